@@ -1,0 +1,40 @@
+"""An articulation: a tree of links connected by joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.link import Link
+
+
+@dataclass(frozen=True, kw_only=True)
+class Articulation:
+    """A tree of links; every link but the root of a floating tree has exactly one inbound joint."""
+
+    path: str
+    """Prim path of the articulation root, or of the root link where none is authored."""
+    links: tuple[Link, ...]
+    """Ordered by path, depth first, as composed on the stage."""
+    joints: tuple[Joint, ...]
+    """Ordered by path, depth first, as composed on the stage."""
+    position_iterations: int | None = None
+    """Authored iteration count of the position solve, if any."""
+    velocity_iterations: int | None = None
+    """Authored iteration count of the velocity solve, if any."""
+
+    @property
+    def inbound(self) -> tuple[Joint | None, ...]:
+        """The inbound joint of each link; None for the root of a floating tree."""
+        joint_of = {joint.child: joint for joint in self.joints}
+        return tuple(joint_of.get(link) for link in range(len(self.links)))
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether the root link moves freely."""
+        return len(self.joints) < len(self.links)
+
+    @property
+    def dofs(self) -> tuple[Dof, ...]:
+        """All joint dofs, in the order of `joints`."""
+        return tuple(dof for joint in self.joints for dof in joint.dofs)

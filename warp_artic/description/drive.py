@@ -1,0 +1,33 @@
+"""A drive on one degree of freedom."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+
+class DriveKind(Enum):
+    """What the law of a drive gives."""
+
+    FORCE = "force"
+    """An effort [N or N m]."""
+    ACCELERATION = "acceleration"
+    """An acceleration: the gains are multiplied by the effective inertia of the dof."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive:
+    """effort = stiffness (position_target - q) + damping (velocity_target - v), at the end of the step."""
+
+    kind: DriveKind = DriveKind.FORCE
+    stiffness: float = 0.0
+    """[N/m or N m/rad; 1/s^2 for an acceleration drive]"""
+    damping: float = 0.0
+    """[N s/m or N m s/rad; 1/s for an acceleration drive]"""
+    position_target: float = 0.0
+    """[m or rad]"""
+    velocity_target: float = 0.0
+    """[m/s or rad/s]"""
+    max_force: float = math.inf
+    """Bound on the whole reaction of the drive [N or N m]."""

@@ -1,0 +1,17 @@
+"""Friction in one degree of freedom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Friction:
+    """A joint at rest holds up to static_effort; a moving one feels dynamic_effort + viscous |v| against its motion."""
+
+    static_effort: float = 0.0
+    """[N or N m]"""
+    dynamic_effort: float = 0.0
+    """[N or N m]"""
+    viscous: float = 0.0
+    """[N s/m or N m s/rad]"""

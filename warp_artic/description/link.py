@@ -1,0 +1,31 @@
+"""A rigid link of an articulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warp_artic.description.pose import Pose
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A rigid body; its frame is the frame of its prim, without scale."""
+
+    path: str
+    """Prim path."""
+    mass: float
+    """[kg]"""
+    center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """In the link frame [m]."""
+    inertia: tuple[float, float, float, float, float, float]
+    """About the centre of mass, axes of the link frame: xx, xy, xz, yy, yz, zz [kg m^2]."""
+    pose: Pose = Pose()
+    """Authored world pose of the link frame."""
+    linear_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Authored velocity of the centre of mass, world axes [m/s]; used for the root of a floating tree."""
+    angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Authored angular velocity, world axes [rad/s]; used for the root of a floating tree."""
+    linear_damping: float = 0.0
+    """Rate at which the velocity of the centre of mass decays [1/s]."""
+    angular_damping: float = 0.0
+    """Rate at which the angular velocity decays [1/s]."""

@@ -1,0 +1,87 @@
+"""A rigid placement: rotation, then translation, in double precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Pose:
+    """The pose X_AB of a frame B in a frame A."""
+
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Origin of B in A [m]."""
+    quaternion: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
+    """Rotation R_AB as a unit quaternion, xyzw."""
+
+    @staticmethod
+    def of(position, rotation) -> Pose:
+        """The pose with a position (3) and a rotation matrix (3, 3)."""
+        return Pose(tuple(map(float, position)), quaternion_from_matrix(np.asarray(rotation, float)))
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """R_AB, shape (3, 3)."""
+        return matrix_from_quaternion(self.quaternion)
+
+    def __matmul__(self, other: Pose) -> Pose:
+        """X_AC = X_AB @ X_BC."""
+        R_AB = self.rotation
+        return Pose.of(np.asarray(self.position) + R_AB @ np.asarray(other.position), R_AB @ other.rotation)
+
+    def inverse(self) -> Pose:
+        """X_BA."""
+        R_BA = self.rotation.T
+        return Pose.of(-R_BA @ np.asarray(self.position), R_BA)
+
+    def apply(self, point) -> np.ndarray:
+        """A point given in B, in A [m]."""
+        return np.asarray(self.position) + self.rotation @ np.asarray(point, float)
+
+
+def matrix_from_quaternion(quaternion) -> np.ndarray:
+    """The rotation matrix (3, 3) of a quaternion xyzw, which need not be of unit length."""
+    x, y, z, w = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion_from_matrix(rotation: np.ndarray) -> tuple[float, float, float, float]:
+    """The unit quaternion xyzw, w >= 0, of a rotation matrix (3, 3); Shepperd's choice of the largest component."""
+    R = rotation
+    squares = np.array([R[0, 0], R[1, 1], R[2, 2], np.trace(R)])
+    largest = int(np.argmax(squares))
+    if largest == 3:
+        q = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1 + squares[3]])
+    else:
+        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
+        q = np.empty(4)
+        q[i] = 1 + R[i, i] - R[j, j] - R[k, k]
+        q[j] = R[j, i] + R[i, j]
+        q[k] = R[k, i] + R[i, k]
+        q[3] = R[k, j] - R[j, k]
+    q /= np.linalg.norm(q)
+    return tuple(map(float, -q if q[3] < 0 else q))
+
+
+def quaternion_from_rotation_vector(vector) -> tuple[float, float, float, float]:
+    """The unit quaternion xyzw that turns by |vector| radians about vector (3)."""
+    vector = np.asarray(vector, float)
+    half = 0.5 * np.linalg.norm(vector)
+    return (*map(float, 0.5 * np.sinc(half / np.pi) * vector), float(np.cos(half)))
+
+
+def rotation_vector_from_matrix(rotation: np.ndarray) -> np.ndarray:
+    """The rotation vector (3) [rad], of length at most pi, of a rotation matrix (3, 3)."""
+    x, y, z, w = quaternion_from_matrix(rotation)
+    sine = np.linalg.norm((x, y, z))
+    if sine < 1e-12:
+        return 2.0 * np.array([x, y, z])
+    return 2.0 * np.arctan2(sine, w) / sine * np.array([x, y, z])

@@ -1,0 +1,33 @@
+"""A scene: gravity and the articulations in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What is simulated together."""
+
+    articulations: tuple[Articulation, ...]
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    """[m/s^2], world axes of the stage."""
+    time_step: float | None = None
+    """Authored time step [s], if any."""
+    link_names: tuple[str, ...] = ()
+    """Paths of all links, depth first as composed on the stage."""
+    dof_names: tuple[str, ...] = ()
+    """Names of all dofs, depth first by joint path as composed on the stage."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What the reader reports about the stage."""
+
+    def __post_init__(self):
+        if not self.link_names:
+            names = tuple(link.path for tree in self.articulations for link in tree.links)
+            object.__setattr__(self, "link_names", names)
+        if not self.dof_names:
+            names = tuple(dof.name for tree in self.articulations for dof in tree.dofs)
+            object.__setattr__(self, "dof_names", names)
