@@ -1,0 +1,1 @@
+"""One constraint family a file: its law, and what it writes into its rows."""

@@ -1,0 +1,1 @@
+"""How phases become launches."""

@@ -1,0 +1,1 @@
+"""A run: load, step, reset, read back."""

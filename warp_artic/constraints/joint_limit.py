@@ -1,0 +1,24 @@
+"""Hard limits of one dof:  lower <= q + h v+ <= upper, an inelastic stop.
+
+The stop acts in the step in which the limit would be crossed and brings q onto it, not past it. A limit that is
+violated at the start of a step is recovered by a share a step, so that a bad start pose does not become a shot.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import set_position_window, set_single_coefficient, set_unbounded
+from warp_artic.math.numbers import Real, real
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+
+
+@wp.func
+def set_joint_limit_row(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real
+):
+    """Fill the row of the limits of a revolute or prismatic dof."""
+    item = model.row_item[row]
+    q = state.joint_position[item, column]
+    set_position_window(work, row, slot, q, model.limit_lower[item, column], model.limit_upper[item, column], h)
+    work.compliance[row, slot] = real(0.0, h)
+    set_unbounded(work, row, slot, h)
+    set_single_coefficient(model, work, row, slot, h)

@@ -1,0 +1,194 @@
+"""Hard limits of joints with two or three free rotations.
+
+Two rotations: each component of the rotation vector (a, b) stays in its limits; with the letters of `joints.swing`,
+    adot = (1 + kappa b^2) w_1 - kappa a b w_2,   bdot = (1 + kappa a^2) w_2 - kappa a b w_1.
+
+Three rotations: the relative rotation is a twist about x followed by a swing without twist, R = exp(0, s_y, s_z) Rx(t).
+    twist limit   lower <= t <= upper
+    swing limit   lower <= s_y <= upper, and the same for s_z: a pyramid
+    cone limit    e = sqrt((s_y / alpha_1)^2 + (s_z / alpha_2)^2) <= 1
+With theta = |s|, n = s / theta, x' = R x and the relative angular velocity w in the frame that R maps to,
+    sdot = n (n.w) + (x cross n) (theta / sin theta) ((x' cross n).w)
+    tdot = w_x + ((x y -+ w z) w_y + (x z +- w y) w_z) / (w^2 + x^2)   of the quaternion (x, y, z, w) of R,
+upper signs for w in the frame that R maps from. The public velocity of a joint is given in the moving frame: that is
+where R maps from, or, for a reversed joint, where R maps to.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import gap_velocity, set_position_window, set_unbounded, set_window
+from warp_artic.joints.swing import coefficients
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    add,
+    arctan2,
+    cosine,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sine,
+    sqrt,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, ratio
+from warp_artic.math.spatial import cross, dot, transpose_mul
+from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
+
+
+@wp.func
+def public_triple(model: ModelArrays, values: Array, dof: int, item: int, count: int, column: int):
+    """Public positions of a rotational joint as a vector in the axes of M."""
+    zero = real(0.0, values[item, column])
+    v = vec3(zero, zero, zero)
+    for k in range(count):
+        value = values[item + k, column]
+        axis = model.dof_axis[dof + k]
+        if axis == 0:
+            v.x = value
+        if axis == 1:
+            v.y = value
+        if axis == 2:
+            v.z = value
+    return v
+
+
+@wp.func
+def component(v: Vec3, axis: int):
+    """Component 0, 1 or 2 of v."""
+    if axis == 0:
+        return v.x
+    if axis == 1:
+        return v.y
+    return v.z
+
+
+@wp.func
+def set_triple_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, J: Vec3):
+    """Write a Jacobian given in the axes of M on the dofs of a joint."""
+    start = model.row_term[row]
+    for term in range(start, start + model.row_terms[row]):
+        work.coefficient[term, slot] = component(J, model.dof_axis[model.term_dof[term]])
+
+
+@wp.func
+def set_rotation_limit_row(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real
+):
+    """Fill the row of one component of a joint with two free rotations."""
+    item = model.row_item[row]
+    dof = model.term_dof[model.row_term[row]]
+    phi = public_triple(model, state.joint_position, dof, dof - model.root_dofs, 2, column)
+    tau, kappa, rho = coefficients(phi.x, phi.y)
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    mixed = neg(kappa * phi.x * phi.y)
+    J = vec3(one + kappa * phi.y * phi.y, mixed, zero)
+    if model.dof_axis[model.root_dofs + item] == 1:
+        J = vec3(mixed, one + kappa * phi.x * phi.x, zero)
+    q = state.joint_position[item, column]
+    set_position_window(work, row, slot, q, model.limit_lower[item, column], model.limit_upper[item, column], h)
+    set_triple_coefficients(model, work, row, slot, J)
+    work.compliance[row, slot] = zero
+    set_unbounded(work, row, slot, h)
+
+
+@wp.func
+def swing_of(x: Vec3, w: Real):
+    """theta and n of the swing of a quaternion, n a unit vector in the yz plane."""
+    one = real(1.0, w)
+    zero = real(0.0, w)
+    s_y = w * x.y - x.x * x.z
+    s_z = w * x.z + x.x * x.y
+    length = sqrt(s_y * s_y + s_z * s_z)
+    enough = length - ratio(1.0, 1000000.0, w)
+    safe = where_positive(enough, length, one)
+    theta = real(2.0, w) * arctan2(length, w * w + x.x * x.x)
+    return theta, vec3(zero, where_positive(enough, s_y / safe, one), where_positive(enough, s_z / safe, zero))
+
+
+@wp.func
+def in_moving_frame(J: Vec3, R: Array, reversed: Real):
+    """A Jacobian in the frame that R maps to, in the frame of the public velocity."""
+    moved = transpose_mul(R, J)
+    return vec3(
+        where_positive(reversed, J.x, moved.x),
+        where_positive(reversed, J.y, moved.y),
+        where_positive(reversed, J.z, moved.z),
+    )
+
+
+@wp.func
+def swing_rates(theta: Real, n: Vec3):
+    """(x cross n), and the Jacobian of its part of sdot, (theta / sin theta) (x' cross n), in the frame R maps to."""
+    zero = real(0.0, theta)
+    one = real(1.0, theta)
+    x = vec3(one, zero, zero)
+    side = cross(x, n)
+    s = sine(theta)
+    c = cosine(theta)
+    swung = x * c + cross(n, x) * s
+    factor = where_positive(theta - ratio(1.0, 1000.0, theta), theta / maximum(s, ratio(1.0, 1000.0, theta)), one)
+    return side, cross(swung, n) * factor
+
+
+@wp.func
+def set_swing_twist_row(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, is_twist: int
+):
+    """Fill the row of a twist or swing limit of a joint with three free rotations."""
+    item = model.row_item[row]
+    dof = model.term_dof[model.row_term[row]]
+    phi = public_triple(model, state.joint_position, dof, dof - model.root_dofs, 3, column)
+    is_reversed = neg(model.dof_sign[item, column])
+    x, w = quaternion_exp(phi)
+    one = real(1.0, h)
+    lower = model.limit_lower[item, column]
+    upper = model.limit_upper[item, column]
+    if is_twist == 1:
+        upright = where_positive(neg(w), neg(one), one)
+        twist = real(2.0, h) * arctan2(x.x * upright, w * upright)
+        square = maximum(w * w + x.x * x.x, ratio(1.0, 1000000.0, h))
+        flip = where_positive(is_reversed, neg(w), w)
+        J = vec3(one, (x.x * x.y - flip * x.z) / square, (x.x * x.z + flip * x.y) / square)
+        set_triple_coefficients(model, work, row, slot, J)
+        set_position_window(work, row, slot, twist, lower, upper, h)
+    else:
+        axis = model.dof_axis[model.root_dofs + item]
+        theta, n = swing_of(x, w)
+        side, side_rate = swing_rates(theta, n)
+        J = n * component(n, axis) + side_rate * component(side, axis)
+        set_triple_coefficients(model, work, row, slot, in_moving_frame(J, quaternion_matrix(x, w), is_reversed))
+        set_position_window(work, row, slot, theta * component(n, axis), lower, upper, h)
+    work.compliance[row, slot] = real(0.0, h)
+    set_unbounded(work, row, slot, h)
+
+
+@wp.func
+def set_cone_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of the cone limit of a spherical joint; y is the swing angle, or its like on an elliptic cone."""
+    zero = real(0.0, h)
+    dof = model.term_dof[model.row_term[row]]
+    item = dof - model.root_dofs
+    phi = public_triple(model, state.joint_position, dof, item, 3, column)
+    x, w = quaternion_exp(phi)
+    theta, n = swing_of(x, w)
+    side, side_rate = swing_rates(theta, n)
+    narrow = ratio(1.0, 10000.0, h)
+    alpha_1 = maximum(model.cone_angle[2 * model.row_item[row], column], narrow)
+    alpha_2 = maximum(model.cone_angle[2 * model.row_item[row] + 1, column], narrow)
+    m = vec3(zero, n.y / (alpha_1 * alpha_1), n.z / (alpha_2 * alpha_2))
+    steep = dot(m, n)
+    angle = real(1.0, h) / sqrt(maximum(steep, narrow * narrow))
+    # y = angle e has the rate angle^2 (m.sdot); m.n = 1 / angle^2 makes the part along n the swing rate itself.
+    J = n + side_rate * (dot(m, side) * angle * angle)
+    is_reversed = neg(model.dof_sign[item, column])
+    set_triple_coefficients(model, work, row, slot, in_moving_frame(J, quaternion_matrix(x, w), is_reversed))
+    set_window(work, row, slot, neg(real(1.0, h) / zero), gap_velocity(angle - theta, h))
+    work.compliance[row, slot] = zero
+    set_unbounded(work, row, slot, h)

@@ -1,0 +1,101 @@
+"""Constraint rows: the contract between a constraint family and a solver.
+
+A row speaks about the velocity y = J v+ of its Jacobian at the end of the step and about the impulse z along J^T:
+    y + compliance z = y*,   y* = y clamped to [lower, upper]  (a single value for an equality)
+    |z| <= hold, else |z| = slide  (a bound on the impulse, and what is left of it once it gives way)
+A family writes, each step: the window [lower, upper], the compliance, the bounds (hold, slide) and the coefficients of
+J. A row outside its window becomes active, is given its response Y = M^-1 J^T, and is solved; an inactive row costs a
+comparison. J is sparse: `row_terms` coefficients on the dofs `term_dof`. Rows with the same J share the response slot.
+
+A row of a tree with a force law that is linear in v+ (an unsaturated drive, a damper) is better folded into the factors
+of the articulated inertia, where it is exact; see `drive`.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+
+RECOVERY = wp.constant(0.2)
+"""Share of a violated limit that is taken back in a step."""
+
+
+@wp.func
+def set_window(work: WorkArrays, row: int, slot: int, lower: Real, upper: Real):
+    """Write the velocities that a row allows."""
+    work.window[2 * row, slot] = lower
+    work.window[2 * row + 1, slot] = upper
+
+
+@wp.func
+def set_bounds(work: WorkArrays, row: int, slot: int, hold: Real, slide: Real):
+    """Write the largest impulse of a row, and the impulse it keeps where that is not enough."""
+    work.bound[2 * row, slot] = hold
+    work.bound[2 * row + 1, slot] = slide
+
+
+@wp.func
+def set_unbounded(work: WorkArrays, row: int, slot: int, like: Real):
+    """No bound on the impulse of a row."""
+    infinite = real(1.0, like) / real(0.0, like)
+    set_bounds(work, row, slot, infinite, infinite)
+
+
+@wp.func
+def set_single_coefficient(model: ModelArrays, work: WorkArrays, row: int, slot: int, like: Real):
+    """J = 1 on the only dof of a row."""
+    work.coefficient[model.row_term[row], slot] = real(1.0, like)
+
+
+@wp.func
+def gap_velocity(gap: Real, h: Real):
+    """The velocity that uses up a gap in one step; of a violated limit (gap < 0) a share of it, backwards."""
+    rate = gap / h
+    return where_positive(neg(gap), rate * real(RECOVERY, gap), rate)
+
+
+@wp.func
+def set_position_window(work: WorkArrays, row: int, slot: int, y: Real, lower: Real, upper: Real, h: Real):
+    """Keep a position y in [lower, upper] at the end of the step."""
+    set_window(work, row, slot, neg(gap_velocity(y - lower, h)), gap_velocity(upper - y, h))
+
+
+@wp.func
+def row_velocity(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """y = J v+ with the velocities so far."""
+    start = model.row_term[row]
+    y = work.coefficient[start, slot] * work.v_next[model.term_dof[start], slot]
+    for term in range(start + 1, start + model.row_terms[row]):
+        y = y + work.coefficient[term, slot] * work.v_next[model.term_dof[term], slot]
+    return y
+
+
+@wp.func
+def row_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """J Y: the velocity of a row that a unit impulse along it causes."""
+    start = model.row_term[row]
+    response = model.row_slot[row] * model.dof_count
+    r = work.coefficient[start, slot] * work.response[response + model.term_dof[start], slot]
+    for term in range(start + 1, start + model.row_terms[row]):
+        r = r + work.coefficient[term, slot] * work.response[response + model.term_dof[term], slot]
+    return r
+
+
+@wp.func
+def project(y_free: Real, r: Real, lower: Real, upper: Real, compliance: Real, hold: Real, slide: Real):
+    """The impulse z of a row whose velocity without it is y_free and with it y_free + r z."""
+    z = (minimum(maximum(y_free, lower), upper) - y_free) / (r + compliance)
+    sliding = where_positive(z, slide, neg(slide))
+    return where_positive(absolute(z) - hold, sliding, z)

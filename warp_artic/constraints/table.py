@@ -1,0 +1,43 @@
+"""Constraint family -> the function that fills its rows: the only switch over families."""
+
+import warp as wp
+
+from warp_artic.constraints.drive import set_drive_row
+from warp_artic.constraints.joint_friction import set_friction_row
+from warp_artic.constraints.joint_limit import set_joint_limit_row
+from warp_artic.constraints.rotation_limit import set_cone_row, set_rotation_limit_row, set_swing_twist_row
+from warp_artic.constraints.velocity_limit import set_velocity_limit_row
+from warp_artic.math.numbers import Real
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import (
+    CONE_LIMIT,
+    DRIVE,
+    FRICTION,
+    JOINT_LIMIT,
+    ROTATION_LIMIT,
+    SWING_LIMIT,
+    TWIST_LIMIT,
+    VELOCITY_LIMIT,
+)
+
+
+@wp.func
+def set_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill one row for this step."""
+    family = model.row_family[row]
+    if family == DRIVE:
+        set_drive_row(model, work, row, column, slot, h)
+    if family == FRICTION:
+        set_friction_row(model, work, row, column, slot, h)
+    if family == VELOCITY_LIMIT:
+        set_velocity_limit_row(model, work, row, column, slot, h)
+    if family == JOINT_LIMIT:
+        set_joint_limit_row(model, state, work, row, column, slot, h)
+    if family == ROTATION_LIMIT:
+        set_rotation_limit_row(model, state, work, row, column, slot, h)
+    if family == TWIST_LIMIT:
+        set_swing_twist_row(model, state, work, row, column, slot, h, 1)
+    if family == SWING_LIMIT:
+        set_swing_twist_row(model, state, work, row, column, slot, h, 0)
+    if family == CONE_LIMIT:
+        set_cone_row(model, state, work, row, column, slot, h)

@@ -1,0 +1,36 @@
+"""Rotation about the z axis of the joint frame:  R_FM = Rz(q),  axis = z_M,  qdot = v."""
+
+import warp as wp
+
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Mat3,
+    Real,
+    Vec3,
+    absolute,
+    add,
+    cosine,
+    mul,
+    real,
+    sine,
+    sub,
+    where_positive,
+)
+from warp_artic.math.spatial import column, cross, rotate_about_z
+
+
+@wp.func
+def place(R_WF: Mat3, w_P: Vec3, q: Real, v: Real):
+    """R_WM, the axis in W, the angular velocity of the link, and its angular acceleration while vdot is zero."""
+    R_WM = rotate_about_z(R_WF, sine(q), cosine(q))
+    axis = column(R_WM, 2)
+    return R_WM, axis, w_P + axis * v, cross(w_P, axis) * v
+
+
+@wp.func
+def advance(q: Real, v: Real, h: Real, wraps: Real):
+    """q + h v, kept in (-2 pi, 2 pi) where `wraps` is positive."""
+    moved = q + h * v
+    turn = real(12.566370614359172, q)
+    wrapped = moved - where_positive(moved, turn, real(0.0, q) - turn)
+    outside = absolute(moved) - real(6.283185307179586, q)
+    return where_positive(wraps, where_positive(outside, wrapped, moved), moved)

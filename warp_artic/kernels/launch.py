@@ -1,0 +1,84 @@
+"""The kernels: one thread is one worker, which takes its share of the columns one after the other.
+
+On a CPU a launch has one worker; on CUDA there is one for each column. The work space has one slot for each worker, so
+that it stays in the caches however many environments there are.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from warp_artic.math.numbers import Numbers, real
+from warp_artic.model.arrays import arrays_for
+from warp_artic.phases.outputs import report_links
+from warp_artic.solver.step import solve_accelerations, step_column
+
+CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=9000"
+"""Lanes are explicit, so the compiler's own search for them only costs time; everything is to be inlined."""
+
+
+@cache
+def kernels_for(numbers: Numbers) -> SimpleNamespace:
+    """The kernels `step`, `accelerate` and `report` of a number type, compiled at their first launch."""
+    structs = arrays_for(numbers)
+    Model, State, Control, Work, Real = structs.Model, structs.State, structs.Control, structs.Work, numbers.real
+    options = {
+        "enable_backward": False,
+        "module": "unique",
+        "module_options": {"cpu_compiler_flags": CPU_FLAGS},
+        "launch_bounds": (64, 1),
+    }
+
+    @wp.kernel(**options)
+    def step(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        columns: int,
+        workers: int,
+        steps: int,
+        first_step: int,
+        iterations: int,
+        dt: wp.float64,
+    ):
+        slot = wp.tid()
+        h = real(dt, model.gravity[0, 0])
+        for column in range(slot, columns, workers):
+            for step_index in range(steps):
+                step_column(model, state, control, work, column, slot, h, iterations, first_step + step_index)
+
+    @wp.kernel(**options)
+    def accelerate(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        columns: int,
+        workers: int,
+        joint_force: wp.array2d(dtype=Real),
+        vdot: wp.array2d(dtype=Real),
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            solve_accelerations(model, state, control, work, joint_force, column, slot)
+            for dof in range(model.dof_count):
+                vdot[dof, column] = work.v_next[dof, slot]
+
+    @wp.kernel(**options)
+    def report(
+        model: Model,
+        state: State,
+        work: Work,
+        columns: int,
+        workers: int,
+        link_pose: wp.array2d(dtype=Real),
+        link_velocity: wp.array2d(dtype=Real),
+        energy: wp.array2d(dtype=Real),
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            report_links(model, state, work, link_pose, link_velocity, energy, column, slot)
+
+    return SimpleNamespace(step=step, accelerate=accelerate, report=report)

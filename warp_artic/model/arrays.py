@@ -1,0 +1,195 @@
+"""The structs of arrays that kernels read and write.
+
+Every array of reals has shape [row, column]; a column is one environment of one articulation (scalar numbers) or one
+lane block of them (wide numbers), and a quantity of several components takes consecutive rows. A parameter that is
+the same for all columns is stored once and has a column stride of zero, so that kernels read shared and per-environment
+parameters alike.
+
+Letters: W world, P parent link, F joint frame fixed in the parent, M moving joint frame of a link, L link frame.
+Link rows have one entry more than there are links: the last is the world, the parent of every root.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import warp as wp
+
+from warp_artic.math.numbers import Mat3, Numbers, Sym3, Vec3, mat3, sym3, vec3
+
+ModelArrays = Any
+"""Annotation of the constants of a group of equal trees, `arrays_for(numbers).Model`."""
+StateArrays = Any
+"""Annotation of `arrays_for(numbers).State`."""
+ControlArrays = Any
+"""Annotation of `arrays_for(numbers).Control`."""
+WorkArrays = Any
+"""Annotation of `arrays_for(numbers).Work`."""
+Array = Any
+"""Annotation of one array [row, column] of reals."""
+
+
+@cache
+def arrays_for(numbers: Numbers) -> SimpleNamespace:
+    """The structs Model, State, Control and Work of a number type."""
+    T = numbers.real
+
+    @wp.struct
+    class Model:
+        # Tree
+        link_count: int
+        dof_count: int
+        root_dofs: int
+        row_count: int
+        slot_count: int
+        acceleration_drives: int
+        linear_damping: int
+        order: wp.array(dtype=int)
+        link_parent: wp.array(dtype=int)
+        link_joint: wp.array(dtype=int)
+        link_dof: wp.array(dtype=int)
+        link_dofs: wp.array(dtype=int)
+        dof_is_linear: wp.array(dtype=int)
+        dof_axis: wp.array(dtype=int)
+        # Constraint rows
+        row_family: wp.array(dtype=int)
+        row_dof: wp.array(dtype=int)
+        row_item: wp.array(dtype=int)
+        row_term: wp.array(dtype=int)
+        row_terms: wp.array(dtype=int)
+        row_slot: wp.array(dtype=int)
+        term_dof: wp.array(dtype=int)
+        slot_row: wp.array(dtype=int)
+        # Links
+        parent_frame: wp.array2d(dtype=T)
+        link_frame: wp.array2d(dtype=T)
+        link_mass: wp.array2d(dtype=T)
+        link_center: wp.array2d(dtype=T)
+        link_inertia: wp.array2d(dtype=T)
+        link_linear_damping: wp.array2d(dtype=T)
+        link_angular_damping: wp.array2d(dtype=T)
+        # Dofs of joints
+        dof_sign: wp.array2d(dtype=T)
+        is_acceleration_drive: wp.array2d(dtype=T)
+        wraps: wp.array2d(dtype=T)
+        armature: wp.array2d(dtype=T)
+        drive_stiffness: wp.array2d(dtype=T)
+        drive_damping: wp.array2d(dtype=T)
+        drive_max_force: wp.array2d(dtype=T)
+        limit_lower: wp.array2d(dtype=T)
+        limit_upper: wp.array2d(dtype=T)
+        friction_static: wp.array2d(dtype=T)
+        friction_dynamic: wp.array2d(dtype=T)
+        friction_viscous: wp.array2d(dtype=T)
+        velocity_limit: wp.array2d(dtype=T)
+        cone_angle: wp.array2d(dtype=T)
+        gravity: wp.array2d(dtype=T)
+
+    @wp.struct
+    class State:
+        joint_position: wp.array2d(dtype=T)
+        joint_velocity: wp.array2d(dtype=T)
+        root_pose: wp.array2d(dtype=T)
+        root_velocity: wp.array2d(dtype=T)
+        failure: wp.array2d(dtype=T)
+
+    @wp.struct
+    class Control:
+        drive_position_target: wp.array2d(dtype=T)
+        drive_velocity_target: wp.array2d(dtype=T)
+        joint_effort: wp.array2d(dtype=T)
+        link_external_force: wp.array2d(dtype=T)
+
+    @wp.struct
+    class Work:
+        # Links
+        R_WM: wp.array2d(dtype=T)
+        p_PM: wp.array2d(dtype=T)
+        w: wp.array2d(dtype=T)
+        velocity_moment: wp.array2d(dtype=T)
+        velocity_force: wp.array2d(dtype=T)
+        A: wp.array2d(dtype=T)
+        B: wp.array2d(dtype=T)
+        M: wp.array2d(dtype=T)
+        moment: wp.array2d(dtype=T)
+        force: wp.array2d(dtype=T)
+        angular: wp.array2d(dtype=T)
+        linear: wp.array2d(dtype=T)
+        # Dofs
+        axis: wp.array2d(dtype=T)
+        U_moment: wp.array2d(dtype=T)
+        U_force: wp.array2d(dtype=T)
+        D_inverse: wp.array2d(dtype=T)
+        u: wp.array2d(dtype=T)
+        v: wp.array2d(dtype=T)
+        v_next: wp.array2d(dtype=T)
+        effort: wp.array2d(dtype=T)
+        folded: wp.array2d(dtype=T)
+        drive_bias: wp.array2d(dtype=T)
+        drive_slope: wp.array2d(dtype=T)
+        drive_scale: wp.array2d(dtype=T)
+        saturated: wp.array2d(dtype=T)
+        # Constraint rows
+        window: wp.array2d(dtype=T)
+        compliance: wp.array2d(dtype=T)
+        bound: wp.array2d(dtype=T)
+        impulse: wp.array2d(dtype=T)
+        active: wp.array2d(dtype=T)
+        joining: wp.array2d(dtype=T)
+        coefficient: wp.array2d(dtype=T)
+        response: wp.array2d(dtype=T)
+        ready: wp.array2d(dtype=int)
+
+    return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work)
+
+
+@wp.func
+def load_vec3(a: Array, row: int, column: int):
+    """The vector in rows `row` to `row + 2`."""
+    return vec3(a[row, column], a[row + 1, column], a[row + 2, column])
+
+
+@wp.func
+def store_vec3(a: Array, row: int, column: int, v: Vec3):
+    """Write a vector to rows `row` to `row + 2`."""
+    a[row, column] = v.x
+    a[row + 1, column] = v.y
+    a[row + 2, column] = v.z
+
+
+@wp.func
+def load_mat3(a: Array, row: int, column: int):
+    """The matrix in rows `row` to `row + 8`."""
+    return mat3(load_vec3(a, row, column), load_vec3(a, row + 3, column), load_vec3(a, row + 6, column))
+
+
+@wp.func
+def store_mat3(a: Array, row: int, column: int, m: Mat3):
+    """Write a matrix to rows `row` to `row + 8`."""
+    store_vec3(a, row, column, m.x)
+    store_vec3(a, row + 3, column, m.y)
+    store_vec3(a, row + 6, column, m.z)
+
+
+@wp.func
+def load_sym3(a: Array, row: int, column: int):
+    """The symmetric matrix in rows `row` to `row + 5`."""
+    return sym3(
+        a[row, column],
+        a[row + 1, column],
+        a[row + 2, column],
+        a[row + 3, column],
+        a[row + 4, column],
+        a[row + 5, column],
+    )
+
+
+@wp.func
+def store_sym3(a: Array, row: int, column: int, m: Sym3):
+    """Write a symmetric matrix to rows `row` to `row + 5`."""
+    a[row, column] = m.xx
+    a[row + 1, column] = m.xy
+    a[row + 2, column] = m.xz
+    a[row + 3, column] = m.yy
+    a[row + 4, column] = m.yz
+    a[row + 5, column] = m.zz

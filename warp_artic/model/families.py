@@ -1,0 +1,31 @@
+"""The constraint families, as the numbers that kernels branch on, in the order in which a solver visits them.
+
+Later rows have the last word in an iteration: what must hold hardest comes last.
+"""
+
+from enum import IntEnum
+
+import warp as wp
+
+
+class Family(IntEnum):
+    """What a row stands for."""
+
+    DRIVE = 0
+    FRICTION = 1
+    VELOCITY_LIMIT = 2
+    JOINT_LIMIT = 3
+    ROTATION_LIMIT = 4
+    TWIST_LIMIT = 5
+    SWING_LIMIT = 6
+    CONE_LIMIT = 7
+
+
+DRIVE = wp.constant(int(Family.DRIVE))
+FRICTION = wp.constant(int(Family.FRICTION))
+VELOCITY_LIMIT = wp.constant(int(Family.VELOCITY_LIMIT))
+JOINT_LIMIT = wp.constant(int(Family.JOINT_LIMIT))
+ROTATION_LIMIT = wp.constant(int(Family.ROTATION_LIMIT))
+TWIST_LIMIT = wp.constant(int(Family.TWIST_LIMIT))
+SWING_LIMIT = wp.constant(int(Family.SWING_LIMIT))
+CONE_LIMIT = wp.constant(int(Family.CONE_LIMIT))

@@ -1,0 +1,88 @@
+"""One quantity on a device: rows of scalars for people, rows of numbers for kernels, in the same memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from warp_artic.math.numbers import Numbers
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How the environments of a group lie in memory.
+
+    Environments are padded to whole lanes, and lane blocks to an odd number, because a row pitch that is a power of two
+    would put every row into the same sets of the caches.
+    """
+
+    count: int
+    """Environments of all articulations of the group."""
+    numbers: Numbers
+    device: str
+
+    @property
+    def blocks(self) -> int:
+        """Columns that kernels see."""
+        return -(-self.count // self.numbers.lanes)
+
+    @property
+    def pitch(self) -> int:
+        """Scalars from one row to the next."""
+        blocks = self.blocks + (self.numbers.lanes > 1 and self.blocks % 2 == 0)
+        return blocks * self.numbers.lanes
+
+
+@dataclass(frozen=True)
+class Field:
+    """A quantity of `rows` rows for all environments of a group."""
+
+    scalars: wp.array
+    """Shape (rows, pitch), or (rows, lanes) when shared: the memory."""
+    numbers: wp.array
+    """Shape (rows, blocks): what kernels index; a shared field has a column stride of zero."""
+    columns: Columns
+    is_shared: bool
+
+    @staticmethod
+    def zeros(rows: int, columns: Columns, is_shared: bool = False) -> Field:
+        """A field of zeros; at least one row, so that kernels have an address."""
+        number = columns.numbers
+        pitch = number.lanes if is_shared else columns.pitch
+        scalars = wp.zeros((max(rows, 1), pitch), dtype=number.scalar, device=columns.device)
+        size = wp.types.type_size_in_bytes(number.scalar)
+        view = wp.array(
+            ptr=scalars.ptr,
+            dtype=number.real,
+            shape=(max(rows, 1), columns.blocks),
+            strides=(pitch * size, 0 if is_shared else number.lanes * size),
+            device=columns.device,
+            copy=False,
+        )
+        return Field(scalars, view, columns, is_shared)
+
+    @staticmethod
+    def of(values: np.ndarray, columns: Columns) -> Field:
+        """A field with values of shape (rows,), shared, or (rows, count), one column an environment."""
+        field = Field.zeros(values.shape[0], columns, is_shared=values.ndim == 1)
+        if values.shape[0]:
+            field.fill(values)
+        return field
+
+    def fill(self, values: np.ndarray) -> None:
+        """Write values of shape (rows,) or (rows, count) to all environments; padding repeats the last one."""
+        width = self.scalars.shape[1]
+        values = np.asarray(values, dtype=float)
+        if values.ndim == 1:
+            values = values[:, None]
+        padding = np.repeat(values[:, -1:], width - values.shape[1], axis=1)
+        full = np.concatenate([values, padding], axis=1)
+        self.scalars.assign(np.ascontiguousarray(full, dtype=wp.dtype_to_numpy(self.columns.numbers.scalar)))
+
+    def view(self, first: int, count: int) -> wp.array:
+        """Rows of the environments `first` to `first + count`, without copying, shape (rows, count)."""
+        if self.is_shared:
+            return self.scalars[:, :1]
+        return self.scalars[:, first : first + count]

@@ -1,0 +1,219 @@
+"""A group of equal trees on a device: its model, state, control and work space.
+
+The columns of a group are its articulations times the environments: column = articulation * environments + environment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import Drive
+from warp_artic.description.joint import WORLD
+from warp_artic.math.numbers import Numbers
+from warp_artic.model.arrays import arrays_for
+from warp_artic.model.families import Family
+from warp_artic.model.field import Columns, Field
+from warp_artic.model.parameters import parameter_rows
+from warp_artic.model.tree import Tree, tree_of
+
+ORIGIN_GRID = 100.0
+"""Origins of floating trees are multiples of this [m]: near the world origin positions are simply world positions."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Equal trees, and their arrays."""
+
+    tree: Tree
+    members: tuple[int, ...]
+    """Indices of the articulations in the scene."""
+    environments: int
+    columns: Columns
+    origins: np.ndarray
+    """World place of the origin that positions are relative to, shape (members, 3) [m]."""
+    parameters: dict[str, Field]
+    state: dict[str, Field]
+    control: dict[str, Field]
+    outputs: dict[str, Field]
+    arrays: SimpleNamespace
+    """The structs `model`, `state`, `control` and `work` for kernels."""
+    workers: int
+
+
+def build_groups(scene, environments: int, numbers_of, device: str) -> tuple[Group, ...]:
+    """Group the articulations of a scene by structure and put them on a device.
+
+    `numbers_of(columns)` chooses the number type of a group with that many environments.
+    """
+    members: dict[Tree, list[int]] = {}
+    for index, articulation in enumerate(scene.articulations):
+        members.setdefault(tree_of(articulation), []).append(index)
+    return tuple(
+        _build_group(scene, tree, tuple(indices), environments, numbers_of(len(indices) * environments), device)
+        for tree, indices in members.items()
+    )
+
+
+def _build_group(scene, tree, members, environments: int, numbers: Numbers, device: str) -> Group:
+    articulations = [scene.articulations[index] for index in members]
+    columns = Columns(len(members) * environments, numbers, device)
+    origins = np.array([origin_of(articulation) for articulation in articulations])
+    rows = [parameter_rows(articulation, origin) for articulation, origin in zip(articulations, origins)]
+    parameters = {name: _parameter_field([row[name] for row in rows], environments, columns) for name in rows[0]}
+    parameters["gravity"] = Field.of(np.asarray(scene.gravity, float), columns)
+    state = {
+        name: _member_field(values, environments, columns)
+        for name, values in initial_state(articulations, origins).items()
+    }
+    control = {
+        name: _member_field(values, environments, columns) for name, values in _initial_control(articulations).items()
+    }
+    links = tree.link_count
+    outputs = {
+        "link_pose": Field.zeros(7 * links, columns),
+        "link_velocity": Field.zeros(6 * links, columns),
+        "energy": Field.zeros(2, columns),
+        "joint_force": Field.zeros(tree.dof_count, columns),
+        "joint_acceleration": Field.zeros(tree.dof_count, columns),
+    }
+    workers = 1 if wp.get_device(device).is_cpu else columns.blocks
+    structs = arrays_for(numbers)
+    arrays = SimpleNamespace(
+        model=_model_struct(structs.Model(), tree, parameters, device),
+        state=_field_struct(structs.State(), state),
+        control=_field_struct(structs.Control(), control),
+        work=_work_struct(structs.Work(), tree, numbers, workers, device),
+    )
+    return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)
+
+
+def origin_of(articulation: Articulation) -> np.ndarray:
+    """Where positions of an articulation are measured from: the first joint on the world, or a point of a coarse grid."""
+    for joint in articulation.joints:
+        if joint.parent == WORLD:
+            return np.asarray(joint.parent_frame.position, float)
+    root = articulation.inbound.index(None)
+    return np.round(np.asarray(articulation.links[root].pose.position) / ORIGIN_GRID) * ORIGIN_GRID
+
+
+def initial_state(articulations, origins) -> dict[str, np.ndarray]:
+    """The authored start state, each field of shape (members, rows)."""
+    poses, velocities = [], []
+    for articulation, origin in zip(articulations, origins):
+        if articulation.is_floating:
+            link = articulation.links[articulation.inbound.index(None)]
+            poses.append([*(np.asarray(link.pose.position) - origin), *link.pose.quaternion])
+            velocities.append([*link.linear_velocity, *link.angular_velocity])
+        else:
+            poses.append([])
+            velocities.append([])
+    return {
+        "joint_position": np.array([[dof.position for dof in tree.dofs] for tree in articulations]),
+        "joint_velocity": np.array([[dof.velocity for dof in tree.dofs] for tree in articulations]),
+        "root_pose": np.array(poses),
+        "root_velocity": np.array(velocities),
+        "failure": np.zeros((len(articulations), 2)),
+    }
+
+
+def _initial_control(articulations) -> dict[str, np.ndarray]:
+    drives = [[dof.drive or Drive() for dof in tree.dofs] for tree in articulations]
+    links = len(articulations[0].links)
+    return {
+        "drive_position_target": np.array([[drive.position_target for drive in row] for row in drives]),
+        "drive_velocity_target": np.array([[drive.velocity_target for drive in row] for row in drives]),
+        "joint_effort": np.zeros((len(articulations), len(drives[0]))),
+        "link_external_force": np.zeros((len(articulations), 6 * links)),
+    }
+
+
+def _member_field(values: np.ndarray, environments: int, columns: Columns) -> Field:
+    """A field from values of shape (members, rows), the same in every environment."""
+    field = Field.zeros(values.shape[1], columns)
+    if values.shape[1]:
+        field.fill(np.repeat(values.T, environments, axis=1))
+    return field
+
+
+def _parameter_field(rows: list[np.ndarray], environments: int, columns: Columns) -> Field:
+    """Shared where all members agree, else a value for each column."""
+    values = np.array(rows)
+    if (values == values[0]).all():
+        return Field.of(values[0], columns)
+    return Field.of(np.repeat(values.T, environments, axis=1), columns)
+
+
+def _field_struct(struct, fields: dict[str, Field]):
+    for name, field in fields.items():
+        setattr(struct, name, field.numbers)
+    return struct
+
+
+def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str):
+    _field_struct(struct, parameters)
+    struct.link_count = tree.link_count
+    struct.dof_count = tree.dof_count
+    struct.root_dofs = tree.root_dofs
+    struct.acceleration_drives = int(tree.has_acceleration_drives)
+    struct.linear_damping = int(tree.has_linear_damping)
+    terms, slots = _row_tables(tree)
+    struct.row_count = len(tree.rows)
+    struct.slot_count = len(slots)
+    tables = {
+        "order": tree.order,
+        "link_parent": tree.parent,
+        "link_joint": [int(kind) for kind in tree.kind],
+        "link_dof": tree.first_dof,
+        "link_dofs": tree.dof_counts,
+        "dof_is_linear": [int(linear) for linear in tree.dof_is_linear],
+        "dof_axis": tree.dof_axis,
+        "row_family": [int(row.family) for row in tree.rows],
+        "row_dof": [row.dofs[0] for row in tree.rows],
+        "row_item": [row.item for row in tree.rows],
+        **terms,
+        "slot_row": slots,
+    }
+    for name, values in tables.items():
+        setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
+    return struct
+
+
+def _row_tables(tree: Tree) -> tuple[dict[str, list[int]], list[int]]:
+    """Terms of each row, and the rows that represent the response slots: rows on one dof share the slot of the dof."""
+    slot_of: dict[tuple, int] = {}
+    slots: list[int] = []
+    tables: dict[str, list[int]] = {"row_term": [], "row_terms": [], "row_slot": [], "term_dof": []}
+    for index, row in enumerate(tree.rows):
+        key = row.dofs if row.family <= Family.JOINT_LIMIT else (index, "own")
+        if key not in slot_of:
+            slot_of[key] = len(slots)
+            slots.append(index)
+        tables["row_term"].append(len(tables["term_dof"]))
+        tables["row_terms"].append(len(row.dofs))
+        tables["row_slot"].append(slot_of[key])
+        tables["term_dof"] += row.dofs
+    return tables, slots
+
+
+def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str):
+    terms, slots = _row_tables(tree)
+    links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
+    sizes = {
+        "R_WM": 9 * links, "p_PM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
+        "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
+        "force": 3 * links, "angular": 3 * links, "linear": 3 * links,
+        "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs, "u": dofs, "v": dofs,
+        "v_next": dofs, "effort": dofs, "folded": dofs, "drive_bias": dofs, "drive_slope": dofs, "drive_scale": dofs,
+        "saturated": dofs,
+        "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1,
+        "coefficient": len(terms["term_dof"]), "response": len(slots) * dofs,
+    }  # fmt: skip
+    for name, size in sizes.items():
+        setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))
+    struct.ready = wp.zeros((max(len(slots), 1), workers), dtype=int, device=device)
+    return struct

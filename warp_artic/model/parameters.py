@@ -1,0 +1,116 @@
+"""The numbers of an articulation, as rows for the arrays that kernels read (NumPy, double precision)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import Drive, DriveKind
+from warp_artic.description.friction import Friction
+from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.model.tree import frame_turn
+
+_AXES = np.eye(3)
+
+
+def moving_frame_rotation(joint: Joint | None) -> np.ndarray:
+    """Rotation (3, 3) from the moving frame M of the kernels to the authored child-side joint frame."""
+    if joint is None:
+        return _AXES
+    turn, half_turn = frame_turn(joint)
+    rotation = np.column_stack([_AXES[turn], _AXES[(turn + 1) % 3], _AXES[(turn + 2) % 3]])
+    return rotation @ np.diag([1.0, -1.0, -1.0]) if half_turn else rotation
+
+
+def parameter_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.ndarray]:
+    """Every parameter array of one articulation by name, each of shape (rows,).
+
+    `origin` (3) is subtracted from the places of joints on the world [m].
+    """
+    return {**_link_rows(articulation, origin), **_dof_rows(articulation)}
+
+
+def _link_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.ndarray]:
+    parent_frame, link_frame, center, inertia = [], [], [], []
+    inbound = articulation.inbound
+    placed = [_link_to_moving(joint, link) for link, joint in zip(articulation.links, inbound)]
+    for link, joint, (R_LM, p_LM) in zip(articulation.links, inbound, placed):
+        R_PM, p_PM = _parent_to_joint(joint, placed, origin)
+        xx, xy, xz, yy, yz, zz = link.inertia
+        I_M = R_LM.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R_LM
+        parent_frame.append([*R_PM.ravel(), *p_PM])
+        link_frame.append([*R_LM.T.ravel(), *p_LM])
+        center.append(R_LM.T @ (np.asarray(link.center_of_mass) - p_LM))
+        inertia.append(I_M[np.triu_indices(3)])
+    links = articulation.links
+    return {
+        "parent_frame": np.ravel(parent_frame),
+        "link_frame": np.ravel(link_frame),
+        "link_mass": np.array([link.mass for link in links]),
+        "link_center": np.ravel(center),
+        "link_inertia": np.ravel(inertia),
+        "link_linear_damping": np.array([link.linear_damping for link in links]),
+        "link_angular_damping": np.array([link.angular_damping for link in links]),
+    }
+
+
+def _link_to_moving(joint: Joint | None, link) -> tuple[np.ndarray, np.ndarray]:
+    """R_LM and p_LM; the moving frame of a floating root is at its centre of mass."""
+    if joint is None:
+        return _AXES, np.asarray(link.center_of_mass, float)
+    return joint.child_frame.rotation @ moving_frame_rotation(joint), np.asarray(joint.child_frame.position)
+
+
+def _parent_to_joint(joint: Joint | None, placed, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pose of the joint frame in the moving frame of the parent link, or in the world about `origin`."""
+    if joint is None:
+        return _AXES, np.zeros(3)
+    R_LF = joint.parent_frame.rotation @ moving_frame_rotation(joint)
+    p_LF = np.asarray(joint.parent_frame.position)
+    if joint.parent == WORLD:
+        return R_LF, p_LF - origin
+    R_LM, p_LM = placed[joint.parent]
+    return R_LM.T @ R_LF, R_LM.T @ (p_LF - p_LM)
+
+
+def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
+    dofs = articulation.dofs
+    drives = [dof.drive or Drive() for dof in dofs]
+    limits = [dof.limit or Limit() for dof in dofs]
+    frictions = [dof.friction or Friction() for dof in dofs]
+    signs = [
+        -1.0 if joint.reversed and len(joint.dofs) > 1 else 1.0 for joint in articulation.joints for _ in joint.dofs
+    ]
+    wraps = [
+        float(len(joint.dofs) == 1 and not dof.axis.is_linear and not _is_limited(dof.limit))
+        for joint in articulation.joints
+        for dof in joint.dofs
+    ]
+    cones = [joint.cone_limit for joint in articulation.joints if joint.cone_limit is not None]
+    return {
+        "dof_sign": np.array(signs),
+        "wraps": np.array(wraps),
+        "is_acceleration_drive": np.array([float(drive.kind is DriveKind.ACCELERATION) for drive in drives]),
+        "armature": np.array([dof.armature for dof in dofs]),
+        "drive_stiffness": np.array([drive.stiffness for drive in drives]),
+        "drive_damping": np.array([drive.damping for drive in drives]),
+        "drive_max_force": np.array([drive.max_force for drive in drives]),
+        "limit_lower": np.array([limit.lower for limit in limits]),
+        "limit_upper": np.array([limit.upper for limit in limits]),
+        "friction_static": np.array([friction.static_effort for friction in frictions]),
+        "friction_dynamic": np.array([friction.dynamic_effort for friction in frictions]),
+        "friction_viscous": np.array([friction.viscous for friction in frictions]),
+        "velocity_limit": np.array([dof.velocity_limit for dof in dofs]),
+        "cone_angle": np.ravel([_cone_angles(cone) for cone in cones]),
+    }
+
+
+def _is_limited(limit: Limit | None) -> bool:
+    return limit is not None and (math.isfinite(limit.lower) or math.isfinite(limit.upper))
+
+
+def _cone_angles(cone: ConeLimit) -> tuple[float, float]:
+    return cone.angle_1, cone.angle_2

@@ -1,0 +1,182 @@
+"""The structure of an articulation, without its numbers: equal trees share kernels' control flow and are grouped."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import DriveKind
+from warp_artic.description.joint import WORLD, Dof, Joint
+from warp_artic.model.families import Family
+from warp_artic.model.kinds import JointKind
+
+
+@dataclass(frozen=True)
+class Row:
+    """One constraint row: what it stands for, its dofs, and where its parameters are."""
+
+    family: Family
+    dofs: tuple[int, ...]
+    """Indices in the generalized velocity, root dofs first."""
+    item: int
+    """Index of the joint dof, or of the cone, that has the parameters."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Topology, joint types, dof layout and constraint rows of an articulation; equal trees compare equal.
+
+    Links and joint dofs keep the order of the description. The generalized velocity has the six dofs of a floating root
+    first, then the joint dofs.
+    """
+
+    order: tuple[int, ...]
+    """Links, parents first."""
+    parent: tuple[int, ...]
+    """Parent of each link; the number of links stands for the world."""
+    kind: tuple[JointKind, ...]
+    """Joint type of each link."""
+    first_dof: tuple[int, ...]
+    """First dof of each link in the generalized velocity."""
+    dof_counts: tuple[int, ...]
+    """Number of dofs of each link."""
+    dof_is_linear: tuple[bool, ...]
+    dof_axis: tuple[int, ...]
+    """Axis of each dof in the moving frame M."""
+    rows: tuple[Row, ...]
+    """In the order in which a solver visits them."""
+    has_acceleration_drives: bool
+    has_linear_damping: bool
+
+    @property
+    def link_count(self) -> int:
+        """Number of links."""
+        return len(self.parent)
+
+    @property
+    def dof_count(self) -> int:
+        """Size of the generalized velocity."""
+        return len(self.dof_axis)
+
+    @property
+    def root_dofs(self) -> int:
+        """Six for a floating root, else zero."""
+        return 6 if JointKind.FLOATING in self.kind else 0
+
+
+def frame_turn(joint: Joint) -> tuple[int, bool]:
+    """How the moving frame M of the kernels is turned from the authored joint frame.
+
+    Returns the authored axis that becomes x, cyclically followed by y and z, and whether the frame is then turned by
+    half a turn about x. A single axis becomes z, turned round when the joint is reversed. Of two rotations the locked axis
+    becomes z. Of three rotations the axis of the cone becomes x.
+    """
+    if len(joint.dofs) == 1:
+        return (joint.dofs[0].axis.index + 1) % 3, joint.reversed
+    if len(joint.dofs) == 2:
+        locked = 3 - sum(dof.axis.index for dof in joint.dofs)
+        return (locked + 1) % 3, False
+    if len(joint.dofs) == 3:
+        return joint.cone_axis.index, False
+    return 0, False
+
+
+def tree_of(articulation: Articulation) -> Tree:
+    """The structure of an articulation."""
+    inbound = articulation.inbound
+    count = len(articulation.links)
+    root_dofs = 6 if articulation.is_floating else 0
+    first_of = _first_dofs(articulation, root_dofs)
+    linear, axis = [True] * 3 + [False] * 3, [0, 1, 2, 0, 1, 2]
+    if not root_dofs:
+        linear, axis = [], []
+    for joint in articulation.joints:
+        turn, _ = frame_turn(joint)
+        linear += [dof.axis.is_linear for dof in joint.dofs]
+        axis += [(dof.axis.index - turn) % 3 for dof in joint.dofs]
+    return Tree(
+        order=_parents_first(inbound, count),
+        parent=tuple(count if joint is None or joint.parent == WORLD else joint.parent for joint in inbound),
+        kind=tuple(_kind(joint) for joint in inbound),
+        first_dof=tuple(0 if joint is None else first_of[joint.path] for joint in inbound),
+        dof_counts=tuple(6 if joint is None else len(joint.dofs) for joint in inbound),
+        dof_is_linear=tuple(linear),
+        dof_axis=tuple(axis),
+        rows=_rows(articulation, root_dofs, first_of),
+        has_acceleration_drives=any(
+            dof.drive is not None and dof.drive.kind is DriveKind.ACCELERATION for dof in articulation.dofs
+        ),
+        has_linear_damping=any(link.linear_damping > 0 for link in articulation.links),
+    )
+
+
+def _first_dofs(articulation: Articulation, root_dofs: int) -> dict[str, int]:
+    first_of, start = {}, root_dofs
+    for joint in articulation.joints:
+        first_of[joint.path] = start
+        start += len(joint.dofs)
+    return first_of
+
+
+def _parents_first(inbound, count: int) -> tuple[int, ...]:
+    children: dict[int, list[int]] = {}
+    for link, joint in enumerate(inbound):
+        children.setdefault(WORLD if joint is None else joint.parent, []).append(link)
+    order, waiting = [], list(reversed(children.get(WORLD, [])))
+    while waiting:
+        link = waiting.pop()
+        order.append(link)
+        waiting.extend(reversed(children.get(link, [])))
+    assert len(order) == count, "validated descriptions are trees"
+    return tuple(order)
+
+
+def _kind(joint: Joint | None) -> JointKind:
+    if joint is None:
+        return JointKind.FLOATING
+    if not joint.dofs:
+        return JointKind.FIXED
+    if len(joint.dofs) == 1:
+        return JointKind.PRISMATIC if joint.dofs[0].axis.is_linear else JointKind.REVOLUTE
+    return JointKind.SWING if len(joint.dofs) == 2 else JointKind.SPHERICAL
+
+
+def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int]) -> tuple[Row, ...]:
+    rows, cones = [], 0
+    for joint in articulation.joints:
+        first = first_of[joint.path]
+        whole = tuple(range(first, first + len(joint.dofs)))
+        for k, dof in enumerate(joint.dofs):
+            single = (first + k,)
+            item = first + k - root_dofs
+            rows += [Row(family, single, item) for family in _single_families(dof)]
+            family = _limit_family(joint, dof)
+            if family is not None:
+                rows.append(Row(family, single if family is Family.JOINT_LIMIT else whole, item))
+        if joint.cone_limit is not None:
+            rows.append(Row(Family.CONE_LIMIT, whole, cones))
+            cones += 1
+    return tuple(sorted(rows, key=lambda row: row.family))
+
+
+def _single_families(dof: Dof) -> list[Family]:
+    families = []
+    drive, friction = dof.drive, dof.friction
+    if drive is not None and (math.isfinite(drive.max_force) or drive.kind is DriveKind.ACCELERATION):
+        families.append(Family.DRIVE)
+    if friction is not None and (friction.static_effort > 0 or friction.dynamic_effort > 0):
+        families.append(Family.FRICTION)
+    if math.isfinite(dof.velocity_limit):
+        families.append(Family.VELOCITY_LIMIT)
+    return families
+
+
+def _limit_family(joint: Joint, dof: Dof) -> Family | None:
+    if dof.limit is None or not (math.isfinite(dof.limit.lower) or math.isfinite(dof.limit.upper)):
+        return None
+    if len(joint.dofs) == 1:
+        return Family.JOINT_LIMIT
+    if len(joint.dofs) == 2:
+        return Family.ROTATION_LIMIT
+    return Family.TWIST_LIMIT if dof.axis is joint.cone_axis else Family.SWING_LIMIT

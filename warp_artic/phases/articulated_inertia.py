@@ -1,0 +1,77 @@
+"""Articulated-body inertias and bias forces, inward (Featherstone, Rigid Body Dynamics Algorithms, section 7.3).
+
+For each dof of a link, last to first, with motion axis s (angular or linear):
+    U = I s,  D = s.U + armature + folded,  u = effort - s.p,  I -= U U^T / D,  p += U u / D
+and then, with the velocity acceleration c of the link, the parent at the distance r receives
+    p += I c,   I and p shifted by r.
+A joint of several dofs is the same elimination, one dof after the other. `folded` is the implicit part of springs and
+dampers, h (d + h k).
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import add, div, mul, real, sub  # noqa: F401 (operators)
+from warp_artic.math.spatial import cross, dot, outer, shift_rotational, skew_mul_sym, sym_outer, transpose_mul
+from warp_artic.model.arrays import (
+    ModelArrays,
+    WorkArrays,
+    load_mat3,
+    load_sym3,
+    load_vec3,
+    store_mat3,
+    store_sym3,
+    store_vec3,
+)
+
+
+@wp.func
+def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write U, 1 / D and u of every dof; A, B, M, moment and force are used up."""
+    for k in range(model.link_count):
+        link = model.order[model.link_count - 1 - k]
+        parent = model.link_parent[link]
+        first = model.link_dof[link]
+        dofs = model.link_dofs[link]
+        A = load_sym3(work.A, 6 * link, slot)
+        B = load_mat3(work.B, 9 * link, slot)
+        M = load_sym3(work.M, 6 * link, slot)
+        n = load_vec3(work.moment, 3 * link, slot)
+        f = load_vec3(work.force, 3 * link, slot)
+        one = real(1.0, f.x)
+        for j in range(dofs):
+            dof = first + dofs - 1 - j
+            s = load_vec3(work.axis, 3 * dof, slot)
+            if model.dof_is_linear[dof] == 1:
+                U = B * s
+                V = M * s
+                D = dot(s, V) + work.folded[dof, slot]
+                u = work.effort[dof, slot] - dot(s, f)
+            else:
+                U = A * s
+                V = transpose_mul(B, s)
+                D = dot(s, U) + work.folded[dof, slot]
+                u = work.effort[dof, slot] - dot(s, n)
+            D_inverse = one / D
+            store_vec3(work.U_moment, 3 * dof, slot, U)
+            store_vec3(work.U_force, 3 * dof, slot, V)
+            work.D_inverse[dof, slot] = D_inverse
+            work.u[dof, slot] = u
+            scaled = u * D_inverse
+            n = n + U * scaled
+            f = f + V * scaled
+            A = A - sym_outer(U) * D_inverse
+            B = B - outer(U, V * D_inverse)
+            M = M - sym_outer(V) * D_inverse
+        if parent < model.link_count:
+            r = load_vec3(work.p_PM, 3 * link, slot)
+            angular = load_vec3(work.velocity_moment, 3 * link, slot)
+            linear = load_vec3(work.velocity_force, 3 * link, slot)
+            n = n + A * angular + B * linear
+            f = f + transpose_mul(B, angular) + M * linear
+            B_shifted = B + skew_mul_sym(r, M)
+            A_shifted = shift_rotational(A, B, B_shifted, r)
+            store_sym3(work.A, 6 * parent, slot, load_sym3(work.A, 6 * parent, slot) + A_shifted)
+            store_mat3(work.B, 9 * parent, slot, load_mat3(work.B, 9 * parent, slot) + B_shifted)
+            store_sym3(work.M, 6 * parent, slot, load_sym3(work.M, 6 * parent, slot) + M)
+            store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + n + cross(r, f))
+            store_vec3(work.force, 3 * parent, slot, load_vec3(work.force, 3 * parent, slot) + f)

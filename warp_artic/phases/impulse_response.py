@@ -1,0 +1,68 @@
+"""Velocity changes that a joint-space impulse causes, from the factors of the articulated inertias:  Y = M^-1 J^T.
+
+Inward:  u = impulse - s.p,  p += U u / D, shifted to the parent.  Outward:  as accelerations, from a world at rest.
+`M` contains armature and whatever is folded into the factors.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import add, mul, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import cross, dot
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
+
+
+@wp.func
+def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
+    """Write the response to the Jacobian of constraint `row` to rows `response` ... of `work.response`."""
+    zero = real(0.0, work.D_inverse[0, slot])
+    null = vec3(zero, zero, zero)
+    for dof in range(model.dof_count):
+        work.u[dof, slot] = zero
+    start = model.row_term[row]
+    for term in range(start, start + model.row_terms[row]):
+        work.u[model.term_dof[term], slot] = work.coefficient[term, slot]
+    for link in range(model.link_count):
+        store_vec3(work.moment, 3 * link, slot, null)
+        store_vec3(work.force, 3 * link, slot, null)
+    for k in range(model.link_count):
+        link = model.order[model.link_count - 1 - k]
+        parent = model.link_parent[link]
+        first = model.link_dof[link]
+        dofs = model.link_dofs[link]
+        n = load_vec3(work.moment, 3 * link, slot)
+        f = load_vec3(work.force, 3 * link, slot)
+        for j in range(dofs):
+            dof = first + dofs - 1 - j
+            s = load_vec3(work.axis, 3 * dof, slot)
+            if model.dof_is_linear[dof] == 1:
+                u = work.u[dof, slot] - dot(s, f)
+            else:
+                u = work.u[dof, slot] - dot(s, n)
+            work.u[dof, slot] = u
+            scaled = u * work.D_inverse[dof, slot]
+            n = n + load_vec3(work.U_moment, 3 * dof, slot) * scaled
+            f = f + load_vec3(work.U_force, 3 * dof, slot) * scaled
+        if parent < model.link_count:
+            r = load_vec3(work.p_PM, 3 * link, slot)
+            store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + n + cross(r, f))
+            store_vec3(work.force, 3 * parent, slot, load_vec3(work.force, 3 * parent, slot) + f)
+    store_vec3(work.angular, 3 * model.link_count, slot, null)
+    store_vec3(work.linear, 3 * model.link_count, slot, null)
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        angular = load_vec3(work.angular, 3 * parent, slot)
+        linear = load_vec3(work.linear, 3 * parent, slot) + cross(angular, load_vec3(work.p_PM, 3 * link, slot))
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            U = load_vec3(work.U_moment, 3 * dof, slot)
+            V = load_vec3(work.U_force, 3 * dof, slot)
+            rate = (work.u[dof, slot] - dot(U, angular) - dot(V, linear)) * work.D_inverse[dof, slot]
+            work.response[response + dof, slot] = rate
+            step = load_vec3(work.axis, 3 * dof, slot) * rate
+            if model.dof_is_linear[dof] == 1:
+                linear = linear + step
+            else:
+                angular = angular + step
+        store_vec3(work.angular, 3 * link, slot, angular)
+        store_vec3(work.linear, 3 * link, slot, linear)

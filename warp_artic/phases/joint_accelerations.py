@@ -1,0 +1,39 @@
+"""Joint accelerations, outward:  a = a_P shifted by r + c,  vdot = (u - U.a) / D,  a += s vdot."""
+
+import warp as wp
+
+from warp_artic.math.numbers import add, mul, neg, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import cross, dot
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
+
+
+@wp.func
+def accelerate_links(model: ModelArrays, work: WorkArrays, vdot: Array, column: int, slot: int):
+    """Write the acceleration of every dof to `vdot`; angular and linear accelerations of the links to `work`."""
+    g = load_vec3(model.gravity, 0, column)
+    zero = real(0.0, g.x)
+    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    store_vec3(work.linear, 3 * model.link_count, slot, vec3(neg(g.x), neg(g.y), neg(g.z)))
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        a_P = load_vec3(work.angular, 3 * parent, slot)
+        angular = a_P + load_vec3(work.velocity_moment, 3 * link, slot)
+        linear = (
+            load_vec3(work.linear, 3 * parent, slot)
+            + cross(a_P, load_vec3(work.p_PM, 3 * link, slot))
+            + load_vec3(work.velocity_force, 3 * link, slot)
+        )
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            U = load_vec3(work.U_moment, 3 * dof, slot)
+            V = load_vec3(work.U_force, 3 * dof, slot)
+            rate = (work.u[dof, slot] - dot(U, angular) - dot(V, linear)) * work.D_inverse[dof, slot]
+            vdot[dof, slot] = rate
+            step = load_vec3(work.axis, 3 * dof, slot) * rate
+            if model.dof_is_linear[dof] == 1:
+                linear = linear + step
+            else:
+                angular = angular + step
+        store_vec3(work.angular, 3 * link, slot, angular)
+        store_vec3(work.linear, 3 * link, slot, linear)

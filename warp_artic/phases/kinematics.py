@@ -1,0 +1,175 @@
+"""Link orientations, offsets and angular velocities, outward.
+
+    R_WM = R_WP R_PF R_FM(q),  p_PM = R_WP p_PF + displacement,  w = w_P + axes v
+and the acceleration that a link has while vdot is zero, relative to its parent (classical, at the link origin):
+    angular:  w_P x axes v + (rate of the axes in M) v,   linear:  w_P x (w_P x p_PM) + 2 w_P x (linear axis v).
+"""
+
+import warp as wp
+
+from warp_artic.joints import floating, prismatic, revolute, spherical, swing
+from warp_artic.math.numbers import add, mat3, mul, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import column as matrix_column
+from warp_artic.math.spatial import cross, mat_mul
+from warp_artic.model.arrays import (
+    ModelArrays,
+    StateArrays,
+    WorkArrays,
+    load_mat3,
+    load_vec3,
+    store_mat3,
+    store_vec3,
+)
+from warp_artic.model.kinds import FIXED, FLOATING, PRISMATIC, REVOLUTE, SPHERICAL, SWING
+
+
+@wp.func
+def place_world(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """The parent of every root: at rest, and accelerated against gravity so that links feel their weight."""
+    zero = real(0.0, model.gravity[0, column])
+    one = real(1.0, zero)
+    null = vec3(zero, zero, zero)
+    world = model.link_count
+    store_mat3(work.R_WM, 9 * world, slot, mat3(vec3(one, zero, zero), vec3(zero, one, zero), vec3(zero, zero, one)))
+    store_vec3(work.w, 3 * world, slot, null)
+
+
+@wp.func
+def place_links(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Write R_WM, p_PM, w, axis, v and the velocity accelerations of all links."""
+    place_world(model, work, column, slot)
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        kind = model.link_joint[link]
+        dof = model.link_dof[link]
+        item = dof - model.root_dofs
+        w_P = load_vec3(work.w, 3 * parent, slot)
+        R_WP = load_mat3(work.R_WM, 9 * parent, slot)
+        R_WF = mat_mul(R_WP, load_mat3(model.parent_frame, 12 * link, column))
+        p_PM = R_WP * load_vec3(model.parent_frame, 12 * link + 9, column)
+        zero = real(0.0, p_PM.x)
+        null = vec3(zero, zero, zero)
+        coriolis = null
+        if kind == REVOLUTE:
+            v = state.joint_velocity[item, column]
+            R_WM, axis, w, bias = revolute.place(R_WF, w_P, state.joint_position[item, column], v)
+            store_mat3(work.R_WM, 9 * link, slot, R_WM)
+            store_vec3(work.w, 3 * link, slot, w)
+            store_vec3(work.velocity_moment, 3 * link, slot, bias)
+            store_vec3(work.axis, 3 * dof, slot, axis)
+            work.v[dof, slot] = v
+        if kind == PRISMATIC:
+            v = state.joint_velocity[item, column]
+            axis, shift, bias = prismatic.place(R_WF, w_P, state.joint_position[item, column], v)
+            p_PM = p_PM + shift
+            coriolis = bias
+            store_mat3(work.R_WM, 9 * link, slot, R_WF)
+            store_vec3(work.w, 3 * link, slot, w_P)
+            store_vec3(work.velocity_moment, 3 * link, slot, null)
+            store_vec3(work.axis, 3 * dof, slot, axis)
+            work.v[dof, slot] = v
+        if kind == SPHERICAL:
+            place_spherical(model, state, work, link, dof, item, column, slot, R_WF, w_P)
+        if kind == SWING:
+            place_swing(model, state, work, link, dof, item, column, slot, R_WF, w_P)
+        if kind == FIXED:
+            store_mat3(work.R_WM, 9 * link, slot, R_WF)
+            store_vec3(work.w, 3 * link, slot, w_P)
+            store_vec3(work.velocity_moment, 3 * link, slot, null)
+        if kind == FLOATING:
+            place_floating(state, work, link, dof, column, slot)
+        store_vec3(work.p_PM, 3 * link, slot, p_PM)
+        store_vec3(work.velocity_force, 3 * link, slot, cross(w_P, cross(w_P, p_PM)) + coriolis)
+
+
+@wp.func
+def signed_triple(model: ModelArrays, values: ModelArrays, dof: int, item: int, count: int, column: int):
+    """Positions or velocities of a rotational joint as a vector in the axes of M, in the direction parent -> child."""
+    zero = real(0.0, values[item, column])
+    x = zero
+    y = zero
+    z = zero
+    for k in range(count):
+        value = values[item + k, column] * model.dof_sign[item + k, column]
+        axis = model.dof_axis[dof + k]
+        if axis == 0:
+            x = value
+        if axis == 1:
+            y = value
+        if axis == 2:
+            z = value
+    return vec3(x, y, z)
+
+
+@wp.func
+def place_spherical(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    link: int,
+    dof: int,
+    item: int,
+    column: int,
+    slot: int,
+    R_WF: ModelArrays,
+    w_P: ModelArrays,
+):
+    """Place a link on a joint with three free rotations."""
+    phi = signed_triple(model, state.joint_position, dof, item, 3, column)
+    v = signed_triple(model, state.joint_velocity, dof, item, 3, column)
+    R_WM, w, bias = spherical.place(R_WF, w_P, phi, v)
+    store_mat3(work.R_WM, 9 * link, slot, R_WM)
+    store_vec3(work.w, 3 * link, slot, w)
+    store_vec3(work.velocity_moment, 3 * link, slot, bias)
+    for k in range(3):
+        axis = matrix_column(R_WM, model.dof_axis[dof + k])
+        store_vec3(work.axis, 3 * (dof + k), slot, axis * model.dof_sign[item + k, column])
+        work.v[dof + k, slot] = state.joint_velocity[item + k, column]
+
+
+@wp.func
+def place_swing(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    link: int,
+    dof: int,
+    item: int,
+    column: int,
+    slot: int,
+    R_WF: ModelArrays,
+    w_P: ModelArrays,
+):
+    """Place a link on a joint with two free rotations."""
+    phi = signed_triple(model, state.joint_position, dof, item, 2, column)
+    v = signed_triple(model, state.joint_velocity, dof, item, 2, column)
+    R_WM, axis_1, axis_2, w, bias = swing.place(R_WF, w_P, phi.x, phi.y, v.x, v.y)
+    store_mat3(work.R_WM, 9 * link, slot, R_WM)
+    store_vec3(work.w, 3 * link, slot, w)
+    store_vec3(work.velocity_moment, 3 * link, slot, bias)
+    for k in range(2):
+        sign = model.dof_sign[item + k, column]
+        if model.dof_axis[dof + k] == 0:
+            store_vec3(work.axis, 3 * (dof + k), slot, axis_1 * sign)
+        else:
+            store_vec3(work.axis, 3 * (dof + k), slot, axis_2 * sign)
+        work.v[dof + k, slot] = state.joint_velocity[item + k, column]
+
+
+@wp.func
+def place_floating(state: StateArrays, work: WorkArrays, link: int, dof: int, column: int, slot: int):
+    """Place a free root: three linear dofs along the axes of W, then three angular ones."""
+    x = load_vec3(state.root_pose, 3, column)
+    R_WM = floating.place(x, state.root_pose[6, column])
+    zero = real(0.0, x.x)
+    one = real(1.0, zero)
+    store_mat3(work.R_WM, 9 * link, slot, R_WM)
+    store_vec3(work.w, 3 * link, slot, load_vec3(state.root_velocity, 3, column))
+    store_vec3(work.velocity_moment, 3 * link, slot, vec3(zero, zero, zero))
+    for k in range(2):
+        store_vec3(work.axis, 3 * (dof + 3 * k), slot, vec3(one, zero, zero))
+        store_vec3(work.axis, 3 * (dof + 3 * k + 1), slot, vec3(zero, one, zero))
+        store_vec3(work.axis, 3 * (dof + 3 * k + 2), slot, vec3(zero, zero, one))
+    for k in range(6):
+        work.v[dof + k, slot] = state.root_velocity[k, column]

@@ -1,0 +1,24 @@
+"""Linear velocities of link origins, outward:  v_M = v_P + w_P x p_PM + linear axis v."""
+
+import warp as wp
+
+from warp_artic.math.numbers import add, mul, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import cross
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
+
+
+@wp.func
+def move_links(model: ModelArrays, work: WorkArrays, slot: int):
+    """Write the linear velocity of every link origin to `work.linear`."""
+    zero = real(0.0, work.w[0, slot])
+    store_vec3(work.linear, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        w_P = load_vec3(work.w, 3 * parent, slot)
+        v_M = load_vec3(work.linear, 3 * parent, slot) + cross(w_P, load_vec3(work.p_PM, 3 * link, slot))
+        start = model.link_dof[link]
+        for dof in range(start, start + model.link_dofs[link]):
+            if model.dof_is_linear[dof] == 1:
+                v_M = v_M + load_vec3(work.axis, 3 * dof, slot) * work.v[dof, slot]
+        store_vec3(work.linear, 3 * link, slot, v_M)

@@ -1,0 +1,71 @@
+"""What is reported of a state: link poses and velocities, and energies, outward.
+
+    X_WL = X_WM X_ML,   v_C = v_M + w x c,   E_kin = sum (m v_C^2 + w.I_C w) / 2,   E_pot = - sum m g.p_WC
+Positions are relative to the origin of the articulation, which the host adds in double precision.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import add, mul, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.rotation import quaternion_from_matrix
+from warp_artic.math.spatial import cross, dot, mat_mul, sym_rotate
+from warp_artic.model.arrays import (
+    Array,
+    ModelArrays,
+    StateArrays,
+    WorkArrays,
+    load_mat3,
+    load_sym3,
+    load_vec3,
+    store_vec3,
+)
+from warp_artic.model.kinds import FLOATING
+from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_velocities import move_links
+
+
+@wp.func
+def report_links(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    link_pose: Array,
+    link_velocity: Array,
+    energy: Array,
+    column: int,
+    slot: int,
+):
+    """Write poses (7 rows a link), velocities (6 rows a link) and energies (2 rows)."""
+    place_links(model, state, work, column, slot)
+    move_links(model, work, slot)
+    g = load_vec3(model.gravity, 0, column)
+    zero = real(0.0, g.x)
+    half = real(0.5, g.x)
+    kinetic = zero
+    potential = zero
+    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        R_WM = load_mat3(work.R_WM, 9 * link, slot)
+        w = load_vec3(work.w, 3 * link, slot)
+        c = R_WM * load_vec3(model.link_center, 3 * link, column)
+        R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, column))
+        p_LM_W = R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
+        p_WM = load_vec3(work.angular, 3 * parent, slot) + load_vec3(work.p_PM, 3 * link, slot)
+        if model.link_joint[link] == FLOATING:
+            p_WM = load_vec3(state.root_pose, 0, column) + p_LM_W
+        store_vec3(work.angular, 3 * link, slot, p_WM)
+        v_C = load_vec3(work.linear, 3 * link, slot) + cross(w, c)
+        mass = model.link_mass[link, column]
+        spin = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column)) * w
+        kinetic = kinetic + half * (mass * dot(v_C, v_C) + dot(w, spin))
+        potential = potential - mass * dot(g, p_WM + c)
+        x, s = quaternion_from_matrix(R_WL)
+        store_vec3(link_pose, 7 * link, column, p_WM - p_LM_W)
+        store_vec3(link_pose, 7 * link + 3, column, x)
+        link_pose[7 * link + 6, column] = s
+        store_vec3(link_velocity, 6 * link, column, v_C)
+        store_vec3(link_velocity, 6 * link + 3, column, w)
+    energy[0, column] = kinetic
+    energy[1, column] = potential

@@ -1,0 +1,172 @@
+"""What a run gave: joint and link quantities at each recorded step, as plain arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from warp_artic.errors import SettingsError
+
+NAMES = ("joint_names", "link_names", "tendon_names", "mimic_names", "loop_names")
+"""Fields that name the entries of other fields."""
+
+SHAPES = {
+    "joint_position": ("joint_names",),
+    "joint_velocity": ("joint_names",),
+    "link_pose": ("link_names", 7),
+    "link_velocity": ("link_names", 6),
+    "link_incoming_joint_force": ("link_names", 6),
+    "tendon_length": ("tendon_names",),
+    "tendon_force": ("tendon_names",),
+    "mimic_error": ("mimic_names",),
+    "loop_error": ("loop_names", 2),
+    "energy": (2,),
+}
+"""Trailing shape of each quantity, after records and environments; a field name stands for its length."""
+
+OPTIONAL = ("link_velocity", "link_incoming_joint_force", "tendon_length", "tendon_force", "mimic_error", "loop_error")
+"""Quantities that may be left out; they become arrays without entries."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recording:
+    """Records of a run: record k is the state at `time[k]`, the first one before any step.
+
+    SI units and radians, the stage's own axes, the precision of the simulation. In the shapes, R is the number of
+    records (steps + 1 when each step is recorded), E of environments, D of dofs, L of links, N of named entries.
+    """
+
+    time: np.ndarray
+    """[s], shape (R)."""
+    joint_names: tuple[str, ...]
+    """Joint path of each dof, with `:rotX` ... `:transZ` appended for a joint of several dofs; length D."""
+    link_names: tuple[str, ...]
+    """Prim path of each link; length L."""
+    joint_position: np.ndarray
+    """[m or rad], shape (R, E, D)."""
+    joint_velocity: np.ndarray
+    """[m/s or rad/s], shape (R, E, D)."""
+    link_pose: np.ndarray
+    """World pose of the link prim, position xyz [m] then quaternion xyzw; shape (R, E, L, 7)."""
+    link_velocity: np.ndarray | None = None
+    """Velocity of the centre of mass [m/s], then angular [rad/s], world axes; shape (R, E, L, 6)."""
+    link_incoming_joint_force: np.ndarray | None = None
+    """Force [N], then torque [N m], by the inbound joint on the link, in the child-side joint frame at its origin;
+    shape (R, E, L, 6)."""
+    tendon_names: tuple[str, ...] = ()
+    """Fixed tendons, and the leaf of each spatial sub-tendon; length N."""
+    tendon_length: np.ndarray | None = None
+    """[m], shape (R, E, N)."""
+    tendon_force: np.ndarray | None = None
+    """[N], shape (R, E, N)."""
+    mimic_names: tuple[str, ...] = ()
+    """Following joints; length N."""
+    mimic_error: np.ndarray | None = None
+    """Value of the constraint [m or rad], shape (R, E, N)."""
+    loop_names: tuple[str, ...] = ()
+    """Joints that close a loop; length N."""
+    loop_error: np.ndarray | None = None
+    """Distance [m], then angle [rad], by which the loop is open; shape (R, E, N, 2)."""
+    energy: np.ndarray
+    """Kinetic, then potential energy of gravity [J]; shape (R, E, 2)."""
+    metadata: dict = field(default_factory=dict)
+    """How the run was made: dt, solver, iterations, integrator, precision, device, version, hash of the model."""
+
+    def __post_init__(self):
+        for name in NAMES:
+            object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
+        object.__setattr__(self, "time", np.asarray(self.time, float))
+        records = (self.time.size, *np.shape(self.joint_position)[1:2])
+        for name in SHAPES:
+            value = getattr(self, name)
+            object.__setattr__(self, name, _empty(self, name, records) if value is None else np.asarray(value))
+        _check_shapes(self)
+
+    @property
+    def environment_count(self) -> int:
+        """E, how many environments are in the recording."""
+        return self.joint_position.shape[1]
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write an .npz file; complete or not at all."""
+        path = Path(path)
+        if path.suffix != ".npz":
+            raise SettingsError(f"{path}: a recording is written to a file whose name ends in .npz")
+        arrays = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+        arrays |= {name: np.array(arrays[name], dtype=np.str_) for name in NAMES}
+        arrays["metadata"] = np.array(json.dumps(self.metadata))
+        partial = path.with_name(f".{path.stem}.{os.getpid()}.partial.npz")
+        try:
+            with open(partial, "wb") as file:
+                np.savez(file, **arrays)
+            os.replace(partial, path)
+        except OSError as error:
+            raise SettingsError(f"{path}: cannot be written: {error.strerror or error}") from error
+        finally:
+            partial.unlink(missing_ok=True)
+
+    @staticmethod
+    def load(path: str | os.PathLike) -> Recording:
+        """Read what `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+        except FileNotFoundError as error:
+            raise SettingsError(f"{path}: there is no such file") from error
+        except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+            raise SettingsError(f"{path}: is not a recording (.npz): {error}") from error
+        names = [item.name for item in dataclasses.fields(Recording)]
+        if missing := [name for name in names if name not in arrays]:
+            raise SettingsError(f"{path}: is not a recording: {missing[0]} is missing")
+        values = {name: arrays[name] for name in names}
+        values |= {name: tuple(arrays[name].tolist()) for name in NAMES}
+        values["metadata"] = json.loads(str(arrays["metadata"]))
+        return Recording(**values)
+
+    @staticmethod
+    def joined(parts: Sequence[Recording]) -> Recording:
+        """One recording of consecutive ones; each begins with the record that ends the one before."""
+        first = parts[0]
+        for part in parts[1:]:
+            if any(getattr(part, name) != getattr(first, name) for name in NAMES):
+                raise SettingsError("recordings of different mechanisms cannot be joined: their names differ")
+
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([getattr(first, name), *(getattr(part, name)[1:] for part in parts[1:])])
+
+        return dataclasses.replace(first, **{name: joined(name) for name in ("time", *SHAPES)})
+
+
+def _empty(recording: Recording, name: str, records: tuple[int, ...]) -> np.ndarray:
+    """Records of a quantity without entries."""
+    if name not in OPTIONAL:
+        raise SettingsError(f"recording: {name} is missing")
+    entries, *components = SHAPES[name]
+    return np.zeros((*records, 0, *components), np.asarray(recording.joint_position).dtype)
+
+
+def _check_shapes(recording: Recording) -> None:
+    """Refuse quantities whose shapes do not agree with the time and the names."""
+    if recording.time.ndim != 1 or recording.time.size == 0:
+        raise SettingsError(f"recording: time has shape {recording.time.shape}; one entry for each record is needed")
+    if np.any(np.diff(recording.time) <= 0):
+        raise SettingsError("recording: time does not increase from record to record")
+    if recording.joint_position.ndim != 3:
+        raise SettingsError(
+            f"recording: joint_position has shape {recording.joint_position.shape}; "
+            "(records, environments, dofs) is needed"
+        )
+    records = (recording.time.size, recording.environment_count)
+    for name, trailing in SHAPES.items():
+        sizes = tuple(len(getattr(recording, size)) if isinstance(size, str) else size for size in trailing)
+        found = getattr(recording, name).shape
+        without_entries = name in OPTIONAL and found == (*records, 0, *sizes[1:])
+        if found != (*records, *sizes) and not without_entries:
+            raise SettingsError(f"recording: {name} has shape {found}; {(*records, *sizes)} is needed")

@@ -1,0 +1,413 @@
+"""A simulation of a scene: equal trees grouped on a device, stepped together, read back by name."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.scene import Scene
+from warp_artic.description.validate import validate
+from warp_artic.errors import SettingsError, SolveError
+from warp_artic.kernels.launch import kernels_for
+from warp_artic.math.numbers import Numbers, numbers_for
+from warp_artic.model.group import Group, build_groups, initial_state
+from warp_artic.sim.recorder import Recorder
+from warp_artic.sim.recording import Recording
+from warp_artic.sim.views import (
+    CONTROL,
+    OUTPUTS,
+    PARAMETERS,
+    ROW_COUNTS,
+    STATE,
+    ArrayViews,
+    Member,
+    checked,
+    scene_array,
+)
+from warp_artic.solver.settings import SolverSettings
+
+LANES_FROM = 4
+"""Environments of a tree from which lanes are faster than scalars on a CPU."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An environment that has stopped because its state would not have been finite."""
+
+    environment: int
+    articulation: str
+    """Prim path of the articulation."""
+    quantity: str
+    """The first velocity that was not finite: a dof name, or the root."""
+    step: int
+    """The step that would have made it so, counted from 1; the environment keeps the state before it."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.articulation}: environment {self.environment} stopped at step {self.step}: "
+            f"the velocity of {self.quantity} is not finite"
+        )
+
+
+@dataclass(frozen=True)
+class ArticulationViews:
+    """The arrays of one articulation, as views on the device."""
+
+    path: str
+    joint_names: tuple[str, ...]
+    link_names: tuple[str, ...]
+    state: ArrayViews
+    control: ArrayViews
+    parameters: ArrayViews
+
+
+class Simulation:
+    """Steps `environments` copies of a scene on a device.
+
+    Args:
+        scene: What to simulate, from `read_stage` or made by hand.
+        environments: Number of independent copies.
+        device: "cpu" or "cuda:N".
+        settings: Time step, solver and precision; what they leave open the scene decides.
+
+    Raises:
+        DescriptionError: The scene breaks a rule that a mechanism must satisfy.
+        SettingsError: An argument has a value that is not allowed.
+    """
+
+    def __init__(
+        self, scene: Scene, *, environments: int = 1, device: str = "cpu", settings: SolverSettings | None = None
+    ):
+        validate(scene)
+        if isinstance(environments, bool) or not isinstance(environments, int) or environments < 1:
+            raise SettingsError(f"environments: {environments!r} is not an integer of at least 1")
+        self.scene = scene
+        self.environments = environments
+        self.device = _device(device)
+        self.settings = (settings or SolverSettings()).resolved(scene)
+        self.joint_names = scene.dof_names
+        self.link_names = scene.link_names
+        self.root_names = tuple(
+            tree.links[tree.inbound.index(None)].path for tree in scene.articulations if tree.is_floating
+        )
+        self.tendon_names: tuple[str, ...] = ()
+        self.mimic_names: tuple[str, ...] = ()
+        self.loop_names: tuple[str, ...] = ()
+        self.steps_done = 0
+        self._groups = build_groups(scene, environments, self._numbers, self.device)
+        self._members = _members(scene, self._groups)
+        self._order = _scene_rows(scene, self._members)
+        self._launches = [self._record_step(group) for group in self._groups]
+        self._reported = False
+        self.state = ArrayViews((*STATE, *OUTPUTS), self._scene_array)
+        self.control = ArrayViews(CONTROL, self._scene_array)
+        self.parameters = ArrayViews(PARAMETERS, self._scene_array)
+        self.articulations = tuple(self._articulation_views(member) for member in self._members)
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.steps_done * self.settings.dt
+
+    @property
+    def variant(self) -> str:
+        """Kernel variant of each group: "lanes" or "scalar", joined by a comma where groups differ."""
+        names = {"lanes" if group.columns.numbers.lanes > 1 else "scalar" for group in self._groups}
+        return ",".join(sorted(names))
+
+    @property
+    def model_hash(self) -> str:
+        """SHA-256 of what is simulated and how, but not of the number of environments or the device."""
+        content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def step(self, count: int = 1) -> None:
+        """Advance every environment by `count` time steps."""
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise SettingsError(f"count: {count!r} is not an integer of at least 0")
+        for launch in self._launches:
+            launch.set_param_by_name("steps", int(count))
+            launch.set_param_by_name("first_step", self.steps_done + 1)
+            launch.launch()
+        self.steps_done += int(count)
+        self._reported = False
+
+    def record(self, steps: int, every: int = 1, progress=None) -> Recording:
+        """Step and record the state now and after each `every` steps.
+
+        `progress`, if given, is called with the number of steps done since the last call.
+        """
+        for name, value, least in (("steps", steps, 0), ("every", every, 1)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
+        recorder = Recorder(self, steps // every + 1)
+        recorder.take()
+        for _ in range(steps // every):
+            self.step(every)
+            recorder.take()
+            if progress is not None:
+                progress(every)
+        self.step(steps % every)
+        return recorder.recording()
+
+    def set_state(
+        self,
+        joint_position=None,
+        joint_velocity=None,
+        root_pose=None,
+        root_velocity=None,
+        environments=None,
+    ) -> None:
+        """Set parts of the state; kinematics follow.
+
+        Args:
+            joint_position: [rad or m], shape (D) or (E, D) in the order of `joint_names`.
+            joint_velocity: [rad/s or m/s], shape (D) or (E, D).
+            root_pose: World pose of the floating root links, position then quaternion xyzw, shape (7) or (E, 7), or
+                (R, 7) or (E, R, 7) for R floating roots in the order of `root_names`.
+            root_velocity: Linear velocity of the centre of mass and angular velocity, world axes, shape as `root_pose`
+                with 6.
+            environments: Indices of the E environments that are meant; all by default.
+        """
+        chosen = self._environment_indices(environments)
+        for name, values in (("joint_position", joint_position), ("joint_velocity", joint_velocity)):
+            if values is not None:
+                table = checked(name, values, (len(chosen), len(self.joint_names)))
+                self._write_rows(name, table.T[:, None, :], chosen)
+        if root_pose is not None:
+            self._write_root("root_pose", 7, root_pose, chosen)
+        if root_velocity is not None:
+            self._write_root("root_velocity", 6, root_velocity, chosen)
+        self._clear_failures(chosen)
+
+    def reset(self, environments=None) -> None:
+        """Put environments (all by default) back to the authored start state."""
+        chosen = self._environment_indices(environments)
+        for member in self._members:
+            origin = member.group.origins[member.place]
+            for name, values in initial_state([self.scene.articulations[member.index]], [origin]).items():
+                rows = values.T.shape[0]
+                if rows:
+                    _write_columns(member, name, np.repeat(values.T, len(chosen), axis=1), chosen)
+        self._reported = False
+        if environments is None:
+            self.steps_done = 0
+
+    def failures(self) -> list[Failure]:
+        """The environments that have stopped, each with the quantity and the step."""
+        found = []
+        for member in self._members:
+            dofs, steps = member.array("failure").numpy()[0]
+            tree = self.scene.articulations[member.index]
+            roots = member.group.tree.root_dofs
+            for environment in np.flatnonzero(dofs > 0):
+                dof = int(dofs[environment]) - 1
+                quantity = "the root" if dof < roots else tree.dofs[dof - roots].name
+                found.append(Failure(int(environment), tree.path, quantity, int(steps[environment])))
+        return found
+
+    def joint_acceleration(self, joint_force=None) -> wp.array:
+        """Accelerations under generalized forces, gravity, external link forces and velocities; no drives or limits.
+
+        Args:
+            joint_force: [N or N m], shape (V) or (E, V), V = 6 root columns first on a floating base (force at the centre of
+                mass and moment, world axes), then the joints in the order of `joint_names`; zero by default.
+
+        Returns:
+            Shape (E, V); root columns: classical acceleration of the centre of mass and angular acceleration, world axes.
+
+        Raises:
+            SolveError: The scene has more than one articulation.
+        """
+        if len(self._members) != 1:
+            raise SolveError(
+                f"joint_acceleration: the scene has {len(self._members)} articulations; it is made for one"
+            )
+        group = self._groups[0]
+        force = np.zeros((self.environments, group.tree.dof_count))
+        if joint_force is not None:
+            force[:] = checked("joint_force", joint_force, force.shape)
+        if group.tree.dof_count:
+            group.outputs["joint_force"].fill(force.T)
+        self._launch(group, "accelerate", ("control",), ("joint_force", "joint_acceleration"))
+        values = group.outputs["joint_acceleration"].view(0, self.environments).numpy()[: group.tree.dof_count]
+        return wp.array(np.ascontiguousarray(values.T), device=self.device)
+
+    def save(self, path) -> None:
+        """Write a checkpoint: the whole state and control, with the hash of the model."""
+        content = {"model": self.model_hash, "environments": self.environments, "steps_done": self.steps_done}
+        for place, group in enumerate(self._groups):
+            for name, field in {**group.state, **group.control}.items():
+                content[f"{place}/{name}"] = field.scalars.numpy()
+        with Path(path).open("wb") as file:
+            np.savez(file, **content)
+
+    def load(self, path) -> None:
+        """Take up a checkpoint; the run goes on bitwise as the one that saved it.
+
+        Raises:
+            SolveError: The checkpoint is of another model, other settings or another number of environments.
+        """
+        with np.load(path) as content:
+            if str(content["model"]) != self.model_hash:
+                raise SolveError(f"{path}: the checkpoint is of another model or of other settings")
+            if int(content["environments"]) != self.environments:
+                raise SolveError(f"{path}: {int(content['environments'])} environments, not {self.environments}")
+            for place, group in enumerate(self._groups):
+                for name, field in {**group.state, **group.control}.items():
+                    field.scalars.assign(content[f"{place}/{name}"])
+            self.steps_done = int(content["steps_done"])
+        self._reported = False
+
+    def report(self) -> None:
+        """Bring link poses, link velocities and energies up to date with the state."""
+        if not self._reported:
+            for group in self._groups:
+                self._launch(group, "report", (), OUTPUTS)
+            self._reported = True
+
+    def _numbers(self, columns: int) -> Numbers:
+        variant = self.settings.variant
+        on_cpu = wp.get_device(self.device).is_cpu
+        if variant == "lanes" and not on_cpu:
+            raise SettingsError(f"variant: lanes are for the CPU, and the device is {self.device}")
+        wide = variant == "lanes" or (variant == "auto" and on_cpu and columns >= LANES_FROM)
+        return numbers_for(self.settings.precision, wide)
+
+    def _record_step(self, group: Group):
+        arrays, settings = group.arrays, self.settings
+        return wp.launch(
+            kernels_for(group.columns.numbers).step,
+            dim=group.workers,
+            inputs=[
+                arrays.model,
+                arrays.state,
+                arrays.control,
+                arrays.work,
+                group.columns.blocks,
+                group.workers,
+                1,
+                1,
+                settings.position_iterations + settings.velocity_iterations,
+                settings.dt,
+            ],
+            device=self.device,
+            record_cmd=True,
+        )
+
+    def _launch(self, group: Group, kernel: str, extra: tuple[str, ...], outputs: tuple[str, ...]) -> None:
+        arrays = group.arrays
+        wp.launch(
+            getattr(kernels_for(group.columns.numbers), kernel),
+            dim=group.workers,
+            inputs=[
+                arrays.model,
+                arrays.state,
+                *(getattr(arrays, name) for name in extra),
+                arrays.work,
+                group.columns.blocks,
+                group.workers,
+                *(group.outputs[name].numbers for name in outputs),
+            ],
+            device=self.device,
+        )
+
+    def _scene_array(self, name: str):
+        if name in OUTPUTS:
+            self.report()
+        order = self._order[ROW_COUNTS[name][0]]
+        return scene_array(name, self._members, order, self.environments)
+
+    def _articulation_views(self, member: Member) -> ArticulationViews:
+        tree = self.scene.articulations[member.index]
+
+        def get(name: str):
+            if name in OUTPUTS:
+                self.report()
+            return member.array(name)
+
+        return ArticulationViews(
+            tree.path,
+            tuple(dof.name for dof in tree.dofs),
+            tuple(link.path for link in tree.links),
+            ArrayViews((*STATE, *OUTPUTS), get),
+            ArrayViews(CONTROL, get),
+            ArrayViews(PARAMETERS, get),
+        )
+
+    def _environment_indices(self, environments) -> np.ndarray:
+        if environments is None:
+            return np.arange(self.environments)
+        chosen = np.atleast_1d(np.asarray(environments))
+        if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+            raise SettingsError(f"environments: {environments!r} is not a list of indices")
+        if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.environments):
+            raise SettingsError(f"environments: indices {chosen} are not all in 0 ... {self.environments - 1}")
+        return chosen
+
+    def _write_rows(self, name: str, table: np.ndarray, chosen: np.ndarray) -> None:
+        """Write a table of shape (scene rows, components, chosen environments)."""
+        for member, rows in zip(self._members, self._order[ROW_COUNTS[name][0]]):
+            if len(rows):
+                _write_columns(member, name, table[rows].reshape(-1, len(chosen)), chosen)
+        self._reported = False
+
+    def _write_root(self, name: str, size: int, values, chosen: np.ndarray) -> None:
+        roots = len(self.root_names)
+        if roots == 0:
+            raise SettingsError(f"{name}: the scene has no floating root")
+        if np.ndim(values) == 2 and np.shape(values) == (len(chosen), size) and roots == 1:
+            values = np.asarray(values)[:, None]
+        table = np.array(checked(name, values, (len(chosen), roots, size)))
+        if name == "root_pose":
+            floating = [member for member in self._members if member.group.tree.root_dofs]
+            table[..., :3] -= np.array([member.group.origins[member.place] for member in floating])
+            length = np.linalg.norm(table[..., 3:], axis=-1, keepdims=True)
+            if (length < 1e-6).any():
+                raise SettingsError("root_pose: a quaternion has no length")
+            table[..., 3:] /= length
+        self._write_rows(name, table.transpose(1, 2, 0), chosen)
+
+    def _clear_failures(self, chosen: np.ndarray) -> None:
+        for member in self._members:
+            _write_columns(member, "failure", np.zeros((2, len(chosen))), chosen)
+
+
+def _device(name: str) -> str:
+    try:
+        return str(wp.get_device(name))
+    except Exception as error:  # Warp raises several types for one reason
+        known = ", ".join(str(device) for device in wp.get_devices())
+        raise SettingsError(f"device: {name!r} is not one of {known}") from error
+
+
+def _members(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:
+    found = {index: Member(index, group, place) for group in groups for place, index in enumerate(group.members)}
+    return tuple(found[index] for index in range(len(scene.articulations)))
+
+
+def _scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.ndarray]]:
+    """For dofs, links, roots and articulations: the scene rows of the rows of each member."""
+    dof_row = {name: row for row, name in enumerate(scene.dof_names)}
+    link_row = {name: row for row, name in enumerate(scene.link_names)}
+    trees = [scene.articulations[member.index] for member in members]
+    roots = np.cumsum([0] + [int(tree.is_floating) for tree in trees])
+    return {
+        "dof": [np.array([dof_row[dof.name] for dof in tree.dofs], int) for tree in trees],
+        "link": [np.array([link_row[link.path] for link in tree.links], int) for tree in trees],
+        "root": [np.arange(roots[k], roots[k + 1]) for k in range(len(trees))],
+        "articulation": [np.array([k]) for k in range(len(trees))],
+    }
+
+
+def _write_columns(member: Member, name: str, values: np.ndarray, chosen: np.ndarray) -> None:
+    """Write values of shape (rows, chosen) to environments of a member."""
+    field = member.field(name)
+    scalars = field.scalars.numpy()
+    scalars[: values.shape[0], member.first_column + chosen] = values
+    if not field.scalars.device.is_cpu:
+        field.scalars.assign(scalars)

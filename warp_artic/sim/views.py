@@ -1,0 +1,181 @@
+"""Arrays of a simulation by name: state, control and parameters, without their padding.
+
+In a scene with one articulation an array is a view on the device, shape (rows, environments), in the order of
+`Simulation.joint_names` or `Simulation.link_names`: what is written to it is what the next step reads. In a scene with
+several articulations the rows lie in several groups, and a `SceneArray` gathers and scatters them; each articulation
+alone has its views in `Simulation.articulations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from warp_artic.errors import SettingsError
+from warp_artic.model.group import Group
+
+ROW_COUNTS = {
+    "joint_position": ("dof", 1),
+    "joint_velocity": ("dof", 1),
+    "root_pose": ("root", 7),
+    "root_velocity": ("root", 6),
+    "failure": ("articulation", 2),
+    "link_pose": ("link", 7),
+    "link_velocity": ("link", 6),
+    "energy": ("articulation", 2),
+    "drive_position_target": ("dof", 1),
+    "drive_velocity_target": ("dof", 1),
+    "joint_effort": ("dof", 1),
+    "link_external_force": ("link", 6),
+    "armature": ("dof", 1),
+    "drive_stiffness": ("dof", 1),
+    "drive_damping": ("dof", 1),
+    "drive_max_force": ("dof", 1),
+    "limit_lower": ("dof", 1),
+    "limit_upper": ("dof", 1),
+    "friction_static": ("dof", 1),
+    "friction_dynamic": ("dof", 1),
+    "friction_viscous": ("dof", 1),
+    "velocity_limit": ("dof", 1),
+    "link_mass": ("link", 1),
+}
+"""What each public array has a row, or several, for."""
+
+STATE = ("joint_position", "joint_velocity", "root_pose", "root_velocity", "failure")
+OUTPUTS = ("link_pose", "link_velocity", "energy")
+CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")
+PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *CONTROL))
+
+
+@dataclass(frozen=True)
+class Member:
+    """One articulation of the scene in its group."""
+
+    index: int
+    """In the scene."""
+    group: Group
+    place: int
+    """In the group."""
+
+    @property
+    def first_column(self) -> int:
+        """Environment 0 of this articulation among the columns of the group."""
+        return self.place * self.group.environments
+
+    def field(self, name: str):
+        """The field of the group that has the rows of `name`."""
+        group = self.group
+        for fields in (group.state, group.control, group.outputs, group.parameters):
+            if name in fields:
+                return fields[name]
+        raise KeyError(name)
+
+    def array(self, name: str) -> wp.array:
+        """A view on the device, shape (rows, environments), or (rows, 1) of a parameter that all environments share."""
+        _, size = ROW_COUNTS[name]
+        array = self.field(name).view(self.first_column, self.group.environments)
+        count = self.rows(name)
+        if count == 0:
+            return wp.zeros((0, array.shape[1]), dtype=array.dtype, device=array.device)
+        if size == 1:
+            return array
+        pitch = array.strides[0]
+        return wp.array(
+            ptr=array.ptr,
+            dtype=array.dtype,
+            shape=(count, size, array.shape[1]),
+            strides=(size * pitch, pitch, array.strides[1]),
+            device=array.device,
+            copy=False,
+        )
+
+    def rows(self, name: str) -> int:
+        """How many dofs, links or roots of this articulation the array has rows for."""
+        tree = self.group.tree
+        counts = {
+            "dof": tree.dof_count - tree.root_dofs,
+            "link": tree.link_count,
+            "root": int(tree.root_dofs > 0),
+            "articulation": 1,
+        }
+        return counts[ROW_COUNTS[name][0]]
+
+
+@dataclass(frozen=True)
+class SceneArray:
+    """An array over all articulations of a scene; `numpy` gathers a copy and `assign` scatters one."""
+
+    name: str
+    pieces: tuple[tuple[Member, np.ndarray], ...]
+    """Articulations, and the rows of the scene that their rows are."""
+    shape: tuple[int, ...]
+    """(rows, environments), or (rows, components, environments)."""
+    device: str
+
+    def numpy(self) -> np.ndarray:
+        """A copy, of shape `shape`."""
+        values = None
+        for member, rows in self.pieces:
+            if len(rows) == 0:
+                continue
+            piece = member.array(self.name).numpy()
+            if values is None:
+                values = np.zeros(self.shape, piece.dtype)
+            values[rows] = piece
+        return np.zeros(self.shape) if values is None else values
+
+    def assign(self, values) -> None:
+        """Write values of shape `shape`, or one that broadcasts to it."""
+        values = np.broadcast_to(np.asarray(values, float), self.shape)
+        for member, rows in self.pieces:
+            if len(rows) == 0:
+                continue
+            array = member.array(self.name)
+            piece = values[rows][..., : array.shape[-1]]
+            array.assign(wp.array(np.ascontiguousarray(piece), dtype=array.dtype, device="cpu"))
+
+
+class ArrayViews:
+    """Named arrays as attributes; see the module for what they are."""
+
+    def __init__(self, names: tuple[str, ...], get: Callable[[str], object]):
+        self._names = names
+        self._get = get
+
+    def __getattr__(self, name: str):
+        if name.startswith("_") or name not in self._names:
+            raise AttributeError(f"no array {name!r}; there are {', '.join(self._names)}")
+        return self._get(name)
+
+    def __dir__(self):
+        return list(self._names)
+
+
+def scene_array(name: str, members: tuple[Member, ...], order: list[np.ndarray], environments: int):
+    """The array of a name: the view of the only articulation, or a `SceneArray` over several.
+
+    `order` has, for each member, the rows of the scene that its rows are.
+    """
+    if len(members) == 1 and np.array_equal(order[0], np.arange(members[0].rows(name))):
+        return members[0].array(name)
+    size = ROW_COUNTS[name][1]
+    width = max(member.array(name).shape[-1] for member in members) if name in PARAMETERS else environments
+    rows = sum(len(rows) for rows in order)
+    shape = (rows, width) if size == 1 else (rows, size, width)
+    return SceneArray(name, tuple(zip(members, order)), shape, members[0].group.columns.device)
+
+
+def checked(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
+    """Values as an array that broadcasts to `shape`, all finite, or a SettingsError."""
+    try:
+        array = np.broadcast_to(np.asarray(values, float), shape)
+    except (TypeError, ValueError) as error:
+        found = np.shape(values)
+        raise SettingsError(f"{name}: shape {found} is not {shape} and does not broadcast to it") from error
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise SettingsError(f"{name}: the value at {where} is {array[where]}, which is not a finite number")
+    return array

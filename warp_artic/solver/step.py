@@ -1,0 +1,174 @@
+"""One time step of one column, as a list of phases.
+
+Drives are folded into the factors until one exceeds its maximum force. Then it leaves them, and the step is solved again
+with the rest: each pass can only take further drives out, so the passes end.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.drive import fold_drives, saturate_drive, set_drive_law
+from warp_artic.constraints.rows import set_single_coefficient
+from warp_artic.constraints.table import set_row
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    add,
+    div,
+    mul,
+    real,
+    where_positive,
+)
+from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import DRIVE
+from warp_artic.phases.articulated_inertia import factor_inertias
+from warp_artic.phases.impulse_response import respond
+from warp_artic.phases.integrate import integrate_joints
+from warp_artic.phases.joint_accelerations import accelerate_links
+from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_inertias import set_link_inertias
+from warp_artic.phases.link_velocities import move_links
+from warp_artic.solver.pgs import activate_rows, iterate_rows, prepare_responses
+
+ROUNDS = wp.constant(4)
+"""Times that rows may join the active ones within a pass."""
+PASSES = wp.constant(4)
+"""Times that saturated drives may leave the factors within a step."""
+
+
+@wp.func
+def scale_acceleration_drives(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
+):
+    """Write the effective inertia 1 / (M^-1)_ii of the dofs of acceleration drives, and 1 for the others."""
+    one = real(1.0, h)
+    for item in range(model.dof_count - model.root_dofs):
+        work.drive_scale[item, slot] = one
+    if model.acceleration_drives == 1:
+        for dof in range(model.dof_count):
+            work.effort[dof, slot] = real(0.0, h)
+            work.folded[dof, slot] = real(0.0, h)
+        for dof in range(model.root_dofs, model.dof_count):
+            work.folded[dof, slot] = model.armature[dof - model.root_dofs, column]
+        set_link_inertias(model, control, work, column, slot, h)
+        factor_inertias(model, work, column, slot)
+        for row in range(model.row_count):
+            if model.row_family[row] == DRIVE:
+                item = model.row_item[row]
+                set_single_coefficient(model, work, row, slot, h)
+                respond(model, work, row, 0, slot)
+                inertia = one / work.response[model.row_dof[row], slot]
+                work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
+
+
+@wp.func
+def solve_free_velocities(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
+):
+    """v+ without constraint rows."""
+    fold_drives(model, control, work, column, slot, h)
+    set_link_inertias(model, control, work, column, slot, h)
+    factor_inertias(model, work, column, slot)
+    accelerate_links(model, work, work.v_next, column, slot)
+    for dof in range(model.dof_count):
+        work.v_next[dof, slot] = work.v[dof, slot] + h * work.v_next[dof, slot]
+
+
+@wp.func
+def solve_rows(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real, iterations: int
+):
+    """v+ with constraint rows."""
+    zero = real(0.0, h)
+    for row in range(model.row_count):
+        work.active[row, slot] = zero
+        work.impulse[row, slot] = zero
+        set_row(model, state, work, row, column, slot, h)
+    for response in range(model.slot_count):
+        work.ready[response, slot] = 0
+    rounds = 0
+    unsolved = activate_rows(model, work, slot)
+    while unsolved:
+        prepare_responses(model, work, slot)
+        iterate_rows(model, work, slot, iterations)
+        rounds += 1
+        unsolved = rounds < ROUNDS
+        if unsolved:
+            unsolved = activate_rows(model, work, slot)
+
+
+@wp.func
+def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Mark the folded drives that exceed their maximum force; says whether there are any."""
+    found = False
+    for row in range(model.row_count):
+        if model.row_family[row] == DRIVE:
+            if saturate_drive(model, work, row, column, slot):
+                found = True
+    return found
+
+
+@wp.func
+def solve_velocities(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    iterations: int,
+):
+    """v+ in `work.v_next`."""
+    place_links(model, state, work, column, slot)
+    if model.linear_damping == 1:
+        move_links(model, work, slot)
+    scale_acceleration_drives(model, control, work, column, slot, h)
+    set_drive_law(model, state, control, work, column, slot, h)
+    passes = 0
+    unsolved = True
+    while unsolved:
+        solve_free_velocities(model, control, work, column, slot, h)
+        solve_rows(model, state, work, column, slot, h, iterations)
+        passes += 1
+        unsolved = passes < PASSES
+        if unsolved:
+            unsolved = saturate_drives(model, work, column, slot)
+
+
+@wp.func
+def step_column(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    iterations: int,
+    step: int,
+):
+    """Advance the state of one column by h; `step` is the number of the step, for reports."""
+    solve_velocities(model, state, control, work, column, slot, h, iterations)
+    integrate_joints(model, state, work, column, slot, h, step)
+
+
+@wp.func
+def solve_accelerations(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    joint_force: Array,
+    column: int,
+    slot: int,
+):
+    """vdot in `work.v_next` of the tree under gravity, external link forces and given generalized forces alone."""
+    zero = real(0.0, model.gravity[0, column])
+    place_links(model, state, work, column, slot)
+    for dof in range(model.dof_count):
+        work.effort[dof, slot] = joint_force[dof, column]
+        work.folded[dof, slot] = zero
+    for dof in range(model.root_dofs, model.dof_count):
+        work.folded[dof, slot] = model.armature[dof - model.root_dofs, column]
+    set_link_inertias(model, control, work, column, slot, zero)
+    factor_inertias(model, work, column, slot)
+    accelerate_links(model, work, work.v_next, column, slot)
