@@ -22,7 +22,7 @@ from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.tree import Tree, tree_of
 
 ORIGIN_GRID = 100.0
-"""Origins of floating trees are multiples of this [m]: near the world origin positions are simply world positions."""
+"""Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,11 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
 
 
 def origin_of(articulation: Articulation) -> np.ndarray:
-    """Where positions of an articulation are measured from: the first joint on the world, or a point of a coarse grid."""
-    for joint in articulation.joints:
-        if joint.parent == WORLD:
-            return np.asarray(joint.parent_frame.position, float)
-    root = articulation.inbound.index(None)
-    return np.round(np.asarray(articulation.links[root].pose.position) / ORIGIN_GRID) * ORIGIN_GRID
+    """Where positions of an articulation are measured from: the point of a coarse grid next to its root."""
+    inbound = articulation.inbound
+    on_world = next((joint for joint in inbound if joint is not None and joint.parent == WORLD), None)
+    root = articulation.links[inbound.index(None)].pose if on_world is None else on_world.parent_frame
+    return np.round(np.asarray(root.position) / ORIGIN_GRID) * ORIGIN_GRID
 
 
 def initial_state(articulations, origins) -> dict[str, np.ndarray]:

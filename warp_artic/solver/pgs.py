@@ -27,7 +27,7 @@ from warp_artic.phases.impulse_response import respond
 @wp.func
 def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
     """Activate the rows that are outside their window; says whether there are new ones."""
-    found = False
+    found = bool(False)
     joining = real(0.0, work.v_next[0, slot])
     for row in range(model.row_count):
         y = row_velocity(model, work, row, slot)
@@ -35,7 +35,7 @@ def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
         active = work.active[row, slot]
         newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
         if any_positive(newly):
-            found = True
+            found = bool(True)
             work.active[row, slot] = maximum(active, newly)
             joining = maximum(joining, newly)
     work.joining[0, slot] = joining

@@ -84,7 +84,7 @@ def solve_rows(
         set_row(model, state, work, row, column, slot, h)
     for response in range(model.slot_count):
         work.ready[response, slot] = 0
-    rounds = 0
+    rounds = int(0)
     unsolved = activate_rows(model, work, slot)
     while unsolved:
         prepare_responses(model, work, slot)
@@ -98,11 +98,11 @@ def solve_rows(
 @wp.func
 def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int):
     """Mark the folded drives that exceed their maximum force; says whether there are any."""
-    found = False
+    found = bool(False)
     for row in range(model.row_count):
         if model.row_family[row] == DRIVE:
             if saturate_drive(model, work, row, column, slot):
-                found = True
+                found = bool(True)
     return found
 
 
@@ -123,8 +123,8 @@ def solve_velocities(
         move_links(model, work, slot)
     scale_acceleration_drives(model, control, work, column, slot, h)
     set_drive_law(model, state, control, work, column, slot, h)
-    passes = 0
-    unsolved = True
+    passes = int(0)
+    unsolved = bool(True)
     while unsolved:
         solve_free_velocities(model, control, work, column, slot, h)
         solve_rows(model, state, work, column, slot, h, iterations)
