@@ -16,7 +16,14 @@ where R maps from, or, for a reversed joint, where R maps to.
 
 import warp as wp
 
-from warp_artic.constraints.rows import gap_velocity, set_position_window, set_unbounded, set_window
+from warp_artic.constraints.rows import (
+    gap_velocity,
+    row_velocity,
+    set_position_window,
+    set_unbounded,
+    set_window,
+)
+from warp_artic.joints import spherical, swing
 from warp_artic.joints.swing import coefficients
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -39,6 +46,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, ratio
 from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import ROTATION_LIMIT, SWING_LIMIT, TWIST_LIMIT
 
 
 @wp.func
@@ -77,6 +85,14 @@ def set_triple_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot
 
 
 @wp.func
+def set_hard(work: WorkArrays, row: int, slot: int, h: Real):
+    """No compliance, no bound, and no correction of the window yet."""
+    work.compliance[row, slot] = real(0.0, h)
+    work.bend[row, slot] = real(0.0, h)
+    set_unbounded(work, row, slot, h)
+
+
+@wp.func
 def set_rotation_limit_row(
     model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real
 ):
@@ -94,8 +110,7 @@ def set_rotation_limit_row(
     q = state.joint_position[item, column]
     set_position_window(work, row, slot, q, model.limit_lower[item, column], model.limit_upper[item, column], h)
     set_triple_coefficients(model, work, row, slot, J)
-    work.compliance[row, slot] = zero
-    set_unbounded(work, row, slot, h)
+    set_hard(work, row, slot, h)
 
 
 @wp.func
@@ -138,57 +153,139 @@ def swing_rates(theta: Real, n: Vec3):
 
 
 @wp.func
-def set_swing_twist_row(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, is_twist: int
-):
-    """Fill the row of a twist or swing limit of a joint with three free rotations."""
+def twist_of(x: Vec3, w: Real):
+    """The twist angle of a quaternion about x, in (-pi, pi]."""
+    upright = where_positive(neg(w), neg(real(1.0, w)), real(1.0, w))
+    return real(2.0, w) * arctan2(x.x * upright, w * upright)
+
+
+@wp.func
+def set_twist_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a twist limit of a joint with three free rotations."""
     item = model.row_item[row]
     dof = model.term_dof[model.row_term[row]]
-    phi = public_triple(model, state.joint_position, dof, dof - model.root_dofs, 3, column)
-    is_reversed = neg(model.dof_sign[item, column])
-    x, w = quaternion_exp(phi)
-    one = real(1.0, h)
+    x, w = quaternion_exp(public_triple(model, state.joint_position, dof, dof - model.root_dofs, 3, column))
+    square = maximum(w * w + x.x * x.x, ratio(1.0, 1000000.0, h))
+    flip = where_positive(model.dof_sign[item, column], w, neg(w))
+    J = vec3(real(1.0, h), (x.x * x.y - flip * x.z) / square, (x.x * x.z + flip * x.y) / square)
+    set_triple_coefficients(model, work, row, slot, J)
     lower = model.limit_lower[item, column]
-    upper = model.limit_upper[item, column]
-    if is_twist == 1:
-        upright = where_positive(neg(w), neg(one), one)
-        twist = real(2.0, h) * arctan2(x.x * upright, w * upright)
-        square = maximum(w * w + x.x * x.x, ratio(1.0, 1000000.0, h))
-        flip = where_positive(is_reversed, neg(w), w)
-        J = vec3(one, (x.x * x.y - flip * x.z) / square, (x.x * x.z + flip * x.y) / square)
-        set_triple_coefficients(model, work, row, slot, J)
-        set_position_window(work, row, slot, twist, lower, upper, h)
-    else:
-        axis = model.dof_axis[model.root_dofs + item]
-        theta, n = swing_of(x, w)
-        side, side_rate = swing_rates(theta, n)
-        J = n * component(n, axis) + side_rate * component(side, axis)
-        set_triple_coefficients(model, work, row, slot, in_moving_frame(J, quaternion_matrix(x, w), is_reversed))
-        set_position_window(work, row, slot, theta * component(n, axis), lower, upper, h)
-    work.compliance[row, slot] = real(0.0, h)
-    set_unbounded(work, row, slot, h)
+    set_position_window(work, row, slot, twist_of(x, w), lower, model.limit_upper[item, column], h)
+    set_hard(work, row, slot, h)
+
+
+@wp.func
+def set_swing_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a swing limit of a joint with three free rotations."""
+    item = model.row_item[row]
+    dof = model.term_dof[model.row_term[row]]
+    x, w = quaternion_exp(public_triple(model, state.joint_position, dof, dof - model.root_dofs, 3, column))
+    axis = model.dof_axis[model.root_dofs + item]
+    theta, n = swing_of(x, w)
+    side, side_rate = swing_rates(theta, n)
+    J = n * component(n, axis) + side_rate * component(side, axis)
+    set_triple_coefficients(
+        model, work, row, slot, in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column]))
+    )
+    lower = model.limit_lower[item, column]
+    set_position_window(work, row, slot, theta * component(n, axis), lower, model.limit_upper[item, column], h)
+    set_hard(work, row, slot, h)
+
+
+@wp.func
+def cone_steepness(model: ModelArrays, row: int, column: int, n: Vec3):
+    """(0, n_y / alpha_1^2, n_z / alpha_2^2): its product with n is 1 / (angle of the cone in the direction n)^2."""
+    narrow = ratio(1.0, 10000.0, n.y)
+    alpha_1 = maximum(model.cone_angle[2 * model.row_item[row], column], narrow)
+    alpha_2 = maximum(model.cone_angle[2 * model.row_item[row] + 1, column], narrow)
+    return vec3(real(0.0, n.y), n.y / (alpha_1 * alpha_1), n.z / (alpha_2 * alpha_2))
+
+
+@wp.func
+def cone_angle_towards(model: ModelArrays, row: int, column: int, n: Vec3):
+    """The largest swing angle in the direction n."""
+    steep = dot(cone_steepness(model, row, column, n), n)
+    return real(1.0, steep) / sqrt(maximum(steep, ratio(1.0, 100000000.0, steep)))
 
 
 @wp.func
 def set_cone_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill the row of the cone limit of a spherical joint; y is the swing angle, or its like on an elliptic cone."""
-    zero = real(0.0, h)
+    """Fill the row of the cone limit of a spherical joint; its y is e times the cone's angle in the present direction."""
     dof = model.term_dof[model.row_term[row]]
     item = dof - model.root_dofs
-    phi = public_triple(model, state.joint_position, dof, item, 3, column)
-    x, w = quaternion_exp(phi)
+    x, w = quaternion_exp(public_triple(model, state.joint_position, dof, item, 3, column))
     theta, n = swing_of(x, w)
     side, side_rate = swing_rates(theta, n)
-    narrow = ratio(1.0, 10000.0, h)
-    alpha_1 = maximum(model.cone_angle[2 * model.row_item[row], column], narrow)
-    alpha_2 = maximum(model.cone_angle[2 * model.row_item[row] + 1, column], narrow)
-    m = vec3(zero, n.y / (alpha_1 * alpha_1), n.z / (alpha_2 * alpha_2))
-    steep = dot(m, n)
-    angle = real(1.0, h) / sqrt(maximum(steep, narrow * narrow))
-    # y = angle e has the rate angle^2 (m.sdot); m.n = 1 / angle^2 makes the part along n the swing rate itself.
-    J = n + side_rate * (dot(m, side) * angle * angle)
-    is_reversed = neg(model.dof_sign[item, column])
-    set_triple_coefficients(model, work, row, slot, in_moving_frame(J, quaternion_matrix(x, w), is_reversed))
-    set_window(work, row, slot, neg(real(1.0, h) / zero), gap_velocity(angle - theta, h))
-    work.compliance[row, slot] = zero
-    set_unbounded(work, row, slot, h)
+    angle = cone_angle_towards(model, row, column, n)
+    # y has the rate angle^2 (m.sdot); m.n = 1 / angle^2 makes its part along n the swing rate itself.
+    J = n + side_rate * (dot(cone_steepness(model, row, column, n), side) * angle * angle)
+    set_triple_coefficients(
+        model, work, row, slot, in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column]))
+    )
+    set_window(work, row, slot, neg(real(1.0, h) / real(0.0, h)), gap_velocity(angle - theta, h))
+    set_hard(work, row, slot, h)
+
+
+@wp.func
+def limited_rotation(model: ModelArrays, row: int, phi: Vec3, start: Vec3, column: int):
+    """The y of a row at the public rotation vector phi; the direction of a cone's angle is that at `start`."""
+    family = model.row_family[row]
+    y = phi.x
+    if family == ROTATION_LIMIT:
+        y = component(phi, model.dof_axis[model.root_dofs + model.row_item[row]])
+    else:
+        x, w = quaternion_exp(phi)
+        if family == TWIST_LIMIT:
+            y = twist_of(x, w)
+        else:
+            theta, n = swing_of(x, w)
+            if family == SWING_LIMIT:
+                y = theta * component(n, model.dof_axis[model.root_dofs + model.row_item[row]])
+            else:
+                z, s = quaternion_exp(start)
+                _, n_start = swing_of(z, s)
+                angle = cone_angle_towards(model, row, column, n)
+                y = theta / angle * cone_angle_towards(model, row, column, n_start)
+    return y
+
+
+@wp.func
+def bend_window(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Move the window of a row by what the end of the step, with v+ so far, misses of its linear prediction.
+
+    y(q+) is not y + h J v+ for finite rotations; after one or two such corrections the limit holds at q+ itself.
+    """
+    dof = model.term_dof[model.row_term[row]]
+    item = dof - model.root_dofs
+    count = model.row_terms[row]
+    sign = model.dof_sign[item, column]
+    start = public_triple(model, state.joint_position, dof, item, count, column)
+    v = solved_triple(model, work, dof, count, slot)
+    phi = start * sign
+    if count == 2:
+        a, b = swing.advance(phi.x, phi.y, v.x * sign, v.y * sign, h)
+        phi = vec3(a, b, real(0.0, h))
+    else:
+        phi = spherical.advance(phi, v * sign, h)
+    change = limited_rotation(model, row, phi * sign, start, column) - limited_rotation(model, row, start, start, column)
+    bend = row_velocity(model, work, row, slot) - change / h
+    shift = bend - work.bend[row, slot]
+    work.bend[row, slot] = bend
+    set_window(work, row, slot, work.window[2 * row, slot] + shift, work.window[2 * row + 1, slot] + shift)
+
+
+@wp.func
+def solved_triple(model: ModelArrays, work: WorkArrays, dof: int, count: int, slot: int):
+    """v+ of a rotational joint, in the axes of M."""
+    zero = real(0.0, work.v_next[dof, slot])
+    v = vec3(zero, zero, zero)
+    for k in range(count):
+        value = work.v_next[dof + k, slot]
+        axis = model.dof_axis[dof + k]
+        if axis == 0:
+            v.x = value
+        if axis == 1:
+            v.y = value
+        if axis == 2:
+            v.z = value
+    return v

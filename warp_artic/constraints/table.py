@@ -5,7 +5,7 @@ import warp as wp
 from warp_artic.constraints.drive import set_drive_row
 from warp_artic.constraints.joint_friction import set_friction_row
 from warp_artic.constraints.joint_limit import set_joint_limit_row
-from warp_artic.constraints.rotation_limit import set_cone_row, set_rotation_limit_row, set_swing_twist_row
+from warp_artic.constraints.rotation_limit import set_cone_row, set_rotation_limit_row, set_swing_row, set_twist_row
 from warp_artic.constraints.velocity_limit import set_velocity_limit_row
 from warp_artic.math.numbers import Real
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
@@ -36,8 +36,8 @@ def set_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, 
     if family == ROTATION_LIMIT:
         set_rotation_limit_row(model, state, work, row, column, slot, h)
     if family == TWIST_LIMIT:
-        set_swing_twist_row(model, state, work, row, column, slot, h, 1)
+        set_twist_row(model, state, work, row, column, slot, h)
     if family == SWING_LIMIT:
-        set_swing_twist_row(model, state, work, row, column, slot, h, 0)
+        set_swing_row(model, state, work, row, column, slot, h)
     if family == CONE_LIMIT:
         set_cone_row(model, state, work, row, column, slot, h)

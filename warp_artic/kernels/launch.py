@@ -39,15 +39,14 @@ def kernels_for(numbers: Numbers) -> SimpleNamespace:
         columns: int,
         workers: int,
         steps: int,
-        first_step: int,
         iterations: int,
         dt: wp.float64,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
-            for step_index in range(steps):
-                step_column(model, state, control, work, column, slot, h, iterations, first_step + step_index)
+            for _step in range(steps):
+                step_column(model, state, control, work, column, slot, h, iterations)
 
     @wp.kernel(**options)
     def accelerate(

@@ -44,6 +44,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         slot_count: int
         acceleration_drives: int
         linear_damping: int
+        rotation_rows: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
         link_joint: wp.array(dtype=int)
@@ -58,6 +59,9 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         row_term: wp.array(dtype=int)
         row_terms: wp.array(dtype=int)
         row_slot: wp.array(dtype=int)
+        row_path: wp.array(dtype=int)
+        row_steps: wp.array(dtype=int)
+        path_link: wp.array(dtype=int)
         term_dof: wp.array(dtype=int)
         slot_row: wp.array(dtype=int)
         # Links
@@ -92,6 +96,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         root_pose: wp.array2d(dtype=T)
         root_velocity: wp.array2d(dtype=T)
         failure: wp.array2d(dtype=T)
+        clock: wp.array2d(dtype=T)
 
     @wp.struct
     class Control:
@@ -136,6 +141,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         impulse: wp.array2d(dtype=T)
         active: wp.array2d(dtype=T)
         joining: wp.array2d(dtype=T)
+        bend: wp.array2d(dtype=T)
         coefficient: wp.array2d(dtype=T)
         response: wp.array2d(dtype=T)
         ready: wp.array2d(dtype=int)

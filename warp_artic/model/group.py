@@ -117,6 +117,7 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         "root_pose": np.array(poses),
         "root_velocity": np.array(velocities),
         "failure": np.zeros((len(articulations), 2)),
+        "clock": np.zeros((len(articulations), 1)),
     }
 
 
@@ -160,6 +161,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str)
     struct.root_dofs = tree.root_dofs
     struct.acceleration_drives = int(tree.has_acceleration_drives)
     struct.linear_damping = int(tree.has_linear_damping)
+    struct.rotation_rows = sum(row.family >= Family.ROTATION_LIMIT for row in tree.rows)
     terms, slots = _row_tables(tree)
     struct.row_count = len(tree.rows)
     struct.slot_count = len(slots)
@@ -183,10 +185,14 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str)
 
 
 def _row_tables(tree: Tree) -> tuple[dict[str, list[int]], list[int]]:
-    """Terms of each row, and the rows that represent the response slots: rows on one dof share the slot of the dof."""
+    """Terms and inward path of each row, and the rows that represent the response slots.
+
+    Rows on one dof share the slot of the dof.
+    """
     slot_of: dict[tuple, int] = {}
     slots: list[int] = []
-    tables: dict[str, list[int]] = {"row_term": [], "row_terms": [], "row_slot": [], "term_dof": []}
+    names = ("row_term", "row_terms", "row_slot", "term_dof", "row_path", "row_steps", "path_link")
+    tables: dict[str, list[int]] = {name: [] for name in names}
     for index, row in enumerate(tree.rows):
         key = row.dofs if row.family <= Family.JOINT_LIMIT else (index, "own")
         if key not in slot_of:
@@ -196,6 +202,10 @@ def _row_tables(tree: Tree) -> tuple[dict[str, list[int]], list[int]]:
         tables["row_terms"].append(len(row.dofs))
         tables["row_slot"].append(slot_of[key])
         tables["term_dof"] += row.dofs
+        path = tree.inward_path(row.dofs)
+        tables["row_path"].append(len(tables["path_link"]))
+        tables["row_steps"].append(len(path))
+        tables["path_link"] += path
     return tables, slots
 
 
@@ -209,7 +219,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs, "u": dofs, "v": dofs,
         "v_next": dofs, "effort": dofs, "folded": dofs, "drive_bias": dofs, "drive_slope": dofs, "drive_scale": dofs,
         "saturated": dofs,
-        "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1,
+        "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1, "bend": rows,
         "coefficient": len(terms["term_dof"]), "response": len(slots) * dofs,
     }  # fmt: skip
     for name, size in sizes.items():

@@ -64,6 +64,17 @@ class Tree:
         """Six for a floating root, else zero."""
         return 6 if JointKind.FLOATING in self.kind else 0
 
+    def inward_path(self, dofs: tuple[int, ...]) -> tuple[int, ...]:
+        """The links of some dofs and all links between them and the root, children first."""
+        found = set()
+        for link in range(self.link_count):
+            first = self.first_dof[link]
+            if any(first <= dof < first + self.dof_counts[link] for dof in dofs):
+                while link < self.link_count:
+                    found.add(link)
+                    link = self.parent[link]
+        return tuple(link for link in reversed(self.order) if link in found)
+
 
 def frame_turn(joint: Joint) -> tuple[int, bool]:
     """How the moving frame M of the kernels is turned from the authored joint frame.

@@ -13,7 +13,10 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_ve
 
 @wp.func
 def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
-    """Write the response to the Jacobian of constraint `row` to rows `response` ... of `work.response`."""
+    """Write the response to the Jacobian of constraint `row` to rows `response` ... of `work.response`.
+
+    The inward pass visits only the links between the dofs of the row and the root.
+    """
     zero = real(0.0, work.D_inverse[0, slot])
     null = vec3(zero, zero, zero)
     for dof in range(model.dof_count):
@@ -21,11 +24,14 @@ def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot:
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
         work.u[model.term_dof[term], slot] = work.coefficient[term, slot]
-    for link in range(model.link_count):
+    first_step = model.row_path[row]
+    steps = model.row_steps[row]
+    for k in range(first_step, first_step + steps):
+        link = model.path_link[k]
         store_vec3(work.moment, 3 * link, slot, null)
         store_vec3(work.force, 3 * link, slot, null)
-    for k in range(model.link_count):
-        link = model.order[model.link_count - 1 - k]
+    for k in range(first_step, first_step + steps):
+        link = model.path_link[k]
         parent = model.link_parent[link]
         first = model.link_dof[link]
         dofs = model.link_dofs[link]

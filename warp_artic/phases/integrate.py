@@ -23,16 +23,18 @@ from warp_artic.phases.kinematics import signed_triple
 
 
 @wp.func
-def find_failure(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, step: int):
-    """Remember the first dof whose velocity is not finite, and the step."""
+def find_failure(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Count the step, and remember it with the first dof whose velocity is not finite."""
     failure = state.failure[0, column]
     zero = real(0.0, failure)
+    clock = state.clock[0, column] + real(1.0, failure)
+    state.clock[0, column] = clock
     for dof in range(model.dof_count):
         bad = real(1.0, failure) - is_finite(work.v_next[dof, slot]) - failure
         failure = where_positive(bad, zero + real(float(dof + 1), failure), failure)
     newly = failure - state.failure[0, column]
     state.failure[0, column] = failure
-    state.failure[1, column] = where_positive(newly, real(float(step), failure), state.failure[1, column])
+    state.failure[1, column] = where_positive(newly, clock, state.failure[1, column])
 
 
 @wp.func
@@ -56,11 +58,9 @@ def set_triple(model: ModelArrays, values: Array, dof: int, item: int, count: in
 
 
 @wp.func
-def integrate_joints(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real, step: int
-):
+def integrate_joints(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Advance positions and velocities by h with `work.v_next`."""
-    find_failure(model, state, work, column, slot, step)
+    find_failure(model, state, work, column, slot)
     failed = state.failure[0, column]
     for dof in range(model.root_dofs):
         state.root_velocity[dof, column] = keep_if_failed(

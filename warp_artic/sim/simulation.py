@@ -102,6 +102,7 @@ class Simulation:
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self._launches = [self._record_step(group) for group in self._groups]
+        self._count = 1
         self._reported = False
         self.state = ArrayViews((*STATE, *OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
@@ -129,9 +130,11 @@ class Simulation:
         """Advance every environment by `count` time steps."""
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
+        if count != self._count:
+            for launch in self._launches:
+                launch.set_param_by_name("steps", int(count))
+            self._count = count
         for launch in self._launches:
-            launch.set_param_by_name("steps", int(count))
-            launch.set_param_by_name("first_step", self.steps_done + 1)
             launch.launch()
         self.steps_done += int(count)
         self._reported = False
@@ -290,7 +293,6 @@ class Simulation:
                 arrays.work,
                 group.columns.blocks,
                 group.workers,
-                1,
                 1,
                 settings.position_iterations + settings.velocity_iterations,
                 settings.dt,

@@ -9,6 +9,7 @@ a lane.
 
 import warp as wp
 
+from warp_artic.constraints.rotation_limit import bend_window
 from warp_artic.constraints.rows import project, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -20,7 +21,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
 from warp_artic.phases.impulse_response import respond
 
 
@@ -51,6 +52,19 @@ def prepare_responses(model: ModelArrays, work: WorkArrays, slot: int):
             if work.ready[response, slot] == 0:
                 respond(model, work, model.slot_row[response], response * model.dof_count, slot)
                 work.ready[response, slot] = 1
+
+
+@wp.func
+def bend_windows(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Correct the active limits of finite rotations for curvature; only the environments that have some join."""
+    joining = real(0.0, h)
+    for row in range(model.row_count - model.rotation_rows, model.row_count):
+        active = work.active[row, slot]
+        if any_positive(active):
+            bend_window(model, state, work, row, column, slot, h)
+            joining = maximum(joining, active)
+    work.joining[0, slot] = joining
+    return any_positive(joining)
 
 
 @wp.func

@@ -26,10 +26,12 @@ from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_velocities import move_links
-from warp_artic.solver.pgs import activate_rows, iterate_rows, prepare_responses
+from warp_artic.solver.pgs import activate_rows, bend_windows, iterate_rows, prepare_responses
 
 ROUNDS = wp.constant(4)
 """Times that rows may join the active ones within a pass."""
+BENDS = wp.constant(3)
+"""Times that the limits of finite rotations are corrected for curvature."""
 PASSES = wp.constant(4)
 """Times that saturated drives may leave the factors within a step."""
 
@@ -93,6 +95,12 @@ def solve_rows(
         unsolved = rounds < ROUNDS
         if unsolved:
             unsolved = activate_rows(model, work, slot)
+    if model.rotation_rows > 0:
+        bends = int(0)
+        while bends < BENDS:
+            if bend_windows(model, state, work, column, slot, h):
+                iterate_rows(model, work, slot, iterations)
+            bends += 1
 
 
 @wp.func
@@ -144,11 +152,10 @@ def step_column(
     slot: int,
     h: Real,
     iterations: int,
-    step: int,
 ):
-    """Advance the state of one column by h; `step` is the number of the step, for reports."""
+    """Advance the state of one column by h."""
     solve_velocities(model, state, control, work, column, slot, h, iterations)
-    integrate_joints(model, state, work, column, slot, h, step)
+    integrate_joints(model, state, work, column, slot, h)
 
 
 @wp.func
