@@ -1,0 +1,87 @@
+"""Inputs of a run are laid out by step, environment and dof, or refused with a sentence."""
+
+import json
+
+import numpy as np
+import pytest
+
+from warp_artic.cli.inputs import read_inputs
+from warp_artic.errors import SettingsError
+
+DOFS = ("/a/hinge", "/a/ball:rotX", "/a/ball:rotY")
+STEPS, ENVIRONMENTS = 4, 2
+
+
+def read(tmp_path, content):
+    if any(isinstance(value, np.ndarray) for value in content.values()):
+        path = tmp_path / "inputs.npz"
+        np.savez(path, **content)
+    else:
+        path = tmp_path / "inputs.json"
+        path.write_text(json.dumps(content))
+    return read_inputs(str(path), DOFS, ENVIRONMENTS, STEPS)
+
+
+def test_start_states(tmp_path):
+    """A start state is one for all environments or one for each; what is not given stays open."""
+    inputs = read(tmp_path, {"joint_position": [1, 2, 3], "joint_velocity": {"/a/ball:rotX": 5}})
+    np.testing.assert_array_equal(inputs.start["joint_position"], [[1, 2, 3]] * 2)
+    np.testing.assert_array_equal(inputs.start["joint_velocity"], [[np.nan, 5, np.nan]] * 2)
+    inputs = read(tmp_path, {"joint_position": np.arange(6.0).reshape(2, 3), "joint_velocity:/a/hinge": np.arange(2.0)})
+    np.testing.assert_array_equal(inputs.start["joint_position"], np.arange(6).reshape(2, 3))
+    np.testing.assert_array_equal(inputs.start["joint_velocity"][:, 0], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("value", "shape"), [(np.ones(3), (1, 2, 3)), (np.ones((4, 3)), (4, 2, 3)), (np.ones((4, 2, 3)), (4, 2, 3))]
+)
+def test_whole_controls(tmp_path, value, shape):
+    """A control is constant, one row for each step, or one for each step and environment."""
+    assert read(tmp_path, {"joint_effort": value}).control["joint_effort"].shape == shape
+
+
+def test_controls_by_dof(tmp_path):
+    """Dofs are mixed freely, constant beside per step, over a whole array."""
+    targets = {"/a/hinge": 0.5, "/a/ball:rotY": [0, 1, 2, 3]}
+    values = read(tmp_path, {"drive_position_target": targets}).control["drive_position_target"]
+    np.testing.assert_array_equal(values[:, 1], [[0.5, np.nan, k] for k in range(4)])
+    both = {"joint_effort:/a/hinge": np.array(9.0), "joint_effort": np.zeros(3)}
+    np.testing.assert_array_equal(read(tmp_path, both).control["joint_effort"][0, 0], [9, 0, 0])
+
+
+def test_changes_are_the_steps_that_need_writing(tmp_path):
+    """Steps with the values of the step before need no writing."""
+    inputs = read(tmp_path, {"joint_effort": {"/a/hinge": [1, 1, 2, 2]}, "drive_position_target": [0, 0, 0]})
+    assert inputs.changes(STEPS) == [0, 2, 4]
+    assert read(tmp_path, {}).changes(0) == [0]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ({"speed": [1, 2, 3]}, "'speed' is not an input; inputs are joint_position"),
+        ({"joint_effort": {"/a/none": 1}}, "there is no dof /a/none; the dofs are /a/hinge"),
+        ({"joint_effort": [1, 2]}, r"joint_effort: has shape \(2,\); \(3,\) or \(4, 3\)"),
+        ({"joint_effort": {"/a/hinge": [1, 2, 3]}}, r"has shape \(3,\); \(\) or \(4,\)"),
+        ({"joint_position": [[1, 2, 3]] * 3}, r"joint_position: has shape \(3, 3\)"),
+        ({"joint_position": [1, float("nan"), 3]}, r"the value at \(1,\) is nan"),
+        ({"joint_position": ["a", 2, 3]}, "not a number"),
+        ({"joint_position": [[1], [2, 3]]}, "not a number"),
+        ([1, 2], "is not an object"),
+    ],
+)
+def test_what_cannot_be_used_is_named(tmp_path, content, sentence):
+    """A wrong name, dof, shape or value is refused with the file, the key and what is allowed."""
+    path = tmp_path / "inputs.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(SettingsError, match=sentence):
+        read_inputs(str(path), DOFS, ENVIRONMENTS, STEPS)
+
+
+@pytest.mark.parametrize("name", ["none.json", "text.json", "text.npz"])
+def test_files_that_are_no_inputs(tmp_path, name):
+    """A file that is missing or has other content is refused with its path."""
+    (tmp_path / "text.json").write_text("{")
+    (tmp_path / "text.npz").write_text("no archive")
+    with pytest.raises(SettingsError, match=name):
+        read_inputs(str(tmp_path / name), DOFS, ENVIRONMENTS, STEPS)

@@ -1,0 +1,73 @@
+"""Exit codes and error lines of the command."""
+
+import subprocess
+import sys
+
+import pytest
+
+from warp_artic.cli.main import main
+
+PENDULUM = "samples/scenes/pendulum.usda"
+
+
+@pytest.mark.parametrize("command", [(), ("simulate",), ("inspect",), ("check",), ("bench",)])
+def test_help(command, capsys):
+    """Each command says what it does and ends well."""
+    assert main([*command, "--help"]) == 0
+    assert "usage: warp-artic" in capsys.readouterr().out
+
+
+def test_help_loads_neither_warp_nor_usd():
+    """Help comes without the cost of what simulates."""
+    script = "import sys; from warp_artic.cli.main import main; main(['simulate', '--help']); "
+    script += "assert not {'warp', 'pxr', 'numpy', 'rich'} & set(sys.modules), sorted(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "sentence"),
+    [
+        ("", 2, "required: COMMAND"),
+        ("dance", 2, "invalid choice: 'dance'"),
+        ("simulate", 2, "required: STAGE"),
+        ("simulate none.usda", 1, "none.usda: there is no such file"),
+        ("inspect none.usda", 1, "none.usda: there is no such file"),
+        ("check none.usda", 1, "none.usda: there is no such file"),
+        ("simulate README.md", 1, "README.md: "),
+        ("simulate {stage} --dt 0", 2, "dt: 0.0 is not a finite number above 0"),
+        ("simulate {stage} --dt -1/240", 2, "dt"),
+        ("simulate {stage} --dt=-1/240", 2, "dt: -0.004"),
+        ("simulate {stage} --dt nan", 2, "--dt: 'nan' is not a finite number"),
+        ("simulate {stage} --dt 1/0", 2, "--dt: '1/0' is not a finite number"),
+        ("simulate {stage} --steps -3", 2, "--steps: '-3' is not an integer of at least 0"),
+        ("simulate {stage} --steps 2 --duration 1", 2, "not allowed with"),
+        ("simulate {stage} --duration=-1", 2, "duration: -1 s"),
+        ("simulate {stage} --environments 0", 2, "environments: 0"),
+        ("simulate {stage} --device gpu9", 2, "device: 'gpu9' is not one of cpu"),
+        ("simulate {stage} --solver magic", 2, "solver: 'magic' is not one of"),
+        ("simulate {stage} --precision float16", 2, "precision: 'float16' is not one of"),
+        ("simulate {stage} --integrator magic", 2, "integrator: 'magic' is not one of"),
+        ("simulate {stage} --position-iterations 0", 2, "position_iterations: 0"),
+        ("simulate {stage} -o out.txt", 2, "out.txt: the name of a run layer ends in"),
+        ("simulate {stage} -o {stage}", 2, "is a layer of the stage itself"),
+        ("simulate {stage} -o nowhere/out.usdc", 2, "there is no folder nowhere"),
+        ("simulate {stage} --record out.txt", 2, "ends in .npz"),
+        ("simulate {stage} --record nowhere/out.npz", 2, "there is no folder nowhere"),
+        ("simulate {stage} --inputs none.json", 2, "none.json: there is no such file"),
+        ("simulate {stage} --frames-per-second 0", 2, "frames per second: 0"),
+        ("bench --models spider", 2, "models: 'spider' is not one of humanoid, arm"),
+    ],
+)
+def test_bad_usage_is_one_line(line, code, sentence, capsys):
+    """What is wrong is said in one line, with the exit code for it, and no traceback."""
+    assert main(line.format(stage=PENDULUM).split()) == code
+    written = capsys.readouterr().err
+    assert sentence in written
+    assert written.startswith("warp-artic: error: ") and written.count("\n") == 1
+
+
+def test_module_is_the_command():
+    """`python -m warp_artic` passes arguments and exit code through."""
+    done = subprocess.run([sys.executable, "-m", "warp_artic", "check", "none.usda"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "warp-artic: error: none.usda: there is no such file\n"

@@ -1,0 +1,104 @@
+"""`warp-artic simulate` from a stage to its results."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from pxr import Usd
+
+from warp_artic.cli.main import main
+from warp_artic.sim.recording import Recording
+
+PENDULUM = "samples/scenes/pendulum.usda"
+CART_POLE = "samples/scenes/cart_pole.usda"
+ARM = "samples/scenes/arm.usda"
+
+
+def simulate(tmp_path, stage, *options) -> Recording:
+    record = tmp_path / "run.npz"
+    assert main(["simulate", stage, "--record", str(record), *options]) == 0
+    return Recording.load(record)
+
+
+def test_bakes_a_layer_that_plays(tmp_path, capsys):
+    """The run layer has the whole time range of the stage, and the summary says what was written."""
+    output = tmp_path / "out.usdc"
+    assert main(["simulate", PENDULUM, "-o", str(output)]) == 0
+    stage = Usd.Stage.Open(str(output))
+    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (0, 120)
+    angle = stage.GetAttributeAtPath("/World/pendulum/hinge.state:angular:physics:position")
+    assert angle.Get(0) == pytest.approx(75, abs=1e-4)
+    assert min(angle.Get(code) for code in range(121)) == pytest.approx(-75, abs=1.5)
+    written = capsys.readouterr().out
+    assert re.search(r"^run +1200 steps of 1/240 s = 5 s", written, re.M)
+    for word in ("speed", "energy", "limits", "warnings", str(output)):
+        assert word in written
+
+
+def test_length_and_step(tmp_path):
+    """Steps, or duration and step, give the number of records."""
+    assert simulate(tmp_path, PENDULUM, "--steps", "7").time.size == 8
+    assert simulate(tmp_path, PENDULUM, "--steps", "0").time.size == 1
+    recording = simulate(tmp_path, PENDULUM, "--duration", "0.1", "--dt", "1/1000")
+    assert recording.time.size == 101
+    assert recording.time[-1] == pytest.approx(0.1)
+    assert recording.metadata["dt"] == 1 / 1000
+
+
+def test_options_reach_the_simulation(tmp_path):
+    """What is asked for is what the recording says it was made with."""
+    options = "--steps 2 --precision float64 --environments 3 --position-iterations 5 --velocity-iterations 1".split()
+    recording = simulate(tmp_path, PENDULUM, *options)
+    assert recording.joint_position.shape == (3, 3, 1)
+    assert recording.joint_position.dtype == np.float64
+    made = recording.metadata
+    assert (made["position_iterations"], made["velocity_iterations"], made["precision"]) == (5, 1, "float64")
+
+
+def test_start_state_from_inputs(tmp_path):
+    """A start state given by dof replaces the authored one, and the others stay."""
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(json.dumps({"joint_velocity": {"/World/cart_pole/slide": 0.5}}))
+    recording = simulate(tmp_path, CART_POLE, "--steps", "1", "--inputs", str(inputs))
+    slide = recording.joint_names.index("/World/cart_pole/slide")
+    assert recording.joint_velocity[0, 0, slide] == pytest.approx(0.5)
+    assert recording.joint_position[0, 0, 1 - slide] == pytest.approx(np.radians(-12), abs=1e-5)
+
+
+def test_targets_per_step(tmp_path):
+    """A target that changes at a step gives the same motion up to it, and another one from it on."""
+    joint = "/World/arm/elbow_joint"
+    held, moved = tmp_path / "held.json", tmp_path / "moved.json"
+    held.write_text(json.dumps({"drive_position_target": {joint: 0.2}}))
+    moved.write_text(json.dumps({"drive_position_target": {joint: [0.2] * 10 + [1.0] * 10}}))
+    first = simulate(tmp_path, ARM, "--steps", "20", "--inputs", str(held))
+    second = simulate(tmp_path, ARM, "--steps", "20", "--inputs", str(moved))
+    np.testing.assert_array_equal(first.time, second.time)
+    np.testing.assert_array_equal(first.joint_position[:11], second.joint_position[:11])
+    assert (first.joint_position[11:] != second.joint_position[11:]).any()
+
+
+def test_effort_moves_the_joint(tmp_path):
+    """A constant effort on the slide accelerates the cart."""
+    inputs = tmp_path / "inputs.npz"
+    np.savez(inputs, **{"joint_effort:/World/cart_pole/slide": np.array(40.0)})
+    recording = simulate(tmp_path, CART_POLE, "--steps", "24", "--inputs", str(inputs))
+    slide = recording.joint_names.index("/World/cart_pole/slide")
+    assert recording.joint_velocity[-1, 0, slide] > 1.0
+
+
+def test_unknown_dof_in_inputs(tmp_path, capsys):
+    """A dof that is not there is bad usage, named with those that are."""
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(json.dumps({"joint_effort": {"/World/none": 1}}))
+    assert main(["simulate", PENDULUM, "--inputs", str(inputs)]) == 2
+    assert "there is no dof /World/none; the dofs are /World/pendulum/hinge" in capsys.readouterr().err
+
+
+def test_limit_violation_is_reported(tmp_path, capsys):
+    """The cart that starts beyond its stop is named with the amount."""
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(json.dumps({"joint_position": {"/World/cart_pole/slide": 0.75}}))
+    simulate(tmp_path, CART_POLE, "--steps", "0", "--inputs", str(inputs))
+    assert re.search(r"worst violation 0.15 m at /World/cart_pole/slide", capsys.readouterr().out)
