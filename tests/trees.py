@@ -12,7 +12,8 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
-from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
+from warp_artic.description.pose import Pose
+from warp_artic.description.pose import rotation_vector_from_matrix as rotation_vector_from_matrix
 from warp_artic.description.scene import Scene
 
 JOINT_KINDS: dict[str, tuple[Axis, ...]] = {
@@ -304,8 +305,3 @@ def authored_at(articulation: Articulation, state: State) -> Articulation:
         for link, pose, twist in zip(articulation.links, motion.link_pose, motion.V)
     )
     return replace(articulation, links=links)
-
-
-def rotated(vector) -> np.ndarray:
-    """The quaternion xyzw of a rotation vector (3) [rad]."""
-    return np.array(quaternion_from_rotation_vector(vector))

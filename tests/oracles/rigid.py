@@ -199,13 +199,13 @@ def place_child(out: Motion, joint: Joint, coordinates: np.ndarray, dofs: slice)
 
     omega_P, omega = J_P[3:] @ out.velocity, J[3:] @ out.velocity
     slide, turn = R_WM @ H[:3] @ v, R_WM @ H[3:] @ v
-    alpha = A_P[3:] + np.cross(omega_P, turn) + R_WM @ H_rate[3:] @ v
-    a_M = A_P[:3] + np.cross(A_P[3:], arm_P) + np.cross(omega_P, np.cross(omega_P, arm_P) + 2.0 * slide)
+    alpha = A_P[3:] + cross(omega_P, turn) + R_WM @ H_rate[3:] @ v
+    a_M = A_P[:3] + cross(A_P[3:], arm_P) + cross(omega_P, cross(omega_P, arm_P) + 2.0 * slide)
 
     out.R_WM[child], out.p_WM[child] = R_WM, p_WM
     out.R_WL[child], out.p_WL[child], out.p_WC[child] = R_WL, p_WL, p_WC
     out.J[child] = J
-    out.A_bias[child, :3] = a_M + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm))
+    out.A_bias[child, :3] = a_M + cross(alpha, arm) + cross(omega, cross(omega, arm))
     out.A_bias[child, 3:] = alpha
 
 
@@ -241,6 +241,11 @@ def inertia_matrix(inertia: tuple[float, ...]) -> np.ndarray:
     """The tensor (3, 3) of xx, xy, xz, yy, yz, zz [kg m^2]."""
     xx, xy, xz, yy, yz, zz = inertia
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def cross(u: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """u x w of two vectors (3); many times faster than np.cross on so little."""
+    return np.array([u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]])
 
 
 def cross_matrix(u: np.ndarray) -> np.ndarray:
