@@ -117,7 +117,7 @@ def test_kinematics_agree_with_pinocchio(count, floating, seed, precision, toler
         scale = max(1.0, np.abs(V).max())
         np.testing.assert_allclose(velocity[:, :, environment], V, rtol=0, atol=tolerance * scale)
         motion = rigid.motion(articulation, state)
-        kinetic, potential = rigid.kinetic_energy(motion, armature=False), rigid.potential_energy(motion)
+        kinetic, potential = rigid.kinetic_energy(motion), rigid.potential_energy(motion)
         np.testing.assert_allclose(energy[:, environment], [kinetic, potential], rtol=tolerance * 10, atol=tolerance * 10)
 
 
