@@ -81,8 +81,14 @@ class Field:
         full = np.concatenate([values, padding], axis=1)
         self.scalars.assign(np.ascontiguousarray(full, dtype=wp.dtype_to_numpy(self.columns.numbers.scalar)))
 
+    def expanded(self) -> Field:
+        """The same values with a column for each environment; a shared field becomes one that is not."""
+        if not self.is_shared:
+            return self
+        field = Field.zeros(self.scalars.shape[0], self.columns)
+        field.fill(self.scalars.numpy()[:, 0])
+        return field
+
     def view(self, first: int, count: int) -> wp.array:
         """Rows of the environments `first` to `first + count`, without copying, shape (rows, count)."""
-        if self.is_shared:
-            return self.scalars[:, :1]
         return self.scalars[:, first : first + count]

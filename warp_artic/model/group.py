@@ -44,6 +44,15 @@ class Group:
     """The structs `model`, `state`, `control` and `work` for kernels."""
     workers: int
 
+    def expand_parameter(self, name: str) -> bool:
+        """Give a parameter a value for each environment; says whether it was shared before."""
+        field = self.parameters[name]
+        if not field.is_shared:
+            return False
+        self.parameters[name] = field.expanded()
+        setattr(self.arrays.model, name, self.parameters[name].numbers)
+        return True
+
 
 def build_groups(scene, environments: int, numbers_of, device: str) -> tuple[Group, ...]:
     """Group the articulations of a scene by structure and put them on a device.

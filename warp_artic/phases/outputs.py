@@ -1,6 +1,7 @@
 """What is reported of a state: link poses and velocities, and energies, outward.
 
-    X_WL = X_WM X_ML,   v_C = v_M + w x c,   E_kin = sum (m v_C^2 + w.I_C w) / 2,   E_pot = - sum m g.p_WC
+    X_WL = X_WM X_ML,   v_C = v_M + w x c,   E_pot = - sum m g.p_WC
+    E_kin = sum (m v_C^2 + w.I_C w) / 2 + sum armature v^2 / 2
 Positions are relative to the origin of the articulation, which the host adds in double precision.
 """
 
@@ -67,5 +68,8 @@ def report_links(
         link_pose[7 * link + 6, column] = s
         store_vec3(link_velocity, 6 * link, column, v_C)
         store_vec3(link_velocity, 6 * link + 3, column, w)
+    for dof in range(model.root_dofs, model.dof_count):
+        v = work.v[dof, slot]
+        kinetic = kinetic + half * model.armature[dof - model.root_dofs, column] * v * v
     energy[0, column] = kinetic
     energy[1, column] = potential

@@ -319,17 +319,23 @@ class Simulation:
         )
 
     def _scene_array(self, name: str):
-        if name in OUTPUTS:
-            self.report()
+        self._prepare(name)
         order = self._order[ROW_COUNTS[name][0]]
         return scene_array(name, self._members, order, self.environments)
+
+    def _prepare(self, name: str) -> None:
+        """Bring outputs up to date; make a parameter that is asked for one that each environment has for itself."""
+        if name in OUTPUTS:
+            self.report()
+        if name in PARAMETERS and any([group.expand_parameter(name) for group in self._groups]):
+            self._launches = [self._record_step(group) for group in self._groups]
+            self._count = 1
 
     def _articulation_views(self, member: Member) -> ArticulationViews:
         tree = self.scene.articulations[member.index]
 
         def get(name: str):
-            if name in OUTPUTS:
-                self.report()
+            self._prepare(name)
             return member.array(name)
 
         return ArticulationViews(

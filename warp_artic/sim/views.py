@@ -74,7 +74,7 @@ class Member:
         raise KeyError(name)
 
     def array(self, name: str) -> wp.array:
-        """A view on the device, shape (rows, environments), or (rows, 1) of a parameter that all environments share."""
+        """A view on the device, shape (rows, environments) or (rows, components, environments)."""
         _, size = ROW_COUNTS[name]
         array = self.field(name).view(self.first_column, self.group.environments)
         count = self.rows(name)
@@ -134,8 +134,7 @@ class SceneArray:
             if len(rows) == 0:
                 continue
             array = member.array(self.name)
-            piece = values[rows][..., : array.shape[-1]]
-            array.assign(wp.array(np.ascontiguousarray(piece), dtype=array.dtype, device="cpu"))
+            array.assign(wp.array(np.ascontiguousarray(values[rows]), dtype=array.dtype, device="cpu"))
 
 
 class ArrayViews:
@@ -162,9 +161,8 @@ def scene_array(name: str, members: tuple[Member, ...], order: list[np.ndarray],
     if len(members) == 1 and np.array_equal(order[0], np.arange(members[0].rows(name))):
         return members[0].array(name)
     size = ROW_COUNTS[name][1]
-    width = max(member.array(name).shape[-1] for member in members) if name in PARAMETERS else environments
     rows = sum(len(rows) for rows in order)
-    shape = (rows, width) if size == 1 else (rows, size, width)
+    shape = (rows, environments) if size == 1 else (rows, size, environments)
     return SceneArray(name, tuple(zip(members, order)), shape, members[0].group.columns.device)
 
 
