@@ -9,6 +9,9 @@ import warp as wp
 
 from warp_artic.sim.recording import Recording
 
+RECORDED = ("joint_position", "joint_velocity", "link_pose", "link_velocity", "energy")
+"""Arrays that are read at each record."""
+
 
 class Recorder:
     """Takes up to `records` states of a simulation; positions are made world positions in double precision."""
@@ -23,6 +26,10 @@ class Recorder:
         self._link_pose = np.zeros((records, E, L, 7), dtype)
         self._link_velocity = np.zeros((records, E, L, 6), dtype)
         self._energy = np.zeros((records, E, 2), dtype)
+        self._mass = [sum(link.mass for link in tree.links) for tree in simulation.scene.articulations]
+        self._arrays = [{name: member.array(name) for name in RECORDED} for member in simulation._members]
+        # On a CPU the arrays are the memory that steps write: one view serves all records.
+        self._views = [self._copies(arrays) for arrays in self._arrays] if _is_on_cpu(simulation) else None
         self._count = 0
 
     def take(self) -> None:
@@ -30,18 +37,25 @@ class Recorder:
         simulation, k = self._simulation, self._count
         simulation.report()
         self._time[k] = simulation.time
-        for member, dofs, links in zip(simulation._members, simulation._order["dof"], simulation._order["link"]):
+        for index, (member, dofs, links) in enumerate(
+            zip(simulation._members, simulation._order["dof"], simulation._order["link"])
+        ):
+            view = self._copies(self._arrays[index]) if self._views is None else self._views[index]
             if len(dofs):
-                self._joint_position[k][:, dofs] = member.array("joint_position").numpy().T
-                self._joint_velocity[k][:, dofs] = member.array("joint_velocity").numpy().T
-            pose = member.array("link_pose").numpy().transpose(2, 0, 1)
+                self._joint_position[k][:, dofs] = view["joint_position"].T
+                self._joint_velocity[k][:, dofs] = view["joint_velocity"].T
+            pose = view["link_pose"].transpose(2, 0, 1)
             origin = member.group.origins[member.place]
             self._link_pose[k][:, links, :3] = pose[..., :3] + origin
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
-            self._link_velocity[k][:, links] = member.array("link_velocity").numpy().transpose(2, 0, 1)
-            self._energy[k] += member.array("energy").numpy()[0].T
-            self._energy[k][:, 1] -= self._mass(member) * np.dot(simulation.scene.gravity, origin)
+            self._link_velocity[k][:, links] = view["link_velocity"].transpose(2, 0, 1)
+            self._energy[k] += view["energy"][0].T
+            self._energy[k][:, 1] -= self._mass[index] * np.dot(simulation.scene.gravity, origin)
         self._count += 1
+
+    @staticmethod
+    def _copies(arrays) -> dict[str, np.ndarray]:
+        return {name: array.numpy() for name, array in arrays.items()}
 
     def recording(self) -> Recording:
         """Everything taken so far."""
@@ -69,5 +83,6 @@ class Recorder:
             },
         )
 
-    def _mass(self, member) -> float:
-        return sum(link.mass for link in self._simulation.scene.articulations[member.index].links)
+
+def _is_on_cpu(simulation) -> bool:
+    return wp.get_device(simulation.device).is_cpu

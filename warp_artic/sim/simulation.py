@@ -101,8 +101,7 @@ class Simulation:
         self._groups = build_groups(scene, environments, self._numbers, self.device)
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
-        self._launches = [self._record_step(group) for group in self._groups]
-        self._count = 1
+        self._record_launches()
         self._reported = False
         self.state = ArrayViews((*STATE, *OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
@@ -269,8 +268,8 @@ class Simulation:
     def report(self) -> None:
         """Bring link poses, link velocities and energies up to date with the state."""
         if not self._reported:
-            for group in self._groups:
-                self._launch(group, "report", (), OUTPUTS)
+            for launch in self._reports:
+                launch.launch()
             self._reported = True
 
     def _numbers(self, columns: int) -> Numbers:
@@ -281,41 +280,35 @@ class Simulation:
         wide = variant == "lanes" or (variant == "auto" and on_cpu and columns >= LANES_FROM)
         return numbers_for(self.settings.precision, wide)
 
-    def _record_step(self, group: Group):
-        arrays, settings = group.arrays, self.settings
-        return wp.launch(
-            kernels_for(group.columns.numbers).step,
-            dim=group.workers,
-            inputs=[
-                arrays.model,
-                arrays.state,
-                arrays.control,
-                arrays.work,
-                group.columns.blocks,
-                group.workers,
-                1,
-                settings.position_iterations + settings.velocity_iterations,
-                settings.dt,
-            ],
-            device=self.device,
-            record_cmd=True,
-        )
+    def _record_launches(self) -> None:
+        """Pack the arguments of the launches that every step repeats."""
+        settings = self.settings
+        iterations = settings.position_iterations + settings.velocity_iterations
+        self._count = 1
+        self._launches = [
+            self._launch(group, "step", ("control",), (), (self._count, iterations, settings.dt), record_cmd=True)
+            for group in self._groups
+        ]
+        self._reports = [self._launch(group, "report", (), OUTPUTS, record_cmd=True) for group in self._groups]
 
-    def _launch(self, group: Group, kernel: str, extra: tuple[str, ...], outputs: tuple[str, ...]) -> None:
+    def _launch(self, group: Group, kernel: str, structs, outputs, numbers=(), **options):
+        """Launch a kernel of a group, or with `record_cmd` only pack its arguments."""
         arrays = group.arrays
-        wp.launch(
+        return wp.launch(
             getattr(kernels_for(group.columns.numbers), kernel),
             dim=group.workers,
             inputs=[
                 arrays.model,
                 arrays.state,
-                *(getattr(arrays, name) for name in extra),
+                *(getattr(arrays, name) for name in structs),
                 arrays.work,
                 group.columns.blocks,
                 group.workers,
+                *numbers,
                 *(group.outputs[name].numbers for name in outputs),
             ],
             device=self.device,
+            **options,
         )
 
     def _scene_array(self, name: str):
@@ -328,8 +321,7 @@ class Simulation:
         if name in OUTPUTS:
             self.report()
         if name in PARAMETERS and any([group.expand_parameter(name) for group in self._groups]):
-            self._launches = [self._record_step(group) for group in self._groups]
-            self._count = 1
+            self._record_launches()
 
     def _articulation_views(self, member: Member) -> ArticulationViews:
         tree = self.scene.articulations[member.index]
