@@ -19,7 +19,9 @@ def test_stages_with_a_truth(stage):
     assert worst(trajectory(stage, 240, "float32"), exact) <= 1.05 * errors[0]
 
 
-@pytest.mark.parametrize("stage", ["joint_friction", "limit_hard_revolute", "body_order_swapped", "spherical3_pendulum"])
+@pytest.mark.parametrize(
+    "stage", ["joint_friction", "limit_hard_revolute", "body_order_swapped", "spherical3_pendulum"]
+)
 def test_stages_without_a_truth(stage):
     """Beside PhysX at 960 Hz, no further than PhysX with PGS at 240 Hz, signs of a swapped joint included."""
     fine = physx(stage, "TGS_960_p4v1")

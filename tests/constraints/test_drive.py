@@ -91,7 +91,9 @@ def test_a_saturated_drive_in_a_tree_applies_its_maximum_force():
     ]
     tree = trees.with_dofs(tree, drive=drives)
     state = trees.random_state(rng, tree, speed=0.1)
-    simulation = Simulation(trees.scene(tree), settings=SolverSettings(dt=H, precision="float64", position_iterations=200))
+    simulation = Simulation(
+        trees.scene(tree), settings=SolverSettings(dt=H, precision="float64", position_iterations=200)
+    )
     simulation.set_state(
         joint_position=state.joint_position,
         joint_velocity=state.joint_velocity,
@@ -100,7 +102,9 @@ def test_a_saturated_drive_in_a_tree_applies_its_maximum_force():
     )
     simulation.step()
     motion = rigid.motion(tree, state)
-    after = np.concatenate([simulation.state.root_velocity.numpy()[0, :, 0], simulation.state.joint_velocity.numpy()[:, 0]])
+    after = np.concatenate(
+        [simulation.state.root_velocity.numpy()[0, :, 0], simulation.state.joint_velocity.numpy()[:, 0]]
+    )
     passive = rigid.coriolis_effort(motion) + rigid.gravity_effort(motion)
     force = (rigid.mass_matrix(motion) @ (after - motion.velocity) / H + passive)[6:]
     target = np.array([drive.position_target for drive in drives])

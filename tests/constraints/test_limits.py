@@ -54,7 +54,9 @@ def test_impulses_of_limits_push_and_only_where_a_limit_is_met():
         results = []
         for limits in ([None] * len(tree.dofs), edge):
             simulation = simulate(trees.with_dofs(tree, limit=limits), precision="float64", position_iterations=400)
-            root = {} if state.root_pose is None else {"root_pose": state.root_pose, "root_velocity": state.root_velocity}
+            root = (
+                {} if state.root_pose is None else {"root_pose": state.root_pose, "root_velocity": state.root_velocity}
+            )
             simulation.set_state(joint_position=state.joint_position, joint_velocity=state.joint_velocity, **root)
             simulation.step()
             joint = simulation.state.joint_velocity.numpy()[:, 0]
@@ -84,7 +86,10 @@ def ball(reverse=False, cone_axis=Axis.ROT_X, **joint):
     tree = trees.chain(1, "spherical")
     rod = tree.links[0].inertia[0]
     tree = trees.replace(tree, links=(trees.replace(tree.links[0], inertia=(rod, 0, 0, rod, 0, 0.5 * rod)),))
-    frames = {"parent_frame": Pose((0, 0, 0), (0.5, 0.1, -0.3, 0.65**0.5)), "child_frame": Pose((0.1, 0, 0), (0, 0.6, 0, 0.8))}
+    frames = {
+        "parent_frame": Pose((0, 0, 0), (0.5, 0.1, -0.3, 0.65**0.5)),
+        "child_frame": Pose((0.1, 0, 0), (0, 0.6, 0, 0.8)),
+    }
     changed = trees.replace(tree.joints[0], reversed=reverse, cone_axis=cone_axis, **frames, **joint)
     return trees.replace(tree, joints=(changed,))
 
@@ -156,7 +161,11 @@ def test_twist_and_swing_limits_of_a_ball_joint(reverse):
     values = np.array([[twist, swing[1], swing[2]] for twist, swing in pairs])
     for k, limit in enumerate(limits):
         assert limit.lower - 2e-3 <= values[:, k].min() and values[:, k].max() <= limit.upper + 2e-3
-    met = [np.isclose(values[:, k], bound, atol=2e-3).any() for k in range(3) for bound in (limits[k].lower, limits[k].upper)]
+    met = [
+        np.isclose(values[:, k], bound, atol=2e-3).any()
+        for k in range(3)
+        for bound in (limits[k].lower, limits[k].upper)
+    ]
     assert sum(met) >= 2
 
 

@@ -118,7 +118,9 @@ def test_kinematics_agree_with_pinocchio(count, floating, seed, precision, toler
         np.testing.assert_allclose(velocity[:, :, environment], V, rtol=0, atol=tolerance * scale)
         motion = rigid.motion(articulation, state)
         kinetic, potential = rigid.kinetic_energy(motion), rigid.potential_energy(motion)
-        np.testing.assert_allclose(energy[:, environment], [kinetic, potential], rtol=tolerance * 10, atol=tolerance * 10)
+        np.testing.assert_allclose(
+            energy[:, environment], [kinetic, potential], rtol=tolerance * 10, atol=tolerance * 10
+        )
 
 
 def test_scalar_and_lane_kernels_agree():

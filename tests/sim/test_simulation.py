@@ -42,7 +42,7 @@ def test_arrays_are_views_on_the_device():
 
 
 def test_a_scene_of_several_articulations_gathers_and_scatters():
-    """Joint arrays over three groups read and write in the order of joint_names; each articulation has its own views."""
+    """Joint arrays over three groups are in the order of joint_names; each articulation has its own views."""
     simulation = Simulation(two_trees(), environments=2)
     assert len(simulation.joint_names) == 4
     simulation.set_state(joint_position=[[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8]])

@@ -12,9 +12,7 @@ from warp_artic.description.drive import Drive
 
 def run(tree, state, seconds, dt, gravity=rigid.GRAVITY, precision="float64"):
     """The recording of a run from a state."""
-    simulation = Simulation(
-        trees.scene(tree, gravity=gravity), settings=SolverSettings(dt=dt, precision=precision)
-    )
+    simulation = Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(dt=dt, precision=precision))
     root = {} if state.root_pose is None else {"root_pose": state.root_pose, "root_velocity": state.root_velocity}
     simulation.set_state(joint_position=state.joint_position, joint_velocity=state.joint_velocity, **root)
     return simulation.record(round(seconds / dt))

@@ -1,0 +1,1 @@
+"""The command `warp-artic`: arguments in, lines and exit codes out."""

@@ -1,8 +1,8 @@
 """Drives:  f = k (q* - q - h v+) + d (v* - v+) = bias - slope v+,  bias = k (q* - q) + d v*,  slope = d + h k.
 
 The law holds at the end of the step. A drive within its maximum force is exact: h slope joins the joint-space inertia
-in the factors, and bias - slope v the effort. A drive that would exceed its maximum leaves the factors and becomes a row
-    v+ + z / (h slope) = bias / slope,  |z| <= h f_max
+in the factors, and bias - slope v the effort. A drive that would exceed its maximum leaves the factors and becomes
+a row  v+ + z / (h slope) = bias / slope,  |z| <= h f_max
 so that f_max bounds the whole reaction. An acceleration drive has its gains multiplied by the effective inertia
 1 / (M^-1)_ii of its dof, M with armature.
 """
@@ -49,7 +49,7 @@ def set_drive_law(
 
 @wp.func
 def fold_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Write effort and folded diagonal of every dof: armature, viscous friction and the drives that are not saturated."""
+    """Write effort and folded diagonal of every dof: armature, viscous friction and unsaturated drives."""
     zero = real(0.0, h)
     for dof in range(model.root_dofs):
         work.effort[dof, slot] = zero

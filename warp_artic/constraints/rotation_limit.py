@@ -210,7 +210,7 @@ def cone_angle_towards(model: ModelArrays, row: int, column: int, n: Vec3):
 
 @wp.func
 def set_cone_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill the row of the cone limit of a spherical joint; its y is e times the cone's angle in the present direction."""
+    """Fill the row of the cone limit of a spherical joint; y is e times the angle of the cone in this direction."""
     dof = model.term_dof[model.row_term[row]]
     item = dof - model.root_dofs
     x, w = quaternion_exp(public_triple(model, state.joint_position, dof, item, 3, column))
@@ -267,7 +267,9 @@ def bend_window(model: ModelArrays, state: StateArrays, work: WorkArrays, row: i
         phi = vec3(a, b, real(0.0, h))
     else:
         phi = spherical.advance(phi, v * sign, h)
-    change = limited_rotation(model, row, phi * sign, start, column) - limited_rotation(model, row, start, start, column)
+    change = limited_rotation(model, row, phi * sign, start, column) - limited_rotation(
+        model, row, start, start, column
+    )
     bend = row_velocity(model, work, row, slot) - change / h
     shift = bend - work.bend[row, slot]
     work.bend[row, slot] = bend

@@ -1,5 +1,8 @@
 """A free root: position and quaternion of the link frame in the world; v = velocity of the centre of mass, then
-angular velocity, both in world axes. The moving frame M has its origin at the centre of mass and the axes of the link."""
+angular velocity, both in world axes.
+
+The moving frame M has its origin at the centre of mass and the axes of the link.
+"""
 
 import warp as wp
 

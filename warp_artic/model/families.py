@@ -1,7 +1,7 @@
 """The constraint families, as the numbers that kernels branch on, in the order in which a solver visits them.
 
-Later rows have the last word in an iteration: what must hold hardest comes last. The families from ROTATION_LIMIT on are
-limits of finite rotations, whose rows are linearizations.
+Later rows have the last word in an iteration: what must hold hardest comes last. The families from ROTATION_LIMIT on
+are limits of finite rotations, whose rows are linearizations.
 """
 
 from enum import IntEnum

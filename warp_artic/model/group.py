@@ -228,7 +228,8 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs, "u": dofs, "v": dofs,
         "v_next": dofs, "effort": dofs, "folded": dofs, "drive_bias": dofs, "drive_slope": dofs, "drive_scale": dofs,
         "saturated": dofs,
-        "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1, "bend": rows,
+        "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1,
+        "bend": rows,
         "coefficient": len(terms["term_dof"]), "response": len(slots) * dofs,
     }  # fmt: skip
     for name, size in sizes.items():

@@ -9,6 +9,7 @@ import warp as wp
 from warp_artic.math.numbers import add, mul, real, sub, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.phases.joint_accelerations import accelerate_link
 
 
 @wp.func
@@ -59,16 +60,4 @@ def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot:
         parent = model.link_parent[link]
         angular = load_vec3(work.angular, 3 * parent, slot)
         linear = load_vec3(work.linear, 3 * parent, slot) + cross(angular, load_vec3(work.p_PM, 3 * link, slot))
-        first = model.link_dof[link]
-        for dof in range(first, first + model.link_dofs[link]):
-            U = load_vec3(work.U_moment, 3 * dof, slot)
-            V = load_vec3(work.U_force, 3 * dof, slot)
-            rate = (work.u[dof, slot] - dot(U, angular) - dot(V, linear)) * work.D_inverse[dof, slot]
-            work.response[response + dof, slot] = rate
-            step = load_vec3(work.axis, 3 * dof, slot) * rate
-            if model.dof_is_linear[dof] == 1:
-                linear = linear + step
-            else:
-                angular = angular + step
-        store_vec3(work.angular, 3 * link, slot, angular)
-        store_vec3(work.linear, 3 * link, slot, linear)
+        accelerate_link(model, work, work.response, response, link, slot, angular, linear)

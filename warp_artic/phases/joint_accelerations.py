@@ -2,9 +2,29 @@
 
 import warp as wp
 
-from warp_artic.math.numbers import add, mul, neg, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import Vec3, add, mul, neg, real, sub, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
+
+
+@wp.func
+def accelerate_link(
+    model: ModelArrays, work: WorkArrays, rates: Array, row: int, link: int, slot: int, angular: Vec3, linear: Vec3
+):
+    """Write the rates of the dofs of a link to rows `row + dof`, and its acceleration, given that at vdot = 0."""
+    first = model.link_dof[link]
+    for dof in range(first, first + model.link_dofs[link]):
+        U = load_vec3(work.U_moment, 3 * dof, slot)
+        V = load_vec3(work.U_force, 3 * dof, slot)
+        rate = (work.u[dof, slot] - dot(U, angular) - dot(V, linear)) * work.D_inverse[dof, slot]
+        rates[row + dof, slot] = rate
+        step = load_vec3(work.axis, 3 * dof, slot) * rate
+        if model.dof_is_linear[dof] == 1:
+            linear = linear + step
+        else:
+            angular = angular + step
+    store_vec3(work.angular, 3 * link, slot, angular)
+    store_vec3(work.linear, 3 * link, slot, linear)
 
 
 @wp.func
@@ -24,16 +44,4 @@ def accelerate_links(model: ModelArrays, work: WorkArrays, vdot: Array, column: 
             + cross(a_P, load_vec3(work.p_PM, 3 * link, slot))
             + load_vec3(work.velocity_force, 3 * link, slot)
         )
-        first = model.link_dof[link]
-        for dof in range(first, first + model.link_dofs[link]):
-            U = load_vec3(work.U_moment, 3 * dof, slot)
-            V = load_vec3(work.U_force, 3 * dof, slot)
-            rate = (work.u[dof, slot] - dot(U, angular) - dot(V, linear)) * work.D_inverse[dof, slot]
-            vdot[dof, slot] = rate
-            step = load_vec3(work.axis, 3 * dof, slot) * rate
-            if model.dof_is_linear[dof] == 1:
-                linear = linear + step
-            else:
-                angular = angular + step
-        store_vec3(work.angular, 3 * link, slot, angular)
-        store_vec3(work.linear, 3 * link, slot, linear)
+        accelerate_link(model, work, vdot, 0, link, slot, angular, linear)

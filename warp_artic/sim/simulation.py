@@ -216,11 +216,12 @@ class Simulation:
         """Accelerations under generalized forces, gravity, external link forces and velocities; no drives or limits.
 
         Args:
-            joint_force: [N or N m], shape (V) or (E, V), V = 6 root columns first on a floating base (force at the centre of
-                mass and moment, world axes), then the joints in the order of `joint_names`; zero by default.
+            joint_force: [N or N m], shape (V) or (E, V), V = 6 root columns first on a floating base (force at the
+                centre of mass and moment, world axes), then the joints in the order of `joint_names`; zero by default.
 
         Returns:
-            Shape (E, V); root columns: classical acceleration of the centre of mass and angular acceleration, world axes.
+            Shape (E, V); root columns: classical acceleration of the centre of mass and angular acceleration, world
+            axes.
 
         Raises:
             SolveError: The scene has more than one articulation.

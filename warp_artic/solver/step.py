@@ -1,7 +1,7 @@
 """One time step of one column, as a list of phases.
 
-Drives are folded into the factors until one exceeds its maximum force. Then it leaves them, and the step is solved again
-with the rest: each pass can only take further drives out, so the passes end.
+Drives are folded into the factors until one exceeds its maximum force. Then it leaves them, and the step is solved
+again with the rest: each pass can only take further drives out, so the passes end.
 """
 
 import warp as wp

@@ -7,7 +7,6 @@ import math
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from warp_artic.errors import StageError
-from warp_artic.sim.recording import Recording
 from warp_artic.usd.time_samples import at_times, check_finite, over, prim_named, write_samples
 
 
@@ -38,9 +37,9 @@ def _single_axis(joint: Usd.Prim) -> str:
         return "angular"
     if joint.IsA(UsdPhysics.PrismaticJoint):
         return "linear"
-    axes = ["rotX", "rotY", "rotZ"]
-    if not joint.IsA(UsdPhysics.SphericalJoint):
-        axes = ["transX", "transY", "transZ", *axes]
+    if joint.IsA(UsdPhysics.SphericalJoint):  # with both cone angles zero
+        return f"rot{UsdPhysics.SphericalJoint(joint).GetAxisAttr().Get()}"
+    axes = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
     free = [axis for axis in axes if not _is_locked(joint, axis)]
     if len(free) != 1:
         raise StageError(f"{joint.GetPath()}: the recording has one dof for this joint; the stage has {len(free)}")
@@ -49,11 +48,8 @@ def _single_axis(joint: Usd.Prim) -> str:
 
 def _is_locked(joint: Usd.Prim, axis: str) -> bool:
     """Whether a limit leaves no motion along an axis."""
-    limit = UsdPhysics.LimitAPI.Get(joint, axis)
-    if not limit:
-        return False
-    low, high = limit.GetLowAttr().Get(), limit.GetHighAttr().Get()
-    return low is not None and high is not None and low >= high
+    low, high = (joint.GetAttribute(f"limit:{axis}:physics:{side}").Get() for side in ("low", "high"))
+    return joint.HasAPI(UsdPhysics.LimitAPI, axis) and None not in (low, high) and low >= high
 
 
 def _apply_schema(spec: Sdf.PrimSpec, schema: str) -> None:

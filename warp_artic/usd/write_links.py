@@ -20,8 +20,6 @@ from __future__ import annotations
 import numpy as np
 from pxr import Sdf, Usd, UsdGeom, Vt
 
-from warp_artic.errors import StageError
-from warp_artic.sim.recording import Recording
 from warp_artic.usd.time_samples import at_times, check_finite, continuous, over, prim_named, write_samples
 
 RESET = "!resetXformStack!"
@@ -94,7 +92,7 @@ def _scale_and_rotation(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _local_ops(W: np.ndarray, P: np.ndarray):
-    """Op order, translation (F, 3), quaternion xyzw (F, 4), scale and undone parent scale (F, 3) of a link W under P."""
+    """Op order, translation, quaternion xyzw, scale and undone scale of the parent (F, 3 or 4) of a link W under P."""
     order = [TRANSLATE, ORIENT, SCALE]
     scale, R = _scale_and_rotation(W)
     parent_scale, R_P = _scale_and_rotation(P)

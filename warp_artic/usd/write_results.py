@@ -9,6 +9,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from warp_artic.errors import SettingsError, SolveError, StageError
 from warp_artic.sim.recording import Recording
+from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.time_samples import sample_times
 from warp_artic.usd.write_joints import write_joints
 from warp_artic.usd.write_links import write_links
@@ -49,19 +50,6 @@ def write_results(
         write_links(layer, stage, recording, environment, times, codes)
         write_joints(layer, stage, recording, environment, times, codes)
     _export(layer, Path(output))
-
-
-def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
-    """The stage itself, or the one a path leads to."""
-    if isinstance(stage, Usd.Stage):
-        return stage
-    path = os.fspath(stage)
-    if not os.path.exists(path):
-        raise StageError(f"{path}: there is no such file")
-    try:
-        return Usd.Stage.Open(path)
-    except Exception as error:  # pxr raises Tf.ErrorException, which is a RuntimeError only in some releases
-        raise StageError(f"{path}: is not a stage that can be opened") from error
 
 
 def check_output(stage: Usd.Stage, output: str | os.PathLike) -> None:

@@ -1,0 +1,128 @@
+"""Pictures of the samples: each is simulated, baked and drawn as a motion study. Needs the extra `plot`.
+
+python samples/render.py [NAME ...]
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from pxr import Usd, UsdGeom
+
+import warp_artic as wa
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+from matplotlib.patches import Polygon
+
+HERE = Path(__file__).parent
+VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prim whose path is traced
+    "pendulum": (-90, 0, np.linspace(0, 0.95, 9), "pendulum/rod/bob"),
+    "double_pendulum": (-90, 0, np.linspace(0, 1.6, 7), "pendulum/lower/shape"),
+    "cart_pole": (-90, 4, np.linspace(0, 1.5, 6), "cart_pole/pole/shape"),
+    "arm": (-60, 18, np.linspace(0, 1.2, 7), "arm/flange/shape"),
+    "spherical_chain": (-50, 20, np.linspace(0, 1.0, 6), "chain/link_5/shape"),
+    "floating_three_links": (-90, 25, np.linspace(0, 5.5, 5), "floater/left/shape"),
+    "ragdoll": (-80, 8, np.linspace(0, 1.1, 6), "ragdoll/head/shape"),
+    "fifty_petals": (-60, 38, [0.0, 0.45], None),
+}
+PAPER, INK = "#fbfaf7", "#2f3437"
+
+
+def main(names):
+    """Draw the named samples, or all."""
+    for name in names or VIEWS:
+        with tempfile.TemporaryDirectory() as folder:
+            draw(bake(name, Path(folder)), name, HERE / "pictures" / f"{name}.png")
+
+
+def bake(name, folder):
+    """Simulate a sample for as long as its view needs; the baked stage, at 120 samples a second."""
+    scene_file, baked = HERE / "scenes" / f"{name}.usda", folder / f"{name}.usdc"
+    simulation = wa.Simulation(wa.read_stage(str(scene_file)))
+    steps = int(np.ceil(max(VIEWS[name][2]) / simulation.settings.dt)) + 1
+    wa.write_results(str(scene_file), simulation.record(steps), baked, frames_per_second=120)
+    return Usd.Stage.Open(str(baked))
+
+
+def draw(stage, name, picture):
+    """Ghosted poses from pale to full colour, with the trail of one point."""
+    azimuth, elevation, times, traced = VIEWS[name]
+    camera = camera_axes(azimuth, elevation, UsdGeom.GetStageUpAxis(stage))
+    figure, axes = plt.subplots(figsize=(6.4, 4.4), dpi=150, facecolor=PAPER)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    if traced:
+        prim, codes = stage.GetPrimAtPath(f"/World/{traced}"), np.linspace(0, max(times), 400)
+        trail = np.array([center(stage, prim, time) for time in codes]) @ camera.T
+        axes.plot(trail[:, 0], trail[:, 1], color=INK, linewidth=0.8, alpha=0.55, zorder=1)
+    for order, time in enumerate(times):
+        strength = 0.16 + 0.84 * (order / (len(times) - 1)) ** 1.5
+        shapes = [
+            shape
+            for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
+            for shape in outlines(stage, prim, time, camera)
+        ]
+        for depth, patch, color in sorted(shapes, key=lambda item: item[0]):
+            patch.set(facecolor=blend(color, strength), edgecolor=blend((1, 1, 1), strength), linewidth=0.5)
+            patch.set_zorder(2 + order + 1e-3 * np.arctan(depth))
+            axes.add_patch(patch)
+    axes.autoscale_view()
+    axes.margins(0.06)
+    figure.savefig(picture, facecolor=PAPER, bbox_inches="tight", pad_inches=0.15)
+    plt.close(figure)
+
+
+def camera_axes(azimuth, elevation, up):
+    """Rows: right, up and towards the viewer."""
+    a, e = np.radians(azimuth), np.radians(elevation)
+    back = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+    right = np.array([-np.sin(a), np.cos(a), 0.0])
+    axes = np.array([right, np.cross(back, right), back])
+    return axes[:, [0, 2, 1]] * [1, 1, -1] if up == "Y" else axes
+
+
+def center(stage, prim, time):
+    """World position of the middle of a shape."""
+    code = stage.GetStartTimeCode() + time * stage.GetTimeCodesPerSecond()
+    return np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(prim).ExtractTranslation())
+
+
+def outlines(stage, prim, time, camera):
+    """Depth, outline on paper and colour of a shape: the hull of its projected points."""
+    if not prim.IsA(UsdGeom.Gprim):
+        return
+    code = stage.GetStartTimeCode() + time * stage.GetTimeCodesPerSecond()
+    world = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(prim))
+    points = surface(prim) @ world[:3, :3] + world[3, :3]
+    points = points @ camera.T
+    turns = np.linspace(0, 2 * np.pi, 90)
+    hull = points[np.argmax(points[:, :2] @ np.array([np.cos(turns), np.sin(turns)]), axis=0), :2]
+    color = prim.GetAttribute("primvars:displayColor").Get()[0]
+    yield points[:, 2].mean(), Polygon(hull), color
+
+
+def surface(prim):
+    """Points whose hull is the shape, in its own frame."""
+    if prim.IsA(UsdGeom.Cube):
+        return 0.5 * prim.GetAttribute("size").Get() * np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1).T
+    angles, turns = np.meshgrid(np.linspace(0, np.pi, 13), np.linspace(0, 2 * np.pi, 24))
+    ball = np.stack([np.sin(angles) * np.cos(turns), np.sin(angles) * np.sin(turns), np.cos(angles)], -1).reshape(-1, 3)
+    points = prim.GetAttribute("radius").Get() * ball
+    if prim.IsA(UsdGeom.Cylinder):
+        points[:, 2] = 0.0
+    if height := prim.GetAttribute("height").Get():
+        points = np.concatenate([points + [0, 0, 0.5 * height], points - [0, 0, 0.5 * height]])
+        return points[:, {"X": [2, 0, 1], "Y": [1, 2, 0], "Z": [0, 1, 2]}[prim.GetAttribute("axis").Get()]]
+    return points
+
+
+def blend(color, strength):
+    """A colour on paper."""
+    return tuple(strength * np.array(color) + (1 - strength) * np.array(matplotlib.colors.to_rgb(PAPER)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,49 @@
+"""What the README shows works as written."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from warp_artic.cli.arguments import command_line
+from warp_artic.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+GALLERY = (ROOT / "samples" / "README.md").read_text(encoding="utf-8")
+
+
+def test_python_example(tmp_path, monkeypatch, capsys):
+    """The example runs and writes its layer."""
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    exec(compile(code, "README.md", "exec"), {})
+    assert (tmp_path / "arm_baked.usdc").exists()
+    assert "/World/arm/elbow_joint" in capsys.readouterr().out
+
+
+def test_simulate_command(tmp_path, monkeypatch):
+    """The command that the README installs for runs."""
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    monkeypatch.chdir(tmp_path)
+    (line,) = re.findall(r"^python3.*warp-artic (simulate .*)$", README, re.M)
+    assert main(shlex.split(line)) == 0
+    assert (tmp_path / "ragdoll_baked.usdc").exists()
+
+
+def test_every_option_is_listed():
+    """The table of options has exactly those of the command."""
+    commands = command_line()._subparsers._group_actions[0].choices
+    options = {name for action in commands["simulate"]._actions for name in action.option_strings}
+    table = README.split("Options of `simulate`")[1].split("\n\n")[1]
+    assert options - {"-h", "--help"} == set(re.findall(r"`(--?[a-z-]+)`", table))
+
+
+@pytest.mark.parametrize("text, folder", [(README, ROOT), (GALLERY, ROOT / "samples")])
+def test_links_lead_somewhere(text, folder):
+    """Files and pictures that are linked exist."""
+    links = re.findall(r"\]\(([^)#]+)\)", text)
+    assert links
+    assert [link for link in links if not (folder / link).exists()] == []

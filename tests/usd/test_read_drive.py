@@ -1,0 +1,72 @@
+"""Drives: force and acceleration, on every kind of joint, and those that have no effect."""
+
+import math
+
+import pytest
+
+from tests.usd.authoring import errors_of, hinge_of, pendulum, warnings_of
+from warp_artic.description.drive import DriveKind
+
+
+def drive(instance: str, content: str, kind: str = "Revolute", applied: tuple[str, ...] = (), more: str = ""):
+    lines = "\n".join(f"{line.split()[0]} drive:{instance}:physics:{line.split(maxsplit=1)[1]}" for line in content)
+    return pendulum(lines + more, kind, (f"PhysicsDriveAPI:{instance}", *applied))
+
+
+def test_drive_is_there_by_its_schema_alone():
+    """An applied drive without values is a force drive of zero gains and no bound."""
+    found = hinge_of(drive("angular", [])).dofs[0].drive
+    assert (found.kind, found.stiffness, found.max_force) == (DriveKind.FORCE, 0.0, math.inf)
+    assert hinge_of(pendulum()).dofs[0].drive is None
+
+
+def test_values_without_the_schema_are_no_drive():
+    """A drive whose schema is not applied has no effect, and its attributes are reported."""
+    stage = pendulum("float drive:angular:physics:stiffness = 3")
+    assert hinge_of(stage).dofs[0].drive is None
+    assert "/World/hinge.drive:angular:physics:stiffness: is not used" in warnings_of(stage)
+
+
+def test_acceleration_gains_are_per_degree():
+    """Gains of an angular acceleration drive are per degree, of a linear one as they are."""
+    found = hinge_of(drive("angular", ['token type = "acceleration"', "float stiffness = 2", "float damping = 1"]))
+    assert found.dofs[0].drive.kind is DriveKind.ACCELERATION
+    assert found.dofs[0].drive.stiffness == pytest.approx(2 * 180 / math.pi)
+    assert found.dofs[0].drive.damping == pytest.approx(180 / math.pi)
+    found = hinge_of(drive("linear", ['token type = "acceleration"', "float stiffness = 2"], "Prismatic"))
+    assert found.dofs[0].drive.stiffness == pytest.approx(2)
+
+
+def test_largest_float_is_no_bound():
+    """Assets author the largest float for a force without bound."""
+    assert hinge_of(drive("angular", ["float maxForce = 3.402823e38"])).dofs[0].drive.max_force == math.inf
+
+
+def test_drive_on_one_axis_of_a_spherical_joint():
+    """Drives of joints with several dofs go by the name of the axis."""
+    found = hinge_of(drive("rotY", ["float stiffness = 1"], "Spherical"))
+    assert [dof.drive is not None for dof in found.dofs] == [False, True, False]
+
+
+@pytest.mark.parametrize("kind, instance", [("Revolute", "linear"), ("Fixed", "angular"), ("Revolute", "rotX")])
+def test_drive_without_an_axis_is_reported(kind, instance):
+    """A drive under a wrong instance name, or on a locked axis, is reported once, by name."""
+    warnings = warnings_of(drive(instance, ["float stiffness = 1"], kind))
+    assert len([text for text in warnings if text.startswith(f"/World/hinge: the drive {instance} has no effect")]) == 1
+    assert not [text for text in warnings if "is not used" in text]
+
+
+@pytest.mark.parametrize("name", ["stiffness", "damping", "maxForce"])
+def test_negative_gain_is_an_error(name):
+    """Negative gains would be unstable."""
+    assert errors_of(drive("angular", [f"float {name} = -1"])) == [
+        f"/World/hinge.drive:angular:physics:{name}: is -1 "
+        + {"stiffness": "torque/deg", "damping": "torque*s/deg", "maxForce": "torque"}[name]
+        + ", must not be negative"
+    ]
+
+
+def test_unknown_drive_type_is_an_error():
+    """The type is one of two words."""
+    (error,) = errors_of(drive("angular", ['token type = "magic"']))
+    assert error == "/World/hinge.drive:angular:physics:type: is 'magic', must be one of force, acceleration"

@@ -1,0 +1,126 @@
+"""The arguments of each subcommand; what a value must satisfy in the simulation is checked there."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import NoReturn
+
+from warp_artic.solver.settings import INTEGRATORS, PRECISIONS, SOLVERS
+
+INPUTS_HELP = """\
+inputs: a .json or .npz file with any of these, in SI units and radians
+  joint_position, joint_velocity             the start state: shape (D), or (E, D)
+  drive_position_target, drive_velocity_target, joint_effort
+                                             (D), per step (T, D), or (T, E, D)
+for D dofs in the order that `inspect` lists, E environments and T steps; or by dof: in .json an object with dof names
+as keys, in .npz an array named like joint_effort:/World/arm/elbow; each value a number or one for each step, and for a
+start state a number or one for each environment.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"warp-artic: error: {message} (see {self.prog} --help)\n")
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = _Parser(prog="warp-artic", description="Articulated-body simulation for USD stages.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    _add_simulate(commands)
+    _add_inspect(commands)
+    _add_check(commands)
+    _add_bench(commands)
+    return parser
+
+
+def _add_simulate(commands) -> None:
+    parser = commands.add_parser(
+        "simulate",
+        help="step a stage and bake its motion into a layer",
+        description="Step a stage and bake the motion into a layer over it. The stage itself is never edited.",
+        epilog=INPUTS_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+    parser.add_argument("-o", "--output", metavar="OUT.usdc", help="the run layer: .usd, .usda or .usdc")
+    parser.add_argument("--record", metavar="OUT.npz", help="all states of all environments, as arrays")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
+        "--duration", type=_number, metavar="S", help="seconds; default: the time range of the stage, else 5"
+    )
+    length.add_argument("--steps", type=_count, metavar="N", help="number of time steps")
+    parser.add_argument(
+        "--dt", type=_number, metavar="S", help="time step, such as 1/240; default: that of the stage, else 1/240"
+    )
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
+    parser.add_argument("--environments", type=_count, default=1, metavar="N", help="copies; the first one is baked")
+    parser.add_argument("--solver", default="pgs", metavar="NAME", help=f"{' or '.join(SOLVERS)}; default: pgs")
+    parser.add_argument("--position-iterations", type=_count, metavar="N", help="default: those of the stage")
+    parser.add_argument("--velocity-iterations", type=_count, metavar="N", help="default: those of the stage")
+    parser.add_argument("--integrator", default="semi_implicit", metavar="NAME", help=" or ".join(INTEGRATORS))
+    parser.add_argument("--precision", default="float32", metavar="NAME", help=f"{' or '.join(PRECISIONS)}")
+    parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
+    parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
+
+
+def _add_inspect(commands) -> None:
+    parser = commands.add_parser(
+        "inspect",
+        help="show what is understood of a stage",
+        description="Show articulations, links, joints, gains and limits as understood, and what is not used.",
+    )
+    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def _add_check(commands) -> None:
+    parser = commands.add_parser(
+        "check",
+        help="list errors and warnings of a stage",
+        description="List errors, warnings and notes with prim paths; the exit code is 1 when there is an error.",
+    )
+    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def _add_bench(commands) -> None:
+    parser = commands.add_parser(
+        "bench",
+        help="measure throughput, beside peers that are installed",
+        description="Microseconds per environment-step, the least and the median of several runs.",
+    )
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="default: humanoid arm")
+    parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024], metavar="N")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
+    parser.add_argument("--precision", default="float32", metavar="NAME", help=" or ".join(PRECISIONS))
+    parser.add_argument("--repeats", type=_count, default=5, metavar="N", help="runs of each case; default: 5")
+    parser.add_argument("--seconds", type=_number, default=0.5, metavar="S", help="length of a run; default: 0.5")
+    parser.add_argument("--no-peers", action="store_true", help="measure only warp_artic")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
+
+
+def _number(text: str) -> float:
+    """A finite number, also as a fraction such as 1/240."""
+    above, slash, below = text.partition("/")
+    try:
+        value = float(above) / float(below) if slash else float(text)
+    except (ValueError, ZeroDivisionError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return value
+
+
+def _count(text: str) -> int:
+    """An integer of at least 0."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least 0")
+    return value

@@ -1,0 +1,130 @@
+"""The inputs file of a run: start state, drive targets and joint efforts, constant or per step."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from warp_artic.errors import SettingsError
+
+START = ("joint_position", "joint_velocity")
+CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What an inputs file gives, laid out for a run of T steps, E environments and D dofs; SI and radians."""
+
+    start: dict[str, np.ndarray]
+    """Quantities of START; shape (E, D), NaN where nothing is given."""
+    control: dict[str, np.ndarray]
+    """Quantities of CONTROL; shape (T, E, D), or (1, E, D) where constant; NaN where nothing is given."""
+
+    def changes(self, steps: int) -> list[int]:
+        """The steps before which some control has to be written, the first of them 0, and `steps` at the end."""
+        changed = {0, steps}
+        for values in self.control.values():
+            differs = ~((values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1])))
+            changed |= set((1 + np.flatnonzero(differs.any(axis=(1, 2)))).tolist())
+        return sorted(step for step in changed if step <= steps)
+
+
+def read_inputs(path: str, dof_names: tuple[str, ...], environments: int, steps: int) -> Inputs:
+    """Read and lay out an inputs file."""
+    given = _read(path)
+    start, control = {}, {}
+    for key, value in given.items():
+        name, _, dof = key.partition(":")
+        if name not in (*START, *CONTROL):
+            raise SettingsError(f"{path}: {name!r} is not an input; inputs are {', '.join((*START, *CONTROL))}")
+        where = f"{path}: {key}"
+        values = _numbers(where, value)
+        column = _column(where, dof, dof_names) if dof else None
+        if name in START:
+            table = start.setdefault(name, np.full((environments, len(dof_names)), np.nan))
+            _fill_start(where, table, values, column)
+        else:
+            expanded = _control(where, values, column, (steps, environments, len(dof_names)))
+            control[name] = _over(control.get(name), expanded)
+    return Inputs(start, control)
+
+
+def _read(path: str) -> dict:
+    """The content of a file, keys by dof flattened to `name:dof`, whole arrays first."""
+    try:
+        if Path(path).suffix == ".npz":
+            with np.load(path, allow_pickle=False) as file:
+                content = {key: file[key] for key in file.files}
+        else:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise SettingsError(f"{path}: there is no such file") from error
+    except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+        raise SettingsError(f"{path}: is not an inputs file (.json or .npz): {error}") from error
+    if not isinstance(content, dict):
+        raise SettingsError(f"{path}: is not an object with the names of inputs as keys")
+    flat = {}
+    for key, value in content.items():
+        if isinstance(value, dict):
+            flat |= {f"{key}:{dof}": number for dof, number in value.items()}
+        else:
+            flat[key] = value
+    return dict(sorted(flat.items(), key=lambda item: ":" in item[0]))
+
+
+def _numbers(where: str, value) -> np.ndarray:
+    """Finite numbers as an array."""
+    try:
+        values = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"{where}: is not a number or an array of numbers") from error
+    if not np.isfinite(values).all():
+        index = tuple(map(int, np.argwhere(~np.isfinite(values))[0]))
+        raise SettingsError(f"{where}: the value at {index} is {values[index]}; a finite number is needed")
+    return values
+
+
+def _column(where: str, dof: str, dof_names: tuple[str, ...]) -> int:
+    """Where a dof is in the order of the names."""
+    if dof not in dof_names:
+        shown = ", ".join(dof_names[:6]) + (", ..." if len(dof_names) > 6 else "")
+        raise SettingsError(f"{where}: there is no dof {dof}; the dofs are {shown or 'none'}")
+    return dof_names.index(dof)
+
+
+def _fill_start(where: str, table: np.ndarray, values: np.ndarray, column: int | None) -> None:
+    """Put values into a table (E, D), or into one of its columns."""
+    target = table if column is None else table[:, column]
+    allowed = [table.shape[1:], table.shape] if column is None else [(), table.shape[:1]]
+    if values.shape not in allowed:
+        raise SettingsError(f"{where}: has shape {values.shape}; {allowed[0]} or {allowed[1]} is needed")
+    target[...] = values
+
+
+def _control(where: str, values: np.ndarray, column: int | None, shape: tuple[int, int, int]) -> np.ndarray:
+    """Values as (T or 1, E, D), NaN in the columns that are not meant."""
+    steps, environments, dofs = shape
+    allowed = {(dofs,): (None, None), (steps, dofs): (slice(None), None), shape: (slice(None), slice(None))}
+    if column is not None:
+        allowed = {
+            (): (None, None),
+            (steps,): (slice(None), None),
+            (steps, environments): (slice(None), slice(None)),
+        }
+    if values.shape not in allowed:
+        sentence = " or ".join(map(str, allowed))
+        raise SettingsError(f"{where}: has shape {values.shape}; {sentence} is needed ({steps} steps)")
+    values = values[allowed[values.shape]]
+    table = np.full((values.shape[0], environments, dofs), np.nan)
+    target = table if column is None else table[:, :, column]
+    target[...] = values
+    return table
+
+
+def _over(below: np.ndarray | None, above: np.ndarray) -> np.ndarray:
+    """`above` where it has a value, else `below`."""
+    return above if below is None else np.where(np.isnan(above), below, above)

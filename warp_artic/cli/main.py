@@ -1,0 +1,42 @@
+"""The command `warp-artic`: runs a subcommand and turns what goes wrong into a line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from warp_artic.cli.arguments import command_line
+from warp_artic.errors import ArticError, SettingsError
+
+FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line (by default that of the process); the exit code: 0, 1 (failed) or 2 (bad usage)."""
+    try:
+        arguments = command_line().parse_args(argv)
+    except SystemExit as exit:  # argparse has said why
+        return exit.code or 0
+    try:
+        # Loaded only now: help and bad usage need neither Warp nor USD.
+        code = import_module(f"warp_artic.cli.{arguments.command}").run(arguments)
+        sys.stdout.flush()
+        return code
+    except SettingsError as error:
+        return _say(error, BAD_USAGE)
+    except ArticError as error:
+        return _say(error, FAILED)
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        return _say(f"{error.filename}: {error.strerror}" if error.filename else error, FAILED)
+    except KeyboardInterrupt:
+        return _say("interrupted; nothing more is written", INTERRUPTED)
+
+
+def _say(error: object, code: int) -> int:
+    print(f"warp-artic: error: {error}", file=sys.stderr)
+    return code

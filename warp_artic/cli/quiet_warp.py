@@ -1,0 +1,24 @@
+"""Warp without its own lines: what a command prints is ours."""
+
+from __future__ import annotations
+
+import os
+
+import warp as wp
+
+
+def start_warp(device: str) -> None:
+    """Initialise Warp; on the CPU also without the warning that there is no GPU driver."""
+    wp.config.log_level = wp.LOG_ERROR
+    if not device.startswith("cpu"):
+        wp.init()
+        return
+    # The warning is written by native code, past Python's stderr.
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        wp.init()
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)

@@ -1,0 +1,134 @@
+"""`warp-artic simulate`: step a stage, bake the motion, say how it went."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from pxr import Usd
+
+from warp_artic.cli.inputs import Inputs, read_inputs
+from warp_artic.cli.progress import progress
+from warp_artic.cli.quiet_warp import start_warp
+from warp_artic.cli.summary import summary
+from warp_artic.errors import SettingsError
+from warp_artic.sim.recording import Recording
+from warp_artic.sim.simulation import Simulation
+from warp_artic.solver.settings import SolverSettings
+from warp_artic.usd.open_stage import open_stage
+from warp_artic.usd.read_stage import read_stage
+from warp_artic.usd.write_results import check_output, write_results
+
+DEFAULT_DURATION = 5.0
+"""[s], of a stage without a time range."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A simulation that has run."""
+
+    simulation: Simulation
+    recording: Recording
+    seconds: float
+    """Time it took to step [s]."""
+
+
+def run(arguments) -> int:
+    """Simulate as the arguments say."""
+    start_warp(arguments.device)
+    settings = _settings(arguments)
+    stage = open_stage(arguments.stage)
+    _check_outputs(stage, arguments)
+    scene = read_stage(stage)
+    simulation = Simulation(
+        scene, environments=arguments.environments, device=arguments.device, settings=settings.resolved(scene)
+    )
+    steps = _step_count(arguments, stage, simulation.settings.dt)
+    inputs = Inputs({}, {})
+    if arguments.inputs:
+        inputs = read_inputs(arguments.inputs, simulation.joint_names, simulation.environments, steps)
+    done = _simulate(simulation, steps, inputs)
+    wrote = []
+    if arguments.record:
+        done.recording.save(arguments.record)
+        wrote.append(arguments.record)
+    if arguments.output:
+        write_results(stage, done.recording, arguments.output, frames_per_second=arguments.frames_per_second)
+        wrote.append(arguments.output)
+    print(summary(arguments.stage, done, wrote))
+    return 1 if simulation.failures() else 0
+
+
+def _settings(arguments) -> SolverSettings:
+    """The settings that are given; the stage decides on the others."""
+    return replace(
+        SolverSettings(),
+        dt=arguments.dt,
+        solver=arguments.solver,
+        position_iterations=arguments.position_iterations,
+        velocity_iterations=arguments.velocity_iterations,
+        integrator=arguments.integrator,
+        precision=arguments.precision,
+    )
+
+
+def _check_outputs(stage: Usd.Stage, arguments) -> None:
+    """Find out before the run what would stop its results from being written."""
+    if arguments.output:
+        check_output(stage, arguments.output)
+    if arguments.record and Path(arguments.record).suffix != ".npz":
+        raise SettingsError(f"{arguments.record}: a recording is written to a file whose name ends in .npz")
+    if arguments.record and not Path(arguments.record).absolute().parent.is_dir():
+        raise SettingsError(f"{arguments.record}: there is no folder {Path(arguments.record).parent}")
+    rate = arguments.frames_per_second
+    if rate is not None and rate <= 0:
+        raise SettingsError(f"frames per second: {rate:g} is not a finite number above 0")
+
+
+def _step_count(arguments, stage: Usd.Stage, dt: float) -> int:
+    """Time steps of the run."""
+    if arguments.steps is not None:
+        return arguments.steps
+    duration = arguments.duration
+    if duration is None:
+        duration = DEFAULT_DURATION
+        if stage.HasAuthoredTimeCodeRange() and stage.GetEndTimeCode() > stage.GetStartTimeCode():
+            duration = (stage.GetEndTimeCode() - stage.GetStartTimeCode()) / stage.GetTimeCodesPerSecond()
+    if duration < 0:
+        raise SettingsError(f"duration: {duration:g} s is not a time of at least 0")
+    return round(duration / dt)
+
+
+def _simulate(simulation: Simulation, steps: int, inputs: Inputs) -> Run:
+    """Step under the inputs, recording each step."""
+    _set_start(simulation, inputs)
+    authored = {name: getattr(simulation.control, name).numpy().T for name in inputs.control}
+    changes = inputs.changes(steps)
+    parts = []
+    with progress("preparing", steps) as advance:
+        simulation.step(0)  # compiles and loads the kernels, which is no part of stepping
+        advance(0)
+        begin = time.perf_counter()
+        for first, last in zip(changes, changes[1:] or changes):
+            _set_control(simulation, inputs, authored, first)
+            parts.append(simulation.record(last - first, progress=advance))
+        seconds = time.perf_counter() - begin
+    return Run(simulation, Recording.joined(parts), seconds)
+
+
+def _set_start(simulation: Simulation, inputs: Inputs) -> None:
+    """Put the start state of the inputs over the authored one."""
+    for name, values in inputs.start.items():
+        authored = getattr(simulation.state, name).numpy().T
+        simulation.set_state(**{name: np.where(np.isnan(values), authored, values)})
+
+
+def _set_control(simulation: Simulation, inputs: Inputs, authored: dict[str, np.ndarray], step: int) -> None:
+    """Write the control values of one step; authored ones where nothing is given."""
+    for name, values in inputs.control.items():
+        now = values[min(step, len(values) - 1)]
+        now = np.where(np.isnan(now), authored[name], now)
+        array = getattr(simulation.control, name)
+        array.assign(np.ascontiguousarray(now.T.astype(array.numpy().dtype)))

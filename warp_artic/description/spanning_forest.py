@@ -1,0 +1,142 @@
+"""A graph of bodies and joints becomes trees, and joints that close loops; pure topology.
+
+The result has these properties: every body is in exactly one tree; every edge is a branch of one tree or closes a loop
+in it; bodies joined to each other, but not through the world, are in the same tree; a tree with an edge to the world is
+rooted there. It depends on nothing but the order of bodies and edges.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from warp_artic.description.joint import WORLD
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A joint between two bodies, given by index, or between a body and the WORLD."""
+
+    body0: int
+    body1: int
+
+    def other(self, body: int) -> int:
+        """The body at the other end."""
+        return self.body1 if body == self.body0 else self.body0
+
+
+@dataclass(frozen=True)
+class Branch:
+    """An edge of a tree, seen from its root."""
+
+    edge: int
+    parent: int
+    child: int
+
+    def is_reversed(self, edges: list[Edge]) -> bool:
+        """Whether the edge points from the child to the parent."""
+        return edges[self.edge].body1 == self.parent
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A spanning tree of joined bodies."""
+
+    bodies: tuple[int, ...]
+    """In ascending order."""
+    root: int
+    """The body joined to the world, or the one that floats."""
+    branches: tuple[Branch, ...]
+    """Parents first."""
+    closing: tuple[int, ...]
+    """Edges that close loops."""
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether no branch leads to the world."""
+        return len(self.branches) < len(self.bodies)
+
+
+def components(body_count: int, edges: list[Edge]) -> list[tuple[int, ...]]:
+    """Bodies joined to each other, but not through the world; each in ascending order, ordered by their first body."""
+    leader = list(range(body_count))
+
+    def find(body: int) -> int:
+        while leader[body] != body:
+            leader[body] = leader[leader[body]]
+            body = leader[body]
+        return body
+
+    for edge in edges:
+        if WORLD not in (edge.body0, edge.body1):
+            first, second = sorted((find(edge.body0), find(edge.body1)))
+            leader[second] = first
+    groups: dict[int, list[int]] = {}
+    for body in range(body_count):
+        groups.setdefault(find(body), []).append(body)
+    return [tuple(group) for group in groups.values()]
+
+
+def span(
+    bodies: tuple[int, ...], edges: list[Edge], root_body: int | None = None, root_edge: int | None = None
+) -> Tree:
+    """The breadth-first spanning tree of one component.
+
+    It starts at the world: at `root_edge`, else at an edge of `root_body`, else at the first edge that leads there. A
+    component without such an edge starts at `root_body`, else at the first body that is body1 of no edge, else at
+    the first body.
+    """
+    members = set(bodies)
+    touching: dict[int, list[int]] = {body: [] for body in bodies}
+    anchors = []
+    for index, edge in enumerate(edges):
+        ends = members.intersection((edge.body0, edge.body1))
+        if WORLD in (edge.body0, edge.body1):
+            anchors += [index] * len(ends)
+        else:
+            for end in ends:
+                touching[end].append(index)
+    branches: list[Branch] = []
+    if anchors:
+        anchors.sort(key=lambda index: (index != root_edge, edges[index].other(WORLD) != root_body, index))
+        root = edges[anchors[0]].other(WORLD)
+        branches.append(Branch(anchors[0], WORLD, root))
+    else:
+        root = _floating_root(bodies, edges, touching) if root_body is None else root_body
+    _grow(root, edges, touching, branches)
+    used = {branch.edge for branch in branches}
+    closing = sorted({*anchors, *(edge for joined in touching.values() for edge in joined)} - used)
+    return Tree(bodies, root, tuple(branches), tuple(closing))
+
+
+def loop_edges(tree: Tree, edges: list[Edge], closing: int) -> list[int]:
+    """The edges of the loop that a closing edge makes, itself included, in ascending order."""
+    inbound = {branch.child: branch for branch in tree.branches}
+
+    def way_to_root(body: int) -> set[int]:
+        way = set()
+        while body in inbound:
+            way.add(inbound[body].edge)
+            body = inbound[body].parent
+        return way
+
+    return sorted(way_to_root(edges[closing].body0) ^ way_to_root(edges[closing].body1) | {closing})
+
+
+def _floating_root(bodies: tuple[int, ...], edges: list[Edge], touching: dict[int, list[int]]) -> int:
+    for body in bodies:
+        if all(edges[index].body1 != body for index in touching[body]):
+            return body
+    return bodies[0]
+
+
+def _grow(root: int, edges: list[Edge], touching: dict[int, list[int]], branches: list[Branch]) -> None:
+    reached, queue = {root}, deque([root])
+    while queue:
+        parent = queue.popleft()
+        for index in touching[parent]:
+            child = edges[index].other(parent)
+            if child not in reached:
+                reached.add(child)
+                queue.append(child)
+                branches.append(Branch(index, parent, child))

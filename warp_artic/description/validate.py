@@ -1,0 +1,207 @@
+"""Every rule that a scene must satisfy to be simulated, each with its sentence."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.diagnostic import Diagnostic, Severity
+from warp_artic.description.joint import WORLD, Dof, Joint
+from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose
+from warp_artic.description.scene import Scene
+from warp_artic.errors import DescriptionError
+
+SINGULAR = 1e-9
+"""Smallest allowed principal moment of inertia, relative to the largest."""
+TRIANGLE = 1e-4
+"""By how much the largest principal moment may exceed the sum of the others, relative to itself."""
+
+
+def validate(scene: Scene) -> None:
+    """Raise a DescriptionError that lists every broken rule, one a line."""
+    errors = [finding for finding in findings(scene) if finding.severity is Severity.ERROR]
+    if errors:
+        raise DescriptionError("\n".join(f"{error.path}: {error.message}" for error in errors))
+
+
+def findings(scene: Scene) -> Iterator[Diagnostic]:
+    """Every broken rule (errors), and what is suspicious (warnings)."""
+    if not scene.articulations:
+        yield _error("scene-empty", "scene", "no articulation and no rigid body to simulate")
+    if not _finite(scene.gravity):
+        yield _error("not-finite", "scene", f"gravity {_show(scene.gravity)} must be finite")
+    if scene.time_step is not None and not (0.0 < scene.time_step < math.inf):
+        yield _error("time-step", "scene", f"time step {scene.time_step:g} s must be positive and finite")
+    for articulation in scene.articulations:
+        yield from _articulation(articulation)
+    yield from _names(scene)
+
+
+def inertia_findings(path: str, inertia) -> Iterator[Diagnostic]:
+    """Whether an inertia xx, xy, xz, yy, yz, zz [kg m^2] belongs to a solid body."""
+    if not _finite(inertia):
+        yield _error("not-finite", path, f"inertia {_show(inertia)} must be finite")
+        return
+    small, middle, large = principal_moments(inertia)
+    shown = _show((small, middle, large))
+    if small <= SINGULAR * large or large <= 0.0:
+        kind = "is negative" if small < -SINGULAR * abs(large) else "is singular"
+        text = f"inertia with principal moments {shown} kg m^2 {kind}: all three must be positive"
+        yield _error("inertia", path, text)
+    elif large > (small + middle) * (1.0 + TRIANGLE):
+        text = f"inertia with principal moments {shown} kg m^2 belongs to no body: one exceeds the sum of the others"
+        yield Diagnostic(Severity.WARNING, "inertia-triangle", path, text)
+
+
+def principal_moments(inertia) -> tuple[float, float, float]:
+    """Principal moments of xx, xy, xz, yy, yz, zz, ascending."""
+    xx, xy, xz, yy, yz, zz = inertia
+    return tuple(map(float, np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])))
+
+
+def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
+    if not articulation.links:
+        yield _error("tree", articulation.path, "the articulation has no link")
+        return
+    for link in articulation.links:
+        yield from _link(link)
+    for joint in articulation.joints:
+        yield from _joint(joint)
+    yield from _tree(articulation)
+    for name in ("position_iterations", "velocity_iterations"):
+        count = getattr(articulation, name)
+        if count is not None and count < 0:
+            yield _error("iterations", articulation.path, f"{name} {count} must not be negative")
+
+
+def _link(link: Link) -> Iterator[Diagnostic]:
+    if not (0.0 < link.mass < math.inf):
+        yield _error("mass", link.path, f"mass {link.mass:g} kg must be positive and finite")
+    yield from inertia_findings(link.path, link.inertia)
+    vectors = {
+        "centre of mass": link.center_of_mass,
+        "linear velocity": link.linear_velocity,
+        "angular velocity": link.angular_velocity,
+    }
+    for name, vector in vectors.items():
+        if not _finite(vector):
+            yield _error("not-finite", link.path, f"{name} {_show(vector)} must be finite")
+    yield from _pose(link.path, "pose", link.pose)
+    for name, rate in (("linear damping", link.linear_damping), ("angular damping", link.angular_damping)):
+        if not (0.0 <= rate < math.inf):
+            yield _error("damping", link.path, f"{name} {rate:g} 1/s must be finite and not negative")
+
+
+def _pose(path: str, name: str, pose: Pose) -> Iterator[Diagnostic]:
+    if not _finite(pose.position) or not _finite(pose.quaternion):
+        yield _error("not-finite", path, f"{name} must be finite")
+    elif abs(np.linalg.norm(pose.quaternion) - 1.0) > 1e-6:
+        yield _error("quaternion", path, f"{name} has a quaternion {_show(pose.quaternion)} that is not of unit length")
+
+
+def _joint(joint: Joint) -> Iterator[Diagnostic]:
+    yield from _pose(joint.path, "parent frame", joint.parent_frame)
+    yield from _pose(joint.path, "child frame", joint.child_frame)
+    axes = [dof.axis for dof in joint.dofs]
+    linear = sum(axis.is_linear for axis in axes)
+    if len(set(axes)) < len(axes) or linear > 1 or (linear and len(axes) > 1):
+        free = ", ".join(axis.value for axis in axes)
+        text = f"free axes {free}: one translation or up to three different rotations are allowed"
+        yield _error("free-axes", joint.path, text)
+    if joint.cone_limit is not None:
+        if len(axes) != 3 or linear:
+            yield _error("cone-limit", joint.path, "a cone limit needs three rotational dofs")
+        for angle in (joint.cone_limit.angle_1, joint.cone_limit.angle_2):
+            if not angle > 0.0:
+                yield _error("cone-limit", joint.path, f"cone angle {angle:g} rad must be positive")
+    for dof in joint.dofs:
+        yield from _dof(dof)
+
+
+def _dof(dof: Dof) -> Iterator[Diagnostic]:
+    for name, value in (("position", dof.position), ("velocity", dof.velocity)):
+        if not math.isfinite(value):
+            yield _error("not-finite", dof.name, f"{name} {value:g} must be finite")
+    not_negative = {"armature": dof.armature}
+    if dof.friction:
+        not_negative["static friction effort"] = dof.friction.static_effort
+        not_negative["dynamic friction effort"] = dof.friction.dynamic_effort
+        not_negative["viscous friction"] = dof.friction.viscous
+    if dof.drive:
+        not_negative["drive stiffness"] = dof.drive.stiffness
+        not_negative["drive damping"] = dof.drive.damping
+        for name, value in (("position", dof.drive.position_target), ("velocity", dof.drive.velocity_target)):
+            if not math.isfinite(value):
+                yield _error("not-finite", dof.name, f"drive {name} target {value:g} must be finite")
+        if not dof.drive.max_force >= 0.0:
+            yield _error(
+                "negative", dof.name, f"maximum force of the drive {dof.drive.max_force:g} must not be negative"
+            )
+    for name, value in not_negative.items():
+        if not (0.0 <= value < math.inf):
+            yield _error("negative", dof.name, f"{name} {value:g} must be finite and not negative")
+    if not dof.velocity_limit >= 0.0:
+        yield _error("negative", dof.name, f"velocity limit {dof.velocity_limit:g} must not be negative")
+    if dof.limit and not dof.limit.lower <= dof.limit.upper:
+        text = f"lower limit {dof.limit.lower:g} is above upper limit {dof.limit.upper:g}"
+        yield _error("limit-inverted", dof.name, text)
+
+
+def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
+    count = len(articulation.links)
+    for joint in articulation.joints:
+        if not (0 <= joint.child < count and WORLD <= joint.parent < count) or joint.parent == joint.child:
+            text = f"joins link {joint.parent} to link {joint.child} of {count}"
+            yield _error("tree", joint.path, text)
+            return
+    inbound = Counter(joint.child for joint in articulation.joints)
+    for child, times in inbound.items():
+        if times > 1:
+            joints = ", ".join(joint.path for joint in articulation.joints if joint.child == child)
+            yield _error("tree", articulation.links[child].path, f"has several inbound joints: {joints}")
+            return
+    roots = [link for link in range(count) if link not in inbound]
+    anchors = [joint.path for joint in articulation.joints if joint.parent == WORLD]
+    if len(roots) + len(anchors) != 1:
+        free = [articulation.links[link].path for link in roots]
+        named = ", ".join(free + anchors) or "none"
+        text = f"must have one root, a free link or a joint to the world; found {named}"
+        yield _error("tree", articulation.path, text)
+        return
+    parents = {joint.child: joint.parent for joint in articulation.joints}
+    for link in range(count):
+        seen = set()
+        while link in parents and link != WORLD:
+            if link in seen:
+                yield _error("cycle", articulation.path, f"cycle in the tree through {articulation.links[link].path}")
+                return
+            seen.add(link)
+            link = parents[link]
+
+
+def _names(scene: Scene) -> Iterator[Diagnostic]:
+    links = [link.path for tree in scene.articulations for link in tree.links]
+    dofs = [dof.name for tree in scene.articulations for dof in tree.dofs]
+    for kind, own, listed in (("link", links, scene.link_names), ("dof", dofs, scene.dof_names)):
+        for name, times in Counter(own).items():
+            if times > 1:
+                yield _error("names", name, f"{times} {kind}s have this name")
+        if sorted(own) != sorted(listed):
+            yield _error("names", "scene", f"{kind} names do not list the {kind}s of the articulations")
+
+
+def _error(rule: str, path: str, message: str) -> Diagnostic:
+    return Diagnostic(Severity.ERROR, rule, path, message)
+
+
+def _finite(values) -> bool:
+    return all(math.isfinite(value) for value in values)
+
+
+def _show(values) -> str:
+    return "(" + ", ".join(f"{value:g}" for value in values) + ")"

@@ -1,0 +1,123 @@
+"""Authored attribute values of prims, checked for type and finiteness."""
+
+from __future__ import annotations
+
+import math
+
+from pxr import Gf, Usd
+
+from warp_artic.usd.report import Report
+from warp_artic.usd.units import NUMBER, Quantity, Units
+
+UNBOUNDED = 1e30
+"""Magnitudes from here on stand for infinity, as the largest float does in some assets."""
+VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h, Gf.Vec3i)
+QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
+
+
+class Attributes:
+    """Reads authored opinions at one time; a wrong value is reported and replaced by the default."""
+
+    def __init__(self, time: Usd.TimeCode, units: Units, report: Report):
+        self.time = time
+        self.units = units
+        self.report = report
+        self._names: dict[Usd.Prim, frozenset[str]] = {}
+
+    def names(self, prim: Usd.Prim) -> frozenset[str]:
+        """Names of the properties that are authored on a prim."""
+        if prim not in self._names:
+            self._names[prim] = frozenset(prim.GetAuthoredPropertyNames())
+        return self._names[prim]
+
+    def authored(self, prim: Usd.Prim, name: str):
+        """The value of an attribute if it has an authored one, else None."""
+        if name not in self.names(prim):
+            return None
+        attribute = prim.GetAttribute(name)
+        if not attribute or not attribute.HasAuthoredValue():
+            return None
+        self.report.used.add(f"{prim.GetPath()}.{name}")
+        try:
+            return attribute.Get(self.time)
+        except Exception:  # what pxr raises differs between releases
+            return self._refuse(prim, name, "cannot be read", None)
+
+    def number(self, prim, name, default=0.0, quantity: Quantity = NUMBER, unbounded: bool = False):
+        """A number in SI units and radians; `default` when it is not authored. Infinite only where `unbounded`."""
+        value = self.authored(prim, name)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return self._refuse(prim, name, f"is {_show(value)}, must be a number", default)
+        if abs(value) >= UNBOUNDED:
+            value = math.copysign(math.inf, value)
+        if math.isnan(value) or (math.isinf(value) and not unbounded):
+            return self._refuse(prim, name, f"is {value}, must be {'a number' if unbounded else 'finite'}", default)
+        return self.units.si(float(value), quantity)
+
+    def vector(self, prim, name, default=None, quantity: Quantity = NUMBER):
+        """Three finite numbers in SI units; `default` when they are not authored."""
+        value = self.authored(prim, name)
+        if value is None:
+            return default
+        if not isinstance(value, VECTORS):
+            return self._refuse(prim, name, f"is {_show(value)}, must be three numbers", default)
+        if not all(math.isfinite(component) for component in value):
+            return self._refuse(prim, name, f"is {tuple(value)}, must be finite", default)
+        return tuple(self.units.si(float(component), quantity) for component in value)
+
+    def quaternion(self, prim, name, default=None):
+        """A unit quaternion xyzw; `default` when it is not authored or zero, which means unset."""
+        value = self.authored(prim, name)
+        if value is None:
+            return default
+        if not isinstance(value, QUATERNIONS):
+            return self._refuse(prim, name, f"is {_show(value)}, must be a quaternion", default)
+        components = [float(part) for part in (*value.GetImaginary(), value.GetReal())]
+        length = math.hypot(*components)
+        if not math.isfinite(length):
+            return self._refuse(prim, name, f"is {value}, must be finite", default)
+        if length == 0.0:
+            return default
+        if abs(length - 1.0) > 1e-3:
+            text = f"is {value} of length {length:.4g}; its direction is used"
+            self.report.warn("quaternion-length", f"{prim.GetPath()}.{name}", text)
+        return tuple(component / length for component in components)
+
+    def flag(self, prim, name, default: bool) -> bool:
+        """True or false; `default` when it is not authored."""
+        value = self.authored(prim, name)
+        if value is None:
+            return default
+        if not isinstance(value, (bool, int)) or value not in (0, 1):
+            return self._refuse(prim, name, f"is {_show(value)}, must be true or false", default)
+        return bool(value)
+
+    def token(self, prim, name, default: str, allowed: tuple[str, ...]) -> str:
+        """One of the allowed words; `default` when it is not authored."""
+        value = self.authored(prim, name)
+        if value is None:
+            return default
+        if not isinstance(value, str) or value not in allowed:
+            return self._refuse(prim, name, f"is {_show(value)}, must be one of {', '.join(allowed)}", default)
+        return str(value)
+
+    def targets(self, prim: Usd.Prim, name: str) -> list:
+        """Paths that a relationship leads to."""
+        if name not in self.names(prim):
+            return []
+        relationship = prim.GetRelationship(name)
+        if not relationship:
+            return self._refuse(prim, name, "must be a relationship", [])
+        self.report.used.add(f"{prim.GetPath()}.{name}")
+        return list(relationship.GetForwardedTargets())
+
+    def _refuse(self, prim, name, text, default):
+        self.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)
+        return default
+
+
+def _show(value) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

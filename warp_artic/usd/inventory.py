@@ -1,0 +1,111 @@
+"""What physics prims a stage has, found in one traversal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pxr import Usd, UsdGeom
+
+from warp_artic.usd import tokens
+from warp_artic.usd.attributes import Attributes
+
+PREDICATE = Usd.PrimIsActive & Usd.PrimIsDefined & Usd.PrimIsLoaded & ~Usd.PrimIsAbstract
+
+
+@dataclass
+class Inventory:
+    """Physics prims by path, in depth-first order as composed."""
+
+    scenes: dict[str, Usd.Prim] = field(default_factory=dict)
+    bodies: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Rigid bodies that move by forces."""
+    held: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Rigid bodies that are kinematic or disabled."""
+    joints: dict[str, Usd.Prim] = field(default_factory=dict)
+    roots: dict[str, Usd.Prim] = field(default_factory=dict)
+    colliders: dict[str, list[Usd.Prim]] = field(default_factory=dict)
+    """By the path of the body they move with; those of no body under the empty path."""
+    others: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Further prims with a physics type, schema or attribute."""
+    schemas: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Applied schemas of each prim listed here, also those whose plugin is not registered."""
+    order: dict[str, int] = field(default_factory=dict)
+    """Place of each prim in the traversal."""
+    body_of: dict[str, str] = field(default_factory=dict)
+    """The nearest rigid body at or above each prim that has one, held or not."""
+
+    def all_prims(self) -> list[Usd.Prim]:
+        """Every prim listed here, in order."""
+        groups = (self.scenes, self.bodies, self.held, self.joints, self.roots, self.others)
+        prims = {path: prim for group in groups for path, prim in group.items()}
+        prims |= {str(prim.GetPath()): prim for group in self.colliders.values() for prim in group}
+        return [prims[path] for path in sorted(prims, key=self.order.__getitem__)]
+
+    def has_schema(self, prim: Usd.Prim, schema: str) -> bool:
+        """Whether a schema, with its instance after a colon if it has one, is applied to a prim."""
+        return schema in self.schemas.get(str(prim.GetPath()), ())
+
+    def instances(self, prim: Usd.Prim, schema: str) -> list[str]:
+        """Instance names with which a multiple-apply schema is applied to a prim."""
+        prefix = schema + ":"
+        applied = self.schemas.get(str(prim.GetPath()), ())
+        return sorted(name[len(prefix) :] for name in applied if name.startswith(prefix))
+
+
+def take_inventory(stage: Usd.Stage, attributes: Attributes) -> Inventory:
+    """Traverse a stage once, instances included."""
+    inventory = Inventory()
+    for order, prim in enumerate(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies(PREDICATE))):
+        path = str(prim.GetPath())
+        inventory.order[path] = order
+        schemas = frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas())
+        _own(inventory, attributes, prim, path, schemas)
+        _classify(inventory, attributes, prim, path, schemas)
+    return inventory
+
+
+def _own(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
+    """Find the body a prim moves with."""
+    if tokens.RIGID_BODY in schemas:
+        inventory.body_of[path] = path
+        enabled = attributes.flag(prim, "physics:rigidBodyEnabled", True)
+        kinematic = attributes.flag(prim, "physics:kinematicEnabled", False)
+        (inventory.bodies if enabled and not kinematic else inventory.held)[path] = prim
+        return
+    parent = path.rpartition("/")[0]
+    if parent in inventory.body_of and not _resets(prim):
+        inventory.body_of[path] = inventory.body_of[parent]
+
+
+def _resets(prim: Usd.Prim) -> bool:
+    """Whether a prim leaves the transform of its parent."""
+    xformable = UsdGeom.Xformable(prim)
+    return bool(xformable) and xformable.GetResetXformStack()
+
+
+def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
+    kind = prim.GetTypeName()
+    listed = tokens.RIGID_BODY in schemas
+    if kind == tokens.SCENE:
+        inventory.scenes[path] = prim
+        listed = True
+    if kind in tokens.JOINTS:
+        inventory.joints[path] = prim
+        listed = True
+    if schemas.intersection(tokens.ARTICULATION_ROOTS):
+        inventory.roots[path] = prim
+        listed = True
+    if tokens.COLLISION in schemas:
+        inventory.colliders.setdefault(inventory.body_of.get(path, ""), []).append(prim)
+        listed = True
+    if not listed and (kind.startswith(tokens.SCHEMA_FAMILIES) or _has_physics(attributes, prim, schemas)):
+        inventory.others[path] = prim
+        listed = True
+    if listed:
+        inventory.schemas[path] = schemas
+
+
+def _has_physics(attributes: Attributes, prim: Usd.Prim, schemas: frozenset[str]) -> bool:
+    return any(name.startswith(tokens.SCHEMA_FAMILIES) for name in schemas) or any(
+        name.startswith(tokens.NAMESPACES) for name in attributes.names(prim)
+    )

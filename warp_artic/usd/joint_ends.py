@@ -1,0 +1,110 @@
+"""What a joint prim joins: a body, or the world, and a frame on it, at either end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pxr import Usd, UsdGeom
+
+from warp_artic.description.pose import Pose
+from warp_artic.usd import tokens
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.placement import Placements
+
+
+@dataclass(frozen=True)
+class JointEnd:
+    """One end of a joint."""
+
+    body: str | None
+    """Path of the body that moves; None for the world."""
+    frame: Pose
+    """The joint frame in the link frame of the body, or in the world."""
+
+
+@dataclass(frozen=True)
+class JointEnds:
+    """A joint prim with both ends."""
+
+    prim: Usd.Prim
+    path: str
+    end0: JointEnd
+    end1: JointEnd
+
+
+def read_joint_ends(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, placements: Placements):
+    """The ends of a joint, or None, and an error, where it does not join two different bodies, or one to the world."""
+    ends = [_read_end(prim, side, inventory, attributes, placements) for side in (0, 1)]
+    if None in ends:
+        return None
+    path = str(prim.GetPath())
+    if ends[0].body == ends[1].body:
+        found = "the world with itself" if ends[0].body is None else f"{ends[0].body} with itself"
+        text = f"joins {found}: physics:body0 and physics:body1 must lead to two bodies, or one to a body"
+        if _is_held(prim, inventory, attributes):
+            attributes.report.note("joint-held", path, "joins no body that moves and is ignored")
+        else:
+            attributes.report.error("joint-bodies", path, text)
+        return None
+    return JointEnds(prim, path, *ends)
+
+
+def _is_held(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> bool:
+    """Whether a joint leads to a kinematic or disabled body."""
+    targets = [str(path) for side in (0, 1) for path in attributes.targets(prim, f"physics:body{side}")]
+    return any(inventory.body_of.get(target) in inventory.held for target in targets)
+
+
+def _read_end(prim: Usd.Prim, side: int, inventory, attributes: Attributes, placements: Placements) -> JointEnd | None:
+    position = attributes.vector(prim, f"physics:localPos{side}", (0.0, 0.0, 0.0))
+    quaternion = attributes.quaternion(prim, f"physics:localRot{side}", (0.0, 0.0, 0.0, 1.0))
+    targets = attributes.targets(prim, f"physics:body{side}")
+    if not targets:
+        meters = attributes.units.meters
+        return JointEnd(None, Pose(tuple(meters * component for component in position), quaternion))
+    target = _target(prim, side, targets, attributes)
+    placement = None if target is None else placements.of(target)
+    if placement is None:
+        return None
+    frame = placement.frame(position, quaternion)
+    body = inventory.body_of.get(str(target.GetPath()))
+    if body is None:
+        return JointEnd(None, frame) if _may_be_static(prim, side, target, inventory, attributes) else None
+    if body in inventory.held:
+        text = f"joins {body}, which is kinematic or disabled: taken as fixed to the world where it is"
+        attributes.report.note("joint-held", prim.GetPath(), text)
+        return JointEnd(None, frame)
+    own = placements.of(inventory.bodies[body])
+    return None if own is None else JointEnd(body, own.pose.inverse() @ frame)
+
+
+def _target(prim: Usd.Prim, side: int, targets: list, attributes: Attributes) -> Usd.Prim | None:
+    """The prim an end leads to."""
+    path = f"{prim.GetPath()}.physics:body{side}"
+    if len(targets) > 1:
+        attributes.report.error("joint-bodies", path, f"leads to {len(targets)} prims, must lead to one")
+        return None
+    target = prim.GetStage().GetPrimAtPath(targets[0].GetPrimPath())
+    if not target or not target.IsActive() or not UsdGeom.Xformable(target):
+        found = "does not exist" if not target else "has no transform" if target.IsActive() else "is not active"
+        text = f"leads to {targets[0]}, which {found}; it must be a rigid body, or empty for the world"
+        attributes.report.error("joint-bodies", path, text)
+        return None
+    return target
+
+
+def _may_be_static(prim: Usd.Prim, side: int, target: Usd.Prim, inventory: Inventory, attributes: Attributes) -> bool:
+    """Whether a prim that is no rigid body may stand for the world.
+
+    That is what UsdPhysics says of any such prim. On body1 of a joint that moves, however, it is a body whose schema
+    was forgotten, unless it is a collider.
+    """
+    fixed = prim.GetTypeName() == tokens.FIXED_JOINT
+    if side == 1 and not fixed and not inventory.has_schema(target, tokens.COLLISION):
+        text = f"leads to {target.GetPath()}, which is not a rigid body nor below one; leave it empty for the world"
+        attributes.report.error("joint-bodies", f"{prim.GetPath()}.physics:body{side}", text)
+        return False
+    text = f"leads to {target.GetPath()}, which is not a rigid body: taken as fixed to the world where it is"
+    attributes.report.warn("joint-static", f"{prim.GetPath()}.physics:body{side}", text)
+    return True

@@ -1,0 +1,161 @@
+"""One table: a field of ours, and the attributes of each dialect that give it, in order of priority.
+
+The first authored attribute gives the value: Newton, then PhysX by axis, then PhysX by joint, then MuJoCo. Where two of
+them are authored and differ in SI units, that is reported.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pxr import Usd
+
+from warp_artic.usd import units
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.report import Reading
+from warp_artic.usd.units import Quantity
+
+
+@dataclass(frozen=True)
+class Source:
+    """An attribute; `{instance}` in its name is the instance of a multiple-apply schema."""
+
+    attribute: str
+    linear: Quantity
+    """Its quantity on a translation."""
+    angular: Quantity | None = None
+    """Its quantity on a rotation, where it differs."""
+    unbounded: bool = False
+    """Whether infinity is a value."""
+    unset_below: float = -math.inf
+    """Authored values below this mean unset."""
+
+    def quantity(self, is_linear: bool) -> Quantity:
+        """The quantity on an axis."""
+        return self.linear if is_linear or self.angular is None else self.angular
+
+
+ARMATURE = (units.MASS, units.INERTIA)
+EFFORT = (units.FORCE, units.TORQUE)
+VISCOUS = (units.LINEAR_DAMPING, units.ANGULAR_DAMPING)
+VISCOUS_PER_RADIAN = (units.LINEAR_DAMPING, units.ANGULAR_DAMPING_PER_RADIAN)
+SPEED = (units.LINEAR_VELOCITY, units.ANGULAR_VELOCITY)
+PLACE = (units.DISTANCE, units.ANGLE)
+
+DOF_FIELDS: dict[str, tuple[Source, ...]] = {
+    "armature": (
+        Source("newton:armature", *ARMATURE),
+        Source("physxJointAxis:{instance}:armature", *ARMATURE),
+        Source("physxJoint:armature", *ARMATURE),
+        Source("mjc:armature", *ARMATURE),
+    ),
+    "velocity_limit": (
+        Source("newton:velocityLimit", *SPEED, unbounded=True),
+        Source("physxJointAxis:{instance}:maxJointVelocity", *SPEED, unbounded=True),
+        Source("physxJoint:maxJointVelocity", *SPEED, unbounded=True),
+    ),
+    "static_effort": (
+        Source("newton:friction", *EFFORT),
+        Source("physxJointAxis:{instance}:staticFrictionEffort", *EFFORT),
+        Source("mjc:frictionloss", *EFFORT),
+    ),
+    "dynamic_effort": (
+        Source("newton:friction", *EFFORT),
+        Source("physxJointAxis:{instance}:dynamicFrictionEffort", *EFFORT),
+        Source("mjc:frictionloss", *EFFORT),
+    ),
+    "viscous": (
+        Source("newton:damping", *VISCOUS),
+        Source("physxJointAxis:{instance}:viscousFrictionCoefficient", *VISCOUS),
+        Source("mjc:damping", *VISCOUS_PER_RADIAN),
+    ),
+    "position": (Source("state:{instance}:physics:position", *PLACE),),
+    "velocity": (Source("state:{instance}:physics:velocity", *SPEED),),
+    "position_target": (Source("drive:{instance}:physics:targetPosition", *PLACE),),
+    "velocity_target": (Source("drive:{instance}:physics:targetVelocity", *SPEED),),
+    "max_force": (Source("drive:{instance}:physics:maxForce", *EFFORT, unbounded=True),),
+    "force_stiffness": (Source("drive:{instance}:physics:stiffness", units.LINEAR_STIFFNESS, units.ANGULAR_STIFFNESS),),
+    "force_damping": (Source("drive:{instance}:physics:damping", *VISCOUS),),
+    "acceleration_stiffness": (
+        Source(
+            "drive:{instance}:physics:stiffness",
+            units.LINEAR_ACCELERATION_STIFFNESS,
+            units.ANGULAR_ACCELERATION_STIFFNESS,
+        ),
+    ),
+    "acceleration_damping": (
+        Source(
+            "drive:{instance}:physics:damping", units.LINEAR_ACCELERATION_DAMPING, units.ANGULAR_ACCELERATION_DAMPING
+        ),
+    ),
+}
+"""Fields of a dof, its drive and its friction."""
+
+LINK_FIELDS: dict[str, tuple[Source, ...]] = {
+    "linear_damping": (Source("physxRigidBody:linearDamping", units.RATE),),
+    "angular_damping": (Source("physxRigidBody:angularDamping", units.RATE),),
+}
+
+ARTICULATION_FIELDS: dict[str, tuple[Source, ...]] = {
+    "position_iterations": (
+        Source("physxArticulation:solverPositionIterationCount", units.NUMBER),
+        Source("physxRigidBody:solverPositionIterationCount", units.NUMBER),
+    ),
+    "velocity_iterations": (
+        Source("physxArticulation:solverVelocityIterationCount", units.NUMBER),
+        Source("physxRigidBody:solverVelocityIterationCount", units.NUMBER),
+    ),
+}
+
+SCENE_FIELDS: dict[str, tuple[Source, ...]] = {
+    "steps_per_second": (
+        Source("newton:timeStepsPerSecond", units.RATE),
+        Source("physxScene:timeStepsPerSecond", units.RATE),
+    ),
+    "position_iterations": (Source("newton:maxSolverIterations", units.NUMBER, unset_below=0.0),),
+}
+
+
+def resolve(
+    attributes: Attributes,
+    prim: Usd.Prim,
+    field: str,
+    sources: tuple[Source, ...],
+    instances: tuple[str, ...] = ("",),
+    is_linear: bool = True,
+) -> Reading | None:
+    """The value of a field from the first authored source, or None when no source is authored."""
+    found: list[Reading] = []
+    names = attributes.names(prim)
+    for source in sources:
+        own = instances if "{instance}" in source.attribute else ("",)
+        for instance in own:
+            name = source.attribute.format(instance=instance)
+            if name in names:
+                reading = _read(attributes, prim, field, name, source, is_linear)
+                if reading is not None:
+                    found.append(reading)
+    if not found:
+        return None
+    for other in found[1:]:
+        if not math.isclose(other.value, found[0].value, rel_tol=1e-5, abs_tol=1e-12):
+            text = (
+                f"gives {field} {other.value:g} {other.unit}, but {_name(found[0])} gives {found[0].value:g} "
+                f"{found[0].unit}, which is used"
+            )
+            attributes.report.warn("dialects-differ", other.attribute, text)
+    return found[0]
+
+
+def _read(attributes, prim, field, name, source: Source, is_linear: bool) -> Reading | None:
+    authored = attributes.number(prim, name, None, unbounded=source.unbounded)
+    if authored is None or authored < source.unset_below:
+        return None
+    quantity = source.quantity(is_linear)
+    value = attributes.units.si(authored, quantity)
+    return Reading(field, f"{prim.GetPath()}.{name}", authored, quantity.authored, value, quantity.si)
+
+
+def _name(reading: Reading) -> str:
+    return reading.attribute.rpartition(".")[2]

@@ -1,0 +1,121 @@
+"""What a stage authors that is understood but not simulated yet, reported by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pxr import Usd
+
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature given by a schema; `{instance}` in its attributes is the instance of the schema."""
+
+    rule: str
+    name: str
+    attributes: str
+    """How the names of its attributes begin."""
+
+
+SCHEMAS: dict[str, Feature] = {
+    "PhysxTendonAxisRootAPI": Feature("tendon", "fixed tendon {instance}", "physxTendon:{instance}:"),
+    "PhysxTendonAxisAPI": Feature("tendon", "axis of the fixed tendon {instance}", "physxTendon:{instance}:"),
+    "PhysxTendonAttachmentRootAPI": Feature("tendon", "spatial tendon {instance}", "physxTendon:{instance}:"),
+    "PhysxTendonAttachmentAPI": Feature("tendon", "tendon attachment {instance}", "physxTendon:{instance}:"),
+    "PhysxTendonAttachmentLeafAPI": Feature("tendon", "tendon leaf {instance}", "physxTendon:{instance}:"),
+    "PhysxMimicJointAPI": Feature("mimic", "mimic joint ({instance})", "physxMimicJoint:{instance}:"),
+    "NewtonMimicAPI": Feature("mimic", "mimic joint", "newton:mimic"),
+    "MjcEqualityJointAPI": Feature("mimic", "equality constraint of joints", "mjc:"),
+    "MjcEqualityConnectAPI": Feature("loop-joint", "connect constraint", "mjc:"),
+    "MjcEqualityWeldAPI": Feature("loop-joint", "weld constraint", "mjc:"),
+    "PhysxDrivePerformanceEnvelopeAPI": Feature(
+        "drive-envelope", "performance envelope of the drive {instance}", "physxDrivePerformanceEnvelope:{instance}:"
+    ),
+    "PhysxLimitAPI": Feature(
+        "limit-soft", "compliance and restitution of the limit {instance}", "physxLimit:{instance}:"
+    ),
+    "PhysxVehicleAPI": Feature("vehicle", "vehicle", "physxVehicle"),
+    "PhysxForceAPI": Feature("force", "force", "physxForce"),
+}
+"""By schema name without instance."""
+
+TYPES: dict[str, Feature] = {
+    "MjcTendon": Feature("tendon", "tendon", "mjc:"),
+    "MjcActuator": Feature("actuator", "actuator", "mjc:"),
+    "NewtonActuator": Feature("actuator", "actuator", "newton:"),
+    "PhysxPhysicsGearJoint": Feature("gear", "gear joint", "phys"),
+    "PhysxPhysicsRackAndPinionJoint": Feature("gear", "rack and pinion joint", "phys"),
+    "PhysxPhysicsJointInstancer": Feature("joint-instancer", "joint instancer", "phys"),
+    "PhysxPhysicsInstancer": Feature("joint-instancer", "physics instancer", "phys"),
+}
+"""By prim type."""
+
+ATTRIBUTES: dict[str, tuple[str, float]] = {
+    "physxJoint:jointFriction": ("load-proportional joint friction", 0.0),
+    "newton:limitStiffness": ("stiffness of the joint limit", -math.inf),
+    "newton:limitDamping": ("damping of the joint limit", -math.inf),
+    "physxRigidBody:disableGravity": ("a body without gravity", 0.0),
+    "physxRigidBody:maxLinearVelocity": ("the largest linear velocity of a body", math.inf),
+    "physxRigidBody:maxAngularVelocity": ("the largest angular velocity of a body", math.inf),
+    "physics:breakForce": ("breaking of a joint by force", math.inf),
+    "physics:breakTorque": ("breaking of a joint by torque", math.inf),
+    "physics:startsAsleep": ("sleeping", 0.0),
+    "newton:jointsAddMobility": ("joints that add mobility", 0.0),
+    "mjc:stiffness": ("a spring in the joint", 0.0),
+}
+"""What an attribute stands for, and the value that means none."""
+
+
+def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
+    """Report every feature of the tables above that is on the stage, and its colliders."""
+    for prim in inventory.all_prims():
+        names = [name for name in attributes.names(prim) if f"{prim.GetPath()}.{name}" not in attributes.report.used]
+        _report_type(prim, names, attributes)
+        _report_schemas(prim, inventory, names, attributes)
+        _report_attributes(prim, names, attributes)
+    colliders = sum(len(group) for group in inventory.colliders.values())
+    if colliders:
+        text = f"contacts are not simulated yet; the stage has {colliders} collider{'s' * (colliders != 1)}"
+        attributes.report.note("contacts", "/", text)
+
+
+def _report_type(prim: Usd.Prim, names: list[str], attributes: Attributes) -> None:
+    feature = TYPES.get(prim.GetTypeName())
+    if feature:
+        _report(prim, feature.rule, feature.name, feature.attributes, names, attributes)
+
+
+def _report_schemas(prim: Usd.Prim, inventory: Inventory, names: list[str], attributes: Attributes) -> None:
+    for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
+        kind, _, instance = schema.partition(":")
+        feature = SCHEMAS.get(kind)
+        if feature:
+            name, prefix = feature.name.format(instance=instance), feature.attributes.format(instance=instance)
+            _report(prim, feature.rule, name, prefix, names, attributes)
+
+
+def _report(prim: Usd.Prim, rule: str, name: str, prefix: str, names: Iterable[str], attributes: Attributes) -> None:
+    attributes.report.warn(rule, prim.GetPath(), f"{name}: not simulated yet")
+    attributes.report.used.update(f"{prim.GetPath()}.{own}" for own in names if own.startswith(prefix))
+
+
+def _report_attributes(prim: Usd.Prim, names: list[str], attributes: Attributes) -> None:
+    for name in names:
+        if name in ATTRIBUTES:
+            what, none = ATTRIBUTES[name]
+            value = attributes.authored(prim, name)
+            if value is not None and _as_number(value) != none:
+                text = f"is {value}; {what} is not simulated yet"
+                attributes.report.warn("not-simulated", f"{prim.GetPath()}.{name}", text)
+
+
+def _as_number(value) -> float:
+    """A number, infinite where it stands for infinity; not a number for anything else."""
+    if not isinstance(value, (bool, int, float)):
+        return math.nan
+    return math.copysign(math.inf, value) if abs(value) >= 1e30 else float(value)

@@ -1,0 +1,38 @@
+"""A stage from a path, with one clear line where there is none."""
+
+from __future__ import annotations
+
+import os
+
+from pxr import Usd
+
+from warp_artic.errors import StageError
+
+SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+
+
+def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
+    """The stage itself, or the one a path leads to."""
+    if isinstance(stage, Usd.Stage):
+        return stage
+    if not isinstance(stage, (str, os.PathLike)):
+        raise StageError(f"a stage is a path or a Usd.Stage, not {type(stage).__name__}")
+    path = os.fspath(stage)
+    if not os.path.exists(path):
+        raise StageError(f"{path}: there is no such file")
+    if os.path.isdir(path):
+        raise StageError(f"{path}: is a folder, not a stage")
+    try:
+        opened = Usd.Stage.Open(path)
+    except Exception as error:  # what pxr raises differs between releases
+        raise StageError(f"{path}: cannot be read as a USD stage: {_reason(error, path)}") from None
+    if opened is None:
+        raise StageError(f"{path}: cannot be read as a USD stage")
+    return opened
+
+
+def _reason(error: Exception, path: str) -> str:
+    """The sentence of what pxr says that names a place in the file, else its last one."""
+    sentences = [line.rpartition(" : ")[2].strip(" '") for line in str(error).splitlines() if " : " in line]
+    named = [sentence for sentence in sentences if f"{path}:" in sentence]
+    return (named or sentences or [type(error).__name__])[-1]

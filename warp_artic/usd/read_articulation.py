@@ -1,0 +1,70 @@
+"""A planned tree becomes an articulation."""
+
+from __future__ import annotations
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import WORLD
+from warp_artic.description.link import Link
+from warp_artic.description.spanning_forest import Branch
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.lookup import ARTICULATION_FIELDS, resolve
+from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_joint import read_joint
+from warp_artic.usd.read_link import read_link
+from warp_artic.usd.read_scene import SceneSettings
+from warp_artic.usd.read_trees import TreePlan
+
+VELOCITIES = ("physics:velocity", "physics:angularVelocity")
+
+
+def read_articulation(
+    plan: TreePlan,
+    joints: list[JointEnds],
+    settings: SceneSettings,
+    inventory: Inventory,
+    attributes: Attributes,
+    placements: Placements,
+) -> Articulation | None:
+    """The articulation of a tree; None, and an error, where a link or a joint cannot be read."""
+    prims = list(inventory.bodies.values())
+    links: list[Link | None] = []
+    for body in plan.tree.bodies:
+        links.append(read_link(prims[body], inventory, attributes, placements))
+    number = {body: link for link, body in enumerate(plan.tree.bodies)} | {WORLD: WORLD}
+    read = []
+    for branch in sorted(plan.tree.branches, key=lambda branch: branch.edge):
+        ends = joints[branch.edge]
+        local = Branch(branch.edge, number[branch.parent], number[branch.child])
+        if links[local.child] is None or (local.parent != WORLD and links[local.parent] is None):
+            continue
+        moves = not attributes.names(prims[branch.child]).isdisjoint(VELOCITIES)
+        read.append(read_joint(ends, local, _is_reversed(ends, branch, inventory), links, moves, inventory, attributes))
+    if None in links or None in read or len(read) < len(plan.tree.branches):
+        return None
+    position_iterations = _iterations(plan, "position_iterations", attributes)
+    return Articulation(
+        path=plan.path,
+        links=tuple(links),
+        joints=tuple(read),
+        position_iterations=settings.position_iterations if position_iterations is None else position_iterations,
+        velocity_iterations=_iterations(plan, "velocity_iterations", attributes),
+    )
+
+
+def _is_reversed(ends: JointEnds, branch: Branch, inventory: Inventory) -> bool:
+    """Whether the joint points from the child to the parent."""
+    child = list(inventory.bodies)[branch.child]
+    return ends.end0.body == child
+
+
+def _iterations(plan: TreePlan, field: str, attributes: Attributes) -> int | None:
+    reading = resolve(attributes, plan.settings, field, ARTICULATION_FIELDS[field])
+    if reading is None:
+        return None
+    if reading.value < 0 or reading.value != int(reading.value):
+        text = f"is {reading.value:g}, must be a whole number that is not negative"
+        attributes.report.error("iterations", reading.attribute, text)
+        return None
+    return int(reading.value)

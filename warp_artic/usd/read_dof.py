@@ -1,0 +1,74 @@
+"""One degree of freedom of a joint: armature, friction, velocity limit, drive."""
+
+from __future__ import annotations
+
+import math
+
+from pxr import Usd
+
+from warp_artic.description.friction import Friction
+from warp_artic.description.joint import Axis, Dof
+from warp_artic.description.limit import Limit
+from warp_artic.usd import tokens
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.lookup import DOF_FIELDS, Reading, resolve
+from warp_artic.usd.read_drive import read_drive
+
+NOT_NEGATIVE = ("armature", "static_effort", "dynamic_effort", "viscous", "velocity_limit")
+
+
+def instances_of(prim: Usd.Prim, axis: Axis) -> tuple[str, ...]:
+    """Instance names under which the schemas of an axis of a joint may be applied; that of its drive comes first."""
+    if prim.GetTypeName() == tokens.REVOLUTE_JOINT:
+        return ("angular",)
+    if prim.GetTypeName() == tokens.PRISMATIC_JOINT:
+        return ("linear",)
+    return (axis.value, "linear") if axis.is_linear else (axis.value,)
+
+
+def read_dof(
+    prim: Usd.Prim, name: str, axis: Axis, limit: Limit | None, inventory: Inventory, attributes: Attributes
+) -> Dof:
+    """A degree of freedom, at rest at zero."""
+    instances = instances_of(prim, axis)
+    readings = _fields(prim, axis, instances, attributes)
+    values = {field: reading.value for field, reading in readings.items()}
+    drive, drive_readings = read_drive(prim, instances[0], axis.is_linear, inventory, attributes)
+    attributes.report.readings[name] = [*readings.values(), *drive_readings]
+    return Dof(
+        name=name,
+        axis=axis,
+        armature=values.get("armature", 0.0),
+        drive=drive,
+        limit=limit,
+        friction=_friction(prim, values, attributes),
+        velocity_limit=values.get("velocity_limit", math.inf),
+    )
+
+
+def _fields(prim: Usd.Prim, axis: Axis, instances: tuple[str, ...], attributes: Attributes) -> dict[str, Reading]:
+    found = {}
+    for field in NOT_NEGATIVE:
+        reading = resolve(attributes, prim, field, DOF_FIELDS[field], instances, axis.is_linear)
+        if reading is None:
+            continue
+        if reading.value < 0.0:
+            text = f"is {reading.authored:g} {reading.authored_unit}, must not be negative"
+            attributes.report.error("negative", reading.attribute, text)
+            continue
+        found[field] = reading
+    return found
+
+
+def _friction(prim: Usd.Prim, values: dict[str, float], attributes: Attributes) -> Friction | None:
+    efforts = {field: values.get(field, 0.0) for field in ("static_effort", "dynamic_effort", "viscous")}
+    if not any(efforts.values()):
+        return None
+    if efforts["dynamic_effort"] > efforts["static_effort"]:
+        text = (
+            f"its dynamic friction effort {efforts['dynamic_effort']:g} exceeds the static one "
+            f"{efforts['static_effort']:g}"
+        )
+        attributes.report.warn("friction-order", prim.GetPath(), text)
+    return Friction(**efforts)

@@ -1,0 +1,61 @@
+"""A joint prim becomes a branch of a tree."""
+
+from __future__ import annotations
+
+from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.link import Link
+from warp_artic.description.spanning_forest import Branch
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.read_dof import instances_of, read_dof
+from warp_artic.usd.read_drive import report_idle_drives
+from warp_artic.usd.read_limit import Freedom, read_freedom
+from warp_artic.usd.read_start import read_start
+
+
+def read_joint(
+    ends: JointEnds,
+    branch: Branch,
+    is_reversed: bool,
+    links: list[Link],
+    moves: bool,
+    inventory: Inventory,
+    attributes: Attributes,
+) -> Joint | None:
+    """The joint of a branch whose bodies are given by index in `links`; None, and an error, where it cannot be one."""
+    freedom = read_freedom(ends.prim, inventory, attributes)
+    if not _fits_a_tree(ends.path, freedom, attributes):
+        return None
+    driven = {instances_of(ends.prim, axis)[0] for axis in freedom.limits}
+    report_idle_drives(ends.prim, driven, inventory, attributes)
+    many = len(freedom.limits) > 1
+    dofs = []
+    for axis, limit in freedom.limits.items():
+        name = f"{ends.path}:{axis.value}" if many else ends.path
+        dofs.append(read_dof(ends.prim, name, axis, limit, inventory, attributes))
+    parent_end, child_end = (ends.end1, ends.end0) if is_reversed else (ends.end0, ends.end1)
+    joint = Joint(
+        path=ends.path,
+        parent=branch.parent,
+        child=branch.child,
+        parent_frame=parent_end.frame,
+        child_frame=child_end.frame,
+        dofs=tuple(dofs),
+        reversed=is_reversed,
+        cone_limit=freedom.cone_limit,
+        cone_axis=freedom.cone_axis,
+    )
+    parent = None if branch.parent == WORLD else links[branch.parent]
+    return read_start(ends.prim, joint, parent, links[branch.child], moves, attributes)
+
+
+def _fits_a_tree(path: str, freedom: Freedom, attributes: Attributes) -> bool:
+    axes = list(freedom.limits)
+    linear = sum(axis.is_linear for axis in axes)
+    if linear == 0 or len(axes) == 1:
+        return True
+    free = ", ".join(axis.value for axis in axes)
+    text = f"leaves {free} free; in a tree one translation or up to three rotations may be free"
+    attributes.report.error("free-axes", path, text)
+    return False

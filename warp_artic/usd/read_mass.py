@@ -1,0 +1,209 @@
+"""Mass, centre of mass and inertia of a body, with the precedence of UsdPhysics.
+
+On the body: an authored mass is the whole mass; else its colliders give it. Of each collider: its mass, else its
+density, else the density of the body, else that of its physics material, else 1000 kg/m^3, times its volume. Centre of
+mass and inertia are as authored, else those of the colliders, scaled to the whole mass. `ComputeMassProperties` of
+UsdPhysics has the same rules, in single precision, and leaves principal axes undefined where they are not authored;
+tests compare the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from pxr import Usd, UsdShade
+
+from warp_artic.description.diagnostic import Severity
+from warp_artic.description.pose import matrix_from_quaternion
+from warp_artic.description.validate import inertia_findings
+from warp_artic.usd import units
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.placement import Placement, Placements, nearest_rotation
+from warp_artic.usd.read_solid import read_solid
+
+WATER = 1000.0
+"""Density where none is authored [kg/m^3]."""
+FALLBACK_RADIUS = 0.1
+"""Radius of the ball that stands for a body with a mass but neither inertia nor colliders, as in UsdPhysics [m]."""
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Of a body in its link frame, or of a collider in that of its body."""
+
+    mass: float
+    """[kg]"""
+    center: np.ndarray
+    """[m], shape (3)."""
+    inertia: np.ndarray
+    """About the centre [kg m^2], shape (3, 3)."""
+
+    def compact(self) -> tuple[float, ...]:
+        """The inertia as xx, xy, xz, yy, yz, zz."""
+        return tuple(float(self.inertia[row, column]) for row in range(3) for column in range(row, 3))
+
+
+def read_mass(prim: Usd.Prim, colliders: list[Usd.Prim], attributes: Attributes, placements: Placements):
+    """The mass properties of a body, or None, and an error, where they cannot be known."""
+    placement = placements.of(prim)
+    if placement is None:
+        return None
+    mass = _positive(prim, "physics:mass", units.MASS, attributes)
+    center = _center(prim, placement.scale, attributes)
+    inertia = _inertia(prim, attributes)
+    density = _positive(prim, "physics:density", units.DENSITY, attributes)
+    parts = []
+    if mass is None or center is None or inertia is None:
+        parts = _parts(placement, density, colliders, attributes, placements)
+    if mass is None and not parts:
+        text = "has no mass: author physics:mass, or put a collider with a volume on or under the body"
+        attributes.report.error("mass", prim.GetPath(), text)
+        return None
+    shape = _sum(parts) if parts else None
+    return _combine(prim, mass, center, inertia, shape, attributes)
+
+
+def _combine(prim, mass, center, inertia, shape: MassProperties | None, attributes: Attributes):
+    """What is authored, completed by what the colliders give."""
+    if mass is None:
+        mass = shape.mass
+    if inertia is None and shape is not None:
+        inertia = shape.inertia * (mass / shape.mass)
+        if center is not None:
+            inertia = inertia + mass * _lever(shape.center - center)
+    if inertia is None:
+        inertia = _fallback_inertia(prim, mass, attributes)
+    if center is None:
+        center = np.zeros(3) if shape is None else shape.center
+    return MassProperties(mass, center, inertia)
+
+
+def _fallback_inertia(prim: Usd.Prim, mass: float, attributes: Attributes) -> np.ndarray:
+    name = "physics:diagonalInertia"
+    if attributes.authored(prim, name) is not None:
+        text = "is singular: all three moments must be positive, or unauthored on a body with colliders"
+        attributes.report.error("inertia", f"{prim.GetPath()}.{name}", text)
+    else:
+        text = f"has neither an inertia nor colliders: that of a ball of radius {FALLBACK_RADIUS} m is used"
+        attributes.report.warn("inertia-missing", prim.GetPath(), text)
+    return 0.4 * mass * FALLBACK_RADIUS**2 * np.eye(3)
+
+
+def _positive(prim: Usd.Prim, name: str, quantity, attributes: Attributes) -> float | None:
+    """A positive number, or None where it is zero or not authored, which means unset."""
+    value = attributes.number(prim, name, 0.0, quantity)
+    if value < 0.0:
+        attributes.report.error("mass", f"{prim.GetPath()}.{name}", f"is {value:g} {quantity.si}, must be positive")
+        return 1.0  # goes on to find further errors
+    return value or None
+
+
+def _center(prim: Usd.Prim, scale: np.ndarray, attributes: Attributes) -> np.ndarray | None:
+    """An authored centre of mass in the unscaled frame of the prim [m]; negative infinity means unset."""
+    value = attributes.authored(prim, "physics:centerOfMass")
+    if value is None or _is_unset(value):
+        return None
+    center = attributes.vector(prim, "physics:centerOfMass", (0.0, 0.0, 0.0))
+    return scale * np.array(center)
+
+
+def _is_unset(value) -> bool:
+    try:
+        return all(component == -np.inf for component in value)
+    except TypeError:
+        return False
+
+
+def _inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
+    """An authored inertia in the axes of the prim [kg m^2]; a zero diagonal means unset."""
+    tensor = _newton_inertia(prim, attributes)
+    name = "newton:inertia"
+    diagonal = attributes.vector(prim, "physics:diagonalInertia", (0.0, 0.0, 0.0), units.INERTIA)
+    R = matrix_from_quaternion(attributes.quaternion(prim, "physics:principalAxes", (0.0, 0.0, 0.0, 1.0)))
+    if any(diagonal):
+        authored = R @ np.diag(diagonal) @ R.T
+        if tensor is None:
+            tensor, name = authored, "physics:diagonalInertia"
+        elif np.abs(authored - tensor).max() > 1e-4 * np.abs(tensor).max():
+            text = "differs from newton:inertia, which is used"
+            attributes.report.warn("dialects-differ", f"{prim.GetPath()}.physics:diagonalInertia", text)
+    if tensor is None:
+        return None
+    compact = MassProperties(1.0, np.zeros(3), tensor).compact()
+    for finding in inertia_findings(f"{prim.GetPath()}.{name}", compact):
+        attributes.report.add(finding)
+        if finding.severity is Severity.ERROR:
+            return np.eye(3)  # goes on to find further errors
+    return tensor
+
+
+def _newton_inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
+    """The tensor of NewtonMassAPI, in its order xx, yy, zz, xy, xz, yz."""
+    name = "newton:inertia"
+    value = attributes.authored(prim, name)
+    if value is None:
+        return None
+    try:
+        numbers = np.array(value, float).reshape(-1)
+    except (TypeError, ValueError):
+        numbers = np.zeros(1)
+    if not len(numbers):
+        return None
+    if len(numbers) != 6 or not np.isfinite(numbers).all():
+        attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", "must be six finite numbers")
+        return None
+    xx, yy, zz, xy, xz, yz = (attributes.units.si(float(number), units.INERTIA) for number in numbers)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _parts(placement: Placement, density: float | None, colliders, attributes, placements) -> list[MassProperties]:
+    """Mass properties of each collider with a volume, in the link frame."""
+    X_LW = np.eye(4)
+    X_LW[:3, :3] = placement.pose.rotation.T
+    X_LW[:3, 3] = -X_LW[:3, :3] @ placement.pose.position
+    parts = []
+    for collider in colliders:
+        solid = read_solid(collider, attributes)
+        matrix = placements.matrix(collider)
+        if solid is not None and matrix is not None:
+            parts.append(_part(collider, solid.transformed(X_LW @ matrix), X_LW @ matrix, density, attributes))
+    return [part for part in parts if part is not None]
+
+
+def _part(collider: Usd.Prim, solid, X: np.ndarray, body_density: float | None, attributes) -> MassProperties | None:
+    """Mass properties of one collider whose axes are at X (4, 4) in the link frame."""
+    if not solid.volume > 0.0:
+        return None
+    mass = _positive(collider, "physics:mass", units.MASS, attributes)
+    own_density = _positive(collider, "physics:density", units.DENSITY, attributes)
+    if mass is None:
+        mass = solid.volume * (own_density or body_density or _material_density(collider, attributes) or WATER)
+    center, inertia = solid.center, solid.gyration * mass
+    own_center = _center(collider, np.ones(3), attributes)
+    if own_center is not None:
+        own_center = X[:3, :3] @ own_center + X[:3, 3]
+        inertia = inertia + mass * _lever(own_center - center)
+        center = own_center
+    own_inertia = _inertia(collider, attributes)
+    if own_inertia is not None:
+        R = nearest_rotation(X[:3, :3] / np.linalg.norm(X[:3, :3], axis=0) * np.sign(np.linalg.det(X[:3, :3])))
+        inertia = R @ own_inertia @ R.T
+    return MassProperties(mass, center, inertia)
+
+
+def _material_density(collider: Usd.Prim, attributes: Attributes) -> float | None:
+    material, _ = UsdShade.MaterialBindingAPI(collider).ComputeBoundMaterial("physics")
+    return _positive(material.GetPrim(), "physics:density", units.DENSITY, attributes) if material else None
+
+
+def _sum(parts: list[MassProperties]) -> MassProperties:
+    mass = sum(part.mass for part in parts)
+    center = sum(part.mass * part.center for part in parts) / mass
+    inertia = sum(part.inertia + part.mass * _lever(part.center - center) for part in parts)
+    return MassProperties(mass, center, inertia)
+
+
+def _lever(offset: np.ndarray) -> np.ndarray:
+    """Inertia of a mass of one at an offset, shape (3, 3)."""
+    return (offset @ offset) * np.eye(3) - np.outer(offset, offset)

@@ -1,0 +1,91 @@
+"""The physics scene: gravity, time step and iteration counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from pxr import Usd, UsdGeom
+
+from warp_artic.usd import units
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.lookup import SCENE_FIELDS, resolve
+
+EARTH = 9.81
+"""Gravity where none is authored [m/s^2]."""
+
+
+@dataclass(frozen=True)
+class SceneSettings:
+    """What the physics scene says for all articulations."""
+
+    gravity: tuple[float, float, float]
+    time_step: float | None = None
+    position_iterations: int | None = None
+
+
+def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -> SceneSettings:
+    """The settings of the physics scene of a stage, or the defaults."""
+    up = np.eye(3)[_up_axis(stage, attributes)]
+    prim = _choose(stage, inventory, attributes)
+    if prim is None:
+        text = f"there is no physics scene: gravity is {EARTH} m/s^2 against the up axis"
+        attributes.report.note("scene-missing", "/", text)
+        return SceneSettings(tuple(map(float, -EARTH * up)))
+    rate = resolve(attributes, prim, "steps_per_second", SCENE_FIELDS["steps_per_second"])
+    if rate is not None and rate.value <= 0.0:
+        attributes.report.error("time-step", rate.attribute, f"is {rate.value:g}, must be positive")
+        rate = None
+    iterations = resolve(attributes, prim, "position_iterations", SCENE_FIELDS["position_iterations"])
+    return SceneSettings(
+        _gravity(prim, attributes, up),
+        None if rate is None else 1.0 / rate.value,
+        None if iterations is None else int(iterations.value),
+    )
+
+
+def _up_axis(stage: Usd.Stage, attributes: Attributes) -> int:
+    """1 or 2 for an up axis Y or Z."""
+    axis = UsdGeom.GetStageUpAxis(stage)
+    if axis not in ("Y", "Z"):
+        attributes.report.error("stage-up-axis", "/", f"upAxis is {axis}, must be Y or Z")
+        return 2
+    return "XYZ".index(axis)
+
+
+def _choose(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -> Usd.Prim | None:
+    """The scene that bodies name as their owner, else the first one."""
+    owners = {}
+    for body in inventory.bodies.values():
+        for target in attributes.targets(body, "physics:simulationOwner"):
+            owners.setdefault(str(target), str(body.GetPath()))
+    for owner, body in owners.items():
+        if owner not in inventory.scenes:
+            text = f"its simulation owner {owner} is not a physics scene"
+            attributes.report.warn("scene-owner", body, text)
+    named = [path for path in inventory.scenes if path in owners]
+    path = next(iter(named or inventory.scenes), None)
+    if path is None:
+        return None
+    if len(inventory.scenes) > 1:
+        others = ", ".join(other for other in inventory.scenes if other != path)
+        text = f"is used for all bodies; the stage has further physics scenes: {others}"
+        attributes.report.warn("scene-several", path, text)
+    return inventory.scenes[path]
+
+
+def _gravity(prim: Usd.Prim, attributes: Attributes, up: np.ndarray) -> tuple[float, float, float]:
+    direction = np.array(attributes.vector(prim, "physics:gravityDirection", (0.0, 0.0, 0.0)))
+    length = np.linalg.norm(direction)
+    direction = direction / length if length > 0.0 else -up
+    name = "physics:gravityMagnitude"
+    magnitude = attributes.number(prim, name, -np.inf, units.ACCELERATION, unbounded=True)
+    if magnitude == -np.inf:
+        magnitude = EARTH
+    elif magnitude == np.inf:
+        attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", "is inf, must be finite")
+        magnitude = EARTH
+    if not attributes.flag(prim, "newton:gravityEnabled", True):
+        magnitude = 0.0
+    return tuple(float(component) + 0.0 for component in magnitude * direction)

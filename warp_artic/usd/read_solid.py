@@ -1,0 +1,129 @@
+"""The solid that a collider encloses, in its own axes and in stage units."""
+
+from __future__ import annotations
+
+import numpy as np
+from pxr import Usd, UsdGeom
+
+from warp_artic.usd import solids
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.solids import Solid
+
+AXES = ("X", "Y", "Z")
+
+
+def read_solid(prim: Usd.Prim, attributes: Attributes) -> Solid | None:
+    """The solid of a collider; None for one without a volume, which is reported."""
+    reader = READERS.get(prim.GetTypeName())
+    if reader is None:
+        if prim.GetTypeName() not in ("Plane", "Xform", "Scope", ""):
+            text = f"a collider of type {prim.GetTypeName()} gives no mass to its body"
+            attributes.report.warn("collider-shape", prim.GetPath(), text)
+        return None
+    solid = reader(_Shape(prim, attributes))
+    if solid is not None and not solid.volume > 0.0:
+        attributes.report.warn("collider-shape", prim.GetPath(), "encloses no volume and gives no mass to its body")
+        return None
+    return solid
+
+
+class _Shape:
+    """Sizes of a gprim, with the fallbacks of its schema."""
+
+    def __init__(self, prim: Usd.Prim, attributes: Attributes):
+        self.prim, self.attributes = prim, attributes
+
+    def size(self, name: str) -> float:
+        """A length of the shape."""
+        fallback = self.prim.GetPrimDefinition().GetAttributeFallbackValue(name)
+        value = self.attributes.number(self.prim, name, fallback)
+        if value < 0.0:
+            self.attributes.report.error("attribute-value", f"{self.prim.GetPath()}.{name}", f"is {value:g}, negative")
+            return fallback
+        return value
+
+    def along_axis(self, solid: Solid) -> Solid:
+        """A solid along z, turned along the authored axis."""
+        fallback = self.prim.GetPrimDefinition().GetAttributeFallbackValue("axis")
+        return solid.along(self.attributes.token(self.prim, "axis", fallback, AXES))
+
+
+def _cube(shape: _Shape) -> Solid:
+    return solids.box(*3 * (shape.size("size"),))
+
+
+def _sphere(shape: _Shape) -> Solid:
+    return solids.sphere(shape.size("radius"))
+
+
+def _cylinder(shape: _Shape) -> Solid:
+    return shape.along_axis(solids.frustum(*2 * (shape.size("radius"),), shape.size("height")))
+
+
+def _cylinder_1(shape: _Shape) -> Solid:
+    solid = solids.frustum(shape.size("radiusBottom"), shape.size("radiusTop"), shape.size("height"))
+    return shape.along_axis(solid)
+
+
+def _cone(shape: _Shape) -> Solid:
+    return shape.along_axis(solids.frustum(shape.size("radius"), 0.0, shape.size("height")))
+
+
+def _capsule(shape: _Shape) -> Solid:
+    return shape.along_axis(solids.capsule(*2 * (shape.size("radius"),), shape.size("height")))
+
+
+def _capsule_1(shape: _Shape) -> Solid:
+    solid = solids.capsule(shape.size("radiusBottom"), shape.size("radiusTop"), shape.size("height"))
+    return shape.along_axis(solid)
+
+
+def _mesh(shape: _Shape) -> Solid | None:
+    """The inside of a closed mesh, or the box around an open one."""
+    mesh, report = UsdGeom.Mesh(shape.prim), shape.attributes.report
+    time, path = shape.attributes.time, shape.prim.GetPath()
+    try:
+        points = np.array(mesh.GetPointsAttr().Get(time) or (), float).reshape(-1, 3)
+        counts = np.array(mesh.GetFaceVertexCountsAttr().Get(time) or (), int)
+        corners = np.array(mesh.GetFaceVertexIndicesAttr().Get(time) or (), int)
+    except (TypeError, ValueError):
+        report.error("attribute-value", path, "its points, face counts or face indices are of a wrong type")
+        return None
+    if not len(points) or not len(counts):
+        report.warn("collider-shape", path, "a mesh without points or faces gives no mass to its body")
+        return None
+    if not np.isfinite(points).all():
+        report.error("attribute-value", f"{path}.points", "has a point that is not finite")
+        return None
+    if counts.min() < 3 or counts.sum() != len(corners) or corners.min() < 0 or corners.max() >= len(points):
+        report.error("attribute-value", f"{path}.faceVertexIndices", "does not fit its face counts or its points")
+        return None
+    triangles = _triangles(counts, corners)
+    if solids.is_closed(triangles):
+        return solids.mesh(points, triangles)
+    report.warn("collider-open", path, "the mesh is not closed: mass properties are those of the box around it")
+    low, high = points.min(axis=0), points.max(axis=0)
+    X = np.eye(4)
+    X[:3, 3] = 0.5 * (low + high)
+    return solids.box(*(high - low)).transformed(X)
+
+
+def _triangles(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Each face as a fan, shape (M, 3)."""
+    starts = np.cumsum(counts) - counts
+    face = np.repeat(np.arange(len(counts)), counts - 2)
+    fan = np.arange(len(face)) - np.repeat(np.cumsum(counts - 2) - (counts - 2), counts - 2)
+    first = starts[face]
+    return np.stack([corners[first], corners[first + fan + 1], corners[first + fan + 2]], axis=1)
+
+
+READERS = {
+    "Cube": _cube,
+    "Sphere": _sphere,
+    "Cylinder": _cylinder,
+    "Cylinder_1": _cylinder_1,
+    "Cone": _cone,
+    "Capsule": _capsule,
+    "Capsule_1": _capsule_1,
+    "Mesh": _mesh,
+}

@@ -1,0 +1,159 @@
+"""A USD stage becomes a scene, in SI units and radians; the stage is never edited."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+
+from pxr import Usd, UsdGeom, UsdPhysics
+
+from warp_artic.description.diagnostic import Diagnostic, Severity
+from warp_artic.description.scene import Scene
+from warp_artic.description.validate import findings
+from warp_artic.errors import StageError
+from warp_artic.usd import tokens
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory, take_inventory
+from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
+from warp_artic.usd.not_simulated import report_not_simulated
+from warp_artic.usd.open_stage import open_stage
+from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_articulation import read_articulation
+from warp_artic.usd.read_scene import read_scene
+from warp_artic.usd.read_trees import plan_trees, report_loop
+from warp_artic.usd.report import Reading, Report
+from warp_artic.usd.units import Units
+from warp_artic.usd.unused import report_unused
+
+SMALLEST_UNIT, LARGEST_UNIT = 1e-9, 1e9
+"""Allowed metres and kilograms in a unit of the stage."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All that is understood of a stage."""
+
+    scene: Scene | None
+    """None where there are errors."""
+    diagnostics: tuple[Diagnostic, ...]
+    """Errors first, then warnings, then notes."""
+    readings: dict[str, list[Reading]] = field(default_factory=dict)
+    """Where the values of a dof or link came from, by dof name or link path."""
+
+
+def read_stage(stage: str | os.PathLike | Usd.Stage) -> Scene:
+    """The scene of a stage, given by its path or opened; its warnings and notes are in `Scene.diagnostics`.
+
+    Raises:
+        StageError: The stage cannot be opened, or not be simulated as authored; one line for each error.
+    """
+    inspection = inspect_stage(stage)
+    if inspection.scene is None:
+        errors = (finding for finding in inspection.diagnostics if finding.severity is Severity.ERROR)
+        raise StageError("\n".join(f"{error.path}: {error.message}" for error in errors))
+    return inspection.scene
+
+
+def check_stage(stage: str | os.PathLike | Usd.Stage) -> list[Diagnostic]:
+    """Errors, warnings and notes of a stage, in this order; raises only where it cannot be opened."""
+    return list(inspect_stage(stage).diagnostics)
+
+
+def inspect_stage(stage: str | os.PathLike | Usd.Stage) -> Inspection:
+    """All that is understood of a stage; raises only where it cannot be opened."""
+    stage = open_stage(stage)
+    report = Report()
+    attributes = Attributes(start_time(stage), _read_units(stage, report), report)
+    _report_composition(stage, report)
+    scene = _read(stage, attributes)
+    order = list(Severity)
+    diagnostics = tuple(sorted(report.diagnostics, key=lambda finding: order.index(finding.severity)))
+    if report.errors:
+        return Inspection(None, diagnostics, report.readings)
+    return Inspection(replace(scene, diagnostics=diagnostics), diagnostics, report.readings)
+
+
+def start_time(stage: Usd.Stage) -> Usd.TimeCode:
+    """The time at which a stage is read: where its motion starts, else zero."""
+    root = stage.GetRootLayer()
+    return Usd.TimeCode(root.startTimeCode if root.HasStartTimeCode() else 0.0)
+
+
+def _read_units(stage: Usd.Stage, report: Report) -> Units:
+    meters, kilograms = UsdGeom.GetStageMetersPerUnit(stage), UsdPhysics.GetStageKilogramsPerUnit(stage)
+    if not UsdGeom.StageHasAuthoredMetersPerUnit(stage):
+        report.note("meters-per-unit", "/", f"metersPerUnit is not authored: a unit of length is {meters:g} m")
+    for name, value in (("metersPerUnit", meters), ("kilogramsPerUnit", kilograms)):
+        if not (SMALLEST_UNIT <= value <= LARGEST_UNIT):
+            text = f"{name} is {value:g}, must be from {SMALLEST_UNIT:g} to {LARGEST_UNIT:g}"
+            report.error("stage-units", "/", text)
+            return Units()
+    return Units(meters, kilograms)
+
+
+def _report_composition(stage: Usd.Stage, report: Report) -> None:
+    """Report references and the like that lead nowhere; releases before 26 only print them."""
+    if hasattr(stage, "GetCompositionErrors"):
+        for error in stage.GetCompositionErrors():
+            report.warn("composition", "/", " ".join(str(error).split()))
+
+
+def _read(stage: Usd.Stage, attributes: Attributes) -> Scene | None:
+    """The scene, or None, with errors in the report."""
+    report = attributes.report
+    inventory = take_inventory(stage, attributes)
+    settings = read_scene(stage, inventory, attributes)
+    if not inventory.bodies:
+        report.error("articulation-missing", "/", "no articulation and no rigid body to simulate on this stage")
+    placements = Placements(attributes)
+    _report_held(inventory, attributes)
+    joints = _read_joints(inventory, attributes, placements)
+    plans = plan_trees(joints, inventory, attributes)
+    articulations = [read_articulation(plan, joints, settings, inventory, attributes, placements) for plan in plans]
+    report_not_simulated(inventory, attributes)
+    report_unused(inventory, attributes)
+    if report.errors or None in articulations:
+        return None
+    order = inventory.order
+    joint_order = {ends.path: number for number, ends in enumerate(joints)}
+    links = sorted((link.path for tree in articulations for link in tree.links), key=order.__getitem__)
+    all_joints = sorted((joint for tree in articulations for joint in tree.joints), key=lambda j: joint_order[j.path])
+    scene = Scene(
+        articulations=tuple(articulations),
+        gravity=settings.gravity,
+        time_step=settings.time_step,
+        link_names=tuple(links),
+        dof_names=tuple(dof.name for joint in all_joints for dof in joint.dofs),
+    )
+    for finding in findings(scene):
+        if finding.severity is Severity.ERROR:
+            report.add(finding)
+    return scene
+
+
+def _report_held(inventory: Inventory, attributes: Attributes) -> None:
+    """Say which bodies do not move, and count their attributes as reported."""
+    for path, prim in inventory.held.items():
+        attributes.report.note("body-held", path, "is kinematic or disabled: it stays where it is authored")
+        names = (name for name in attributes.names(prim) if name.startswith(tokens.NAMESPACES))
+        attributes.report.used.update(f"{path}.{name}" for name in names)
+
+
+def _read_joints(inventory: Inventory, attributes: Attributes, placements: Placements) -> list[JointEnds]:
+    """The ends of the joints that can be branches of trees; the others are reported."""
+    found = []
+    for path, prim in inventory.joints.items():
+        if not attributes.flag(prim, "physics:jointEnabled", True):
+            attributes.report.note("joint-disabled", path, "is disabled (physics:jointEnabled) and ignored")
+            attributes.report.used.update(f"{path}.{name}" for name in attributes.names(prim))
+            continue
+        ends = read_joint_ends(prim, inventory, attributes, placements)
+        if ends is None:
+            continue
+        if prim.GetTypeName() == tokens.DISTANCE_JOINT:
+            report_loop(prim, "is a distance joint", attributes)
+        elif attributes.flag(prim, "physics:excludeFromArticulation", False):
+            report_loop(prim, "is excluded from the articulation", attributes)
+        else:
+            found.append(ends)
+    return found

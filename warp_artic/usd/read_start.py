@@ -1,0 +1,175 @@
+"""Where joints start: the authored joint state, else what the authored body poses and velocities make of it.
+
+X_FM is the pose of the child-side joint frame in the parent-side one. Positions and velocities are those of the
+displacement body0 -> body1, which is the inverse of parent -> child for a reversed joint.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from pxr import Usd
+
+from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.lookup import DOF_FIELDS, resolve
+from warp_artic.usd.read_dof import instances_of
+
+TRANSLATION = 1e-4
+"""Distance between pose and joint that is reported [m]."""
+ROTATION = math.radians(0.05)
+"""Angle between pose and joint that is reported [rad]."""
+
+
+def read_start(
+    prim: Usd.Prim, joint: Joint, parent: Link | None, child: Link, moves: bool, attributes: Attributes
+) -> Joint:
+    """The joint with its start positions and velocities; `moves` where the child has an authored velocity."""
+    X_FM = _displacement(joint, parent, child)
+    X_01 = X_FM.inverse() if joint.reversed else X_FM
+    derived, off_axis = _positions(joint, X_01)
+    _report_violation(joint, off_axis, attributes)
+    rates = _rates(joint, parent, child) if moves else np.zeros(len(joint.dofs))
+    dofs = []
+    for dof, position, rate in zip(joint.dofs, derived, rates):
+        dofs.append(_start(prim, dof, len(joint.dofs) > 1, float(position), float(rate), attributes))
+    joint = replace(joint, dofs=tuple(dofs))
+    if len(dofs) > 1:
+        _report_rotation(joint, X_01, attributes)
+    return joint
+
+
+def _displacement(joint: Joint, parent: Link | None, child: Link) -> Pose:
+    """X_FM from the authored poses."""
+    X_WP = Pose() if parent is None else parent.pose
+    return (X_WP @ joint.parent_frame).inverse() @ child.pose @ joint.child_frame
+
+
+def _positions(joint: Joint, X_01: Pose) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the dofs, and what the joint does not allow: a translation and a rotation vector."""
+    translation = np.array(X_01.position)
+    rotation = rotation_vector_from_matrix(X_01.rotation)
+    off_axis = np.concatenate([translation, rotation])
+    axes = [dof.axis.index + (0 if dof.axis.is_linear else 3) for dof in joint.dofs]
+    if len(axes) == 1 and axes[0] >= 3:
+        x, y, z, w = X_01.quaternion
+        axis = axes[0] - 3
+        angle = 2.0 * math.atan2((x, y, z)[axis], w)
+        swing = Pose.of((0, 0, 0), X_01.rotation @ _turn(axis, -angle))
+        off_axis[3:] = rotation_vector_from_matrix(swing.rotation)
+        return np.array([math.remainder(angle, 2.0 * math.pi)]), off_axis
+    derived = off_axis[axes]
+    off_axis[axes] = 0.0
+    return derived, off_axis
+
+
+def _turn(axis: int, angle: float) -> np.ndarray:
+    half = 0.5 * angle
+    quaternion = [0.0, 0.0, 0.0, math.cos(half)]
+    quaternion[axis] = math.sin(half)
+    return Pose(quaternion=tuple(quaternion)).rotation
+
+
+def _report_violation(joint: Joint, off_axis: np.ndarray, attributes: Attributes) -> None:
+    distance, angle = np.linalg.norm(off_axis[:3]), np.linalg.norm(off_axis[3:])
+    if distance > TRANSLATION or angle > ROTATION:
+        text = (
+            f"the authored poses of its bodies are {1e3 * distance:.4g} mm and {math.degrees(angle):.4g} degrees off "
+            "the axes it leaves free: the simulation starts from the joint"
+        )
+        attributes.report.warn("pose-violates-joint", joint.path, text)
+
+
+def _rates(joint: Joint, parent: Link | None, child: Link) -> np.ndarray:
+    """Velocities of the dofs from the authored velocities of the bodies."""
+    X_WM = child.pose @ joint.child_frame
+    relative = _velocity_at(X_WM.position, child) - _velocity_at(X_WM.position, parent)
+    relative = np.concatenate([X_WM.rotation.T @ relative[:3], X_WM.rotation.T @ relative[3:]])
+    axes = [dof.axis.index + (0 if dof.axis.is_linear else 3) for dof in joint.dofs]
+    return (-1.0 if joint.reversed else 1.0) * relative[axes]
+
+
+def _velocity_at(point, link: Link | None) -> np.ndarray:
+    """Linear and angular velocity of a link at a world point; zero for the world."""
+    if link is None:
+        return np.zeros(6)
+    turning = np.array(link.angular_velocity)
+    arm = np.asarray(point) - link.pose.apply(link.center_of_mass)
+    return np.concatenate([np.array(link.linear_velocity) + np.cross(turning, arm), turning])
+
+
+def _start(prim: Usd.Prim, dof: Dof, of_many: bool, derived: float, rate: float, attributes: Attributes) -> Dof:
+    """The dof at its start."""
+    instances = instances_of(prim, dof.axis)
+    state = {
+        field: resolve(attributes, prim, field, DOF_FIELDS[field], instances, dof.axis.is_linear)
+        for field in ("position", "velocity")
+    }
+    attributes.report.readings[dof.name] += [reading for reading in state.values() if reading is not None]
+    if state["position"] is None:
+        position = derived if of_many or dof.axis.is_linear else _turn_within(derived, dof)
+    else:
+        position = state["position"].value
+        if not of_many:
+            _report_disagreement(dof, position, derived, state["position"].attribute, attributes)
+    velocity = rate if state["velocity"] is None else state["velocity"].value
+    _report_outside(dof, position, attributes)
+    return replace(dof, position=position, velocity=velocity)
+
+
+def _turn_within(angle: float, dof: Dof) -> float:
+    """The angle, or the same some turns on that is within the limit, where there is one."""
+    if dof.limit is None:
+        return angle
+    turns = (0, 1, -1)
+    for candidate in (angle + 2.0 * math.pi * turn for turn in turns):
+        if dof.limit.lower - ROTATION <= candidate <= dof.limit.upper + ROTATION:
+            return candidate
+    return angle
+
+
+def _report_disagreement(dof: Dof, position: float, derived: float, attribute: str, attributes: Attributes) -> None:
+    difference = position - derived
+    if dof.axis.is_linear:
+        if abs(difference) > TRANSLATION:
+            text = f"is {1e3 * difference:.4g} mm from the authored poses of the bodies; the joint state is used"
+            attributes.report.warn("state-disagrees-with-pose", attribute, text)
+        return
+    difference = math.remainder(difference, 2.0 * math.pi)
+    if abs(difference) > ROTATION:
+        text = (
+            f"is {math.degrees(difference):.4g} degrees from the authored poses of the bodies; the joint state is used"
+        )
+        attributes.report.warn("state-disagrees-with-pose", attribute, text)
+
+
+def _report_rotation(joint: Joint, X_01: Pose, attributes: Attributes) -> None:
+    """Report where the positions of several rotational dofs, taken together, are not those of the poses."""
+    authored, derived = np.zeros(3), rotation_vector_from_matrix(X_01.rotation)
+    for dof in joint.dofs:
+        authored[dof.axis.index] = dof.position
+    for axis in {0, 1, 2} - {dof.axis.index for dof in joint.dofs}:
+        derived[axis] = 0.0
+    R_authored, R_derived = (Pose(quaternion=quaternion_from_rotation_vector(v)).rotation for v in (authored, derived))
+    angle = np.linalg.norm(rotation_vector_from_matrix(R_authored.T @ R_derived))
+    if angle > ROTATION:
+        text = (
+            f"its joint state is {math.degrees(angle):.4g} degrees from the authored poses of the bodies; the joint "
+            "state is used"
+        )
+        attributes.report.warn("state-disagrees-with-pose", joint.path, text)
+
+
+def _report_outside(dof: Dof, position: float, attributes: Attributes) -> None:
+    if dof.limit is None:
+        return
+    excess = max(dof.limit.lower - position, position - dof.limit.upper)
+    if dof.axis.is_linear and excess > TRANSLATION:
+        attributes.report.warn("start-outside-limit", dof.name, f"starts {1e3 * excess:.4g} mm outside its limit")
+    elif not dof.axis.is_linear and excess > ROTATION:
+        text = f"starts {math.degrees(excess):.4g} degrees outside its limit"
+        attributes.report.warn("start-outside-limit", dof.name, text)

@@ -1,0 +1,142 @@
+"""Which bodies and joints make which articulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pxr import Usd
+
+from warp_artic.description.joint import WORLD
+from warp_artic.description.spanning_forest import Edge, Tree, components, loop_edges, span
+from warp_artic.usd import tokens
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.joint_ends import JointEnds
+
+
+@dataclass
+class TreePlan:
+    """An articulation before its links and joints are read; bodies and edges by index."""
+
+    path: str
+    settings: Usd.Prim
+    """The prim with the iteration counts."""
+    tree: Tree
+
+
+@dataclass
+class _Mark:
+    """What articulation roots say about one component."""
+
+    roots: list[str] = field(default_factory=list)
+    body: int | None = None
+    edge: int | None = None
+    enabled: bool = True
+
+
+def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attributes) -> list[TreePlan]:
+    """The trees of a stage; bodies are numbered as in `inventory.bodies`, edges as in `joints`."""
+    index = {path: number for number, path in enumerate(inventory.bodies)}
+    edges = [Edge(index.get(ends.end0.body, WORLD), index.get(ends.end1.body, WORLD)) for ends in joints]
+    groups = components(len(index), edges)
+    marks = _read_marks(groups, index, edges, joints, inventory, attributes)
+    plans, taken = [], set()
+    for group, mark in zip(groups, marks):
+        tree = span(group, edges, mark.body, mark.edge)
+        root = list(inventory.bodies)[tree.root]
+        path = mark.roots[0] if mark.roots and mark.roots[0] not in taken else root
+        taken.add(path)
+        _report(tree, edges, root, mark, joints, attributes)
+        settings = inventory.roots[mark.roots[0]] if mark.roots else inventory.bodies[root]
+        plans.append(TreePlan(path, settings, tree))
+    return plans
+
+
+def _read_marks(groups, index, edges, joints, inventory: Inventory, attributes: Attributes) -> list[_Mark]:
+    """What the articulation roots of a stage say about each component."""
+    marks = [_Mark() for _ in groups]
+    group_of = {body: number for number, group in enumerate(groups) for body in group}
+    edge_of = {ends.path: number for number, ends in enumerate(joints)}
+    _refuse_nested(inventory, attributes)
+    for path, prim in inventory.roots.items():
+        body = index.get(path)
+        edge = edge_of.get(path)
+        if body is not None:
+            members = {body}
+        elif edge is not None:
+            members = {edges[edge].body0, edges[edge].body1} - {WORLD}
+        else:
+            members = _members_below(path, index, edges)
+        if not members:
+            text = "is an articulation root without a rigid body that moves, or with a joint of none: it has no effect"
+            attributes.report.warn("articulation-empty", path, text)
+        for number in sorted({group_of[member] for member in members}):
+            _mark(marks[number], path, prim, body, edge, attributes)
+    return marks
+
+
+def _members_below(path: str, index: dict[str, int], edges: list[Edge]) -> set[int]:
+    """Bodies below an articulation root: those with joints, or all where none has one."""
+    below = {number for other, number in index.items() if _is_above(path, other)}
+    joined = {body for edge in edges for body in (edge.body0, edge.body1)} & below
+    return joined or below
+
+
+def _mark(mark: _Mark, path: str, prim: Usd.Prim, body: int | None, edge: int | None, attributes: Attributes) -> None:
+    if mark.roots and not any(_is_above(one, path) or _is_above(path, one) for one in mark.roots):
+        text = f"is joined to the articulation {mark.roots[0]}: a body can be in one articulation only"
+        attributes.report.error("articulation-two", path, text)
+    mark.roots.append(path)
+    mark.body = body if mark.body is None else mark.body
+    mark.edge = edge if mark.edge is None else mark.edge
+    if not attributes.flag(prim, "physxArticulation:articulationEnabled", True):
+        mark.enabled = False
+        text = "the articulation is disabled: its bodies and joints are simulated as a tree all the same"
+        attributes.report.note("articulation-disabled", path, text)
+
+
+def _refuse_nested(inventory: Inventory, attributes: Attributes) -> None:
+    paths = list(inventory.roots)
+    for inner in paths:
+        outer = [path for path in paths if _is_above(path, inner)]
+        if outer:
+            text = f"is an articulation root below another one, {outer[0]}; remove one of the two"
+            attributes.report.error("articulation-nested", inner, text)
+
+
+def _is_above(path: str, other: str) -> bool:
+    return other.startswith(path + "/")
+
+
+def _report(tree: Tree, edges, root: str, mark: _Mark, joints: list[JointEnds], attributes: Attributes) -> None:
+    """Say how a tree was made where that was not authored, and which joints are not in it."""
+    for closing in tree.closing:
+        names = ", ".join(joints[edge].path for edge in loop_edges(tree, edges, closing))
+        if mark.roots and mark.enabled:
+            text = (
+                f"closes a cycle in the tree of {mark.roots[0]}, made of {names}; exclude one of them with "
+                "physics:excludeFromArticulation"
+            )
+            attributes.report.error("cycle", joints[closing].path, text)
+        else:
+            report_loop(joints[closing].prim, f"closes a loop made of {names}", attributes)
+    anchor = tree.branches[0] if tree.branches and not tree.is_floating else None
+    if not mark.roots and tree.branches:
+        base = f"joined to the world by {joints[anchor.edge].path}" if anchor else "which floats"
+        text = f"{len(tree.bodies)} joined bodies without an articulation root: a tree from this body, {base}"
+        attributes.report.note("spanning-tree", root, text)
+    elif mark.roots and mark.body is None and tree.is_floating and len(tree.bodies) > 1:
+        text = f"the tree floats, and is rooted at {root}, the first body that is body1 of no joint"
+        attributes.report.note("root-chosen", mark.roots[0], text)
+    if mark.body is not None and tree.root != mark.body:
+        text = f"the tree is rooted at {root}, which a joint holds to the world"
+        attributes.report.note("root-chosen", mark.roots[0], text)
+
+
+def report_loop(prim: Usd.Prim, why: str, attributes: Attributes) -> None:
+    """Say that a joint is not simulated, and count its attributes as reported."""
+    text = f"{why}: this loop joint is not simulated yet"
+    attributes.report.warn("loop-joint", prim.GetPath(), text)
+    for name in attributes.names(prim):
+        if name.startswith(tokens.NAMESPACES):
+            attributes.report.used.add(f"{prim.GetPath()}.{name}")

@@ -1,0 +1,28 @@
+"""Names of schemas and properties that several readers use."""
+
+from __future__ import annotations
+
+RIGID_BODY = "PhysicsRigidBodyAPI"
+PHYSX_RIGID_BODY = "PhysxRigidBodyAPI"
+COLLISION = "PhysicsCollisionAPI"
+ARTICULATION_ROOTS = ("PhysicsArticulationRootAPI", "NewtonArticulationRootAPI")
+"""The second brings the first with it, also where its plugin is not registered."""
+SCENE = "PhysicsScene"
+
+FIXED_JOINT = "PhysicsFixedJoint"
+REVOLUTE_JOINT = "PhysicsRevoluteJoint"
+PRISMATIC_JOINT = "PhysicsPrismaticJoint"
+SPHERICAL_JOINT = "PhysicsSphericalJoint"
+DISTANCE_JOINT = "PhysicsDistanceJoint"
+GENERIC_JOINT = "PhysicsJoint"
+TREE_JOINTS = (FIXED_JOINT, REVOLUTE_JOINT, PRISMATIC_JOINT, SPHERICAL_JOINT, GENERIC_JOINT)
+"""Joints that can be a branch of a tree."""
+JOINTS = (*TREE_JOINTS, DISTANCE_JOINT)
+
+DRIVE = "PhysicsDriveAPI"
+LIMIT = "PhysicsLimitAPI"
+
+NAMESPACES = ("physics:", "physx", "newton:", "mjc:", "state:", "drive:", "limit:", "warpArtic:")
+"""How the names of physics attributes begin."""
+SCHEMA_FAMILIES = ("Physics", "Physx", "Newton", "Mjc", "WarpArtic")
+"""How the names of physics schemas begin."""

@@ -1,0 +1,60 @@
+"""Stage units and SI: every conversion of a quantity that is read from a stage."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+DEGREE = math.pi / 180.0
+"""[rad]"""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """SI value = authored value * metersPerUnit^length * kilogramsPerUnit^mass * (pi / 180)^degrees."""
+
+    authored: str
+    """The unit on the stage, in words."""
+    si: str
+    """The unit inside."""
+    length: int = 0
+    mass: int = 0
+    degrees: int = 0
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of a stage."""
+
+    meters: float = 1.0
+    """Metres in a unit of length."""
+    kilograms: float = 1.0
+    """Kilograms in a unit of mass."""
+
+    def si(self, value: float, quantity: Quantity) -> float:
+        """An authored value in SI units and radians."""
+        factor = self.meters**quantity.length * self.kilograms**quantity.mass * DEGREE**quantity.degrees
+        return value * factor
+
+
+NUMBER = Quantity("1", "1")
+RATE = Quantity("1/s", "1/s")
+DISTANCE = Quantity("distance", "m", length=1)
+ANGLE = Quantity("deg", "rad", degrees=1)
+LINEAR_VELOCITY = Quantity("distance/s", "m/s", length=1)
+ANGULAR_VELOCITY = Quantity("deg/s", "rad/s", degrees=1)
+ACCELERATION = Quantity("distance/s^2", "m/s^2", length=1)
+MASS = Quantity("mass", "kg", mass=1)
+DENSITY = Quantity("mass/distance^3", "kg/m^3", mass=1, length=-3)
+INERTIA = Quantity("mass*distance^2", "kg m^2", mass=1, length=2)
+FORCE = Quantity("force", "N", mass=1, length=1)
+TORQUE = Quantity("torque", "N m", mass=1, length=2)
+LINEAR_STIFFNESS = Quantity("force/distance", "N/m", mass=1)
+LINEAR_DAMPING = Quantity("force*s/distance", "N s/m", mass=1)
+ANGULAR_STIFFNESS = Quantity("torque/deg", "N m/rad", mass=1, length=2, degrees=-1)
+ANGULAR_DAMPING = Quantity("torque*s/deg", "N m s/rad", mass=1, length=2, degrees=-1)
+ANGULAR_DAMPING_PER_RADIAN = Quantity("torque*s/rad", "N m s/rad", mass=1, length=2)
+LINEAR_ACCELERATION_STIFFNESS = Quantity("1/s^2", "1/s^2")
+LINEAR_ACCELERATION_DAMPING = Quantity("1/s", "1/s")
+ANGULAR_ACCELERATION_STIFFNESS = Quantity("1/(s^2 deg)", "1/s^2", degrees=-1)
+ANGULAR_ACCELERATION_DAMPING = Quantity("1/(s deg)", "1/s", degrees=-1)

@@ -1,0 +1,119 @@
+"""Authored physics properties and schemas that nothing has read."""
+
+from __future__ import annotations
+
+from pxr import Usd
+
+from warp_artic.usd import tokens
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.not_simulated import SCHEMAS, TYPES
+
+READ_SCHEMAS = frozenset(
+    {
+        "PhysicsRigidBodyAPI",
+        "PhysicsMassAPI",
+        "PhysicsCollisionAPI",
+        "PhysicsArticulationRootAPI",
+        "PhysicsDriveAPI",
+        "PhysicsLimitAPI",
+        "PhysicsJointStateAPI",
+        "PhysicsMaterialAPI",
+        "PhysxSceneAPI",
+        "PhysxRigidBodyAPI",
+        "PhysxArticulationAPI",
+        "PhysxJointAPI",
+        "PhysxJointAxisAPI",
+        "NewtonSceneAPI",
+        "NewtonArticulationRootAPI",
+        "NewtonJointAPI",
+        "NewtonMassAPI",
+        "MjcJointAPI",
+    }
+)
+"""Schemas with attributes that are read, without instance."""
+
+HARMLESS = (
+    "physxScene:",
+    "physxCollision",
+    "physxMaterial:",
+    "physxConvex",
+    "physxTriangleMesh",
+    "physxSDFMesh",
+    "physxSphereFill",
+    "physxContactReport",
+    "physxCookedData",
+    "physxArticulation:enabledSelfCollisions",
+    "physxArticulation:sleepThreshold",
+    "physxArticulation:stabilizationThreshold",
+    "physxRigidBody:sleepThreshold",
+    "physxRigidBody:stabilizationThreshold",
+    "physxRigidBody:contactSlopCoefficient",
+    "physxRigidBody:maxDepenetrationVelocity",
+    "physxRigidBody:maxContactImpulse",
+    "physxRigidBody:enableCCD",
+    "physxRigidBody:enableSpeculativeCCD",
+    "physxRigidBody:solver",
+    "physics:approximation",
+    "physics:collisionEnabled",
+    "physics:collisionGroup",
+    "physics:filteredPairs",
+    "physics:filteredGroups",
+    "physics:mergeGroupName",
+    "physics:invertFilteredGroups",
+    "physics:simulationOwner",
+    "physics:staticFriction",
+    "physics:dynamicFriction",
+    "physics:restitution",
+    "newton:contact",
+    "newton:selfCollisionEnabled",
+    "newton:maxSolverIterations",
+)
+"""How attributes begin that concern contacts, sleeping or the engine of another simulator."""
+HARMLESS_SCHEMAS = (
+    "Physx",
+    "PhysicsMeshCollisionAPI",
+    "PhysicsFilteredPairsAPI",
+    "PhysicsCollisionGroup",
+    "NewtonCollision",
+)
+"""How schemas begin whose absence changes no motion of a tree."""
+
+
+def report_unused(inventory: Inventory, attributes: Attributes) -> None:
+    """Report each property and schema of the physics families that was neither used nor reported before."""
+    for prim in inventory.all_prims():
+        for name in sorted(attributes.names(prim)):
+            if name.startswith(tokens.NAMESPACES):
+                _report_property(prim, name, attributes)
+        _report_schemas(prim, inventory, attributes)
+
+
+def _report_property(prim: Usd.Prim, name: str, attributes: Attributes) -> None:
+    path = f"{prim.GetPath()}.{name}"
+    if path in attributes.report.used:
+        return
+    attribute = prim.GetAttribute(name)
+    if attribute and not attribute.HasAuthoredValue():
+        return
+    if name.startswith(HARMLESS):
+        attributes.report.note(
+            "attribute-not-used", path, "is not used: it concerns contacts, sleeping or another engine"
+        )
+    else:
+        attributes.report.warn("attribute-not-used", path, "is not used")
+
+
+def _report_schemas(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> None:
+    kind = prim.GetTypeName()
+    if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in (*tokens.JOINTS, tokens.SCENE, *TYPES):
+        _report_name(prim, f"a prim of type {kind}", kind, attributes)
+    for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
+        kind = schema.partition(":")[0]
+        if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in READ_SCHEMAS and kind not in SCHEMAS:
+            _report_name(prim, f"the schema {schema}", kind, attributes)
+
+
+def _report_name(prim: Usd.Prim, what: str, kind: str, attributes: Attributes) -> None:
+    add = attributes.report.note if kind.startswith(HARMLESS_SCHEMAS) else attributes.report.warn
+    add("schema-not-used", prim.GetPath(), f"{what} is not used")
