@@ -9,12 +9,10 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-import warp as wp
-
 from warp_artic.cli.bench_peers import mujoco_steps, pinocchio_steps
-from warp_artic.cli.quiet_warp import start_warp
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
+from warp_artic.sim.device import start_quietly, wait_for
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.read_stage import read_stage
@@ -26,7 +24,7 @@ SCENES = Path(__file__).parent / "bench_scenes"
 
 def run(arguments) -> int:
     """Measure, print a table, and write the figures where asked."""
-    start_warp(arguments.device)
+    start_quietly(arguments.device)
     results = []
     print(f"microseconds per environment-step on {arguments.device}, least / median of {arguments.repeats}; dt 1/240")
     for model in arguments.models or MODELS:
@@ -66,7 +64,7 @@ def _contestants(arguments, scene: Scene, xml: Path):
 
         def steps(count: int) -> None:
             simulation.step(count)
-            wp.synchronize_device(simulation.device)
+            wait_for(simulation.device)
 
         return steps
 

@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterable
 
 from warp_artic.description.diagnostic import Diagnostic, Severity
-from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import check_stage
 
 
 def run(arguments) -> int:
     """List what there is to say about a stage; 1 when there is an error."""
-    diagnostics = check_stage(open_stage(arguments.stage))
+    diagnostics = check_stage(arguments.stage)
     if arguments.json:
         print(json.dumps([as_json(item) for item in diagnostics], indent=1))
     else:

@@ -1,66 +1,60 @@
-"""`warp-artic inspect`: what is understood of a stage, in SI units and in those of the stage."""
+"""`warp-artic inspect`: what is understood of a stage, in SI units and as it is authored."""
 
 from __future__ import annotations
 
 import json
 import math
-
-from pxr import UsdGeom, UsdPhysics
+from dataclasses import asdict
 
 from warp_artic.cli.check import as_json, counts
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.drive import DriveKind
 from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.link import Link
-from warp_artic.description.scene import Scene
-from warp_artic.usd import units
-from warp_artic.usd.open_stage import open_stage
-from warp_artic.usd.read_stage import read_stage
-from warp_artic.usd.units import Units
+from warp_artic.usd.read_stage import Inspection, inspect_stage
 
 
 def run(arguments) -> int:
-    """Show what is understood."""
-    stage = open_stage(arguments.stage)
-    scene = read_stage(stage)
-    unit = Units(UsdGeom.GetStageMetersPerUnit(stage), UsdPhysics.GetStageKilogramsPerUnit(stage))
-    content = _scene(scene, unit)
+    """Show what is understood; 1 when the stage has an error, and so gives no scene."""
+    inspection = inspect_stage(arguments.stage)
+    content = _content(inspection)
     if arguments.json:
         print(json.dumps(content, indent=1))
-        return 0
-    up = UsdGeom.GetStageUpAxis(stage)
-    print(f"{arguments.stage}: metersPerUnit {unit.meters:g}, kilogramsPerUnit {unit.kilograms:g}, {up} up")
-    print(_text(content))
-    for item in scene.diagnostics:
-        print(item)
-    print(counts(scene.diagnostics))
-    return 0
+    else:
+        print(_text(content))
+        for item in inspection.diagnostics:
+            print(item)
+        print(counts(inspection.diagnostics))
+    return int(inspection.scene is None)
 
 
-def _scene(scene: Scene, unit: Units) -> dict:
-    """A scene as plain values; infinities are None."""
+def _content(inspection: Inspection) -> dict:
+    """All that is understood, as plain values; infinities are None."""
+    content = {"diagnostics": [as_json(item) for item in inspection.diagnostics]}
+    if inspection.scene is None:
+        return content
+    scene = inspection.scene
     return {
         "gravity": list(scene.gravity),
         "time_step": scene.time_step,
         "dof_names": list(scene.dof_names),
         "link_names": list(scene.link_names),
-        "articulations": [_articulation(tree, unit) for tree in scene.articulations],
-        "diagnostics": [as_json(item) for item in scene.diagnostics],
+        "articulations": [_articulation(tree, inspection) for tree in scene.articulations],
+        **content,
     }
 
 
-def _articulation(tree: Articulation, unit: Units) -> dict:
+def _articulation(tree: Articulation, inspection: Inspection) -> dict:
     return {
         "path": tree.path,
         "base": "floating" if tree.is_floating else "fixed",
         "position_iterations": tree.position_iterations,
         "velocity_iterations": tree.velocity_iterations,
-        "links": [_link(link) for link in tree.links],
-        "joints": [_joint(joint, tree, unit) for joint in tree.joints],
+        "links": [_link(link, inspection) for link in tree.links],
+        "joints": [_joint(joint, tree, inspection) for joint in tree.joints],
     }
 
 
-def _link(link: Link) -> dict:
+def _link(link: Link, inspection: Inspection) -> dict:
     return {
         "path": link.path,
         "mass": link.mass,
@@ -68,10 +62,11 @@ def _link(link: Link) -> dict:
         "inertia": list(link.inertia),
         "linear_damping": link.linear_damping,
         "angular_damping": link.angular_damping,
+        "authored": _readings(link.path, inspection),
     }
 
 
-def _joint(joint: Joint, tree: Articulation, unit: Units) -> dict:
+def _joint(joint: Joint, tree: Articulation, inspection: Inspection) -> dict:
     cone = joint.cone_limit
     return {
         "path": joint.path,
@@ -80,7 +75,7 @@ def _joint(joint: Joint, tree: Articulation, unit: Units) -> dict:
         "child": tree.links[joint.child].path,
         "reversed": joint.reversed,
         "cone_limit": None if cone is None else [_finite(cone.angle_1), _finite(cone.angle_2)],
-        "dofs": [_dof(dof, unit) for dof in joint.dofs],
+        "dofs": [_dof(dof, inspection) for dof in joint.dofs],
     }
 
 
@@ -91,65 +86,33 @@ def _kind(joint: Joint) -> str:
     return ("fixed", "", "two rotations", "spherical")[len(joint.dofs)]
 
 
-def _dof(dof: Dof, unit: Units) -> dict:
-    """A dof in SI, and the same quantities in the units of the stage under `authored`."""
-    kinds = _OF_A_TRANSLATION if dof.axis.is_linear else _OF_A_ROTATION
-    numbers = _numbers(dof)
+def _dof(dof: Dof, inspection: Inspection) -> dict:
     return {
         "name": dof.name,
         "axis": dof.axis.value,
         "drive_kind": dof.drive.kind.value if dof.drive else None,
-        "si": {name: _finite(value) for name, (_, value) in numbers.items()},
-        "authored": {name: _finite(value / unit.si(1.0, kinds[kind])) for name, (kind, value) in numbers.items()},
+        "si": {name: _finite(value) for name, value in _numbers(dof).items()},
+        "authored": _readings(dof.name, inspection),
     }
 
 
-def _numbers(dof: Dof) -> dict[str, tuple[str, float]]:
-    """The numbers of a dof by name, each with its kind, in SI."""
-    found = {
-        "position": ("position", dof.position),
-        "velocity": ("velocity", dof.velocity),
-        "armature": ("armature", dof.armature),
-        "velocity_limit": ("velocity", dof.velocity_limit),
-    }
+def _numbers(dof: Dof) -> dict[str, float]:
+    """The numbers of a dof by name, in SI; those of its parts where it has them."""
+    found = {"position": dof.position, "velocity": dof.velocity}
     if dof.limit:
-        found["limit.lower"] = ("position", dof.limit.lower)
-        found["limit.upper"] = ("position", dof.limit.upper)
+        found |= {"lower": dof.limit.lower, "upper": dof.limit.upper}
     if dof.drive:
-        prefix = "acceleration " if dof.drive.kind is DriveKind.ACCELERATION else ""
-        found["drive.stiffness"] = (f"{prefix}stiffness", dof.drive.stiffness)
-        found["drive.damping"] = (f"{prefix}damping", dof.drive.damping)
-        found["drive.position_target"] = ("position", dof.drive.position_target)
-        found["drive.velocity_target"] = ("velocity", dof.drive.velocity_target)
-        found["drive.max_force"] = ("effort", dof.drive.max_force)
+        names = ("stiffness", "damping", "position_target", "velocity_target", "max_force")
+        found |= {name: getattr(dof.drive, name) for name in names}
     if dof.friction:
-        found["friction.static_effort"] = ("effort", dof.friction.static_effort)
-        found["friction.dynamic_effort"] = ("effort", dof.friction.dynamic_effort)
-        found["friction.viscous"] = ("damping", dof.friction.viscous)
-    return found
+        found |= {name: getattr(dof.friction, name) for name in ("static_effort", "dynamic_effort", "viscous")}
+    return found | {"armature": dof.armature, "velocity_limit": dof.velocity_limit}
 
 
-_OF_A_ROTATION = {
-    "armature": units.INERTIA,
-    "position": units.ANGLE,
-    "velocity": units.ANGULAR_VELOCITY,
-    "effort": units.TORQUE,
-    "stiffness": units.ANGULAR_STIFFNESS,
-    "damping": units.ANGULAR_DAMPING,
-    "acceleration stiffness": units.ANGULAR_ACCELERATION_STIFFNESS,
-    "acceleration damping": units.ANGULAR_ACCELERATION_DAMPING,
-}
-_OF_A_TRANSLATION = {
-    "armature": units.MASS,
-    "position": units.DISTANCE,
-    "velocity": units.LINEAR_VELOCITY,
-    "effort": units.FORCE,
-    "stiffness": units.LINEAR_STIFFNESS,
-    "damping": units.LINEAR_DAMPING,
-    "acceleration stiffness": units.LINEAR_ACCELERATION_STIFFNESS,
-    "acceleration damping": units.LINEAR_ACCELERATION_DAMPING,
-}
-"""What kinds of number a dof has, and their units on a stage."""
+def _readings(name: str, inspection: Inspection) -> list[dict]:
+    """Where the values of a dof or link came from."""
+    readings = [asdict(reading) for reading in inspection.readings.get(name, ())]
+    return [{key: _finite(value) if isinstance(value, float) else value for key, value in r.items()} for r in readings]
 
 
 def _finite(value: float) -> float | None:
@@ -158,24 +121,39 @@ def _finite(value: float) -> float | None:
 
 def _text(content: dict) -> str:
     """What a person reads."""
+    if "articulations" not in content:
+        return "the stage cannot be simulated as authored"
     gravity = " ".join(f"{value:g}" for value in content["gravity"])
     step = content["time_step"]
-    lines = [f"gravity {gravity} m/s2, time step {'not authored' if step is None else f'{step:g} s'}"]
+    lines = [f"gravity {gravity} m/s^2, time step {'not authored' if step is None else f'{step:g} s'}"]
     for tree in content["articulations"]:
         lines += ["", f"articulation {tree['path']}: {tree['base']} base, {len(tree['links'])} links"]
         lines += [f"  link  {link['path']}  {link['mass']:.6g} kg" for link in tree["links"]]
         for joint in tree["joints"]:
             lines.append(f"  joint {joint['path']}  {joint['kind']}, {joint['parent']} -> {joint['child']}")
+            if joint["cone_limit"]:
+                lines.append(f"    cone  {_degrees(*joint['cone_limit'])}")
             lines += [f"    {line}" for dof in joint["dofs"] for line in _dof_lines(dof)]
     return "\n".join([*lines, ""])
 
 
 def _dof_lines(dof: dict) -> list[str]:
-    """Name, axis and each number of a dof that is set, with the stage's unit in brackets."""
-    lines = [f"dof {dof['name'].rpartition('/')[2]}  {dof['axis']}  {dof['drive_kind'] or 'no'} drive"]
-    for name, value in dof["si"].items():
-        if value is None or (value == 0.0 and "." not in name):
-            continue
-        authored = dof["authored"][name]
-        lines.append(f"  {name:<22} {value:.6g}" + ("" if authored == value else f"  [{authored:.6g} authored]"))
+    """Name and axis of a dof, its limit, and each authored value in both units."""
+    lines = [f"dof   {dof['name'].rpartition('/')[2]}  {dof['axis']}, {dof['drive_kind'] or 'no'} drive"]
+    si = dof["si"]
+    if "lower" in si:
+        linear = dof["axis"].startswith("trans")
+        bounds = " .. ".join("free" if si[side] is None else f"{si[side]:.6g}" for side in ("lower", "upper"))
+        lines.append(f"  limit            {bounds} {'m' if linear else 'rad'}")
+        lines[-1] += "" if linear else f"  [{_degrees(si['lower'], si['upper'])}]"
+    for reading in dof["authored"]:
+        value, authored = ("unbounded" if reading[k] is None else f"{reading[k]:.6g}" for k in ("value", "authored"))
+        place = reading["attribute"].rpartition(".")[2]
+        lines.append(
+            f"  {reading['field']:<16} {value} {reading['unit']}  [{place} {authored} {reading['authored_unit']}]"
+        )
     return lines
+
+
+def _degrees(*angles: float | None) -> str:
+    return " .. ".join("free" if angle is None else f"{math.degrees(angle):.6g}" for angle in angles) + " deg"

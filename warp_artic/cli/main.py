@@ -38,5 +38,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(error: object, code: int) -> int:
-    print(f"warp-artic: error: {error}", file=sys.stderr)
+    for line in str(error).splitlines():
+        print(f"warp-artic: error: {line}", file=sys.stderr)
     return code

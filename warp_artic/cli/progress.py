@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, and nothing elsewhere."""
+"""Signs of progress on a terminal, and nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ try:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 except ImportError:  # the extra `cli` is not installed
     Progress = None
+
+
+@contextmanager
+def waiting(title: str) -> Iterator[None]:
+    """Show that something of unknown length is under way."""
+    if Progress is None or not sys.stderr.isatty():
+        yield
+        return
+    with Console(stderr=True).status(title):
+        yield
 
 
 @contextmanager

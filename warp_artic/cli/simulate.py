@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from pxr import Usd
 
 from warp_artic.cli.inputs import Inputs, read_inputs
-from warp_artic.cli.progress import progress
-from warp_artic.cli.quiet_warp import start_warp
+from warp_artic.cli.progress import progress, waiting
 from warp_artic.cli.summary import summary
 from warp_artic.errors import SettingsError
+from warp_artic.sim.device import start_quietly
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
@@ -37,14 +36,14 @@ class Run:
 
 def run(arguments) -> int:
     """Simulate as the arguments say."""
-    start_warp(arguments.device)
+    start_quietly(arguments.device)
     settings = _settings(arguments)
     stage = open_stage(arguments.stage)
     _check_outputs(stage, arguments)
     scene = read_stage(stage)
-    simulation = Simulation(
-        scene, environments=arguments.environments, device=arguments.device, settings=settings.resolved(scene)
-    )
+    with waiting("preparing; the first run on a machine compiles the kernels"):
+        simulation = Simulation(scene, environments=arguments.environments, device=arguments.device, settings=settings)
+        simulation.step(0)
     steps = _step_count(arguments, stage, simulation.settings.dt)
     inputs = Inputs({}, {})
     if arguments.inputs:
@@ -74,7 +73,7 @@ def _settings(arguments) -> SolverSettings:
     )
 
 
-def _check_outputs(stage: Usd.Stage, arguments) -> None:
+def _check_outputs(stage, arguments) -> None:
     """Find out before the run what would stop its results from being written."""
     if arguments.output:
         check_output(stage, arguments.output)
@@ -87,7 +86,7 @@ def _check_outputs(stage: Usd.Stage, arguments) -> None:
         raise SettingsError(f"frames per second: {rate:g} is not a finite number above 0")
 
 
-def _step_count(arguments, stage: Usd.Stage, dt: float) -> int:
+def _step_count(arguments, stage, dt: float) -> int:
     """Time steps of the run."""
     if arguments.steps is not None:
         return arguments.steps
@@ -107,15 +106,12 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs) -> Run:
     authored = {name: getattr(simulation.control, name).numpy().T for name in inputs.control}
     changes = inputs.changes(steps)
     parts = []
-    with progress("preparing", steps) as advance:
-        simulation.step(0)  # compiles and loads the kernels, which is no part of stepping
-        advance(0)
-        begin = time.perf_counter()
+    begin = time.perf_counter()
+    with progress("simulating", steps) as advance:
         for first, last in zip(changes, changes[1:] or changes):
             _set_control(simulation, inputs, authored, first)
             parts.append(simulation.record(last - first, progress=advance))
-        seconds = time.perf_counter() - begin
-    return Run(simulation, Recording.joined(parts), seconds)
+    return Run(simulation, Recording.joined(parts), time.perf_counter() - begin)
 
 
 def _set_start(simulation: Simulation, inputs: Inputs) -> None:

@@ -75,8 +75,17 @@ def place(R_WF: Mat3, w_P: Vec3, a: Real, b: Real, w_1: Real, w_2: Real):
 
 
 @wp.func
-def advance(a: Real, b: Real, w_1: Real, w_2: Real, h: Real):
-    """(a, b) + h (adot, bdot): the third component has no place to drift to."""
+def rates(a: Real, b: Real, w_1: Real, w_2: Real):
+    """adot and bdot."""
     tau, kappa, rho = coefficients(a, b)
     p = (b * w_1 - a * w_2) * kappa
-    return a + h * (w_1 + b * p), b + h * (w_2 - a * p)
+    return w_1 + b * p, w_2 - a * p
+
+
+@wp.func
+def advance(a: Real, b: Real, w_1: Real, w_2: Real, h: Real):
+    """(a, b) after h, by the midpoint rule: the third component has no place to drift to."""
+    half = h * real(0.5, h)
+    a_rate, b_rate = rates(a, b, w_1, w_2)
+    a_rate, b_rate = rates(a + half * a_rate, b + half * b_rate, w_1, w_2)
+    return a + h * a_rate, b + h * b_rate

@@ -12,7 +12,8 @@ import warp as wp
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
 from warp_artic.phases.outputs import report_links
-from warp_artic.solver.step import solve_accelerations, step_column
+from warp_artic.solver.semi_implicit import step_semi_implicit
+from warp_artic.solver.step import solve_accelerations
 
 CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=9000"
 """Lanes are explicit, so the compiler's own search for them only costs time; everything is to be inlined."""
@@ -46,7 +47,7 @@ def kernels_for(numbers: Numbers) -> SimpleNamespace:
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
             for _step in range(steps):
-                step_column(model, state, control, work, column, slot, h, iterations)
+                step_semi_implicit(model, state, control, work, column, slot, h, iterations)
 
     @wp.kernel(**options)
     def accelerate(

@@ -1,4 +1,4 @@
-"""Semi-implicit Euler on the manifold: v+ replaces v, then q moves with v+.
+"""Velocities take their new values; positions move on their manifold with a velocity that is constant meanwhile.
 
 An environment whose v+ is not finite keeps its last state from then on, and `state.failure` names the first dof
 (counted from 1, root dofs first) that was not finite and the step. The other environments do not notice.
@@ -58,9 +58,8 @@ def set_triple(model: ModelArrays, values: Array, dof: int, item: int, count: in
 
 
 @wp.func
-def integrate_joints(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Advance positions and velocities by h with `work.v_next`."""
-    find_failure(model, state, work, column, slot)
+def set_velocities(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Replace v by `work.v_next`."""
     failed = state.failure[0, column]
     for dof in range(model.root_dofs):
         state.root_velocity[dof, column] = keep_if_failed(
@@ -71,6 +70,12 @@ def integrate_joints(model: ModelArrays, state: StateArrays, work: WorkArrays, c
         state.joint_velocity[item, column] = keep_if_failed(
             failed, state.joint_velocity[item, column], work.v_next[dof, slot]
         )
+
+
+@wp.func
+def drift(model: ModelArrays, state: StateArrays, column: int, h: Real):
+    """Advance positions by h with the velocities of the state."""
+    failed = state.failure[0, column]
     for link in range(model.link_count):
         kind = model.link_joint[link]
         dof = model.link_dof[link]

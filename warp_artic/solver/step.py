@@ -1,4 +1,4 @@
-"""One time step of one column, as a list of phases.
+"""The new velocities of one column, as a list of phases.
 
 Drives are folded into the factors until one exceeds its maximum force. Then it leaves them, and the step is solved
 again with the rest: each pass can only take further drives out, so the passes end.
@@ -21,7 +21,6 @@ from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArra
 from warp_artic.model.families import DRIVE
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.impulse_response import respond
-from warp_artic.phases.integrate import integrate_joints
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_inertias import set_link_inertias
@@ -140,22 +139,6 @@ def solve_velocities(
         unsolved = passes < PASSES
         if unsolved:
             unsolved = saturate_drives(model, work, column, slot)
-
-
-@wp.func
-def step_column(
-    model: ModelArrays,
-    state: StateArrays,
-    control: ControlArrays,
-    work: WorkArrays,
-    column: int,
-    slot: int,
-    h: Real,
-    iterations: int,
-):
-    """Advance the state of one column by h."""
-    solve_velocities(model, state, control, work, column, slot, h, iterations)
-    integrate_joints(model, state, work, column, slot, h)
 
 
 @wp.func

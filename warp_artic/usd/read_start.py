@@ -122,8 +122,8 @@ def _start(prim: Usd.Prim, dof: Dof, of_many: bool, derived: float, rate: float,
 
 
 def _turn_within(angle: float, dof: Dof) -> float:
-    """The angle, or the same some turns on that is within the limit, where there is one."""
-    if dof.limit is None:
+    """The angle, or the same a turn on or back that is within the limit, where it has two sides."""
+    if dof.limit is None or math.isinf(dof.limit.lower) or math.isinf(dof.limit.upper):
         return angle
     turns = (0, 1, -1)
     for candidate in (angle + 2.0 * math.pi * turn for turn in turns):

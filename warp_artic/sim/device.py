@@ -1,4 +1,4 @@
-"""Warp without its own lines: what a command prints is ours."""
+"""Warp and its devices, for callers that do not know Warp."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import warp as wp
 
 
-def start_warp(device: str) -> None:
-    """Initialise Warp; on the CPU also without the warning that there is no GPU driver."""
+def start_quietly(device: str) -> None:
+    """Initialise Warp without its own lines; on the CPU also without the warning that there is no GPU driver."""
     wp.config.log_level = wp.LOG_ERROR
     if not device.startswith("cpu"):
         wp.init()
@@ -22,3 +22,8 @@ def start_warp(device: str) -> None:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nothing)
+
+
+def wait_for(device: str) -> None:
+    """Return when the device has done what it was given."""
+    wp.synchronize_device(device)
