@@ -19,28 +19,37 @@ def dof_named(content, name):
 
 
 def test_gains_in_both_units(capsys):
-    """Each gain is shown per radian and per degree; an acceleration drive has no mass in its unit."""
-    content = json_of(capsys, "inspect", "samples/scenes/arm.usda")
-    dof = dof_named(content, "/World/arm/elbow_joint")
-    assert dof["authored"]["drive.stiffness"] == pytest.approx(9, rel=1e-6)
-    assert dof["si"]["drive.stiffness"] == pytest.approx(math.degrees(9), rel=1e-6)
-    assert dof["authored"]["drive.position_target"] == pytest.approx(70, rel=1e-6)
-    assert dof["si"]["limit.upper"] == pytest.approx(math.radians(140), rel=1e-6)
+    """Each gain is shown as authored, with its attribute, and in SI."""
+    dof = dof_named(json_of(capsys, "inspect", "samples/scenes/arm.usda"), "/World/arm/elbow_joint")
+    reading = next(reading for reading in dof["authored"] if reading["field"] == "stiffness")
+    assert reading["authored"] == 9
+    assert reading["attribute"] == "/World/arm/elbow_joint.drive:angular:physics:stiffness"
+    assert dof["si"]["stiffness"] == reading["value"] == pytest.approx(math.degrees(9), rel=1e-6)
+    assert dof["si"]["upper"] == pytest.approx(math.radians(140), rel=1e-6)
 
 
-def test_lengths_in_both_units(capsys):
-    """Lengths of a stage in centimetres are shown in metres and centimetres."""
-    dof = dof_named(json_of(capsys, "inspect", "samples/scenes/cart_pole.usda"), "/World/cart_pole/slide")
-    assert dof["si"]["limit.lower"] == pytest.approx(-0.6)
-    assert dof["authored"]["limit.lower"] == pytest.approx(-60)
+def test_infinities_are_null(capsys):
+    """JSON has no infinity: what is unbounded is null, and the text is strict JSON."""
+    content = json_of(capsys, "inspect", "samples/scenes/pendulum.usda")
+    assert dof_named(content, "/World/pendulum/hinge")["si"]["velocity_limit"] is None
+    json.dumps(content, allow_nan=False)
 
 
 def test_text_names_every_part(capsys):
     """The text has each link, joint and dof."""
     assert main(["inspect", "samples/scenes/cart_pole.usda"]) == 0
     written = capsys.readouterr().out
-    for word in ("Y up", "/World/cart_pole/cart", "2 kg", "prismatic", "revolute", "[-60 authored]", "fixed base"):
+    words = ("/World/cart_pole/cart", "2 kg", "prismatic", "revolute", "fixed base", "limit            -0.6 .. 0.6 m")
+    for word in (*words, "position         -0.20944 rad  [state:angular:physics:position -12 deg]"):
         assert word in written
+
+
+def test_cones_and_angles_in_degrees(capsys):
+    """Limits of rotations are shown in degrees too."""
+    assert main(["inspect", "samples/scenes/ragdoll.usda"]) == 0
+    written = capsys.readouterr().out
+    assert "cone  35 .. 25 deg" in written
+    assert "0 .. 2.44346 rad  [0 .. 140 deg]" in written
 
 
 def test_check_of_a_good_stage(capsys):
@@ -60,3 +69,4 @@ def test_check_of_a_bad_stage(tmp_path, capsys):
     assert main(["simulate", str(bad)]) == 1
     written = capsys.readouterr().err
     assert "/World/pendulum/rod" in written and "Traceback" not in written
+    assert json_of(capsys, "inspect", str(bad), code=1)["diagnostics"][0]["severity"] == "error"

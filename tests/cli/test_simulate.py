@@ -102,3 +102,11 @@ def test_limit_violation_is_reported(tmp_path, capsys):
     inputs.write_text(json.dumps({"joint_position": {"/World/cart_pole/slide": 0.75}}))
     simulate(tmp_path, CART_POLE, "--steps", "0", "--inputs", str(inputs))
     assert re.search(r"worst violation 0.15 m at /World/cart_pole/slide", capsys.readouterr().out)
+
+
+def test_a_run_that_stops_fails(tmp_path, capsys):
+    """An environment whose state would not be finite is named with the joint and the step, and the run fails."""
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(json.dumps({"joint_effort": {"/World/pendulum/hinge": 3e38}}))
+    assert main(["simulate", PENDULUM, "--steps", "9000", "--inputs", str(inputs)]) == 1
+    assert re.search(r"error: /World/pendulum: environment 0 stopped at step \d+", capsys.readouterr().err)

@@ -30,7 +30,7 @@ def body(name: str, content: str = "", applied: tuple[str, ...] = (), mass: str 
     if mass is None:
         mass = "float physics:mass = 2\nfloat3 physics:diagonalInertia = (0.1, 0.2, 0.25)"
     place = f"double3 xformOp:translate = {tuple(at)}\n"
-    order = 'uniform token[] xformOpOrder = ["xformOp:translate"]' if "xformOpOrder" not in content else ""
+    order = 'uniform token[] xformOpOrder = ["xformOp:translate"]' if "xformOpOrder" not in content.split("def ")[0] else ""
     return (
         f'def Xform "{name}" {schemas("PhysicsRigidBodyAPI", "PhysicsMassAPI", *applied)} {{\n'
         f"{mass}\n{place}{order}\n{content}\n}}\n"

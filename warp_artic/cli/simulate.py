@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 
 from warp_artic.cli.inputs import Inputs, read_inputs
 from warp_artic.cli.progress import progress, waiting
-from warp_artic.cli.summary import summary
+from warp_artic.cli.summary import SHOWN, summary
 from warp_artic.errors import SettingsError
 from warp_artic.sim.device import start_quietly
 from warp_artic.sim.recording import Recording
@@ -49,6 +50,9 @@ def run(arguments) -> int:
     if arguments.inputs:
         inputs = read_inputs(arguments.inputs, simulation.joint_names, simulation.environments, steps)
     done = _simulate(simulation, steps, inputs)
+    failures = simulation.failures()
+    for failure in failures[:SHOWN]:
+        print(f"warp-artic: error: {failure}", file=sys.stderr)
     wrote = []
     if arguments.record:
         done.recording.save(arguments.record)
@@ -57,7 +61,7 @@ def run(arguments) -> int:
         write_results(stage, done.recording, arguments.output, frames_per_second=arguments.frames_per_second)
         wrote.append(arguments.output)
     print(summary(arguments.stage, done, wrote))
-    return 1 if simulation.failures() else 0
+    return int(bool(failures))
 
 
 def _settings(arguments) -> SolverSettings:

@@ -11,7 +11,7 @@ from warp_artic.description.scene import Scene
 from warp_artic.sim.recording import Recording
 
 SHOWN = 3
-"""How many warnings are shown; `check` lists all."""
+"""How many of a kind are shown; `check` lists all warnings."""
 
 
 def summary(stage: str, run, wrote: list[str]) -> str:
@@ -30,7 +30,6 @@ def summary(stage: str, run, wrote: list[str]) -> str:
         ("speed", _speed(run, steps)),
         ("energy", _energy(recording)),
         ("limits", _limits(scene, recording)),
-        *(("stopped", str(failure)) for failure in simulation.failures()[:SHOWN]),
         *_warnings(stage, scene),
         *(("wrote", name) for name in wrote),
     ]

@@ -1,4 +1,6 @@
-"""Drives:  f = k (q* - q - h v+) + d (v* - v+) = bias - slope v+,  bias = k (q* - q) + d v*,  slope = d + h k.
+"""Drives:  f = k (q* - q+) + d (v* - v+) = bias - slope v+,  bias = k (q* - q) + d v*,  slope = d + reach k.
+
+q is the position that forces are evaluated at, and q+ = q + reach v+ that at the end of the step.
 
 The law holds at the end of the step. A drive within its maximum force is exact: h slope joins the joint-space inertia
 in the factors, and bias - slope v the effort. A drive that would exceed its maximum leaves the factors and becomes
@@ -34,7 +36,7 @@ def set_drive_law(
     work: WorkArrays,
     column: int,
     slot: int,
-    h: Real,
+    reach: Real,
 ):
     """Write bias and slope of the law of every joint dof; no drive is saturated yet."""
     for item in range(model.dof_count - model.root_dofs):
@@ -43,8 +45,8 @@ def set_drive_law(
         d = model.drive_damping[item, column] * scale
         error = control.drive_position_target[item, column] - state.joint_position[item, column]
         work.drive_bias[item, slot] = k * error + d * control.drive_velocity_target[item, column]
-        work.drive_slope[item, slot] = d + h * k
-        work.saturated[item, slot] = real(0.0, h)
+        work.drive_slope[item, slot] = d + reach * k
+        work.saturated[item, slot] = real(0.0, reach)
 
 
 @wp.func

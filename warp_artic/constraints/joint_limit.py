@@ -1,4 +1,4 @@
-"""Hard limits of one dof:  lower <= q + h v+ <= upper, an inelastic stop.
+"""Hard limits of one dof:  lower <= q + h v+ <= upper with q at the start of the step, an inelastic stop.
 
 The stop acts in the step in which the limit would be crossed and brings q onto it, not past it. A limit that is
 violated at the start of a step is recovered by a share a step, so that a bad start pose does not become a shot.
@@ -8,16 +8,14 @@ import warp as wp
 
 from warp_artic.constraints.rows import set_position_window, set_single_coefficient, set_unbounded
 from warp_artic.math.numbers import Real, real
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
-def set_joint_limit_row(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real
-):
+def set_joint_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of the limits of a revolute or prismatic dof."""
     item = model.row_item[row]
-    q = state.joint_position[item, column]
+    q = work.start_position[item, slot]
     set_position_window(work, row, slot, q, model.limit_lower[item, column], model.limit_upper[item, column], h)
     work.compliance[row, slot] = real(0.0, h)
     set_unbounded(work, row, slot, h)

@@ -45,17 +45,17 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, ratio
 from warp_artic.math.spatial import cross, dot, transpose_mul
-from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
 from warp_artic.model.families import ROTATION_LIMIT, SWING_LIMIT, TWIST_LIMIT
 
 
 @wp.func
-def public_triple(model: ModelArrays, values: Array, dof: int, item: int, count: int, column: int):
-    """Public positions of a rotational joint as a vector in the axes of M."""
-    zero = real(0.0, values[item, column])
+def start_triple(model: ModelArrays, work: WorkArrays, dof: int, item: int, count: int, slot: int):
+    """Public positions of a rotational joint at the start of the step, as a vector in the axes of M."""
+    zero = real(0.0, work.start_position[item, slot])
     v = vec3(zero, zero, zero)
     for k in range(count):
-        value = values[item + k, column]
+        value = work.start_position[item + k, slot]
         axis = model.dof_axis[dof + k]
         if axis == 0:
             v.x = value
@@ -94,12 +94,12 @@ def set_hard(work: WorkArrays, row: int, slot: int, h: Real):
 
 @wp.func
 def set_rotation_limit_row(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real
+    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real
 ):
     """Fill the row of one component of a joint with two free rotations."""
     item = model.row_item[row]
     dof = model.term_dof[model.row_term[row]]
-    phi = public_triple(model, state.joint_position, dof, dof - model.root_dofs, 2, column)
+    phi = start_triple(model, work, dof, dof - model.root_dofs, 2, slot)
     tau, kappa, rho = coefficients(phi.x, phi.y)
     zero = real(0.0, h)
     one = real(1.0, h)
@@ -107,7 +107,7 @@ def set_rotation_limit_row(
     J = vec3(one + kappa * phi.y * phi.y, mixed, zero)
     if model.dof_axis[model.root_dofs + item] == 1:
         J = vec3(mixed, one + kappa * phi.x * phi.x, zero)
-    q = state.joint_position[item, column]
+    q = work.start_position[item, slot]
     set_position_window(work, row, slot, q, model.limit_lower[item, column], model.limit_upper[item, column], h)
     set_triple_coefficients(model, work, row, slot, J)
     set_hard(work, row, slot, h)
@@ -160,11 +160,11 @@ def twist_of(x: Vec3, w: Real):
 
 
 @wp.func
-def set_twist_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_twist_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a twist limit of a joint with three free rotations."""
     item = model.row_item[row]
     dof = model.term_dof[model.row_term[row]]
-    x, w = quaternion_exp(public_triple(model, state.joint_position, dof, dof - model.root_dofs, 3, column))
+    x, w = quaternion_exp(start_triple(model, work, dof, dof - model.root_dofs, 3, slot))
     square = maximum(w * w + x.x * x.x, ratio(1.0, 1000000.0, h))
     flip = where_positive(model.dof_sign[item, column], w, neg(w))
     J = vec3(real(1.0, h), (x.x * x.y - flip * x.z) / square, (x.x * x.z + flip * x.y) / square)
@@ -175,11 +175,11 @@ def set_twist_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row:
 
 
 @wp.func
-def set_swing_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_swing_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a swing limit of a joint with three free rotations."""
     item = model.row_item[row]
     dof = model.term_dof[model.row_term[row]]
-    x, w = quaternion_exp(public_triple(model, state.joint_position, dof, dof - model.root_dofs, 3, column))
+    x, w = quaternion_exp(start_triple(model, work, dof, dof - model.root_dofs, 3, slot))
     axis = model.dof_axis[model.root_dofs + item]
     theta, n = swing_of(x, w)
     side, side_rate = swing_rates(theta, n)
@@ -209,11 +209,11 @@ def cone_angle_towards(model: ModelArrays, row: int, column: int, n: Vec3):
 
 
 @wp.func
-def set_cone_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_cone_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of the cone limit of a spherical joint; y is e times the angle of the cone in this direction."""
     dof = model.term_dof[model.row_term[row]]
     item = dof - model.root_dofs
-    x, w = quaternion_exp(public_triple(model, state.joint_position, dof, item, 3, column))
+    x, w = quaternion_exp(start_triple(model, work, dof, item, 3, slot))
     theta, n = swing_of(x, w)
     side, side_rate = swing_rates(theta, n)
     angle = cone_angle_towards(model, row, column, n)
@@ -250,7 +250,7 @@ def limited_rotation(model: ModelArrays, row: int, phi: Vec3, start: Vec3, colum
 
 
 @wp.func
-def bend_window(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Move the window of a row by what the end of the step, with v+ so far, misses of its linear prediction.
 
     y(q+) is not y + h J v+ for finite rotations; after one or two such corrections the limit holds at q+ itself.
@@ -259,7 +259,7 @@ def bend_window(model: ModelArrays, state: StateArrays, work: WorkArrays, row: i
     item = dof - model.root_dofs
     count = model.row_terms[row]
     sign = model.dof_sign[item, column]
-    start = public_triple(model, state.joint_position, dof, item, count, column)
+    start = start_triple(model, work, dof, item, count, slot)
     v = solved_triple(model, work, dof, count, slot)
     phi = start * sign
     if count == 2:

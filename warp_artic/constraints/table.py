@@ -8,7 +8,7 @@ from warp_artic.constraints.joint_limit import set_joint_limit_row
 from warp_artic.constraints.rotation_limit import set_cone_row, set_rotation_limit_row, set_swing_row, set_twist_row
 from warp_artic.constraints.velocity_limit import set_velocity_limit_row
 from warp_artic.math.numbers import Real
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import (
     CONE_LIMIT,
     DRIVE,
@@ -22,7 +22,7 @@ from warp_artic.model.families import (
 
 
 @wp.func
-def set_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill one row for this step."""
     family = model.row_family[row]
     if family == DRIVE:
@@ -32,12 +32,12 @@ def set_row(model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, 
     if family == VELOCITY_LIMIT:
         set_velocity_limit_row(model, work, row, column, slot, h)
     if family == JOINT_LIMIT:
-        set_joint_limit_row(model, state, work, row, column, slot, h)
+        set_joint_limit_row(model, work, row, column, slot, h)
     if family == ROTATION_LIMIT:
-        set_rotation_limit_row(model, state, work, row, column, slot, h)
+        set_rotation_limit_row(model, work, row, column, slot, h)
     if family == TWIST_LIMIT:
-        set_twist_row(model, state, work, row, column, slot, h)
+        set_twist_row(model, work, row, column, slot, h)
     if family == SWING_LIMIT:
-        set_swing_row(model, state, work, row, column, slot, h)
+        set_swing_row(model, work, row, column, slot, h)
     if family == CONE_LIMIT:
-        set_cone_row(model, state, work, row, column, slot, h)
+        set_cone_row(model, work, row, column, slot, h)

@@ -12,6 +12,7 @@ import warp as wp
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
 from warp_artic.phases.outputs import report_links
+from warp_artic.solver.midpoint import step_midpoint
 from warp_artic.solver.semi_implicit import step_semi_implicit
 from warp_artic.solver.step import solve_accelerations
 
@@ -19,9 +20,14 @@ CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=9000"
 """Lanes are explicit, so the compiler's own search for them only costs time; everything is to be inlined."""
 
 
+STEPS = {"midpoint": step_midpoint, "semi_implicit": step_semi_implicit}
+"""The function that advances a column, by integrator."""
+
+
 @cache
-def kernels_for(numbers: Numbers) -> SimpleNamespace:
+def kernels_for(numbers: Numbers, integrator: str) -> SimpleNamespace:
     """The kernels `step`, `accelerate` and `report` of a number type, compiled at their first launch."""
+    step_column = STEPS[integrator]
     structs = arrays_for(numbers)
     Model, State, Control, Work, Real = structs.Model, structs.State, structs.Control, structs.Work, numbers.real
     options = {
@@ -47,7 +53,7 @@ def kernels_for(numbers: Numbers) -> SimpleNamespace:
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
             for _step in range(steps):
-                step_semi_implicit(model, state, control, work, column, slot, h, iterations)
+                step_column(model, state, control, work, column, slot, h, iterations)
 
     @wp.kernel(**options)
     def accelerate(

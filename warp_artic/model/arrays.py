@@ -43,7 +43,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         row_count: int
         slot_count: int
         acceleration_drives: int
-        linear_damping: int
+        link_damping: int
         rotation_rows: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
@@ -97,6 +97,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         root_velocity: wp.array2d(dtype=T)
         failure: wp.array2d(dtype=T)
         clock: wp.array2d(dtype=T)
+        smooth_acceleration: wp.array2d(dtype=T)
 
     @wp.struct
     class Control:
@@ -120,6 +121,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         force: wp.array2d(dtype=T)
         angular: wp.array2d(dtype=T)
         linear: wp.array2d(dtype=T)
+        drag_moment: wp.array2d(dtype=T)
+        drag_force: wp.array2d(dtype=T)
         # Dofs
         axis: wp.array2d(dtype=T)
         U_moment: wp.array2d(dtype=T)
@@ -134,6 +137,9 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         drive_slope: wp.array2d(dtype=T)
         drive_scale: wp.array2d(dtype=T)
         saturated: wp.array2d(dtype=T)
+        start_position: wp.array2d(dtype=T)
+        start_root: wp.array2d(dtype=T)
+        span: wp.array2d(dtype=T)
         # Constraint rows
         window: wp.array2d(dtype=T)
         compliance: wp.array2d(dtype=T)

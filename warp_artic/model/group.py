@@ -127,6 +127,7 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         "root_velocity": np.array(velocities),
         "failure": np.zeros((len(articulations), 2)),
         "clock": np.zeros((len(articulations), 1)),
+        "smooth_acceleration": np.zeros((len(articulations), len(poses[0][:6]) + len(articulations[0].dofs))),
     }
 
 
@@ -169,7 +170,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str)
     struct.dof_count = tree.dof_count
     struct.root_dofs = tree.root_dofs
     struct.acceleration_drives = int(tree.has_acceleration_drives)
-    struct.linear_damping = int(tree.has_linear_damping)
+    struct.link_damping = int(tree.has_link_damping)
     struct.rotation_rows = sum(row.family >= Family.ROTATION_LIMIT for row in tree.rows)
     terms, slots = _row_tables(tree)
     struct.row_count = len(tree.rows)
@@ -224,10 +225,10 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
-        "force": 3 * links, "angular": 3 * links, "linear": 3 * links,
+        "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links, "drag_force": 3 * links,
         "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs, "u": dofs, "v": dofs,
         "v_next": dofs, "effort": dofs, "folded": dofs, "drive_bias": dofs, "drive_slope": dofs, "drive_scale": dofs,
-        "saturated": dofs,
+        "saturated": dofs, "start_position": dofs, "start_root": 7, "span": dofs,
         "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1,
         "bend": rows,
         "coefficient": len(terms["term_dof"]), "response": len(slots) * dofs,

@@ -47,7 +47,7 @@ class Tree:
     rows: tuple[Row, ...]
     """In the order in which a solver visits them."""
     has_acceleration_drives: bool
-    has_linear_damping: bool
+    has_link_damping: bool
 
     @property
     def link_count(self) -> int:
@@ -118,7 +118,7 @@ def tree_of(articulation: Articulation) -> Tree:
         has_acceleration_drives=any(
             dof.drive is not None and dof.drive.kind is DriveKind.ACCELERATION for dof in articulation.dofs
         ),
-        has_linear_damping=any(link.linear_damping > 0 for link in articulation.links),
+        has_link_damping=any(link.linear_damping > 0 or link.angular_damping > 0 for link in articulation.links),
     )
 
 

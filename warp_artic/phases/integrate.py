@@ -73,8 +73,38 @@ def set_velocities(model: ModelArrays, state: StateArrays, work: WorkArrays, col
 
 
 @wp.func
-def drift(model: ModelArrays, state: StateArrays, column: int, h: Real):
-    """Advance positions by h with the velocities of the state."""
+def remember_start(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Keep the positions at the start of the step."""
+    for item in range(model.dof_count - model.root_dofs):
+        work.start_position[item, slot] = state.joint_position[item, column]
+    if model.root_dofs > 0:
+        for k in range(7):
+            work.start_root[k, slot] = state.root_pose[k, column]
+
+
+@wp.func
+def go_back(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Put failed environments back to their positions at the start of the step."""
+    failed = state.failure[0, column]
+    for item in range(model.dof_count - model.root_dofs):
+        q = state.joint_position[item, column]
+        state.joint_position[item, column] = keep_if_failed(failed, work.start_position[item, slot], q)
+    if model.root_dofs > 0:
+        for k in range(7):
+            p = state.root_pose[k, column]
+            state.root_pose[k, column] = keep_if_failed(failed, work.start_root[k, slot], p)
+
+
+@wp.func
+def set_spans(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+    """Let all joints drift for h."""
+    for item in range(model.dof_count - model.root_dofs):
+        work.span[item, slot] = h
+
+
+@wp.func
+def drift(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Advance the root by h and each joint by its span, with the velocities of the state."""
     failed = state.failure[0, column]
     for link in range(model.link_count):
         kind = model.link_joint[link]
@@ -82,21 +112,23 @@ def drift(model: ModelArrays, state: StateArrays, column: int, h: Real):
         item = dof - model.root_dofs
         if kind == REVOLUTE:
             q = state.joint_position[item, column]
-            moved = revolute.advance(q, state.joint_velocity[item, column], h, model.wraps[item, column])
+            moved = revolute.advance(
+                q, state.joint_velocity[item, column], work.span[item, slot], model.wraps[item, column]
+            )
             state.joint_position[item, column] = keep_if_failed(failed, q, moved)
         if kind == PRISMATIC:
             q = state.joint_position[item, column]
-            moved = prismatic.advance(q, state.joint_velocity[item, column], h)
+            moved = prismatic.advance(q, state.joint_velocity[item, column], work.span[item, slot])
             state.joint_position[item, column] = keep_if_failed(failed, q, moved)
         if kind == SPHERICAL:
             phi = signed_triple(model, state.joint_position, dof, item, 3, column)
             v = signed_triple(model, state.joint_velocity, dof, item, 3, column)
-            phi = spherical.advance(phi, v, h)
+            phi = spherical.advance(phi, v, work.span[item, slot])
             set_triple(model, state.joint_position, dof, item, 3, column, phi, failed)
         if kind == SWING:
             phi = signed_triple(model, state.joint_position, dof, item, 2, column)
             v = signed_triple(model, state.joint_velocity, dof, item, 2, column)
-            a, b = swing.advance(phi.x, phi.y, v.x, v.y, h)
+            a, b = swing.advance(phi.x, phi.y, v.x, v.y, work.span[item, slot])
             phi.x = a
             phi.y = b
             set_triple(model, state.joint_position, dof, item, 2, column, phi, failed)

@@ -184,7 +184,7 @@ class Simulation:
             self._write_root("root_pose", 7, root_pose, chosen)
         if root_velocity is not None:
             self._write_root("root_velocity", 6, root_velocity, chosen)
-        self._clear_failures(chosen)
+        self._forget_history(chosen)
 
     def reset(self, environments=None) -> None:
         """Put environments (all by default) back to the authored start state."""
@@ -296,7 +296,7 @@ class Simulation:
         """Launch a kernel of a group, or with `record_cmd` only pack its arguments."""
         arrays = group.arrays
         return wp.launch(
-            getattr(kernels_for(group.columns.numbers), kernel),
+            getattr(kernels_for(group.columns.numbers, self.settings.integrator), kernel),
             dim=group.workers,
             inputs=[
                 arrays.model,
@@ -373,9 +373,11 @@ class Simulation:
             table[..., 3:] /= length
         self._write_rows(name, table.transpose(1, 2, 0), chosen)
 
-    def _clear_failures(self, chosen: np.ndarray) -> None:
+    def _forget_history(self, chosen: np.ndarray) -> None:
         for member in self._members:
             _write_columns(member, "failure", np.zeros((2, len(chosen))), chosen)
+            dofs = member.group.tree.dof_count
+            _write_columns(member, "smooth_acceleration", np.zeros((dofs, len(chosen))), chosen)
 
 
 def _device(name: str) -> str:

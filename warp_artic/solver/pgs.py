@@ -21,7 +21,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.phases.impulse_response import respond
 
 
@@ -55,13 +55,13 @@ def prepare_responses(model: ModelArrays, work: WorkArrays, slot: int):
 
 
 @wp.func
-def bend_windows(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Correct the active limits of finite rotations for curvature; only the environments that have some join."""
     joining = real(0.0, h)
     for row in range(model.row_count - model.rotation_rows, model.row_count):
         active = work.active[row, slot]
         if any_positive(active):
-            bend_window(model, state, work, row, column, slot, h)
+            bend_window(model, work, row, column, slot, h)
             joining = maximum(joining, active)
     work.joining[0, slot] = joining
     return any_positive(joining)

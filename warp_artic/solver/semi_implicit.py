@@ -4,8 +4,9 @@ import warp as wp
 
 from warp_artic.math.numbers import Real
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.phases.integrate import drift, find_failure, set_velocities
-from warp_artic.solver.step import solve_velocities
+from warp_artic.phases.integrate import drift, find_failure, remember_start, set_spans, set_velocities
+from warp_artic.phases.kinematics import place_links
+from warp_artic.solver.step import drag_links, solve_velocities
 
 
 @wp.func
@@ -20,7 +21,11 @@ def step_semi_implicit(
     iterations: int,
 ):
     """Advance the state of one column by h."""
-    solve_velocities(model, state, control, work, column, slot, h, iterations)
+    remember_start(model, state, work, column, slot)
+    place_links(model, state, work, column, slot)
+    drag_links(model, work, column, slot, h)
+    solve_velocities(model, state, control, work, column, slot, h, h, iterations)
     find_failure(model, state, work, column, slot)
     set_velocities(model, state, work, column, slot)
-    drift(model, state, column, h)
+    set_spans(model, work, slot, h)
+    drift(model, state, work, column, slot, h)

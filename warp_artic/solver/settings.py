@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from warp_artic.errors import SettingsError
 
 SOLVERS = ("pgs",)
-INTEGRATORS = ("semi_implicit",)
+INTEGRATORS = ("midpoint", "semi_implicit")
 PRECISIONS = ("float32", "float64")
 VARIANTS = ("auto", "lanes", "scalar")
 

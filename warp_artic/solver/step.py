@@ -23,6 +23,7 @@ from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.impulse_response import respond
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_velocities import move_links
 from warp_artic.solver.pgs import activate_rows, bend_windows, iterate_rows, prepare_responses
@@ -49,7 +50,7 @@ def scale_acceleration_drives(
             work.folded[dof, slot] = real(0.0, h)
         for dof in range(model.root_dofs, model.dof_count):
             work.folded[dof, slot] = model.armature[dof - model.root_dofs, column]
-        set_link_inertias(model, control, work, column, slot, h)
+        set_link_inertias(model, control, work, column, slot)
         factor_inertias(model, work, column, slot)
         for row in range(model.row_count):
             if model.row_family[row] == DRIVE:
@@ -62,27 +63,29 @@ def scale_acceleration_drives(
 
 @wp.func
 def solve_free_velocities(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
+    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
 ):
-    """v+ without constraint rows."""
+    """v+ without constraint rows, and the acceleration that leads to it."""
     fold_drives(model, control, work, column, slot, h)
-    set_link_inertias(model, control, work, column, slot, h)
+    set_link_inertias(model, control, work, column, slot)
     factor_inertias(model, work, column, slot)
     accelerate_links(model, work, work.v_next, column, slot)
     for dof in range(model.dof_count):
-        work.v_next[dof, slot] = work.v[dof, slot] + h * work.v_next[dof, slot]
+        vdot = work.v_next[dof, slot]
+        state.smooth_acceleration[dof, column] = vdot
+        work.v_next[dof, slot] = work.v[dof, slot] + h * vdot
 
 
 @wp.func
 def solve_rows(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real, iterations: int
+    model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, iterations: int
 ):
     """v+ with constraint rows."""
     zero = real(0.0, h)
     for row in range(model.row_count):
         work.active[row, slot] = zero
         work.impulse[row, slot] = zero
-        set_row(model, state, work, row, column, slot, h)
+        set_row(model, work, row, column, slot, h)
     for response in range(model.slot_count):
         work.ready[response, slot] = 0
     rounds = int(0)
@@ -97,7 +100,7 @@ def solve_rows(
     if model.rotation_rows > 0:
         bends = int(0)
         while bends < BENDS:
-            if bend_windows(model, state, work, column, slot, h):
+            if bend_windows(model, work, column, slot, h):
                 iterate_rows(model, work, slot, iterations)
             bends += 1
 
@@ -122,23 +125,32 @@ def solve_velocities(
     column: int,
     slot: int,
     h: Real,
+    reach: Real,
     iterations: int,
 ):
-    """v+ in `work.v_next`."""
-    place_links(model, state, work, column, slot)
-    if model.linear_damping == 1:
-        move_links(model, work, slot)
+    """v+ in `work.v_next`, from positions and velocities that `place_links` has put into the work space.
+
+    `reach` is the time from those positions to the end of the step.
+    """
     scale_acceleration_drives(model, control, work, column, slot, h)
-    set_drive_law(model, state, control, work, column, slot, h)
+    set_drive_law(model, state, control, work, column, slot, reach)
     passes = int(0)
     unsolved = bool(True)
     while unsolved:
-        solve_free_velocities(model, control, work, column, slot, h)
-        solve_rows(model, state, work, column, slot, h, iterations)
+        solve_free_velocities(model, state, control, work, column, slot, h)
+        solve_rows(model, work, column, slot, h, iterations)
         passes += 1
         unsolved = passes < PASSES
         if unsolved:
             unsolved = saturate_drives(model, work, column, slot)
+
+
+@wp.func
+def drag_links(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Link damping at the velocities that `place_links` has put into the work space."""
+    if model.link_damping == 1:
+        move_links(model, work, slot)
+        set_link_drag(model, work, column, slot, h)
 
 
 @wp.func
@@ -151,14 +163,18 @@ def solve_accelerations(
     column: int,
     slot: int,
 ):
-    """vdot in `work.v_next` of the tree under gravity, external link forces and given generalized forces alone."""
+    """vdot in `work.v_next` of the tree without drag under gravity, external link forces and given generalized forces alone."""
     zero = real(0.0, model.gravity[0, column])
     place_links(model, state, work, column, slot)
+    if model.link_damping == 1:
+        for k in range(3 * model.link_count):
+            work.drag_moment[k, slot] = zero
+            work.drag_force[k, slot] = zero
     for dof in range(model.dof_count):
         work.effort[dof, slot] = joint_force[dof, column]
         work.folded[dof, slot] = zero
     for dof in range(model.root_dofs, model.dof_count):
         work.folded[dof, slot] = model.armature[dof - model.root_dofs, column]
-    set_link_inertias(model, control, work, column, slot, zero)
+    set_link_inertias(model, control, work, column, slot)
     factor_inertias(model, work, column, slot)
     accelerate_links(model, work, work.v_next, column, slot)

@@ -107,11 +107,14 @@ class Attributes:
         """Paths that a relationship leads to."""
         if name not in self.names(prim):
             return []
-        relationship = prim.GetRelationship(name)
-        if not relationship:
-            return self._refuse(prim, name, "must be a relationship", [])
         self.report.used.add(f"{prim.GetPath()}.{name}")
-        return list(relationship.GetForwardedTargets())
+        try:
+            relationship = prim.GetRelationship(name)
+            if relationship:
+                return list(relationship.GetForwardedTargets())
+        except Exception:  # an attribute of this name, or a target that is no path
+            pass
+        return self._refuse(prim, name, "must be a relationship", [])
 
     def _refuse(self, prim, name, text, default):
         self.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)

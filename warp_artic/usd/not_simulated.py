@@ -74,7 +74,7 @@ ATTRIBUTES: dict[str, tuple[str, float]] = {
 def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
     """Report every feature of the tables above that is on the stage, and its colliders."""
     for prim in inventory.all_prims():
-        names = [name for name in attributes.names(prim) if f"{prim.GetPath()}.{name}" not in attributes.report.used]
+        names = sorted(attributes.names(prim))
         _report_type(prim, names, attributes)
         _report_schemas(prim, inventory, names, attributes)
         _report_attributes(prim, names, attributes)
@@ -106,7 +106,7 @@ def _report(prim: Usd.Prim, rule: str, name: str, prefix: str, names: Iterable[s
 
 def _report_attributes(prim: Usd.Prim, names: list[str], attributes: Attributes) -> None:
     for name in names:
-        if name in ATTRIBUTES:
+        if name in ATTRIBUTES and f"{prim.GetPath()}.{name}" not in attributes.report.used:
             what, none = ATTRIBUTES[name]
             value = attributes.authored(prim, name)
             if value is not None and _as_number(value) != none:

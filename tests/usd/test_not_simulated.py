@@ -1,0 +1,95 @@
+"""What is not simulated or not used is reported by name, with its prim path, once."""
+
+import pytest
+
+from tests.usd.authoring import body, joint, notes_of, open_text, pendulum, schemas, warnings_of
+
+
+@pytest.mark.parametrize(
+    "schema, content, text",
+    [
+        ("PhysxTendonAxisRootAPI:flexor", "float physxTendon:flexor:stiffness = 1", "fixed tendon flexor"),
+        ("PhysxMimicJointAPI:rotX", "float physxMimicJoint:rotX:gearing = 2", "mimic joint (rotX)"),
+        ("NewtonMimicAPI", "float newton:mimicCoef1 = 2", "mimic joint"),
+        (
+            "PhysxDrivePerformanceEnvelopeAPI:angular",
+            "float physxDrivePerformanceEnvelope:angular:maxActuatorVelocity = 5",
+            "performance envelope of the drive angular",
+        ),
+        ("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5", "compliance and restitution of the limit angular"),
+    ],
+)
+def test_features_by_schema(schema, content, text):
+    """A feature given by a schema is one warning; its attributes are not listed again."""
+    assert warnings_of(pendulum(content, applied=(schema,))) == [f"/World/hinge: {text}: not simulated yet"]
+
+
+def test_spatial_tendon():
+    """Attachments are reported on their links."""
+    stage = pendulum(rod="point3f physxTendon:tip:localPos = (1, 0, 0)", rod_applied=("PhysxTendonAttachmentLeafAPI:tip",))
+    assert warnings_of(stage) == ["/World/rod: tendon leaf tip: not simulated yet"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["float physxJoint:jointFriction = 0.1", "float physics:breakForce = 10", "float newton:limitStiffness = 5"],
+)
+def test_features_by_attribute(content):
+    """A feature given by an attribute is one warning with its value."""
+    name, value = content.split()[1], content.split()[3]
+    (warning,) = warnings_of(pendulum(content))
+    assert warning.startswith(f"/World/hinge.{name}: is {value}")
+    assert warning.endswith("is not simulated yet")
+
+
+def test_values_that_mean_none_are_not_reported():
+    """A break force without bound, or gravity not disabled, is nothing to report."""
+    assert not warnings_of(pendulum("float physics:breakForce = inf", rod="bool physxRigidBody:disableGravity = 0"))
+
+
+def test_body_without_gravity():
+    """disableGravity is reported where it is true."""
+    (warning,) = warnings_of(pendulum(rod="bool physxRigidBody:disableGravity = 1"))
+    assert warning == "/World/rod.physxRigidBody:disableGravity: is True; a body without gravity is not simulated yet"
+
+
+def test_typed_prims():
+    """Tendons, actuators and gears that are prims of their own are reported by type."""
+    text = body("a") + 'def MjcTendon "t" {\ndouble mjc:stiffness = 1\n}\ndef PhysxPhysicsGearJoint "g" {\n}\n'
+    assert warnings_of(open_text(text)) == ["/t: tendon: not simulated yet", "/g: gear joint: not simulated yet"]
+
+
+def test_contacts_are_one_note():
+    """However many colliders there are, contacts are one note with their number."""
+    cubes = "".join(f'def Cube "c{i}" {schemas("PhysicsCollisionAPI")} {{\n}}\n' for i in range(3))
+    notes = [text for text in notes_of(open_text(body("a", cubes))) if "contacts" in text]
+    assert notes == ["/: contacts are not simulated yet; the stage has 3 colliders"]
+
+
+def test_unknown_attributes_and_schemas():
+    """An attribute or schema of a physics family that nothing reads is reported."""
+    stage = pendulum("float physxJoint:nonsense = 1\nfloat newton:nonsense = 1", applied=("PhysxNonsenseAPI", "NewtonNonsenseAPI"))
+    assert warnings_of(stage) == [
+        "/World/hinge.newton:nonsense: is not used",
+        "/World/hinge.physxJoint:nonsense: is not used",
+        "/World/hinge: the schema NewtonNonsenseAPI is not used",
+    ]
+    assert "/World/hinge: the schema PhysxNonsenseAPI is not used" in notes_of(stage)
+
+
+def test_attributes_of_contacts_and_engines_are_notes():
+    """Attributes that cannot change the motion of a tree are notes, not warnings."""
+    stage = pendulum(world="bool physxArticulation:enabledSelfCollisions = 0")
+    assert not warnings_of(stage)
+    assert any(text.startswith("/World.physxArticulation:enabledSelfCollisions: is not used") for text in notes_of(stage))
+
+
+def test_other_attributes_are_not_our_business():
+    """Attributes of other families, and declared ones without a value, are not reported."""
+    assert not warnings_of(pendulum("custom string userProperties:x = \"y\"\nfloat physxJoint:declared"))
+
+
+def test_joint_between_other_joints_attributes_of_a_disabled_joint():
+    """The attributes of a disabled joint are covered by its note."""
+    more = joint("off", "Revolute", "/World/base", "/World/rod", "bool physics:jointEnabled = 0\nfloat physics:lowerLimit = 1")
+    assert not warnings_of(pendulum(more=more))

@@ -1,0 +1,145 @@
+"""Start positions and velocities: joint state, else poses and velocities of the bodies."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.oracles.joint_motion import coordinates_of, displacement
+from tests.usd.authoring import body, hinge_of, joint, joint_of, open_text, pendulum, warnings_of
+from warp_artic.description.pose import quaternion_from_rotation_vector
+from warp_artic.usd.read_stage import read_stage
+
+ORIENT = 'uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
+
+
+def turned(vector) -> str:
+    """Content of a body turned by a rotation vector in degrees."""
+    x, y, z, w = quaternion_from_rotation_vector(np.radians(vector))
+    return f"quatd xformOp:orient = ({w}, {x}, {y}, {z})\n{ORIENT}\n"
+
+
+def test_position_from_poses():
+    """Without a joint state the authored poses give the position."""
+    stage = pendulum('token physics:axis = "Y"', rod=turned((0, 40, 0)))
+    assert hinge_of(stage).dofs[0].position == pytest.approx(math.radians(40))
+    assert not warnings_of(stage)
+
+
+def test_position_from_poses_of_a_prismatic_joint():
+    """The translation along the axis of the joint frame."""
+    stage = pendulum('token physics:axis = "Y"', "Prismatic")
+    stage.GetPrimAtPath("/World/rod").GetAttribute("xformOp:translate").Set((0, 0.25, 0))
+    assert hinge_of(stage).dofs[0].position == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("kind, position", [("Revolute", (40,)), ("Spherical", (40, -30, 20))])
+def test_position_of_a_reversed_joint(kind, position):
+    """With the child as body0 the position is that of body1, the parent, seen from the child."""
+    vector = (40, 0, 0) if kind == "Revolute" else position
+    text = body("base") + body("rod", turned(vector)) + joint("held", "Fixed", "", "/base") + joint("hinge", kind, "/rod", "/base")
+    hinge = joint_of(read_stage(open_text(text)), "/hinge")
+    assert hinge.reversed
+    assert np.degrees([dof.position for dof in hinge.dofs]) == pytest.approx(-np.array(position))
+
+
+@pytest.mark.parametrize("order", [("/base", "/rod"), ("/rod", "/base")])
+@pytest.mark.parametrize("kind", ["Revolute", "Prismatic", "Spherical"])
+def test_positions_put_the_links_where_they_are(kind, order):
+    """Parent pose, frames and displacement at the start position give the authored pose of the child."""
+    frames = "point3f physics:localPos{0} = (0.1, 0.2, 0.3)\nquatf physics:localRot{0} = (0.5, 0.5, 0.5, 0.5)\n"
+    frames += "quatf physics:localRot{1} = (0.5, 0.5, 0.5, 0.5)\npoint3f physics:localPos{1} = (0.1, 0.2, 0.3)"
+    parent_side = order.index("/base")
+    vector = (10, 20, 30) if kind == "Spherical" else (0, 0, 0)
+    text = body("base") + body("rod", turned(vector)) + joint("held", "Fixed", "", "/base")
+    text += joint("hinge", kind, *order, frames.format(parent_side, 1 - parent_side))
+    scene = read_stage(open_text(text))
+    hinge = joint_of(scene, "/hinge")
+    rotation, translation = displacement(hinge, coordinates_of(hinge, [dof.position for dof in hinge.dofs]))
+    X_FM = hinge.parent_frame.inverse() @ scene.articulations[0].links[hinge.child].pose @ hinge.child_frame
+    assert rotation == pytest.approx(X_FM.rotation, abs=1e-6)
+    if kind == "Prismatic":
+        assert translation == pytest.approx(np.array(X_FM.position), abs=1e-6)
+
+
+def test_joint_state_wins_and_the_difference_is_reported():
+    """The joint state is the start; poses that disagree are reported with the amount."""
+    stage = pendulum("float state:angular:physics:position = 25", rod=turned((40, 0, 0)))
+    assert hinge_of(stage).dofs[0].position == pytest.approx(math.radians(25))
+    assert [text for text in warnings_of(stage) if "is -15 degrees from the authored poses" in text]
+
+
+def test_joint_state_of_several_turns_agrees_with_its_pose():
+    """370 degrees and a pose of 10 degrees are the same place."""
+    stage = pendulum("float state:angular:physics:position = 370", rod=turned((10, 0, 0)))
+    assert hinge_of(stage).dofs[0].position == pytest.approx(math.radians(370))
+    assert not warnings_of(stage)
+
+
+def test_joint_state_of_a_spherical_joint():
+    """The state of each axis is a component of the rotation vector."""
+    content = "".join(f"float state:rot{axis}:physics:position = {value}\n" for axis, value in zip("XYZ", (10, 20, 30)))
+    stage = pendulum(content, "Spherical", rod=turned((10, 20, 30)))
+    assert np.degrees([dof.position for dof in hinge_of(stage).dofs]) == pytest.approx((10, 20, 30))
+    assert not warnings_of(stage)
+    stage = pendulum(content, "Spherical")
+    assert [text for text in warnings_of(stage) if "its joint state is 37.42 degrees from" in text]
+
+
+def test_pose_that_violates_its_joint_is_reported():
+    """Millimetres and degrees off the free axes are reported."""
+    stage = pendulum('token physics:axis = "X"', rod=turned((20, 0, 0)))
+    stage.GetPrimAtPath("/World/rod").GetAttribute("xformOp:translate").Set((0, 0.003, 0.004))
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/hinge: the authored poses of its bodies are 5 mm and 0 degrees off")
+    (warning,) = warnings_of(pendulum('token physics:axis = "X"', rod=turned((0, 20, 0))))
+    assert "are 0 mm and 20 degrees off" in warning
+
+
+def test_locked_axis_of_two_rotations_is_checked():
+    """The component of a locked rotation is reported."""
+    content = "float physics:coneAngle0Limit = 0"
+    assert not warnings_of(pendulum(content, "Spherical", rod=turned((10, 0, 20))))
+    (warning,) = warnings_of(pendulum(content, "Spherical", rod=turned((10, 5, 20))))
+    assert "0 mm and 5 degrees off" in warning
+
+
+def test_turn_within_the_limits():
+    """A derived angle is the one within the limits where a turn brings it there."""
+    content = "float physics:lowerLimit = 90\nfloat physics:upperLimit = 270"
+    stage = pendulum(content, rod=turned((200, 0, 0)))
+    assert hinge_of(stage).dofs[0].position == pytest.approx(math.radians(200))
+    assert not warnings_of(stage)
+
+
+def test_start_outside_the_limit_is_reported():
+    """A start beyond the limit is reported with the amount."""
+    stage = pendulum("float physics:upperLimit = 10", rod=turned((15, 0, 0)))
+    assert warnings_of(stage) == ["/World/hinge: starts 5 degrees outside its limit"]
+
+
+def test_velocity_from_bodies():
+    """Without a joint state the authored velocities of the child give the rate, in degrees a second."""
+    stage = pendulum('token physics:axis = "Z"', rod="vector3f physics:angularVelocity = (0, 0, 90)")
+    assert hinge_of(stage).dofs[0].velocity == pytest.approx(math.pi / 2)
+
+
+def test_velocity_of_a_slider_is_that_of_the_joint_frame():
+    """A child that turns about its centre of mass moves its joint frame."""
+    text = body("base") + body("rod", "vector3f physics:velocity = (3, 0, 0)\npoint3f physics:centerOfMass = (1, 0, 0)")
+    text += joint("held", "Fixed", "", "/base") + joint("slide", "Prismatic", "/base", "/rod")
+    assert joint_of(read_stage(open_text(text)), "/slide").dofs[0].velocity == pytest.approx(3)
+
+
+def test_velocity_of_the_root_alone_sets_no_joint_rates():
+    """A thrown mechanism whose root alone has a velocity starts with joints at rest."""
+    text = body("base", "vector3f physics:angularVelocity = (90, 0, 0)") + body("rod") + joint("j", "Revolute", "/base", "/rod")
+    scene = read_stage(open_text(text))
+    assert joint_of(scene, "/j").dofs[0].velocity == 0.0
+    assert scene.articulations[0].links[0].angular_velocity == pytest.approx((math.pi / 2, 0, 0))
+
+
+def test_joint_state_velocity():
+    """The velocity of the joint state is in degrees a second."""
+    stage = pendulum("float state:angular:physics:velocity = 90", rod="vector3f physics:angularVelocity = (10, 0, 0)")
+    assert hinge_of(stage).dofs[0].velocity == pytest.approx(math.pi / 2)

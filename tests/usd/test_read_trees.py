@@ -1,0 +1,177 @@
+"""Which bodies and joints make which articulation."""
+
+import pytest
+
+from tests.usd.authoring import body, errors_of, joint, joint_of, notes_of, open_text, schemas, warnings_of
+from warp_artic.usd.read_stage import read_stage
+
+ROOT = ("PhysicsArticulationRootAPI",)
+
+
+def chain(*names: str, ends=None) -> str:
+    """Revolute joints /ab, /bc ... between bodies."""
+    return "".join(joint(f"{a}{b}", "Revolute", f"/{a}", f"/{b}") for a, b in zip(names, names[1:]))
+
+
+def bodies(*names: str, root: str = "") -> str:
+    return "".join(body(name, applied=ROOT if name == root else ()) for name in names)
+
+
+def test_root_on_the_body_floats():
+    """A root on a body makes it the root of a floating tree."""
+    (tree,) = read_stage(open_text(bodies("a", "b", "c", root="b") + chain("a", "b", "c"))).articulations
+    assert (tree.path, tree.is_floating) == ("/b", True)
+    assert [link.path for link in tree.links] == ["/a", "/b", "/c"]
+    assert [tree.inbound[link] and tree.inbound[link].path for link in range(3)] == ["/ab", None, "/bc"]
+    assert [joint.reversed for joint in tree.joints] == [True, False]
+
+
+def test_root_on_the_world_joint_is_fixed():
+    """A root on the joint to the world makes a fixed base; the joint is a joint of the tree."""
+    text = bodies("a", "b") + joint("held", "Fixed", "", "/a", applied=ROOT) + chain("a", "b")
+    (tree,) = read_stage(open_text(text)).articulations
+    assert (tree.path, tree.is_floating) == ("/held", False)
+    assert [joint.path for joint in tree.joints] == ["/held", "/ab"]
+    assert tree.joints[0].dofs == ()
+
+
+def below(content: str, name: str = "robot") -> str:
+    return f'def Xform "{name}" {schemas(*ROOT)} {{\n{content.replace("</", f"</{name}/")}\n}}\n'
+
+
+def test_root_on_an_ancestor():
+    """A root above its bodies: fixed where a joint leads to the world, else rooted at the body that is body1 of none."""
+    fixed = below(bodies("a", "b") + joint("held", "Fixed", "", "/b") + chain("a", "b"))
+    (tree,) = read_stage(open_text(fixed)).articulations
+    assert (tree.path, tree.is_floating, tree.inbound[1].path) == ("/robot", False, "/robot/held")
+    stage = open_text(below(bodies("a", "b", "c") + chain("b", "c") + chain("b", "a")))
+    (tree,) = read_stage(stage).articulations
+    assert tree.is_floating
+    assert tree.inbound[1] is None
+    assert any("rooted at /robot/b" in text for text in notes_of(stage))
+
+
+def test_several_articulations():
+    """Each root has its own tree; a loose body below a root is a tree of its own."""
+    text = below(bodies("a", "b", "loose") + chain("a", "b")) + bodies("x", "y", root="x") + chain("x", "y")
+    trees = read_stage(open_text(text)).articulations
+    assert [tree.path for tree in trees] == ["/robot", "/robot/loose", "/x"]
+    assert [len(tree.links) for tree in trees] == [2, 1, 2]
+
+
+def test_free_bodies_are_floating_trees_of_one_link():
+    """A body without joints floats."""
+    trees = read_stage(open_text(bodies("a", "b"))).articulations
+    assert [(tree.path, len(tree.links), tree.is_floating) for tree in trees] == [("/a", 1, True), ("/b", 1, True)]
+
+
+def test_jointed_bodies_without_a_root_become_a_tree():
+    """They become a spanning tree from the world, else from the first body that is body1 of none; a note says so."""
+    stage = open_text(bodies("a", "b", "c") + chain("a", "b", "c") + joint("pin", "Revolute", "", "/c"))
+    (tree,) = read_stage(stage).articulations
+    assert (tree.path, tree.inbound[2].path) == ("/c", "/pin")
+    assert any(text.startswith("/c: 3 joined bodies without an articulation root") for text in notes_of(stage))
+    (tree,) = read_stage(open_text(bodies("a", "b") + joint("ba", "Revolute", "/b", "/a"))).articulations
+    assert tree.inbound[1] is None
+
+
+def test_loop_without_a_root_is_opened_and_reported():
+    """The joint that closes a loop is not simulated, and named with the loop."""
+    stage = open_text(bodies("a", "b", "c") + chain("a", "b", "c", "a"))
+    (tree,) = read_stage(stage).articulations
+    assert len(tree.joints) == 2
+    (warning,) = warnings_of(stage)
+    assert warning == "/bc: closes a loop made of /ab, /bc, /ca: this loop joint is not simulated yet"
+
+
+def test_excluded_and_distance_joints_are_loop_joints():
+    """Both are reported by name, and their attributes with them."""
+    excluded = "bool physics:excludeFromArticulation = 1\nfloat physics:lowerLimit = 3"
+    text = below(bodies("a", "b", "c") + chain("a", "b", "c") + joint("ca", "Revolute", "/c", "/a", excluded))
+    text += joint("rope", "Distance", "/robot/a", "", "float physics:maxDistance = 1")
+    stage = open_text(text)
+    assert len(read_stage(stage).articulations[0].joints) == 2
+    assert warnings_of(stage) == [
+        "/robot/ca: is excluded from the articulation: this loop joint is not simulated yet",
+        "/rope: is a distance joint: this loop joint is not simulated yet",
+    ]
+
+
+def test_cycle_in_an_articulation_is_an_error():
+    """The error names the joints of the cycle and what to do."""
+    (error,) = errors_of(open_text(below(bodies("a", "b", "c") + chain("a", "b", "c", "a"))))
+    assert error == (
+        "/robot/bc: closes a cycle in the tree of /robot, made of /robot/ab, /robot/bc, /robot/ca; exclude one of them "
+        "with physics:excludeFromArticulation"
+    )
+
+
+def test_two_joints_to_the_world_are_a_cycle():
+    """A link held twice by the world closes a cycle through the world."""
+    text = bodies("a", "b") + chain("a", "b") + joint("one", "Fixed", "", "/a") + joint("two", "Fixed", "", "/b")
+    (error,) = errors_of(open_text(below(text)))
+    assert error.startswith("/robot/two: closes a cycle in the tree of /robot, made of /robot/ab, /robot/one, /robot/two")
+
+
+def test_two_joints_between_the_same_bodies_are_a_cycle():
+    """A link has one inbound joint."""
+    text = bodies("a", "b") + joint("one", "Revolute", "/a", "/b") + joint("two", "Revolute", "/a", "/b")
+    (error,) = errors_of(open_text(below(text)))
+    assert error.startswith("/robot/two: closes a cycle in the tree of /robot, made of /robot/one, /robot/two")
+
+
+def test_nested_roots_are_an_error():
+    """A root below another root is refused, by name."""
+    (error,) = errors_of(open_text(below(bodies("a", "b", root="a") + chain("a", "b"))))
+    assert error == "/robot/a: is an articulation root below another one, /robot; remove one of the two"
+
+
+def test_body_in_two_articulations_is_an_error():
+    """Two roots joined by a joint that is not excluded are refused, both named."""
+    text = below(bodies("a"), "one") + below(bodies("b"), "two") + joint("ab", "Revolute", "/one/a", "/two/b")
+    (error,) = errors_of(open_text(text))
+    assert error == "/two: is joined to the articulation /one: a body can be in one articulation only"
+
+
+def test_disabled_articulation_is_a_tree_all_the_same():
+    """articulationEnabled = 0 leaves its joints; a loop in it is opened."""
+    text = below("bool physxArticulation:articulationEnabled = 0\n" + bodies("a", "b", "c") + chain("a", "b", "c", "a"))
+    stage = open_text(text)
+    assert len(read_stage(stage).articulations[0].joints) == 2
+    assert any(text.startswith("/robot: the articulation is disabled") for text in notes_of(stage))
+    assert any("this loop joint is not simulated yet" in text for text in warnings_of(stage))
+
+
+def test_root_without_bodies_is_reported():
+    """A root above nothing has no effect, and is named."""
+    (warning,) = warnings_of(open_text(bodies("a") + f'def Xform "empty" {schemas(*ROOT)} {{\n}}\n'))
+    assert warning.startswith("/empty: is an articulation root without a rigid body")
+
+
+def test_newton_root_is_a_root():
+    """NewtonArticulationRootAPI brings the root schema with it, also where its plugin is not registered."""
+    stage = open_text(body("a", applied=("NewtonArticulationRootAPI",)) + bodies("b") + chain("b", "a"))
+    assert read_stage(stage).articulations[0].path == "/a"
+
+
+@pytest.mark.parametrize("owner", ["physxArticulation", "physxRigidBody"])
+def test_iteration_counts(owner):
+    """Iteration counts are those of the root prim; of a free body those of the body."""
+    content = f"int {owner}:solverPositionIterationCount = 8\nint {owner}:solverVelocityIterationCount = 2"
+    (tree,) = read_stage(open_text(body("a", content))).articulations
+    assert (tree.position_iterations, tree.velocity_iterations) == (8, 2)
+
+
+def test_negative_iteration_count_is_an_error():
+    """A count is not negative."""
+    (error,) = errors_of(open_text(body("a", "int physxArticulation:solverPositionIterationCount = -8")))
+    assert error.startswith("/a.physxArticulation:solverPositionIterationCount: is -8")
+
+
+def test_order_is_depth_first_as_composed():
+    """Links and dofs are listed as the stage lists its prims, whatever the tree is."""
+    ball = joint("ball", "Spherical", "/c", "/a")
+    scene = read_stage(open_text(bodies("c") + ball + bodies("b", "a") + joint("slide", "Prismatic", "/b", "/c")))
+    assert scene.link_names == ("/c", "/b", "/a")
+    assert scene.dof_names == ("/ball:rotX", "/ball:rotY", "/ball:rotZ", "/slide")
+    assert joint_of(scene, "/ball").dofs[1].name == "/ball:rotY"
