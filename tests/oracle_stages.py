@@ -38,10 +38,10 @@ WITH_RECORDING = (
 """Stages that are compared with PhysX at 960 Hz."""
 
 
-def simulate(stage: str, rate: float, precision: str = "float64") -> Simulation:
+def simulate(stage: str, rate: float, precision: str = "float64", **settings) -> Simulation:
     """A simulation of a stage at its start state, `rate` steps a second."""
-    settings = SolverSettings(dt=1.0 / rate, precision=precision)
-    simulation = Simulation(read_stage(DATA / "stages" / f"{stage}.usda"), settings=settings)
+    options = SolverSettings(dt=1.0 / rate, precision=precision, **settings)
+    simulation = Simulation(read_stage(DATA / "stages" / f"{stage}.usda"), settings=options)
     inputs = DATA / "stages" / f"{stage}.inputs.json"
     if inputs.exists():
         start = json.loads(inputs.read_text())
@@ -49,9 +49,9 @@ def simulate(stage: str, rate: float, precision: str = "float64") -> Simulation:
     return simulation
 
 
-def trajectory(stage: str, rate: float, precision: str = "float64") -> dict[str, np.ndarray]:
+def trajectory(stage: str, rate: float, precision: str = "float64", **settings) -> dict[str, np.ndarray]:
     """Joint positions by the last part of their names, sampled at 240 Hz over two seconds."""
-    recording = simulate(stage, rate, precision).record(round(SECONDS * rate), every=round(rate / 240))
+    recording = simulate(stage, rate, precision, **settings).record(round(SECONDS * rate), every=round(rate / 240))
     return {name.rsplit("/", 1)[-1]: recording.joint_position[:, 0, k] for k, name in enumerate(recording.joint_names)}
 
 

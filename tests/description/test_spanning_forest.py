@@ -59,7 +59,9 @@ def test_properties_of_the_forest(graph):
     count, edges = graph
     trees = [span(group, edges) for group in components(count, edges)]
     assert sorted(body for tree in trees for body in tree.bodies) == list(range(count))
-    seen = [branch.edge for tree in trees for branch in tree.branches] + [edge for tree in trees for edge in tree.closing]
+    seen = [branch.edge for tree in trees for branch in tree.branches] + [
+        edge for tree in trees for edge in tree.closing
+    ]
     assert sorted(seen) == list(range(len(edges)))
     for tree in trees:
         reached = {WORLD} if not tree.is_floating else {tree.root}
@@ -69,5 +71,7 @@ def test_properties_of_the_forest(graph):
             assert {branch.parent, branch.child} == {edges[branch.edge].body0, edges[branch.edge].body1}
             reached.add(branch.child)
         assert reached - {WORLD} == set(tree.bodies)
-        anchored = any(WORLD in (edge.body0, edge.body1) and {edge.body0, edge.body1} & set(tree.bodies) for edge in edges)
+        anchored = any(
+            WORLD in (edge.body0, edge.body1) and {edge.body0, edge.body1} & set(tree.bodies) for edge in edges
+        )
         assert tree.is_floating == (not anchored)

@@ -50,12 +50,21 @@ ROTATIONS = tuple(Dof(name=f"/j:{axis.value}", axis=axis) for axis in (Axis.ROT_
         (scene(replace(LINK, mass=0.0)), "/a: mass 0 kg must be positive and finite"),
         (scene(replace(LINK, mass=-2.0)), "/a: mass -2 kg must be positive and finite"),
         (scene(replace(LINK, mass=NAN)), "/a: mass nan kg must be positive and finite"),
-        (scene(replace(LINK, inertia=(1, 0, 0, 1, 0, 0))), "/a: inertia with principal moments (0, 1, 1) kg m^2 is singular"),
-        (scene(replace(LINK, inertia=(1, 0, 0, 1, 0, -1))), "/a: inertia with principal moments (-1, 1, 1) kg m^2 is negat"),
+        (
+            scene(replace(LINK, inertia=(1, 0, 0, 1, 0, 0))),
+            "/a: inertia with principal moments (0, 1, 1) kg m^2 is singular",
+        ),
+        (
+            scene(replace(LINK, inertia=(1, 0, 0, 1, 0, -1))),
+            "/a: inertia with principal moments (-1, 1, 1) kg m^2 is negat",
+        ),
         (scene(replace(LINK, inertia=(1, 0, NAN, 1, 0, 1))), "/a: inertia (1, 0, nan, 1, 0, 1) must be finite"),
         (scene(replace(LINK, center_of_mass=(0, INF, 0))), "/a: centre of mass (0, inf, 0) must be finite"),
         (scene(replace(LINK, pose=Pose((0, NAN, 0)))), "/a: pose must be finite"),
-        (scene(replace(LINK, pose=Pose(quaternion=(0, 0, 0, 2)))), "/a: pose has a quaternion (0, 0, 0, 2) that is not of"),
+        (
+            scene(replace(LINK, pose=Pose(quaternion=(0, 0, 0, 2)))),
+            "/a: pose has a quaternion (0, 0, 0, 2) that is not of",
+        ),
         (scene(replace(LINK, linear_damping=-1.0)), "/a: linear damping -1 1/s must be finite and not negative"),
         (with_dof(limit=Limit(lower=1, upper=-1)), "/j: lower limit 1 is above upper limit -1"),
         (with_dof(limit=Limit(lower=NAN)), "/j: lower limit nan is above upper limit inf"),
@@ -67,7 +76,10 @@ ROTATIONS = tuple(Dof(name=f"/j:{axis.value}", axis=axis) for axis in (Axis.ROT_
         (with_dof(drive=Drive(position_target=NAN)), "/j: drive position target nan must be finite"),
         (with_dof(friction=Friction(viscous=-1)), "/j: viscous friction -1 must be finite and not negative"),
         (with_dof(velocity_limit=-1.0), "/j: velocity limit -1 must not be negative"),
-        (scene(joint=replace(JOINT, dofs=(DOF, replace(DOF, axis=Axis.TRANS_X)))), "/j: free axes rotX, transX: one transl"),
+        (
+            scene(joint=replace(JOINT, dofs=(DOF, replace(DOF, axis=Axis.TRANS_X)))),
+            "/j: free axes rotX, transX: one transl",
+        ),
         (scene(joint=replace(JOINT, cone_limit=ConeLimit())), "/j: a cone limit needs three rotational dofs"),
         (
             scene(joint=replace(JOINT, dofs=ROTATIONS, cone_limit=ConeLimit(angle_1=0.0))),
@@ -86,7 +98,9 @@ def test_each_rule(broken, sentence):
 
 def tree(*joints: tuple[int, int]) -> Scene:
     links = tuple(replace(LINK, path=f"/{name}") for name in "abc")
-    made = tuple(replace(JOINT, path=f"/j{i}", parent=parent, child=child, dofs=()) for i, (parent, child) in enumerate(joints))
+    made = tuple(
+        replace(JOINT, path=f"/j{i}", parent=parent, child=child, dofs=()) for i, (parent, child) in enumerate(joints)
+    )
     return Scene(articulations=(Articulation(path="/tree", links=links, joints=made),))
 
 

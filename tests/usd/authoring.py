@@ -30,14 +30,18 @@ def body(name: str, content: str = "", applied: tuple[str, ...] = (), mass: str 
     if mass is None:
         mass = "float physics:mass = 2\nfloat3 physics:diagonalInertia = (0.1, 0.2, 0.25)"
     place = f"double3 xformOp:translate = {tuple(at)}\n"
-    order = 'uniform token[] xformOpOrder = ["xformOp:translate"]' if "xformOpOrder" not in content.split("def ")[0] else ""
+    order = (
+        'uniform token[] xformOpOrder = ["xformOp:translate"]' if "xformOpOrder" not in content.split("def ")[0] else ""
+    )
     return (
         f'def Xform "{name}" {schemas("PhysicsRigidBodyAPI", "PhysicsMassAPI", *applied)} {{\n'
         f"{mass}\n{place}{order}\n{content}\n}}\n"
     )
 
 
-def joint(name: str, kind: str, body0: str = "", body1: str = "", content: str = "", applied: tuple[str, ...] = ()) -> str:
+def joint(
+    name: str, kind: str, body0: str = "", body1: str = "", content: str = "", applied: tuple[str, ...] = ()
+) -> str:
     """A joint between two bodies given by path; an empty path is the world."""
     ends = "".join(f"rel physics:body{side} = <{path}>\n" for side, path in ((0, body0), (1, body1)) if path)
     return f'def Physics{kind}Joint "{name}" {schemas(*applied)} {{\n{ends}{content}\n}}\n'
@@ -54,9 +58,9 @@ def pendulum(
     more: str = "",
     world: str = "",
 ) -> Usd.Stage:
-    """/World/base held to the world and /World/rod on a joint /World/hinge, at the origin, an articulation at /World."""
+    """An articulation /World of /World/base, held to the world, and /World/rod on the joint /World/hinge."""
     return open_text(
-        f"def Xform \"World\" {schemas('PhysicsArticulationRootAPI')} {{\n{world}\n"
+        f'def Xform "World" {schemas("PhysicsArticulationRootAPI")} {{\n{world}\n'
         + body("base")
         + body("rod", rod, rod_applied, rod_mass)
         + joint("held", "Fixed", "", "/World/base")

@@ -27,7 +27,8 @@ TURN = "(0.70710678118, 0.70710678118, 0, 0)"
 def test_frames_are_scaled_with_their_body():
     """Local positions are in the space of the body, scaled; rotations are not."""
     scale = 'float3 xformOp:scale = (6, 6, 6)\nuniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]'
-    content = f"point3f physics:localPos0 = (0, 1, 0)\npoint3f physics:localPos1 = (0, 1, 0)\nquatf physics:localRot1 = {TURN}"
+    content = "point3f physics:localPos0 = (0, 1, 0)\npoint3f physics:localPos1 = (0, 1, 0)\n"
+    content += f"quatf physics:localRot1 = {TURN}"
     hinge = hinge_of(pendulum(content, rod=scale))
     assert hinge.parent_frame.position == pytest.approx((0, 1, 0))
     assert hinge.child_frame.position == pytest.approx((0, 6, 0))
@@ -52,7 +53,9 @@ def test_joint_to_the_world_either_way(ends, is_reversed):
 
 def test_swapped_bodies_keep_the_authored_sign():
     """With the child as body0 the frames are those of the bodies, and position and limit keep their sign."""
-    content = "float state:angular:physics:position = 30\nfloat physics:lowerLimit = -10\nfloat physics:upperLimit = 40\n"
+    content = (
+        "float state:angular:physics:position = 30\nfloat physics:lowerLimit = -10\nfloat physics:upperLimit = 40\n"
+    )
     content += "point3f physics:localPos0 = (1, 0, 0)\npoint3f physics:localPos1 = (2, 0, 0)"
     more = body("leaf") + joint("swapped", "Revolute", "/World/leaf", "/World/rod", content)
     scene = read_stage(pendulum(more=more))
@@ -72,7 +75,9 @@ def test_frame_on_a_child_of_the_body():
         'uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
     )
     rod = f'def Xform "mount" {{\n{place}\n}}\n'
-    more = body("tool") + joint("grip", "Revolute", "/World/rod/mount", "/World/tool", "point3f physics:localPos0 = (0, 1, 0)")
+    more = body("tool") + joint(
+        "grip", "Revolute", "/World/rod/mount", "/World/tool", "point3f physics:localPos0 = (0, 1, 0)"
+    )
     grip = joint_of(read_stage(pendulum(rod=rod, more=more)), "/World/grip")
     assert grip.parent_frame.position == pytest.approx((1, 0, 1), abs=1e-7)
     assert grip.parent_frame.quaternion == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
@@ -106,7 +111,9 @@ def test_static_collider_is_the_world():
     )
     stage = open_text(text + joint("hinge", "Revolute", "/ground", "/box"))
     assert joint_of(read_stage(stage), "/hinge").parent_frame.position == (0, 0, 4)
-    assert any("/hinge.physics:body0: leads to /ground, which is not a rigid body" in text for text in warnings_of(stage))
+    assert any(
+        "/hinge.physics:body0: leads to /ground, which is not a rigid body" in text for text in warnings_of(stage)
+    )
 
 
 def test_disabled_joint_is_ignored():

@@ -16,7 +16,11 @@ from tests.usd.authoring import body, joint, notes_of, open_text, pendulum, sche
             "float physxDrivePerformanceEnvelope:angular:maxActuatorVelocity = 5",
             "performance envelope of the drive angular",
         ),
-        ("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5", "compliance and restitution of the limit angular"),
+        (
+            "PhysxLimitAPI:angular",
+            "float physxLimit:angular:stiffness = 5",
+            "compliance and restitution of the limit angular",
+        ),
     ],
 )
 def test_features_by_schema(schema, content, text):
@@ -26,7 +30,9 @@ def test_features_by_schema(schema, content, text):
 
 def test_spatial_tendon():
     """Attachments are reported on their links."""
-    stage = pendulum(rod="point3f physxTendon:tip:localPos = (1, 0, 0)", rod_applied=("PhysxTendonAttachmentLeafAPI:tip",))
+    stage = pendulum(
+        rod="point3f physxTendon:tip:localPos = (1, 0, 0)", rod_applied=("PhysxTendonAttachmentLeafAPI:tip",)
+    )
     assert warnings_of(stage) == ["/World/rod: tendon leaf tip: not simulated yet"]
 
 
@@ -68,7 +74,9 @@ def test_contacts_are_one_note():
 
 def test_unknown_attributes_and_schemas():
     """An attribute or schema of a physics family that nothing reads is reported."""
-    stage = pendulum("float physxJoint:nonsense = 1\nfloat newton:nonsense = 1", applied=("PhysxNonsenseAPI", "NewtonNonsenseAPI"))
+    stage = pendulum(
+        "float physxJoint:nonsense = 1\nfloat newton:nonsense = 1", applied=("PhysxNonsenseAPI", "NewtonNonsenseAPI")
+    )
     assert warnings_of(stage) == [
         "/World/hinge.newton:nonsense: is not used",
         "/World/hinge.physxJoint:nonsense: is not used",
@@ -81,15 +89,19 @@ def test_attributes_of_contacts_and_engines_are_notes():
     """Attributes that cannot change the motion of a tree are notes, not warnings."""
     stage = pendulum(world="bool physxArticulation:enabledSelfCollisions = 0")
     assert not warnings_of(stage)
-    assert any(text.startswith("/World.physxArticulation:enabledSelfCollisions: is not used") for text in notes_of(stage))
+    assert any(
+        text.startswith("/World.physxArticulation:enabledSelfCollisions: is not used") for text in notes_of(stage)
+    )
 
 
 def test_other_attributes_are_not_our_business():
     """Attributes of other families, and declared ones without a value, are not reported."""
-    assert not warnings_of(pendulum("custom string userProperties:x = \"y\"\nfloat physxJoint:declared"))
+    assert not warnings_of(pendulum('custom string userProperties:x = "y"\nfloat physxJoint:declared'))
 
 
 def test_joint_between_other_joints_attributes_of_a_disabled_joint():
     """The attributes of a disabled joint are covered by its note."""
-    more = joint("off", "Revolute", "/World/base", "/World/rod", "bool physics:jointEnabled = 0\nfloat physics:lowerLimit = 1")
+    more = joint(
+        "off", "Revolute", "/World/base", "/World/rod", "bool physics:jointEnabled = 0\nfloat physics:lowerLimit = 1"
+    )
     assert not warnings_of(pendulum(more=more))

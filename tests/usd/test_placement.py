@@ -21,7 +21,11 @@ def below(content: str, *ops: str) -> object:
 
 def test_pose_has_no_scale():
     """A scaled and turned parent moves and turns a body; positions in it are scaled, its pose is rigid."""
-    parent = ("double3 xformOp:translate = (1, 2, 3)", f"quatd xformOp:orient = {QUARTER}", "float3 xformOp:scale = (2, 2, 2)")
+    parent = (
+        "double3 xformOp:translate = (1, 2, 3)",
+        f"quatd xformOp:orient = {QUARTER}",
+        "float3 xformOp:scale = (2, 2, 2)",
+    )
     stage = below(body("box", "point3f physics:centerOfMass = (0, 1, 0)", at=(1, 0, 0)), *parent)
     link = link_of(read_stage(stage), "/parent/box")
     assert link.pose.position == pytest.approx((1, 4, 3))
@@ -51,7 +55,10 @@ def test_non_uniform_scale_along_the_axes_is_fine():
 
 def test_shear_is_an_error():
     """A non-uniform scale above a rotated body shears it; the error names the prim."""
-    turned = body("box", 'quatd xformOp:orient = (0.92387953, 0, 0, 0.38268343)\nuniform token[] xformOpOrder = ["xformOp:orient"]')
+    turned = body(
+        "box",
+        'quatd xformOp:orient = (0.92387953, 0, 0, 0.38268343)\nuniform token[] xformOpOrder = ["xformOp:orient"]',
+    )
     (error,) = errors_of(below(turned, "float3 xformOp:scale = (1, 2, 1)"))
     assert error.startswith("/parent/box: its world transform is sheared")
 
@@ -110,7 +117,7 @@ def test_body_that_leaves_the_stack():
 
 def test_animated_body_starts_at_the_start_time_of_the_stage():
     """Time samples are read at startTimeCode."""
-    samples = 'double3 xformOp:translate.timeSamples = { 0: (1, 0, 0), 10: (2, 0, 0) }\n'
+    samples = "double3 xformOp:translate.timeSamples = { 0: (1, 0, 0), 10: (2, 0, 0) }\n"
     text = f'def Xform "box" {schemas("PhysicsRigidBodyAPI", "PhysicsMassAPI")} {{\nfloat physics:mass = 1\n{samples}'
     text += 'uniform token[] xformOpOrder = ["xformOp:translate"]\n}'
     stage = open_text(text, "metersPerUnit = 1\nstartTimeCode = 10")

@@ -10,13 +10,17 @@ from warp_artic.usd.read_stage import inspect_stage
 PER_DEGREE = 180 / math.pi
 
 
-@pytest.mark.parametrize("name", ["newton:armature", "physxJointAxis:angular:armature", "physxJoint:armature", "mjc:armature"])
+@pytest.mark.parametrize(
+    "name", ["newton:armature", "physxJointAxis:angular:armature", "physxJoint:armature", "mjc:armature"]
+)
 def test_armature_in_each_dialect(name):
     """Armature has no angle in its unit."""
     assert hinge_of(pendulum(f"float {name} = 0.5")).dofs[0].armature == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("name", ["newton:velocityLimit", "physxJointAxis:angular:maxJointVelocity", "physxJoint:maxJointVelocity"])
+@pytest.mark.parametrize(
+    "name", ["newton:velocityLimit", "physxJointAxis:angular:maxJointVelocity", "physxJoint:maxJointVelocity"]
+)
 def test_velocity_limit_in_each_dialect(name):
     """Velocity limits are in degrees a second, on every joint schema."""
     assert hinge_of(pendulum(f"float {name} = 90")).dofs[0].velocity_limit == pytest.approx(math.pi / 2)

@@ -102,8 +102,11 @@ def test_mass_without_inertia_or_colliders():
 
 def test_open_mesh_is_taken_as_its_box():
     """A mesh that encloses nothing gets the box around it, with a warning."""
-    mesh = shape("Mesh", "point3f[] points = [(0,0,0), (1,0,0), (1,2,0), (0,0,3)]\n"
-                 "int[] faceVertexCounts = [3, 3]\nint[] faceVertexIndices = [0, 1, 2, 0, 2, 3]")
+    mesh = shape(
+        "Mesh",
+        "point3f[] points = [(0,0,0), (1,0,0), (1,2,0), (0,0,3)]\n"
+        "int[] faceVertexCounts = [3, 3]\nint[] faceVertexIndices = [0, 1, 2, 0, 2, 3]",
+    )
     mass, center, _ = of_box(box(mesh))
     assert (mass, center) == (pytest.approx(6000), pytest.approx((0.5, 1, 1.5)))
     assert any("not closed" in text for text in warnings_of(box(mesh)))
@@ -139,10 +142,26 @@ def test_density_of_a_bound_material():
         ("", "float physics:mass = -5", "/box.physics:mass: is -5 kg, must be positive"),
         ("", "float physics:mass = nan", "/box.physics:mass: is nan, must be finite"),
         ("", 'string physics:mass = "heavy"', "/box.physics:mass: is 'heavy', must be a number"),
-        ("", "float physics:mass = 1\nfloat3 physics:diagonalInertia = (0, 0, 0)", "/box.physics:diagonalInertia: is si"),
-        ("", "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, 0)", "/box.physics:diagonalInertia: inertia"),
-        ("", "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, -1)", "/box.physics:diagonalInertia: iner"),
-        ("", "float physics:mass = 1\ndouble[] newton:inertia = [1, 2]", "/box.newton:inertia: must be six finite numb"),
+        (
+            "",
+            "float physics:mass = 1\nfloat3 physics:diagonalInertia = (0, 0, 0)",
+            "/box.physics:diagonalInertia: is si",
+        ),
+        (
+            "",
+            "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, 0)",
+            "/box.physics:diagonalInertia: inertia",
+        ),
+        (
+            "",
+            "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, -1)",
+            "/box.physics:diagonalInertia: iner",
+        ),
+        (
+            "",
+            "float physics:mass = 1\ndouble[] newton:inertia = [1, 2]",
+            "/box.newton:inertia: must be six finite numb",
+        ),
         ("", "float physics:mass = 1\npoint3f physics:centerOfMass = (0, nan, 0)", "/box.physics:centerOfMass: is"),
         (shape("Sphere", "double radius = -1"), "", "/box/shape.radius: is -1, negative"),
     ],
@@ -185,11 +204,14 @@ def authored(kind: str, name: str, value) -> str:
 @settings(max_examples=60, deadline=None)
 @given(
     own=st.tuples(maybe, maybe),
-    shapes=st.lists(st.tuples(maybe, maybe, st.tuples(*[st.floats(-2, 2, width=16)] * 3), st.tuples(*[positive] * 3)),
-                    min_size=1, max_size=3),
+    shapes=st.lists(
+        st.tuples(maybe, maybe, st.tuples(*[st.floats(-2, 2, width=16)] * 3), st.tuples(*[positive] * 3)),
+        min_size=1,
+        max_size=3,
+    ),
     center=st.one_of(st.none(), st.tuples(*[st.floats(-1, 1, width=16)] * 3)),
     diagonal=st.one_of(st.none(), st.just((1.0, 1.5, 2.0))),
-)  # fmt: skip
+)
 def test_precedence_is_that_of_usd_physics(own, shapes, center, diagonal):
     """Mass, centre and inertia equal those of ComputeMassProperties for any mixture of authored values."""
     content = SCALED + "".join(

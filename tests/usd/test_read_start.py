@@ -37,7 +37,12 @@ def test_position_from_poses_of_a_prismatic_joint():
 def test_position_of_a_reversed_joint(kind, position):
     """With the child as body0 the position is that of body1, the parent, seen from the child."""
     vector = (40, 0, 0) if kind == "Revolute" else position
-    text = body("base") + body("rod", turned(vector)) + joint("held", "Fixed", "", "/base") + joint("hinge", kind, "/rod", "/base")
+    text = (
+        body("base")
+        + body("rod", turned(vector))
+        + joint("held", "Fixed", "", "/base")
+        + joint("hinge", kind, "/rod", "/base")
+    )
     hinge = joint_of(read_stage(open_text(text)), "/hinge")
     assert hinge.reversed
     assert np.degrees([dof.position for dof in hinge.dofs]) == pytest.approx(-np.array(position))
@@ -133,7 +138,11 @@ def test_velocity_of_a_slider_is_that_of_the_joint_frame():
 
 def test_velocity_of_the_root_alone_sets_no_joint_rates():
     """A thrown mechanism whose root alone has a velocity starts with joints at rest."""
-    text = body("base", "vector3f physics:angularVelocity = (90, 0, 0)") + body("rod") + joint("j", "Revolute", "/base", "/rod")
+    text = (
+        body("base", "vector3f physics:angularVelocity = (90, 0, 0)")
+        + body("rod")
+        + joint("j", "Revolute", "/base", "/rod")
+    )
     scene = read_stage(open_text(text))
     assert joint_of(scene, "/j").dofs[0].velocity == 0.0
     assert scene.articulations[0].links[0].angular_velocity == pytest.approx((math.pi / 2, 0, 0))

@@ -40,7 +40,7 @@ def below(content: str, name: str = "robot") -> str:
 
 
 def test_root_on_an_ancestor():
-    """A root above its bodies: fixed where a joint leads to the world, else rooted at the body that is body1 of none."""
+    """A root above its bodies: the tree starts at the world, else at the body that is body1 of no joint."""
     fixed = below(bodies("a", "b") + joint("held", "Fixed", "", "/b") + chain("a", "b"))
     (tree,) = read_stage(open_text(fixed)).articulations
     assert (tree.path, tree.is_floating, tree.inbound[1].path) == ("/robot", False, "/robot/held")
@@ -110,7 +110,9 @@ def test_two_joints_to_the_world_are_a_cycle():
     """A link held twice by the world closes a cycle through the world."""
     text = bodies("a", "b") + chain("a", "b") + joint("one", "Fixed", "", "/a") + joint("two", "Fixed", "", "/b")
     (error,) = errors_of(open_text(below(text)))
-    assert error.startswith("/robot/two: closes a cycle in the tree of /robot, made of /robot/ab, /robot/one, /robot/two")
+    assert error.startswith(
+        "/robot/two: closes a cycle in the tree of /robot, made of /robot/ab, /robot/one, /robot/two"
+    )
 
 
 def test_two_joints_between_the_same_bodies_are_a_cycle():

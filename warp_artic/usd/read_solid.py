@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from pxr import Usd, UsdGeom
+from pxr import Usd, Vt
 
 from warp_artic.usd import solids
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.solids import Solid
 
 AXES = ("X", "Y", "Z")
+POINTS = (Vt.Vec3fArray, Vt.Vec3dArray, Vt.Vec3hArray)
 
 
 def read_solid(prim: Usd.Prim, attributes: Attributes) -> Solid | None:
@@ -41,6 +42,14 @@ class _Shape:
             self.attributes.report.error("attribute-value", f"{self.prim.GetPath()}.{name}", f"is {value:g}, negative")
             return fallback
         return value
+
+    def array(self, name: str, kinds: tuple[type, ...]) -> np.ndarray:
+        """An array of the shape; empty where it is not authored or of a wrong type."""
+        value = self.attributes.authored(self.prim, name)
+        if value is not None and not isinstance(value, kinds):
+            self.attributes.report.error("attribute-value", f"{self.prim.GetPath()}.{name}", "is of a wrong type")
+            value = None
+        return np.array(() if value is None else value)
 
     def along_axis(self, solid: Solid) -> Solid:
         """A solid along z, turned along the authored axis."""
@@ -80,15 +89,10 @@ def _capsule_1(shape: _Shape) -> Solid:
 
 def _mesh(shape: _Shape) -> Solid | None:
     """The inside of a closed mesh, or the box around an open one."""
-    mesh, report = UsdGeom.Mesh(shape.prim), shape.attributes.report
-    time, path = shape.attributes.time, shape.prim.GetPath()
-    try:
-        points = np.array(mesh.GetPointsAttr().Get(time) or (), float).reshape(-1, 3)
-        counts = np.array(mesh.GetFaceVertexCountsAttr().Get(time) or (), int)
-        corners = np.array(mesh.GetFaceVertexIndicesAttr().Get(time) or (), int)
-    except (TypeError, ValueError):
-        report.error("attribute-value", path, "its points, face counts or face indices are of a wrong type")
-        return None
+    report, path = shape.attributes.report, shape.prim.GetPath()
+    points = shape.array("points", POINTS)
+    counts = shape.array("faceVertexCounts", (Vt.IntArray,))
+    corners = shape.array("faceVertexIndices", (Vt.IntArray,))
     if not len(points) or not len(counts):
         report.warn("collider-shape", path, "a mesh without points or faces gives no mass to its body")
         return None
@@ -100,9 +104,9 @@ def _mesh(shape: _Shape) -> Solid | None:
         return None
     triangles = _triangles(counts, corners)
     if solids.is_closed(triangles):
-        return solids.mesh(points, triangles)
+        return solids.mesh(points.astype(float), triangles)
     report.warn("collider-open", path, "the mesh is not closed: mass properties are those of the box around it")
-    low, high = points.min(axis=0), points.max(axis=0)
+    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
     X = np.eye(4)
     X[:3, 3] = 0.5 * (low + high)
     return solids.box(*(high - low)).transformed(X)
