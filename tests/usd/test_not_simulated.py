@@ -65,6 +65,12 @@ def test_typed_prims():
     assert warnings_of(open_text(text)) == ["/t: tendon: not simulated yet", "/g: gear joint: not simulated yet"]
 
 
+def test_bodies_of_a_point_instancer():
+    """Bodies below a point instancer are read once, and that is said."""
+    (warning,) = warnings_of(open_text('def PointInstancer "many" {\n' + body("a") + "}\n"))
+    assert warning.startswith("/many: bodies below a point instancer are simulated once")
+
+
 def test_contacts_are_one_note():
     """However many colliders there are, contacts are one note with their number."""
     cubes = "".join(f'def Cube "c{i}" {schemas("PhysicsCollisionAPI")} {{\n}}\n' for i in range(3))
@@ -99,7 +105,7 @@ def test_other_attributes_are_not_our_business():
     assert not warnings_of(pendulum('custom string userProperties:x = "y"\nfloat physxJoint:declared'))
 
 
-def test_joint_between_other_joints_attributes_of_a_disabled_joint():
+def test_attributes_of_a_disabled_joint():
     """The attributes of a disabled joint are covered by its note."""
     more = joint(
         "off", "Revolute", "/World/base", "/World/rod", "bool physics:jointEnabled = 0\nfloat physics:lowerLimit = 1"

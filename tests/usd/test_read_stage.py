@@ -273,6 +273,7 @@ ATTRIBUTES = {
 PLACES = [(path, name) for path, names in ATTRIBUTES.items() for name in names]
 
 
+@pytest.mark.filterwarnings("error")
 @settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), TYPED), min_size=1, max_size=4))
 def test_no_value_gives_a_traceback(changes):

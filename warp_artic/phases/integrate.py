@@ -1,7 +1,8 @@
 """Velocities take their new values; positions move on their manifold with a velocity that is constant meanwhile.
 
-An environment whose v+ is not finite keeps its last state from then on, and `state.failure` names the first dof
-(counted from 1, root dofs first) that was not finite and the step. The other environments do not notice.
+An environment whose v+ runs away keeps its last state from then on, and `state.failure` names the first dof (counted
+from 1, root dofs first) that did, and the step. The other environments do not notice. Running away means that the cube
+of a velocity is not finite, beyond 7e12 m/s in float32: what is reported of the last state is then finite too.
 """
 
 import warp as wp
@@ -24,13 +25,14 @@ from warp_artic.phases.kinematics import signed_triple
 
 @wp.func
 def find_failure(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Count the step, and remember it with the first dof whose velocity is not finite."""
+    """Count the step, and remember it with the first dof whose velocity runs away."""
     failure = state.failure[0, column]
     zero = real(0.0, failure)
     clock = state.clock[0, column] + real(1.0, failure)
     state.clock[0, column] = clock
     for dof in range(model.dof_count):
-        bad = real(1.0, failure) - is_finite(work.v_next[dof, slot]) - failure
+        v = work.v_next[dof, slot]
+        bad = real(1.0, failure) - is_finite(v * v * v) - failure
         failure = where_positive(bad, zero + real(float(dof + 1), failure), failure)
     newly = failure - state.failure[0, column]
     state.failure[0, column] = failure

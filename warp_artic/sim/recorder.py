@@ -26,36 +26,27 @@ class Recorder:
         self._link_pose = np.zeros((records, E, L, 7), dtype)
         self._link_velocity = np.zeros((records, E, L, 6), dtype)
         self._energy = np.zeros((records, E, 2), dtype)
-        self._mass = [sum(link.mass for link in tree.links) for tree in simulation.scene.articulations]
-        self._arrays = [{name: member.array(name) for name in RECORDED} for member in simulation._members]
-        # On a CPU the arrays are the memory that steps write: one view serves all records.
-        self._views = [self._copies(arrays) for arrays in self._arrays] if _is_on_cpu(simulation) else None
+        self._groups = [_GroupReader(simulation, group) for group in simulation._groups]
         self._count = 0
 
     def take(self) -> None:
         """Record the state now."""
-        simulation, k = self._simulation, self._count
-        simulation.report()
-        self._time[k] = simulation.time
-        for index, (member, dofs, links) in enumerate(
-            zip(simulation._members, simulation._order["dof"], simulation._order["link"])
-        ):
-            view = self._copies(self._arrays[index]) if self._views is None else self._views[index]
-            if len(dofs):
-                self._joint_position[k][:, dofs] = view["joint_position"].T
-                self._joint_velocity[k][:, dofs] = view["joint_velocity"].T
-            pose = view["link_pose"].transpose(2, 0, 1)
-            origin = member.group.origins[member.place]
-            self._link_pose[k][:, links, :3] = pose[..., :3] + origin
+        k = self._count
+        self._simulation.report()
+        self._time[k] = self._simulation.time
+        for group in self._groups:
+            values = group.read()
+            if group.dofs.size:
+                self._joint_position[k][:, group.dofs] = values["joint_position"]
+                self._joint_velocity[k][:, group.dofs] = values["joint_velocity"]
+            links, places, count = group.links, len(group.links), group.links.shape[1]
+            pose = values["link_pose"].reshape(-1, places, count, 7)
+            self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
-            self._link_velocity[k][:, links] = view["link_velocity"].transpose(2, 0, 1)
-            self._energy[k] += view["energy"][0].T
-            self._energy[k][:, 1] -= self._mass[index] * np.dot(simulation.scene.gravity, origin)
+            self._link_velocity[k][:, links] = values["link_velocity"].reshape(-1, places, count, 6)
+            self._energy[k] += values["energy"].sum(axis=1)
+            self._energy[k][:, 1] -= group.origin_energy
         self._count += 1
-
-    @staticmethod
-    def _copies(arrays) -> dict[str, np.ndarray]:
-        return {name: array.numpy() for name, array in arrays.items()}
 
     def recording(self) -> Recording:
         """Everything taken so far."""
@@ -84,5 +75,32 @@ class Recorder:
         )
 
 
-def _is_on_cpu(simulation) -> bool:
-    return wp.get_device(simulation.device).is_cpu
+
+class _GroupReader:
+    """Reads the arrays of a group as (environments, articulations, rows)."""
+
+    def __init__(self, simulation, group):
+        members = [simulation._members[index] for index in group.members]
+        trees = [simulation.scene.articulations[index] for index in group.members]
+        self.dofs = np.array([simulation._order["dof"][member.index] for member in members])
+        self.links = np.array([simulation._order["link"][member.index] for member in members])
+        self.origins = group.origins
+        masses = [sum(link.mass for link in tree.links) for tree in trees]
+        self.origin_energy = float(np.dot(masses, group.origins @ np.asarray(simulation.scene.gravity)))
+        self._shape = (len(members), group.environments)
+        self._arrays = {
+            name: (group.state if name in group.state else group.outputs)[name].view(0, group.columns.count)
+            for name in RECORDED
+        }
+        # On a CPU the arrays are the memory that steps write: one view serves all records.
+        self._views = self._copy() if wp.get_device(simulation.device).is_cpu else None
+
+    def read(self) -> dict[str, np.ndarray]:
+        """The arrays now."""
+        return self._copy() if self._views is None else self._views
+
+    def _copy(self) -> dict[str, np.ndarray]:
+        return {
+            name: array.numpy().reshape(array.shape[0], *self._shape).transpose(2, 1, 0)
+            for name, array in self._arrays.items()
+        }

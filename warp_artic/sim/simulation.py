@@ -36,20 +36,20 @@ LANES_FROM = 4
 
 @dataclass(frozen=True)
 class Failure:
-    """An environment that has stopped because its state would not have been finite."""
+    """An environment that has stopped because a velocity ran away."""
 
     environment: int
     articulation: str
     """Prim path of the articulation."""
     quantity: str
-    """The first velocity that was not finite: a dof name, or the root."""
+    """What has the first such velocity: a dof name, or the root."""
     step: int
-    """The step that would have made it so, counted from 1; the environment keeps the state before it."""
+    """The step that it would have been, counted from 1; the environment keeps the state before it."""
 
     def __str__(self) -> str:
         return (
             f"{self.articulation}: environment {self.environment} stopped at step {self.step}: "
-            f"the velocity of {self.quantity} is not finite"
+            f"the velocity of {self.quantity} runs away"
         )
 
 

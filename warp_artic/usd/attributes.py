@@ -63,7 +63,7 @@ class Attributes:
             return default
         if not isinstance(value, VECTORS):
             return self._refuse(prim, name, f"is {_show(value)}, must be three numbers", default)
-        if not all(math.isfinite(component) for component in value):
+        if not all(abs(component) < UNBOUNDED for component in value):
             return self._refuse(prim, name, f"is {tuple(value)}, must be finite", default)
         return tuple(self.units.si(float(component), quantity) for component in value)
 

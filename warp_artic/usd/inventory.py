@@ -25,6 +25,8 @@ class Inventory:
     roots: dict[str, Usd.Prim] = field(default_factory=dict)
     colliders: dict[str, list[Usd.Prim]] = field(default_factory=dict)
     """By the path of the body they move with; those of no body under the empty path."""
+    instancers: list[str] = field(default_factory=list)
+    """Paths of point instancers."""
     others: dict[str, Usd.Prim] = field(default_factory=dict)
     """Further prims with a physics type, schema or attribute."""
     schemas: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -86,6 +88,8 @@ def _resets(prim: Usd.Prim) -> bool:
 def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
     kind = prim.GetTypeName()
     listed = tokens.RIGID_BODY in schemas
+    if kind == "PointInstancer":
+        inventory.instancers.append(path)
     if kind == tokens.SCENE:
         inventory.scenes[path] = prim
         listed = True

@@ -78,6 +78,10 @@ def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
         _report_type(prim, names, attributes)
         _report_schemas(prim, inventory, names, attributes)
         _report_attributes(prim, names, attributes)
+    for path in inventory.instancers:
+        if any(body.startswith(path + "/") for body in inventory.bodies):
+            text = "bodies below a point instancer are simulated once where they are, not for each of its points"
+            attributes.report.warn("point-instancer", path, text)
     colliders = sum(len(group) for group in inventory.colliders.values())
     if colliders:
         text = f"contacts are not simulated yet; the stage has {colliders} collider{'s' * (colliders != 1)}"

@@ -18,7 +18,7 @@ from warp_artic.description.diagnostic import Severity
 from warp_artic.description.pose import matrix_from_quaternion
 from warp_artic.description.validate import inertia_findings
 from warp_artic.usd import units
-from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.attributes import UNBOUNDED, Attributes
 from warp_artic.usd.placement import Placement, Placements, nearest_rotation
 from warp_artic.usd.read_solid import read_solid
 
@@ -150,7 +150,7 @@ def _newton_inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None
         numbers = np.zeros(1)
     if not len(numbers):
         return None
-    if len(numbers) != 6 or not np.isfinite(numbers).all():
+    if len(numbers) != 6 or not (np.abs(numbers) < UNBOUNDED).all():
         attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", "must be six finite numbers")
         return None
     xx, yy, zz, xy, xz, yz = (attributes.units.si(float(number), units.INERTIA) for number in numbers)
