@@ -152,3 +152,4 @@ def test_joint_state_velocity():
     """The velocity of the joint state is in degrees a second."""
     stage = pendulum("float state:angular:physics:velocity = 90", rod="vector3f physics:angularVelocity = (10, 0, 0)")
     assert hinge_of(stage).dofs[0].velocity == pytest.approx(math.pi / 2)
+    assert [text for text in warnings_of(stage) if "a velocity of 1.571 rad/s, its bodies have 0.1745" in text]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from warp_artic.description.joint import Dof, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.mimic import Mimic
+from warp_artic.description.tendon import FixedTendon, SpatialTendon
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +20,9 @@ class Articulation:
     """Ordered by path, depth first, as composed on the stage."""
     joints: tuple[Joint, ...]
     """Ordered by path, depth first, as composed on the stage."""
+    fixed_tendons: tuple[FixedTendon, ...] = ()
+    spatial_tendons: tuple[SpatialTendon, ...] = ()
+    mimics: tuple[Mimic, ...] = ()
     position_iterations: int | None = None
     """Authored iteration count of the position solve, if any."""
     velocity_iterations: int | None = None

@@ -40,7 +40,8 @@ def read_articulation(
         if links[local.child] is None or (local.parent != WORLD and links[local.parent] is None):
             continue
         moves = not attributes.names(prims[branch.child]).isdisjoint(VELOCITIES)
-        read.append(read_joint(ends, local, _is_reversed(ends, branch, inventory), links, moves, inventory, attributes))
+        is_reversed = ends.end0.body == links[local.child].path
+        read.append(read_joint(ends, local, is_reversed, links, moves, inventory, attributes))
     if None in links or None in read or len(read) < len(plan.tree.branches):
         return None
     position_iterations = _iterations(plan, "position_iterations", attributes)
@@ -51,12 +52,6 @@ def read_articulation(
         position_iterations=settings.position_iterations if position_iterations is None else position_iterations,
         velocity_iterations=_iterations(plan, "velocity_iterations", attributes),
     )
-
-
-def _is_reversed(ends: JointEnds, branch: Branch, inventory: Inventory) -> bool:
-    """Whether the joint points from the child to the parent."""
-    child = list(inventory.bodies)[branch.child]
-    return ends.end0.body == child
 
 
 def _iterations(plan: TreePlan, field: str, attributes: Attributes) -> int | None:

@@ -36,7 +36,10 @@ def read_start(
     rates = _rates(joint, parent, child) if moves else np.zeros(len(joint.dofs))
     dofs = []
     for dof, position, rate in zip(joint.dofs, derived, rates):
-        dofs.append(_start(prim, dof, len(joint.dofs) > 1, float(position), float(rate), attributes))
+        dof = _start(prim, dof, len(joint.dofs) > 1, float(position), float(rate), attributes)
+        if moves:
+            _report_rate(dof, float(rate), attributes)
+        dofs.append(dof)
     joint = replace(joint, dofs=tuple(dofs))
     if len(dofs) > 1:
         _report_rotation(joint, X_01, attributes)
@@ -162,6 +165,14 @@ def _report_rotation(joint: Joint, X_01: Pose, attributes: Attributes) -> None:
             "state is used"
         )
         attributes.report.warn("state-disagrees-with-pose", joint.path, text)
+
+
+def _report_rate(dof: Dof, rate: float, attributes: Attributes) -> None:
+    """Report where the joint state has another velocity than the body, which has one of its own."""
+    if not math.isclose(dof.velocity, rate, rel_tol=1e-3, abs_tol=1e-3):
+        unit = "m/s" if dof.axis.is_linear else "rad/s"
+        text = f"its joint state has a velocity of {dof.velocity:.4g} {unit}, its bodies have {rate:.4g}; the first is used"
+        attributes.report.warn("state-disagrees-with-velocity", dof.name, text)
 
 
 def _report_outside(dof: Dof, position: float, attributes: Attributes) -> None:

@@ -1,0 +1,26 @@
+"""Mimic joints: a linear relation between degrees of freedom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mimic:
+    """C = sum G_i q_i + offset = 0, hard or as a spring of a natural frequency and damping ratio.
+
+    Source: Mimic Joints, equations 3 and 17-29.
+    """
+
+    name: str
+    """Path of the following joint; with its axis appended where the joint has several dofs."""
+    dofs: tuple[int, ...]
+    """Indices into `Articulation.dofs`, the follower first."""
+    gears: tuple[float, ...]
+    """G, 1 for the follower; such that C has the unit of the follower's position."""
+    offset: float = 0.0
+    """[rad or m]"""
+    natural_frequency: float = 0.0
+    """[rad/s]; at most 0: hard."""
+    damping_ratio: float = 0.0
+    enabled: bool = True
