@@ -116,6 +116,16 @@ def test_static_collider_is_the_world():
     )
 
 
+def test_joint_to_a_prim_above_it():
+    """A joint to the root of its asset holds it to the world where the asset is referenced; that is only a note."""
+    asset = body("box") + joint("hinge", "Revolute", "/asset", "/asset/box", "point3f physics:localPos0 = (0, 0, 1)")
+    place = 'double3 xformOp:translate = (5, 0, 0)\nuniform token[] xformOpOrder = ["xformOp:translate"]'
+    stage = open_text(f'def Xform "asset" {{\n{place}\n{asset}\n}}\n')
+    assert joint_of(read_stage(stage), "/asset/hinge").parent_frame.position == (5, 0, 1)
+    assert any("/asset/hinge.physics:body0: leads to /asset" in text for text in notes_of(stage))
+    assert not [text for text in warnings_of(stage) if "leads to" in text]
+
+
 def test_disabled_joint_is_ignored():
     """A joint with jointEnabled = 0 is no joint, and a note says so."""
     stage = open_text(body("box") + joint("hinge", "Revolute", "", "/box", "bool physics:jointEnabled = 0"))

@@ -19,6 +19,7 @@ import warp as wp
 from warp_artic.constraints.rows import (
     gap_velocity,
     row_velocity,
+    set_coefficient,
     set_position_window,
     set_unbounded,
     set_window,
@@ -81,7 +82,7 @@ def set_triple_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot
     """Write a Jacobian given in the axes of M on the dofs of a joint."""
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
-        work.coefficient[term, slot] = component(J, model.dof_axis[model.term_dof[term]])
+        set_coefficient(work, term, slot, component(J, model.dof_axis[model.term_dof[term]]))
 
 
 @wp.func

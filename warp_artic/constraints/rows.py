@@ -1,11 +1,13 @@
 """Constraint rows: the contract between a constraint family and a solver.
 
-A row speaks about the velocity y = J v+ of its Jacobian at the end of the step and about the impulse z along J^T:
+A row speaks about the velocity y = J v+ of its Jacobian at the end of the step and about the impulse z along its push,
+which is J^T but for tendons whose forces do not follow from their length:
     y + compliance z = y*,   y* = y clamped to [lower, upper]  (a single value for an equality)
     |z| <= hold, else |z| = slide  (a bound on the impulse, and what is left of it once it gives way)
 A family writes, each step: the window [lower, upper], the compliance, the bounds (hold, slide) and the coefficients of
-J. A row outside its window becomes active, is given its response Y = M^-1 J^T, and is solved; an inactive row costs a
-comparison. J is sparse: `row_terms` coefficients on the dofs `term_dof`. Rows with the same J share the response slot.
+J and of the push. A row outside its window becomes active, is given its response Y = M^-1 push, and is solved; an
+inactive row costs a comparison. J is sparse: `row_terms` coefficients on the dofs `term_dof`. Rows with the same push share the
+response slot.
 
 A row of a tree with a force law that is linear in v+ (an unsaturated drive, a damper) is better folded into the factors
 of the articulated inertia, where it is exact; see `drive`.
@@ -54,9 +56,27 @@ def set_unbounded(work: WorkArrays, row: int, slot: int, like: Real):
 
 
 @wp.func
+def set_coefficient(work: WorkArrays, term: int, slot: int, coefficient: Real):
+    """Write an entry of J whose push is the same."""
+    work.coefficient[term, slot] = coefficient
+    work.push[term, slot] = coefficient
+
+
+@wp.func
+def allow_every_velocity(work: WorkArrays, row: int, slot: int, enabled: Real):
+    """Open the window of a row where it is not enabled."""
+    infinite = real(1.0, enabled) / real(0.0, enabled)
+    lower = work.window[2 * row, slot]
+    upper = work.window[2 * row + 1, slot]
+    set_window(
+        work, row, slot, where_positive(enabled, lower, neg(infinite)), where_positive(enabled, upper, infinite)
+    )
+
+
+@wp.func
 def set_single_coefficient(model: ModelArrays, work: WorkArrays, row: int, slot: int, like: Real):
     """J = 1 on the only dof of a row."""
-    work.coefficient[model.row_term[row], slot] = real(1.0, like)
+    set_coefficient(work, model.row_term[row], slot, real(1.0, like))
 
 
 @wp.func

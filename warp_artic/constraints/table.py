@@ -3,17 +3,22 @@
 import warp as wp
 
 from warp_artic.constraints.drive import set_drive_row
+from warp_artic.constraints.fixed_tendon import set_fixed_tendon_limit_row, set_fixed_tendon_row
 from warp_artic.constraints.joint_friction import set_friction_row
 from warp_artic.constraints.joint_limit import set_joint_limit_row
+from warp_artic.constraints.mimic import set_mimic_row
 from warp_artic.constraints.rotation_limit import set_cone_row, set_rotation_limit_row, set_swing_row, set_twist_row
 from warp_artic.constraints.velocity_limit import set_velocity_limit_row
 from warp_artic.math.numbers import Real
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import (
     CONE_LIMIT,
     DRIVE,
+    FIXED_TENDON,
+    FIXED_TENDON_LIMIT,
     FRICTION,
     JOINT_LIMIT,
+    MIMIC,
     ROTATION_LIMIT,
     SWING_LIMIT,
     TWIST_LIMIT,
@@ -22,8 +27,10 @@ from warp_artic.model.families import (
 
 
 @wp.func
-def set_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill one row for this step."""
+def set_row(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, reach: Real
+):
+    """Fill one row for this step; `reach` is the time from the positions of the state to the end of the step."""
     family = model.row_family[row]
     if family == DRIVE:
         set_drive_row(model, work, row, column, slot, h)
@@ -31,6 +38,12 @@ def set_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: i
         set_friction_row(model, work, row, column, slot, h)
     if family == VELOCITY_LIMIT:
         set_velocity_limit_row(model, work, row, column, slot, h)
+    if family == FIXED_TENDON:
+        set_fixed_tendon_row(model, state, work, row, column, slot, h, reach)
+    if family == FIXED_TENDON_LIMIT:
+        set_fixed_tendon_limit_row(model, state, work, row, column, slot, h, reach)
+    if family == MIMIC:
+        set_mimic_row(model, state, work, row, column, slot, reach)
     if family == JOINT_LIMIT:
         set_joint_limit_row(model, work, row, column, slot, h)
     if family == ROTATION_LIMIT:

@@ -64,6 +64,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         path_link: wp.array(dtype=int)
         term_dof: wp.array(dtype=int)
         slot_row: wp.array(dtype=int)
+        tendon_term: wp.array(dtype=int)
+        mimic_term: wp.array(dtype=int)
         # Links
         parent_frame: wp.array2d(dtype=T)
         link_frame: wp.array2d(dtype=T)
@@ -87,6 +89,22 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         friction_viscous: wp.array2d(dtype=T)
         velocity_limit: wp.array2d(dtype=T)
         cone_angle: wp.array2d(dtype=T)
+        # Couplings
+        tendon_coefficient: wp.array2d(dtype=T)
+        tendon_force_coefficient: wp.array2d(dtype=T)
+        tendon_stiffness: wp.array2d(dtype=T)
+        tendon_damping: wp.array2d(dtype=T)
+        tendon_limit_stiffness: wp.array2d(dtype=T)
+        tendon_rest_length: wp.array2d(dtype=T)
+        tendon_offset: wp.array2d(dtype=T)
+        tendon_lower: wp.array2d(dtype=T)
+        tendon_upper: wp.array2d(dtype=T)
+        tendon_enabled: wp.array2d(dtype=T)
+        mimic_gear: wp.array2d(dtype=T)
+        mimic_offset: wp.array2d(dtype=T)
+        mimic_natural_frequency: wp.array2d(dtype=T)
+        mimic_damping_ratio: wp.array2d(dtype=T)
+        mimic_enabled: wp.array2d(dtype=T)
         gravity: wp.array2d(dtype=T)
 
     @wp.struct
@@ -149,6 +167,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         joining: wp.array2d(dtype=T)
         bend: wp.array2d(dtype=T)
         coefficient: wp.array2d(dtype=T)
+        push: wp.array2d(dtype=T)
         response: wp.array2d(dtype=T)
         ready: wp.array2d(dtype=int)
 

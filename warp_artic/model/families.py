@@ -15,16 +15,22 @@ class Family(IntEnum):
     DRIVE = 0
     FRICTION = 1
     VELOCITY_LIMIT = 2
-    JOINT_LIMIT = 3
-    ROTATION_LIMIT = 4
-    TWIST_LIMIT = 5
-    SWING_LIMIT = 6
-    CONE_LIMIT = 7
+    FIXED_TENDON = 3
+    FIXED_TENDON_LIMIT = 4
+    MIMIC = 5
+    JOINT_LIMIT = 6
+    ROTATION_LIMIT = 7
+    TWIST_LIMIT = 8
+    SWING_LIMIT = 9
+    CONE_LIMIT = 10
 
 
 DRIVE = wp.constant(int(Family.DRIVE))
 FRICTION = wp.constant(int(Family.FRICTION))
 VELOCITY_LIMIT = wp.constant(int(Family.VELOCITY_LIMIT))
+FIXED_TENDON = wp.constant(int(Family.FIXED_TENDON))
+FIXED_TENDON_LIMIT = wp.constant(int(Family.FIXED_TENDON_LIMIT))
+MIMIC = wp.constant(int(Family.MIMIC))
 JOINT_LIMIT = wp.constant(int(Family.JOINT_LIMIT))
 ROTATION_LIMIT = wp.constant(int(Family.ROTATION_LIMIT))
 TWIST_LIMIT = wp.constant(int(Family.TWIST_LIMIT))

@@ -19,7 +19,7 @@ from warp_artic.model.arrays import arrays_for
 from warp_artic.model.families import Family
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.parameters import parameter_rows
-from warp_artic.model.tree import Tree, tree_of
+from warp_artic.model.tree import Row, Tree, tree_of
 
 ORIGIN_GRID = 100.0
 """Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
@@ -188,6 +188,8 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str)
         "row_item": [row.item for row in tree.rows],
         **terms,
         "slot_row": slots,
+        "tendon_term": _coupling_terms(tree, Family.FIXED_TENDON),
+        "mimic_term": _coupling_terms(tree, Family.MIMIC),
     }
     for name, values in tables.items():
         setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
@@ -204,7 +206,7 @@ def _row_tables(tree: Tree) -> tuple[dict[str, list[int]], list[int]]:
     names = ("row_term", "row_terms", "row_slot", "term_dof", "row_path", "row_steps", "path_link")
     tables: dict[str, list[int]] = {name: [] for name in names}
     for index, row in enumerate(tree.rows):
-        key = row.dofs if row.family <= Family.JOINT_LIMIT else (index, "own")
+        key = _slot_key(row, index)
         if key not in slot_of:
             slot_of[key] = len(slots)
             slots.append(index)
@@ -219,6 +221,24 @@ def _row_tables(tree: Tree) -> tuple[dict[str, list[int]], list[int]]:
     return tables, slots
 
 
+def _slot_key(row: Row, index: int):
+    """Rows with the same key have the same push."""
+    if row.family in (Family.FIXED_TENDON, Family.FIXED_TENDON_LIMIT):
+        return "tendon", row.item
+    if row.family in (Family.DRIVE, Family.FRICTION, Family.VELOCITY_LIMIT, Family.JOINT_LIMIT):
+        return "dof", row.dofs
+    return "row", index
+
+
+def _coupling_terms(tree: Tree, family: Family) -> list[int]:
+    """Where the coefficients of each tendon or mimic joint start."""
+    starts, start = {}, 0
+    for row in sorted((row for row in tree.rows if row.family is family), key=lambda row: row.item):
+        starts[row.item] = start
+        start += len(row.dofs)
+    return [starts[item] for item in range(len(starts))]
+
+
 def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str):
     terms, slots = _row_tables(tree)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
@@ -231,7 +251,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "saturated": dofs, "start_position": dofs, "start_root": 7, "span": dofs,
         "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1,
         "bend": rows,
-        "coefficient": len(terms["term_dof"]), "response": len(slots) * dofs,
+        "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]), "response": len(slots) * dofs,
     }  # fmt: skip
     for name, size in sizes.items():
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))

@@ -30,7 +30,12 @@ def parameter_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, 
 
     `origin` (3) is subtracted from the places of joints on the world [m].
     """
-    return {**_link_rows(articulation, origin), **_dof_rows(articulation)}
+    return {
+        **_link_rows(articulation, origin),
+        **_dof_rows(articulation),
+        **_tendon_rows(articulation),
+        **_mimic_rows(articulation),
+    }
 
 
 def _link_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.ndarray]:
@@ -114,3 +119,30 @@ def _is_limited(limit: Limit | None) -> bool:
 
 def _cone_angles(cone: ConeLimit) -> tuple[float, float]:
     return cone.angle_1, cone.angle_2
+
+
+def _tendon_rows(articulation: Articulation) -> dict[str, np.ndarray]:
+    tendons = articulation.fixed_tendons
+    return {
+        "tendon_coefficient": np.array([c for tendon in tendons for c in tendon.coefficients]),
+        "tendon_force_coefficient": np.array([r for tendon in tendons for r in tendon.force_coefficients]),
+        "tendon_stiffness": np.array([tendon.stiffness for tendon in tendons]),
+        "tendon_damping": np.array([tendon.damping for tendon in tendons]),
+        "tendon_limit_stiffness": np.array([tendon.limit_stiffness for tendon in tendons]),
+        "tendon_rest_length": np.array([tendon.rest_length for tendon in tendons]),
+        "tendon_offset": np.array([tendon.offset for tendon in tendons]),
+        "tendon_lower": np.array([tendon.lower for tendon in tendons]),
+        "tendon_upper": np.array([tendon.upper for tendon in tendons]),
+        "tendon_enabled": np.array([float(tendon.enabled) for tendon in tendons]),
+    }
+
+
+def _mimic_rows(articulation: Articulation) -> dict[str, np.ndarray]:
+    mimics = articulation.mimics
+    return {
+        "mimic_gear": np.array([gear for mimic in mimics for gear in mimic.gears]),
+        "mimic_offset": np.array([mimic.offset for mimic in mimics]),
+        "mimic_natural_frequency": np.array([mimic.natural_frequency for mimic in mimics]),
+        "mimic_damping_ratio": np.array([mimic.damping_ratio for mimic in mimics]),
+        "mimic_enabled": np.array([float(mimic.enabled) for mimic in mimics]),
+    }

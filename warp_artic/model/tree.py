@@ -168,6 +168,13 @@ def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int]) 
         if joint.cone_limit is not None:
             rows.append(Row(Family.CONE_LIMIT, whole, cones))
             cones += 1
+    for item, tendon in enumerate(articulation.fixed_tendons):
+        dofs = tuple(root_dofs + dof for dof in tendon.dofs)
+        rows.append(Row(Family.FIXED_TENDON, dofs, item))
+        if tendon.limit_stiffness > 0:
+            rows.append(Row(Family.FIXED_TENDON_LIMIT, dofs, item))
+    for item, mimic in enumerate(articulation.mimics):
+        rows.append(Row(Family.MIMIC, tuple(root_dofs + dof for dof in mimic.dofs), item))
     return tuple(sorted(rows, key=lambda row: row.family))
 
 

@@ -1,4 +1,4 @@
-"""Velocity changes that a joint-space impulse causes, from the factors of the articulated inertias:  Y = M^-1 J^T.
+"""Velocity changes that a joint-space impulse causes, from the factors of the articulated inertias:  Y = M^-1 push.
 
 Inward:  u = impulse - s.p,  p += U u / D, shifted to the parent.  Outward:  as accelerations, from a world at rest.
 `M` contains armature and whatever is folded into the factors.
@@ -14,7 +14,7 @@ from warp_artic.phases.joint_accelerations import accelerate_link
 
 @wp.func
 def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
-    """Write the response to the Jacobian of constraint `row` to rows `response` ... of `work.response`.
+    """Write the response to the push of constraint `row` to rows `response` ... of `work.response`.
 
     The inward pass visits only the links between the dofs of the row and the root.
     """
@@ -24,7 +24,8 @@ def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot:
         work.u[dof, slot] = zero
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
-        work.u[model.term_dof[term], slot] = work.coefficient[term, slot]
+        dof = model.term_dof[term]
+        work.u[dof, slot] = work.u[dof, slot] + work.push[term, slot]
     first_step = model.row_path[row]
     steps = model.row_steps[row]
     for k in range(first_step, first_step + steps):

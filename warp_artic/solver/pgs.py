@@ -9,6 +9,7 @@ a lane.
 
 import warp as wp
 
+from warp_artic.constraints.mimic import soften_mimic_row
 from warp_artic.constraints.rotation_limit import bend_window
 from warp_artic.constraints.rows import project, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -21,7 +22,8 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import MIMIC
 from warp_artic.phases.impulse_response import respond
 
 
@@ -44,14 +46,18 @@ def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
 
 
 @wp.func
-def prepare_responses(model: ModelArrays, work: WorkArrays, slot: int):
-    """Compute the responses that the active rows need and do not have."""
+def prepare_responses(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real, reach: Real
+):
+    """Compute the responses that the active rows need and do not have, and what depends on them."""
     for row in range(model.row_count):
         if any_positive(work.active[row, slot]):
             response = model.row_slot[row]
             if work.ready[response, slot] == 0:
                 respond(model, work, model.slot_row[response], response * model.dof_count, slot)
                 work.ready[response, slot] = 1
+                if model.row_family[row] == MIMIC:
+                    soften_mimic_row(model, state, work, row, column, slot, h, reach)
 
 
 @wp.func

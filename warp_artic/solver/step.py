@@ -78,20 +78,27 @@ def solve_free_velocities(
 
 @wp.func
 def solve_rows(
-    model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, iterations: int
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    reach: Real,
+    iterations: int,
 ):
     """v+ with constraint rows."""
     zero = real(0.0, h)
     for row in range(model.row_count):
         work.active[row, slot] = zero
         work.impulse[row, slot] = zero
-        set_row(model, work, row, column, slot, h)
+        set_row(model, state, work, row, column, slot, h, reach)
     for response in range(model.slot_count):
         work.ready[response, slot] = 0
     rounds = int(0)
     unsolved = activate_rows(model, work, slot)
     while unsolved:
-        prepare_responses(model, work, slot)
+        prepare_responses(model, state, work, column, slot, h, reach)
         iterate_rows(model, work, slot, iterations)
         rounds += 1
         unsolved = rounds < ROUNDS
@@ -138,7 +145,7 @@ def solve_velocities(
     unsolved = bool(True)
     while unsolved:
         solve_free_velocities(model, state, control, work, column, slot, h)
-        solve_rows(model, work, column, slot, h, iterations)
+        solve_rows(model, state, work, column, slot, h, reach, iterations)
         passes += 1
         unsolved = passes < PASSES
         if unsolved:

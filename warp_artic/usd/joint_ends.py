@@ -106,5 +106,7 @@ def _may_be_static(prim: Usd.Prim, side: int, target: Usd.Prim, inventory: Inven
         attributes.report.error("joint-bodies", f"{prim.GetPath()}.physics:body{side}", text)
         return False
     text = f"leads to {target.GetPath()}, which is not a rigid body: taken as fixed to the world where it is"
-    attributes.report.warn("joint-static", f"{prim.GetPath()}.physics:body{side}", text)
+    # A prim above the joint is how an asset is anchored where it is referenced: nothing to warn of.
+    add = attributes.report.note if prim.GetPath().HasPrefix(target.GetPath()) else attributes.report.warn
+    add("joint-static", f"{prim.GetPath()}.physics:body{side}", text)
     return True

@@ -171,7 +171,8 @@ def _report_rate(dof: Dof, rate: float, attributes: Attributes) -> None:
     """Report where the joint state has another velocity than the body, which has one of its own."""
     if not math.isclose(dof.velocity, rate, rel_tol=1e-3, abs_tol=1e-3):
         unit = "m/s" if dof.axis.is_linear else "rad/s"
-        text = f"its joint state has a velocity of {dof.velocity:.4g} {unit}, its bodies have {rate:.4g}; the first is used"
+        found = f"has a velocity of {dof.velocity:.4g} {unit}, its bodies have {rate:.4g}"
+        text = f"its joint state {found}; the joint state is used"
         attributes.report.warn("state-disagrees-with-velocity", dof.name, text)
 
 
