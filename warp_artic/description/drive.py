@@ -18,7 +18,11 @@ class DriveKind(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Drive:
-    """effort = stiffness (position_target - q) + damping (velocity_target - v), at the end of the step."""
+    """effort = stiffness (position_target - q) + damping (velocity_target - v), at the end of the step.
+
+    Of a motor with a performance envelope also |v| <= max_velocity - velocity_gradient |effort| and
+    |effort| <= max_force - velocity_resistance |v|.
+    """
 
     kind: DriveKind = DriveKind.FORCE
     stiffness: float = 0.0
@@ -31,3 +35,9 @@ class Drive:
     """[m/s or rad/s]"""
     max_force: float = math.inf
     """Bound on the whole reaction of the drive [N or N m]."""
+    max_velocity: float = math.inf
+    """Speed beyond which the drive does not accelerate without load [m/s or rad/s]."""
+    velocity_gradient: float = 0.0
+    """Speed that the drive loses by its effort [m/(s N) or rad/(s N m)]."""
+    velocity_resistance: float = 0.0
+    """Effort that the drive loses by its speed [N s/m or N m s/rad]."""

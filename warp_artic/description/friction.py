@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Friction:
-    """A joint at rest holds up to static_effort; a moving one feels dynamic_effort + viscous |v| against its motion."""
+    """A joint at rest holds up to static_effort; a moving one feels dynamic_effort + viscous |v| against its motion.
+
+    The older law of PhysX adds to both coefficient (|F| + |T|), of the force and torque that the joint passes on.
+    """
 
     static_effort: float = 0.0
     """[N or N m]"""
@@ -15,3 +18,5 @@ class Friction:
     """[N or N m]"""
     viscous: float = 0.0
     """[N s/m or N m s/rad]"""
+    coefficient: float = 0.0
+    """Share of the load of the joint."""

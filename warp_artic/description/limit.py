@@ -8,12 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """Hard bounds on one degree of freedom."""
+    """Bounds on one degree of freedom, hard or with a spring and a damper beyond them."""
 
     lower: float = -math.inf
     """Smallest allowed position [m or rad]."""
     upper: float = math.inf
     """Largest allowed position [m or rad]."""
+    stiffness: float = 0.0
+    """Of the spring beyond the bounds [N/m or N m/rad]; 0, with a damping of 0: hard."""
+    damping: float = 0.0
+    """Of the damper beyond the bounds [N s/m or N m s/rad]."""
+    restitution: float = 0.0
+    """Share of the speed of an impact that comes back."""
+    bounce_threshold: float = 0.0
+    """Smallest speed of an impact that comes back [m/s or rad/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)

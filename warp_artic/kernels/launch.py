@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.constraints.report import report_couplings
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
 from warp_artic.phases.outputs import report_links
@@ -29,7 +30,8 @@ def kernels_for(numbers: Numbers, integrator: str) -> SimpleNamespace:
     """The kernels `step`, `accelerate` and `report` of a number type, compiled at their first launch."""
     step_column = STEPS[integrator]
     structs = arrays_for(numbers)
-    Model, State, Control, Work, Real = structs.Model, structs.State, structs.Control, structs.Work, numbers.real
+    Model, State, Control, Work, Report = structs.Model, structs.State, structs.Control, structs.Work, structs.Report
+    Real = numbers.real
     options = {
         "enable_backward": False,
         "module": "unique",
@@ -73,18 +75,10 @@ def kernels_for(numbers: Numbers, integrator: str) -> SimpleNamespace:
                 vdot[dof, column] = work.v_next[dof, slot]
 
     @wp.kernel(**options)
-    def report(
-        model: Model,
-        state: State,
-        work: Work,
-        columns: int,
-        workers: int,
-        link_pose: wp.array2d(dtype=Real),
-        link_velocity: wp.array2d(dtype=Real),
-        energy: wp.array2d(dtype=Real),
-    ):
+    def report(model: Model, state: State, report: Report, work: Work, columns: int, workers: int):
         slot = wp.tid()
         for column in range(slot, columns, workers):
-            report_links(model, state, work, link_pose, link_velocity, energy, column, slot)
+            report_links(model, state, work, report, column, slot)
+            report_couplings(model, state, report, column)
 
     return SimpleNamespace(step=step, accelerate=accelerate, report=report)

@@ -25,13 +25,15 @@ ControlArrays = Any
 """Annotation of `arrays_for(numbers).Control`."""
 WorkArrays = Any
 """Annotation of `arrays_for(numbers).Work`."""
+ReportArrays = Any
+"""Annotation of `arrays_for(numbers).Report`."""
 Array = Any
 """Annotation of one array [row, column] of reals."""
 
 
 @cache
 def arrays_for(numbers: Numbers) -> SimpleNamespace:
-    """The structs Model, State, Control and Work of a number type."""
+    """The structs Model, State, Control, Work and Report of a number type."""
     T = numbers.real
 
     @wp.struct
@@ -171,7 +173,16 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         response: wp.array2d(dtype=T)
         ready: wp.array2d(dtype=int)
 
-    return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work)
+    @wp.struct
+    class Report:
+        link_pose: wp.array2d(dtype=T)
+        link_velocity: wp.array2d(dtype=T)
+        energy: wp.array2d(dtype=T)
+        tendon_length: wp.array2d(dtype=T)
+        tendon_force: wp.array2d(dtype=T)
+        mimic_error: wp.array2d(dtype=T)
+
+    return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work, Report=Report)
 
 
 @wp.func

@@ -24,6 +24,9 @@ from warp_artic.model.tree import Row, Tree, tree_of
 ORIGIN_GRID = 100.0
 """Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
 
+REPORTED = ("link_pose", "link_velocity", "energy", "tendon_length", "tendon_force", "mimic_error")
+"""Outputs that are brought up to date together."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -41,7 +44,7 @@ class Group:
     control: dict[str, Field]
     outputs: dict[str, Field]
     arrays: SimpleNamespace
-    """The structs `model`, `state`, `control` and `work` for kernels."""
+    """The structs `model`, `state`, `control`, `report` and `work` for kernels."""
     workers: int
 
     def expand_parameter(self, name: str) -> bool:
@@ -87,6 +90,9 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         "link_pose": Field.zeros(7 * links, columns),
         "link_velocity": Field.zeros(6 * links, columns),
         "energy": Field.zeros(2, columns),
+        "tendon_length": Field.zeros(tree.count(Family.FIXED_TENDON), columns),
+        "tendon_force": Field.zeros(tree.count(Family.FIXED_TENDON), columns),
+        "mimic_error": Field.zeros(tree.count(Family.MIMIC), columns),
         "joint_force": Field.zeros(tree.dof_count, columns),
         "joint_acceleration": Field.zeros(tree.dof_count, columns),
     }
@@ -96,6 +102,7 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         model=_model_struct(structs.Model(), tree, parameters, device),
         state=_field_struct(structs.State(), state),
         control=_field_struct(structs.Control(), control),
+        report=_field_struct(structs.Report(), {name: outputs[name] for name in REPORTED}),
         work=_work_struct(structs.Work(), tree, numbers, workers, device),
     )
     return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)

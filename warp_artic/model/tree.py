@@ -64,6 +64,14 @@ class Tree:
         """Six for a floating root, else zero."""
         return 6 if JointKind.FLOATING in self.kind else 0
 
+    def count(self, family: Family) -> int:
+        """Number of rows of a family."""
+        return sum(row.family is family for row in self.rows)
+
+    def term_count(self, family: Family) -> int:
+        """Number of coefficients of all rows of a family."""
+        return sum(len(row.dofs) for row in self.rows if row.family is family)
+
     def inward_path(self, dofs: tuple[int, ...]) -> tuple[int, ...]:
         """The links of some dofs and all links between them and the root, children first."""
         found = set()

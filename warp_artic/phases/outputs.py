@@ -11,8 +11,8 @@ from warp_artic.math.numbers import add, mul, real, sub, vec3  # noqa: F401 (ope
 from warp_artic.math.rotation import quaternion_from_matrix
 from warp_artic.math.spatial import cross, dot, mat_mul, sym_rotate
 from warp_artic.model.arrays import (
-    Array,
     ModelArrays,
+    ReportArrays,
     StateArrays,
     WorkArrays,
     load_mat3,
@@ -30,9 +30,7 @@ def report_links(
     model: ModelArrays,
     state: StateArrays,
     work: WorkArrays,
-    link_pose: Array,
-    link_velocity: Array,
-    energy: Array,
+    report: ReportArrays,
     column: int,
     slot: int,
 ):
@@ -63,13 +61,13 @@ def report_links(
         kinetic = kinetic + half * (mass * dot(v_C, v_C) + dot(w, spin))
         potential = potential - mass * dot(g, p_WM + c)
         x, s = quaternion_from_matrix(R_WL)
-        store_vec3(link_pose, 7 * link, column, p_WM - p_LM_W)
-        store_vec3(link_pose, 7 * link + 3, column, x)
-        link_pose[7 * link + 6, column] = s
-        store_vec3(link_velocity, 6 * link, column, v_C)
-        store_vec3(link_velocity, 6 * link + 3, column, w)
+        store_vec3(report.link_pose, 7 * link, column, p_WM - p_LM_W)
+        store_vec3(report.link_pose, 7 * link + 3, column, x)
+        report.link_pose[7 * link + 6, column] = s
+        store_vec3(report.link_velocity, 6 * link, column, v_C)
+        store_vec3(report.link_velocity, 6 * link + 3, column, w)
     for dof in range(model.root_dofs, model.dof_count):
         v = work.v[dof, slot]
         kinetic = kinetic + half * model.armature[dof - model.root_dofs, column] * v * v
-    energy[0, column] = kinetic
-    energy[1, column] = potential
+    report.energy[0, column] = kinetic
+    report.energy[1, column] = potential

@@ -9,7 +9,9 @@ import warp as wp
 
 from warp_artic.sim.recording import Recording
 
-RECORDED = ("joint_position", "joint_velocity", "link_pose", "link_velocity", "energy")
+COUPLINGS = ("tendon_length", "tendon_force", "mimic_error")
+"""Arrays with a row for each tendon or mimic joint."""
+RECORDED = ("joint_position", "joint_velocity", "link_pose", "link_velocity", "energy", *COUPLINGS)
 """Arrays that are read at each record."""
 
 
@@ -26,6 +28,10 @@ class Recorder:
         self._link_pose = np.zeros((records, E, L, 7), dtype)
         self._link_velocity = np.zeros((records, E, L, 6), dtype)
         self._energy = np.zeros((records, E, 2), dtype)
+        tendons, mimics = len(simulation.tendon_names), len(simulation.mimic_names)
+        self._couplings = {
+            name: np.zeros((records, E, count), dtype) for name, count in zip(COUPLINGS, (tendons, tendons, mimics))
+        }
         self._groups = [_GroupReader(simulation, group) for group in simulation._groups]
         self._count = 0
 
@@ -44,6 +50,9 @@ class Recorder:
             self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
             self._link_velocity[k][:, links] = values["link_velocity"].reshape(-1, places, count, 6)
+            for name, rows in group.couplings.items():
+                if rows.size:
+                    self._couplings[name][k][:, rows] = values[name]
             self._energy[k] += values["energy"].sum(axis=1)
             self._energy[k][:, 1] -= group.origin_energy
         self._count += 1
@@ -59,6 +68,9 @@ class Recorder:
             joint_velocity=self._joint_velocity[:count],
             link_pose=self._link_pose[:count],
             link_velocity=self._link_velocity[:count],
+            tendon_names=simulation.tendon_names,
+            mimic_names=simulation.mimic_names,
+            **{name: values[:count] for name, values in self._couplings.items()},
             energy=self._energy[:count],
             metadata={
                 "dt": settings.dt,
@@ -84,6 +96,10 @@ class _GroupReader:
         trees = [simulation.scene.articulations[index] for index in group.members]
         self.dofs = np.array([simulation._order["dof"][member.index] for member in members])
         self.links = np.array([simulation._order["link"][member.index] for member in members])
+        self.couplings = {
+            name: np.array([simulation._order[name.split("_")[0]][member.index] for member in members])
+            for name in COUPLINGS
+        }
         self.origins = group.origins
         masses = [sum(link.mass for link in tree.links) for tree in trees]
         self.origin_energy = float(np.dot(masses, group.origins @ np.asarray(simulation.scene.gravity)))

@@ -94,8 +94,8 @@ class Simulation:
         self.root_names = tuple(
             tree.links[tree.inbound.index(None)].path for tree in scene.articulations if tree.is_floating
         )
-        self.tendon_names: tuple[str, ...] = ()
-        self.mimic_names: tuple[str, ...] = ()
+        self.tendon_names = tuple(tendon.name for tree in scene.articulations for tendon in tree.fixed_tendons)
+        self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
         self._groups = build_groups(scene, environments, self._numbers, self.device)
@@ -290,7 +290,7 @@ class Simulation:
             self._launch(group, "step", ("control",), (), (self._count, iterations, settings.dt), record_cmd=True)
             for group in self._groups
         ]
-        self._reports = [self._launch(group, "report", (), OUTPUTS, record_cmd=True) for group in self._groups]
+        self._reports = [self._launch(group, "report", ("report",), (), record_cmd=True) for group in self._groups]
 
     def _launch(self, group: Group, kernel: str, structs, outputs, numbers=(), **options):
         """Launch a kernel of a group, or with `record_cmd` only pack its arguments."""
@@ -394,17 +394,26 @@ def _members(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:
 
 
 def _scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.ndarray]]:
-    """For dofs, links, roots and articulations: the scene rows of the rows of each member."""
+    """For dofs, links, roots, couplings and articulations: the scene rows of the rows of each member."""
     dof_row = {name: row for row, name in enumerate(scene.dof_names)}
     link_row = {name: row for row, name in enumerate(scene.link_names)}
     trees = [scene.articulations[member.index] for member in members]
-    roots = np.cumsum([0] + [int(tree.is_floating) for tree in trees])
     return {
         "dof": [np.array([dof_row[dof.name] for dof in tree.dofs], int) for tree in trees],
         "link": [np.array([link_row[link.path] for link in tree.links], int) for tree in trees],
-        "root": [np.arange(roots[k], roots[k + 1]) for k in range(len(trees))],
+        "root": _consecutive(int(tree.is_floating) for tree in trees),
+        "tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),
+        "tendon_term": _consecutive(sum(len(tendon.dofs) for tendon in tree.fixed_tendons) for tree in trees),
+        "mimic": _consecutive(len(tree.mimics) for tree in trees),
+        "mimic_term": _consecutive(sum(len(mimic.dofs) for mimic in tree.mimics) for tree in trees),
         "articulation": [np.array([k]) for k in range(len(trees))],
     }
+
+
+def _consecutive(counts) -> list[np.ndarray]:
+    """Rows of each articulation where the scene has them one articulation after the other."""
+    ends = np.cumsum([0, *counts])
+    return [np.arange(first, last) for first, last in zip(ends, ends[1:])]
 
 
 def _write_columns(member: Member, name: str, values: np.ndarray, chosen: np.ndarray) -> None:

@@ -15,7 +15,8 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError
-from warp_artic.model.group import Group
+from warp_artic.model.families import Family
+from warp_artic.model.group import REPORTED, Group
 
 ROW_COUNTS = {
     "joint_position": ("dof", 1),
@@ -41,11 +42,29 @@ ROW_COUNTS = {
     "friction_viscous": ("dof", 1),
     "velocity_limit": ("dof", 1),
     "link_mass": ("link", 1),
+    "tendon_length": ("tendon", 1),
+    "tendon_force": ("tendon", 1),
+    "tendon_coefficient": ("tendon_term", 1),
+    "tendon_force_coefficient": ("tendon_term", 1),
+    "tendon_stiffness": ("tendon", 1),
+    "tendon_damping": ("tendon", 1),
+    "tendon_limit_stiffness": ("tendon", 1),
+    "tendon_rest_length": ("tendon", 1),
+    "tendon_offset": ("tendon", 1),
+    "tendon_lower": ("tendon", 1),
+    "tendon_upper": ("tendon", 1),
+    "tendon_enabled": ("tendon", 1),
+    "mimic_error": ("mimic", 1),
+    "mimic_gear": ("mimic_term", 1),
+    "mimic_offset": ("mimic", 1),
+    "mimic_natural_frequency": ("mimic", 1),
+    "mimic_damping_ratio": ("mimic", 1),
+    "mimic_enabled": ("mimic", 1),
 }
 """What each public array has a row, or several, for."""
 
 STATE = ("joint_position", "joint_velocity", "root_pose", "root_velocity", "failure")
-OUTPUTS = ("link_pose", "link_velocity", "energy")
+OUTPUTS = REPORTED
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")
 PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *CONTROL))
 
@@ -100,6 +119,10 @@ class Member:
             "link": tree.link_count,
             "root": int(tree.root_dofs > 0),
             "articulation": 1,
+            "tendon": tree.count(Family.FIXED_TENDON),
+            "tendon_term": tree.term_count(Family.FIXED_TENDON),
+            "mimic": tree.count(Family.MIMIC),
+            "mimic_term": tree.term_count(Family.MIMIC),
         }
         return counts[ROW_COUNTS[name][0]]
 

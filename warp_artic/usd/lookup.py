@@ -42,6 +42,8 @@ VISCOUS = (units.LINEAR_DAMPING, units.ANGULAR_DAMPING)
 VISCOUS_PER_RADIAN = (units.LINEAR_DAMPING, units.ANGULAR_DAMPING_PER_RADIAN)
 SPEED = (units.LINEAR_VELOCITY, units.ANGULAR_VELOCITY)
 PLACE = (units.DISTANCE, units.ANGLE)
+STIFFNESS = (units.LINEAR_STIFFNESS, units.ANGULAR_STIFFNESS)
+GRADIENT = (units.LINEAR_GRADIENT, units.ANGULAR_GRADIENT)
 
 DOF_FIELDS: dict[str, tuple[Source, ...]] = {
     "armature": (
@@ -75,7 +77,7 @@ DOF_FIELDS: dict[str, tuple[Source, ...]] = {
     "position_target": (Source("drive:{instance}:physics:targetPosition", *PLACE),),
     "velocity_target": (Source("drive:{instance}:physics:targetVelocity", *SPEED),),
     "max_force": (Source("drive:{instance}:physics:maxForce", *EFFORT, unbounded=True),),
-    "force_stiffness": (Source("drive:{instance}:physics:stiffness", units.LINEAR_STIFFNESS, units.ANGULAR_STIFFNESS),),
+    "force_stiffness": (Source("drive:{instance}:physics:stiffness", *STIFFNESS),),
     "force_damping": (Source("drive:{instance}:physics:damping", *VISCOUS),),
     "acceleration_stiffness": (
         Source(
@@ -89,8 +91,32 @@ DOF_FIELDS: dict[str, tuple[Source, ...]] = {
             "drive:{instance}:physics:damping", units.LINEAR_ACCELERATION_DAMPING, units.ANGULAR_ACCELERATION_DAMPING
         ),
     ),
+    "coefficient": (Source("physxJoint:jointFriction", units.NUMBER),),
 }
 """Fields of a dof, its drive and its friction."""
+
+LIMIT_FIELDS: dict[str, tuple[Source, ...]] = {
+    "stiffness": (
+        Source("newton:limitStiffness", *STIFFNESS, unbounded=True, unset_below=0.0),
+        Source("physxLimit:{instance}:stiffness", *STIFFNESS),
+    ),
+    "damping": (
+        Source("newton:limitDamping", *VISCOUS, unbounded=True, unset_below=0.0),
+        Source("physxLimit:{instance}:damping", *VISCOUS),
+    ),
+    "restitution": (Source("physxLimit:{instance}:restitution", units.NUMBER),),
+    "bounce_threshold": (Source("physxLimit:{instance}:bounceThreshold", *SPEED),),
+}
+"""Fields of a limit beside its bounds."""
+
+ENVELOPE_FIELDS: dict[str, tuple[Source, ...]] = {
+    "max_velocity": (Source("physxDrivePerformanceEnvelope:{instance}:maxActuatorVelocity", *SPEED, unbounded=True),),
+    "velocity_gradient": (Source("physxDrivePerformanceEnvelope:{instance}:speedEffortGradient", *GRADIENT),),
+    "velocity_resistance": (
+        Source("physxDrivePerformanceEnvelope:{instance}:velocityDependentResistance", *VISCOUS),
+    ),
+}
+"""Fields of the performance envelope of a drive."""
 
 LINK_FIELDS: dict[str, tuple[Source, ...]] = {
     "linear_damping": (Source("physxRigidBody:linearDamping", units.RATE),),
