@@ -15,7 +15,7 @@ ALLOWED = {
     "phases": {"phases", "joints", "model", "math"},
     "constraints": {"constraints", "joints", "model", "math"},
     "solver": {"solver", "constraints", "phases", "model", "math", "errors"},
-    "kernels": {"kernels", "solver", "phases", "model", "math"},
+    "kernels": {"kernels", "solver", "constraints", "phases", "model", "math"},
     "sim": {"sim", "solver", "kernels", "model", "math", "description", "errors"},
     "usd": {"usd", "sim", "description", "errors"},
     "hosts": {"hosts", "usd", "sim", "description", "errors"},

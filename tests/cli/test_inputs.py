@@ -66,6 +66,11 @@ def test_changes_are_the_steps_that_need_writing(tmp_path):
         ({"joint_position": [[1, 2, 3]] * 3}, r"joint_position: has shape \(3, 3\)"),
         ({"joint_position": [1, float("nan"), 3]}, r"the value at \(1,\) is nan"),
         ({"joint_position": ["a", 2, 3]}, "not a number"),
+        ({"joint_position": ["1", "2", "3"]}, "not a number"),
+        ({"joint_position": {"/a/hinge": True}}, "not a number"),
+        ({"joint_position": {"/a/hinge": None}}, "is nan"),
+        ({"joint_effort": {"/a/hinge": 10**400}}, "not a number"),
+        ({"joint_effort": {"/a/hinge": 1e39}}, r"is 1e\+39; a finite number, at most 1e\+30"),
         ({"joint_position": [[1], [2, 3]]}, "not a number"),
         ([1, 2], "is not an object"),
     ],
@@ -78,10 +83,13 @@ def test_what_cannot_be_used_is_named(tmp_path, content, sentence):
         read_inputs(str(path), DOFS, ENVIRONMENTS, STEPS)
 
 
-@pytest.mark.parametrize("name", ["none.json", "text.json", "text.npz"])
+@pytest.mark.parametrize("name", ["none.json", "text.json", "deep.json", "text.npz", "array.npz"])
 def test_files_that_are_no_inputs(tmp_path, name):
     """A file that is missing or has other content is refused with its path."""
     (tmp_path / "text.json").write_text("{")
+    (tmp_path / "deep.json").write_text('{"joint_position": ' + "[" * 100_000 + "]" * 100_000 + "}")
     (tmp_path / "text.npz").write_text("no archive")
+    with open(tmp_path / "array.npz", "wb") as file:
+        np.save(file, np.zeros(3))
     with pytest.raises(SettingsError, match=name):
         read_inputs(str(tmp_path / name), DOFS, ENVIRONMENTS, STEPS)

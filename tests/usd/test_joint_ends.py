@@ -139,6 +139,10 @@ def test_disabled_joint_is_ignored():
         (joint("j", "Revolute", "/box", "/nowhere"), "/j.physics:body1: leads to /nowhere, which does not exist"),
         (joint("j", "Revolute", "/box", "/plain"), "/j.physics:body1: leads to /plain, which is not a rigid body"),
         (joint("j", "Revolute", "/box", "/scope"), "/j.physics:body1: leads to /scope, which has no transform"),
+        (
+            joint("j", "Revolute", "/box", "/box.physics:mass"),
+            "/j.physics:body1: leads to /box.physics:mass, which is a",
+        ),
         (joint("j", "Revolute"), "/j: joins the world with itself"),
         (joint("j", "Revolute", "/box", "/box"), "/j: joins /box with itself"),
         (
@@ -162,8 +166,9 @@ def test_bad_ends(text, sentence):
 
 
 def test_quaternion_of_another_length():
-    """A frame rotation that is not of unit length is normalised, with a warning; zero means none."""
+    """A frame rotation that is not of unit length is normalised, zero is none, each with a warning."""
     stage = pendulum("quatf physics:localRot0 = (2, 0, 0, 0)\nquatf physics:localRot1 = (0, 0, 0, 0)")
     assert hinge_of(stage).parent_frame.quaternion == (0, 0, 0, 1)
     assert np.isfinite(hinge_of(stage).child_frame.quaternion).all()
     assert any("of length 2" in text for text in warnings_of(stage))
+    assert "/World/hinge.physics:localRot1: is a quaternion of length zero; no rotation is used" in warnings_of(stage)

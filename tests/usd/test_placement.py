@@ -5,7 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from tests.usd.authoring import SMALL_UNITS, body, errors_of, joint, joint_of, link_of, open_text, schemas
+from tests.usd.authoring import (
+    SMALL_UNITS,
+    body,
+    errors_of,
+    joint,
+    joint_of,
+    link_of,
+    open_text,
+    schemas,
+    warnings_of,
+)
 from warp_artic.usd.read_stage import read_stage
 
 QUARTER = "(0.70710678118, 0, 0, 0.70710678118)"
@@ -144,3 +154,35 @@ def test_angular_damping_of_physx_is_its_fallback():
     assert errors_of(open_text(body("box", "float physxRigidBody:linearDamping = -1"))) == [
         "/box.physxRigidBody:linearDamping: is -1 1/s, must not be negative"
     ]
+
+
+def test_velocity_of_a_body_that_leaves_its_parent():
+    """Under !resetXformStack! a velocity is in world space, as the transform is."""
+    content = "vector3f physics:velocity = (1, 0, 0)\nvector3f physics:angularVelocity = (180, 0, 0)\n"
+    content += 'uniform token[] xformOpOrder = ["!resetXformStack!", "xformOp:translate"]'
+    stage = below(body("box", content), f"quatd xformOp:orient = {QUARTER}", "float3 xformOp:scale = (2, 2, 2)")
+    link = link_of(read_stage(stage), "/parent/box")
+    assert link.linear_velocity == pytest.approx((1, 0, 0), abs=1e-6)
+    assert link.angular_velocity == pytest.approx((math.pi, 0, 0), abs=1e-6)
+
+
+@pytest.mark.parametrize("value", ["(nan, 0, 0, 0)", "(1, inf, 0, 0)"])
+def test_orient_op_that_is_not_finite_is_an_error(value):
+    """USD takes such an op for no rotation; it is an error of the prim that has it, once for all below."""
+    stage = below(body("a") + body("b"), f"quatf xformOp:orient = {value}")
+    assert errors_of(stage) == [f"/parent.xformOp:orient: is {value}, must be finite"]
+
+
+def test_orient_op_that_is_no_rotation_is_a_warning():
+    """What USD makes of a quaternion of another length is used, and said."""
+    stage = below(body("box"), "quatf xformOp:orient = (2, 1, 0, 0)")
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/parent.xformOp:orient: is (2, 1, 0, 0) of length 2.236")
+    assert link_of(read_stage(stage), "/parent/box").pose.quaternion == pytest.approx((0, 0, 0, 1))
+
+
+@pytest.mark.parametrize("row", ["(0, 0, 0, 2)", "(0, 0, 0, 0)"])
+def test_projective_transform_is_an_error(row):
+    """A matrix whose last column is not 0, 0, 0, 1 places nothing rigidly."""
+    stage = below(body("box"), f"matrix4d xformOp:transform = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), {row})")
+    assert errors_of(stage) == ["/parent/box: the last column of its world transform is not (0, 0, 0, 1)"]

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from tests.usd.authoring import errors_of, hinge_of, pendulum, warnings_of
+from tests.usd.authoring import SMALL_UNITS, errors_of, hinge_of, pendulum, warnings_of
+from warp_artic.usd import not_simulated
 from warp_artic.usd.read_stage import inspect_stage
 
 PER_DEGREE = 180 / math.pi
@@ -114,3 +115,18 @@ def test_readings_tell_where_values_come_from():
     assert (found["stiffness"].authored, found["stiffness"].authored_unit) == (2.0, "torque/deg")
     assert (found["stiffness"].value, found["stiffness"].unit) == (pytest.approx(2 * PER_DEGREE), "N m/rad")
     assert found["armature"].attribute == "/World/hinge.newton:armature"
+
+
+def test_load_proportional_friction(monkeypatch):
+    """physxJoint:jointFriction has no unit; it is read, and reported until it is simulated."""
+    stage = pendulum("float physxJoint:jointFriction = 0.3", header=SMALL_UNITS)
+    friction = hinge_of(stage).dofs[0].friction
+    assert (friction.coefficient, friction.static_effort) == (pytest.approx(0.3), 0.0)
+    monkeypatch.setattr(not_simulated, "NOT_YET", ("load_friction",))
+    (warning,) = warnings_of(stage)
+    assert "load-proportional joint friction is not simulated yet" in warning
+    monkeypatch.setattr(not_simulated, "NOT_YET", ())
+    assert not warnings_of(stage)
+    assert errors_of(pendulum("float physxJoint:jointFriction = -1")) == [
+        "/World/hinge.physxJoint:jointFriction: is -1, must not be negative"
+    ]

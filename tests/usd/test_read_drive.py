@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from tests.usd.authoring import errors_of, hinge_of, pendulum, warnings_of
+from tests.usd.authoring import SI, SMALL_UNITS, errors_of, hinge_of, pendulum, warnings_of
 from warp_artic.description.drive import DriveKind
+from warp_artic.usd import not_simulated
 
 
 def drive(instance: str, content: str, kind: str = "Revolute", applied: tuple[str, ...] = (), more: str = ""):
@@ -70,3 +71,54 @@ def test_unknown_drive_type_is_an_error():
     """The type is one of two words."""
     (error,) = errors_of(drive("angular", ['token type = "magic"']))
     assert error == "/World/hinge.drive:angular:physics:type: is 'magic', must be one of force, acceleration"
+
+
+ENVELOPE = """
+float physxDrivePerformanceEnvelope:{0}:maxActuatorVelocity = 90
+float physxDrivePerformanceEnvelope:{0}:speedEffortGradient = 3
+float physxDrivePerformanceEnvelope:{0}:velocityDependentResistance = 0.2
+"""
+
+
+def with_envelope(instance: str, kind: str, header: str = SI, applied=("PhysicsDriveAPI",)):
+    names = tuple(f"{name}:{instance}" for name in (*applied, "PhysxDrivePerformanceEnvelopeAPI"))
+    return pendulum(ENVELOPE.format(instance), kind, names, header)
+
+
+def test_performance_envelope():
+    """Speeds are in degrees, efforts in torques, on a rotation; in small units too."""
+    for header, torque in ((SI, 1.0), (SMALL_UNITS, 1e-7)):
+        found = hinge_of(with_envelope("angular", "Revolute", header)).dofs[0].drive
+        assert found.max_velocity == pytest.approx(math.pi / 2)
+        assert found.velocity_gradient == pytest.approx(math.radians(3) / torque)
+        assert found.velocity_resistance == pytest.approx(0.2 * torque * 180 / math.pi)
+    found = hinge_of(with_envelope("linear", "Prismatic", SMALL_UNITS)).dofs[0].drive
+    assert found.max_velocity == pytest.approx(0.9)
+    assert found.velocity_gradient == pytest.approx(3000)
+    assert found.velocity_resistance == pytest.approx(2e-4)
+
+
+def test_no_performance_envelope():
+    """A drive without one has no bound on its speed; an envelope without a drive is nothing."""
+    found = hinge_of(drive("angular", [])).dofs[0].drive
+    assert (found.max_velocity, found.velocity_gradient, found.velocity_resistance) == (math.inf, 0.0, 0.0)
+    assert hinge_of(with_envelope("angular", "Revolute", applied=())).dofs[0].drive is None
+
+
+def test_negative_envelope_is_an_error():
+    """A negative gradient would add speed with effort."""
+    content = "float physxDrivePerformanceEnvelope:angular:speedEffortGradient = -1"
+    applied = ("PhysicsDriveAPI:angular", "PhysxDrivePerformanceEnvelopeAPI:angular")
+    (error,) = errors_of(pendulum(content, applied=applied))
+    assert error == (
+        "/World/hinge.physxDrivePerformanceEnvelope:angular:speedEffortGradient: is -1 deg/s/torque, must not be "
+        "negative"
+    )
+
+
+def test_a_simulated_envelope_is_not_reported(monkeypatch):
+    """Once the engine has performance envelopes there is no warning."""
+    monkeypatch.setattr(not_simulated, "NOT_YET", ("envelope",))
+    assert warnings_of(with_envelope("angular", "Revolute"))
+    monkeypatch.setattr(not_simulated, "NOT_YET", ())
+    assert not warnings_of(with_envelope("angular", "Revolute"))

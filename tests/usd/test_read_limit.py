@@ -122,3 +122,11 @@ def test_limit_without_its_schema_is_no_limit():
     stage = pendulum(content, "", locks)
     assert [dof.axis.value for dof in hinge_of(stage).dofs] == ["rotX", "rotY", "rotZ"]
     assert "/World/hinge.limit:rotX:physics:low: is not used" in warnings_of(stage)
+
+
+@pytest.mark.parametrize("kind", ["Revolute", "Prismatic"])
+@pytest.mark.parametrize("side, value", [("lower", "inf"), ("upper", "-inf")])
+def test_limit_that_nothing_satisfies_is_an_error(kind, side, value):
+    """Infinity on the wrong side is not a free side."""
+    (error,) = errors_of(pendulum(f"float physics:{side}Limit = {value}", kind))
+    assert error.startswith(f"/World/hinge.physics:{side}Limit: is {value}: no position satisfies it")

@@ -163,12 +163,24 @@ def test_density_of_a_bound_material():
             "/box.newton:inertia: must be six finite numb",
         ),
         ("", "float physics:mass = 1\npoint3f physics:centerOfMass = (0, nan, 0)", "/box.physics:centerOfMass: is"),
+        (
+            "",
+            "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, nan, 1)",
+            "/box.physics:diagonalInertia: is",
+        ),
         (shape("Sphere", "double radius = -1"), "", "/box/shape.radius: is -1, negative"),
+        (shape("Sphere", "double radius = nan"), "", "/box/shape.radius: is nan, must be finite"),
+        (
+            shape("Mesh", "point3f[] points = [(0, 0, 0)]\nint[] faceVertexCounts = [3]"),
+            "",
+            "/box/shape.faceVertexIndices: does not fit",
+        ),
     ],
 )
 def test_bad_mass(content, mass, sentence):
-    """What cannot be a mass is an error that names prim, attribute and value."""
-    assert [error for error in errors_of(box(content, mass)) if error.startswith(sentence)]
+    """What cannot be a mass is one error that names prim, attribute and value."""
+    (error,) = errors_of(box(content, mass))
+    assert error.startswith(sentence)
 
 
 def test_triangle_inequality_is_a_warning():

@@ -79,12 +79,15 @@ def test_missing_and_unreadable_files(tmp_path):
     """Each is one line that names the file."""
     broken = tmp_path / "broken.usda"
     broken.write_text("#usda 1.0\ndef Xform {")
+    listless = tmp_path / "listless.usda"
+    listless.write_text('#usda 1.0\ndef Xform "a" (prepend apiSchemas = []) {\n}\n')
     foreign = tmp_path / "stage.xyz"
     foreign.write_text("hello")
     cases = {
         tmp_path / "none.usda": "there is no such file",
         tmp_path: "is a folder",
         broken: "cannot be read",
+        listless: ":2:41: syntax error",
         foreign: "can",
     }
     for path, sentence in cases.items():
@@ -93,7 +96,7 @@ def test_missing_and_unreadable_files(tmp_path):
         message = str(caught.value)
         assert message.startswith(f"{path}: ")
         assert sentence in message
-        assert "\n" not in message
+        assert "\n" not in message and len(message) < 300
     with pytest.raises(StageError, match="not int"):
         read_stage(3)
 
@@ -125,10 +128,13 @@ def test_all_errors_are_reported_at_once():
         ("metersPerUnit = nan", "/: metersPerUnit is nan"),
         ("metersPerUnit = 1\nkilogramsPerUnit = -1", "/: kilogramsPerUnit is -1"),
         ('metersPerUnit = 1\nupAxis = "Q"', "/: upAxis is Q, must be Y or Z"),
+        ("timeCodesPerSecond = 0", "/: timeCodesPerSecond is 0, must be positive"),
+        ("startTimeCode = nan", "/: startTimeCode is nan, must be finite"),
+        ("endTimeCode = inf", "/: endTimeCode is inf, must be finite"),
     ],
 )
-def test_bad_stage_units(header, sentence):
-    """Units and up axis of the stage are checked."""
+def test_bad_stage_metadata(header, sentence):
+    """Units, up axis and time codes of the stage are checked."""
     assert errors_of(open_text(body("a"), header))[0].startswith(sentence)
 
 

@@ -164,10 +164,13 @@ def test_iteration_counts(owner):
     assert (tree.position_iterations, tree.velocity_iterations) == (8, 2)
 
 
-def test_negative_iteration_count_is_an_error():
-    """A count is not negative."""
-    (error,) = errors_of(open_text(body("a", "int physxArticulation:solverPositionIterationCount = -8")))
-    assert error.startswith("/a.physxArticulation:solverPositionIterationCount: is -8")
+@pytest.mark.parametrize("kind, count, least", [("Position", -8, 1), ("Position", 0, 1), ("Velocity", -1, 0)])
+def test_bad_iteration_count_is_an_error(kind, count, least):
+    """There is at least one position iteration, and no negative count."""
+    (error,) = errors_of(open_text(body("a", f"int physxArticulation:solver{kind}IterationCount = {count}")))
+    assert error == (
+        f"/a.physxArticulation:solver{kind}IterationCount: is {count}, must be a whole number of at least {least}"
+    )
 
 
 def test_order_is_depth_first_as_composed():

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from warp_artic.solver.settings import INTEGRATORS, PRECISIONS, SOLVERS
 
+LARGEST_COUNT = 2**31 - 1
 INPUTS_HELP = """\
 inputs: a .json or .npz file with any of these, in SI units and radians
   joint_position, joint_velocity             the start state: shape (D), or (E, D)
@@ -116,11 +117,11 @@ def _number(text: str) -> float:
 
 
 def _count(text: str) -> int:
-    """An integer of at least 0."""
+    """An integer from 0 to LARGEST_COUNT."""
     try:
         value = int(text)
     except ValueError:
         value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least 0")
+    if not 0 <= value <= LARGEST_COUNT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer from 0 to {LARGEST_COUNT}")
     return value

@@ -24,6 +24,9 @@ SCENES = Path(__file__).parent / "bench_scenes"
 
 def run(arguments) -> int:
     """Measure, print a table, and write the figures where asked."""
+    for name, value in (("repeats", arguments.repeats), ("seconds", arguments.seconds)):
+        if value <= 0:
+            raise SettingsError(f"{name}: {value:g} is not above 0")
     start_quietly(arguments.device)
     results = []
     print(f"microseconds per environment-step on {arguments.device}, least / median of {arguments.repeats}; dt 1/240")
@@ -81,7 +84,7 @@ def _measure(steps: Callable[[int], None], environments: int, repeats: int, seco
     steps(10)
     count = max(10, min(20_000, round(10 * seconds / (time.perf_counter() - begin))))
     times = []
-    for _ in range(max(1, repeats)):
+    for _ in range(repeats):
         begin = time.perf_counter()
         steps(count)
         times.append(1e6 * (time.perf_counter() - begin) / (count * environments))

@@ -13,6 +13,10 @@ from warp_artic.errors import SettingsError
 
 START = ("joint_position", "joint_velocity")
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort")
+LARGEST = 1e30
+"""Largest magnitude of an input; single precision ends not far above it."""
+UNREADABLE = (OSError, ValueError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile)
+"""What readers of files raise on content that is not theirs."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ def _read(path: str) -> dict:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise SettingsError(f"{path}: there is no such file") from error
-    except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise SettingsError(f"{path}: is not an inputs file (.json or .npz): {error}") from error
     if not isinstance(content, dict):
         raise SettingsError(f"{path}: is not an object with the names of inputs as keys")
@@ -79,12 +83,17 @@ def _read(path: str) -> dict:
 def _numbers(where: str, value) -> np.ndarray:
     """Finite numbers as an array."""
     try:
-        values = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
+        values = np.asarray(value)
+        if values.dtype.kind not in "iufO":
+            raise TypeError(values.dtype)
+        values = values.astype(float)
+    except (TypeError, ValueError, OverflowError) as error:
         raise SettingsError(f"{where}: is not a number or an array of numbers") from error
-    if not np.isfinite(values).all():
-        index = tuple(map(int, np.argwhere(~np.isfinite(values))[0]))
-        raise SettingsError(f"{where}: the value at {index} is {values[index]}; a finite number is needed")
+    is_bad = ~(np.abs(values) <= LARGEST)
+    if is_bad.any():
+        index = tuple(map(int, np.argwhere(is_bad)[0]))
+        found = f"the value at {index} is {values[index]}" if index else f"is {values[index]}"
+        raise SettingsError(f"{where}: {found}; a finite number, at most {LARGEST:g}, is needed")
     return values
 
 

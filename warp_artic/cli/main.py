@@ -33,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except OSError as error:
         return _say(f"{error.filename}: {error.strerror}" if error.filename else error, FAILED)
+    except MemoryError:
+        return _say("out of memory: take fewer steps or environments", FAILED)
     except KeyboardInterrupt:
         return _say("interrupted; nothing more is written", INTERRUPTED)
 

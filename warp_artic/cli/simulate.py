@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -12,6 +14,7 @@ import numpy as np
 from warp_artic.cli.inputs import Inputs, read_inputs
 from warp_artic.cli.progress import progress, waiting
 from warp_artic.cli.summary import SHOWN, summary
+from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.device import start_quietly
 from warp_artic.sim.recording import Recording
@@ -42,10 +45,11 @@ def run(arguments) -> int:
     stage = open_stage(arguments.stage)
     _check_outputs(stage, arguments)
     scene = read_stage(stage)
+    steps = _step_count(arguments, stage, settings.resolved(scene).dt)
+    _check_memory(scene, arguments.environments, steps)
     with waiting("preparing; the first run on a machine compiles the kernels"):
         simulation = Simulation(scene, environments=arguments.environments, device=arguments.device, settings=settings)
         simulation.step(0)
-    steps = _step_count(arguments, stage, simulation.settings.dt)
     inputs = Inputs({}, {})
     if arguments.inputs:
         inputs = read_inputs(arguments.inputs, simulation.joint_names, simulation.environments, steps)
@@ -101,7 +105,23 @@ def _step_count(arguments, stage, dt: float) -> int:
             duration = (stage.GetEndTimeCode() - stage.GetStartTimeCode()) / stage.GetTimeCodesPerSecond()
     if duration < 0:
         raise SettingsError(f"duration: {duration:g} s is not a time of at least 0")
-    return round(duration / dt)
+    steps = duration / dt
+    if math.isinf(steps):
+        raise SettingsError(f"duration: {duration:g} s has too many steps of {dt:g} s")
+    return round(steps)
+
+
+def _check_memory(scene: Scene, environments: int, steps: int) -> None:
+    """Refuse a run whose recording this machine cannot hold."""
+    if not hasattr(os, "sysconf"):
+        return
+    numbers = 2 * len(scene.dof_names) + 13 * len(scene.link_names) + 2
+    needed, there = 4 * numbers * environments * (steps + 1), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > there:
+        raise SettingsError(
+            f"a recording of {float(steps):g} steps and {float(environments):g} environments takes {needed / 1e9:.3g} "
+            f"GB, this machine has {there / 1e9:.3g} GB: take fewer of either"
+        )
 
 
 def _simulate(simulation: Simulation, steps: int, inputs: Inputs) -> Run:

@@ -14,6 +14,7 @@ from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
+from warp_artic.description.validate_couplings import coupling_findings
 from warp_artic.errors import DescriptionError
 
 SINGULAR = 1e-9
@@ -73,6 +74,7 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
     for joint in articulation.joints:
         yield from _joint(joint)
     yield from _tree(articulation)
+    yield from coupling_findings(articulation)
     for name in ("position_iterations", "velocity_iterations"):
         count = getattr(articulation, name)
         if count is not None and count < 0:
@@ -132,16 +134,25 @@ def _dof(dof: Dof) -> Iterator[Diagnostic]:
         not_negative["static friction effort"] = dof.friction.static_effort
         not_negative["dynamic friction effort"] = dof.friction.dynamic_effort
         not_negative["viscous friction"] = dof.friction.viscous
+        not_negative["friction coefficient"] = dof.friction.coefficient
     if dof.drive:
         not_negative["drive stiffness"] = dof.drive.stiffness
         not_negative["drive damping"] = dof.drive.damping
+        not_negative["velocity gradient of the drive"] = dof.drive.velocity_gradient
+        not_negative["velocity resistance of the drive"] = dof.drive.velocity_resistance
         for name, value in (("position", dof.drive.position_target), ("velocity", dof.drive.velocity_target)):
             if not math.isfinite(value):
                 yield _error("not-finite", dof.name, f"drive {name} target {value:g} must be finite")
-        if not dof.drive.max_force >= 0.0:
-            yield _error(
-                "negative", dof.name, f"maximum force of the drive {dof.drive.max_force:g} must not be negative"
-            )
+        for name, value in (("force", dof.drive.max_force), ("velocity", dof.drive.max_velocity)):
+            if not value >= 0.0:
+                yield _error("negative", dof.name, f"maximum {name} of the drive {value:g} must not be negative")
+    if dof.limit:
+        not_negative["limit stiffness"] = dof.limit.stiffness
+        not_negative["limit damping"] = dof.limit.damping
+        not_negative["bounce threshold of the limit"] = dof.limit.bounce_threshold
+        if not 0.0 <= dof.limit.restitution <= 1.0:
+            text = f"restitution of the limit {dof.limit.restitution:g} must be from 0 to 1"
+            yield _error("limit-soft", dof.name, text)
     for name, value in not_negative.items():
         if not (0.0 <= value < math.inf):
             yield _error("negative", dof.name, f"{name} {value:g} must be finite and not negative")

@@ -13,7 +13,9 @@ from warp_artic.constraints.report import report_couplings
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
 from warp_artic.phases.outputs import report_links
+from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.midpoint import step_midpoint
+from warp_artic.solver.pgs import settle_pgs
 from warp_artic.solver.semi_implicit import step_semi_implicit
 from warp_artic.solver.step import solve_accelerations
 
@@ -23,12 +25,14 @@ CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=9000"
 
 STEPS = {"midpoint": step_midpoint, "semi_implicit": step_semi_implicit}
 """The function that advances a column, by integrator."""
+SETTLES = {"direct": settle_direct, "pgs": settle_pgs}
+"""The function that solves the active constraint rows, by solver."""
 
 
 @cache
-def kernels_for(numbers: Numbers, integrator: str) -> SimpleNamespace:
+def kernels_for(numbers: Numbers, integrator: str, solver: str) -> SimpleNamespace:
     """The kernels `step`, `accelerate` and `report` of a number type, compiled at their first launch."""
-    step_column = STEPS[integrator]
+    step_column, settle = STEPS[integrator], SETTLES[solver]
     structs = arrays_for(numbers)
     Model, State, Control, Work, Report = structs.Model, structs.State, structs.Control, structs.Work, structs.Report
     Real = numbers.real
@@ -55,7 +59,7 @@ def kernels_for(numbers: Numbers, integrator: str) -> SimpleNamespace:
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
             for _step in range(steps):
-                step_column(model, state, control, work, column, slot, h, iterations)
+                step_column(model, state, control, work, column, slot, h, iterations, settle)
 
     @wp.kernel(**options)
     def accelerate(

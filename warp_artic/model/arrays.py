@@ -108,6 +108,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         mimic_damping_ratio: wp.array2d(dtype=T)
         mimic_enabled: wp.array2d(dtype=T)
         gravity: wp.array2d(dtype=T)
+        rounding: wp.array2d(dtype=T)
 
     @wp.struct
     class State:
@@ -172,6 +173,15 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         push: wp.array2d(dtype=T)
         response: wp.array2d(dtype=T)
         ready: wp.array2d(dtype=int)
+        # Direct solver
+        gathered: wp.array2d(dtype=int)
+        couplings: wp.array2d(dtype=T)
+        factors: wp.array2d(dtype=T)
+        y_free: wp.array2d(dtype=T)
+        goal: wp.array2d(dtype=T)
+        held: wp.array2d(dtype=T)
+        right: wp.array2d(dtype=T)
+        trial: wp.array2d(dtype=T)
 
     @wp.struct
     class Report:

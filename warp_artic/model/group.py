@@ -24,6 +24,9 @@ from warp_artic.model.tree import Row, Tree, tree_of
 ORIGIN_GRID = 100.0
 """Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
 
+ROUNDING = {wp.float32: (2e-6, 1e-6), wp.float64: (4e-15, 1e-10)}
+"""What a solved number is known to, and the share by which the direct solver raises its diagonal."""
+
 REPORTED = ("link_pose", "link_velocity", "energy", "tendon_length", "tendon_force", "mimic_error")
 """Outputs that are brought up to date together."""
 
@@ -57,27 +60,33 @@ class Group:
         return True
 
 
-def build_groups(scene, environments: int, numbers_of, device: str) -> tuple[Group, ...]:
+def build_groups(scene, environments: int, numbers_of, device: str, dense_rows: bool) -> tuple[Group, ...]:
     """Group the articulations of a scene by structure and put them on a device.
 
-    `numbers_of(columns)` chooses the number type of a group with that many environments.
+    `numbers_of(columns)` chooses the number type of a group with that many environments; `dense_rows` makes room for
+    the couplings of all constraint rows with each other.
     """
     members: dict[Tree, list[int]] = {}
     for index, articulation in enumerate(scene.articulations):
         members.setdefault(tree_of(articulation), []).append(index)
     return tuple(
-        _build_group(scene, tree, tuple(indices), environments, numbers_of(len(indices) * environments), device)
+        _build_group(
+            scene, tree, tuple(indices), environments, numbers_of(len(indices) * environments), device, dense_rows
+        )
         for tree, indices in members.items()
     )
 
 
-def _build_group(scene, tree, members, environments: int, numbers: Numbers, device: str) -> Group:
+def _build_group(
+    scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool
+) -> Group:
     articulations = [scene.articulations[index] for index in members]
     columns = Columns(len(members) * environments, numbers, device)
     origins = np.array([origin_of(articulation) for articulation in articulations])
     rows = [parameter_rows(articulation, origin) for articulation, origin in zip(articulations, origins)]
     parameters = {name: _parameter_field([row[name] for row in rows], environments, columns) for name in rows[0]}
     parameters["gravity"] = Field.of(np.asarray(scene.gravity, float), columns)
+    parameters["rounding"] = Field.of(np.array(ROUNDING[numbers.scalar]), columns)
     state = {
         name: _member_field(values, environments, columns)
         for name, values in initial_state(articulations, origins).items()
@@ -103,7 +112,7 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         state=_field_struct(structs.State(), state),
         control=_field_struct(structs.Control(), control),
         report=_field_struct(structs.Report(), {name: outputs[name] for name in REPORTED}),
-        work=_work_struct(structs.Work(), tree, numbers, workers, device),
+        work=_work_struct(structs.Work(), tree, numbers, workers, device, dense_rows),
     )
     return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)
 
@@ -246,9 +255,10 @@ def _coupling_terms(tree: Tree, family: Family) -> list[int]:
     return [starts[item] for item in range(len(starts))]
 
 
-def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str):
+def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str, dense_rows: bool):
     terms, slots = _row_tables(tree)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
+    dense = rows if dense_rows else 0
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
@@ -259,8 +269,11 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1,
         "bend": rows,
         "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]), "response": len(slots) * dofs,
+        "couplings": dense * dense, "factors": dense * dense, "y_free": dense, "goal": dense, "held": dense,
+        "right": dense, "trial": dense,
     }  # fmt: skip
     for name, size in sizes.items():
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))
     struct.ready = wp.zeros((max(len(slots), 1), workers), dtype=int, device=device)
+    struct.gathered = wp.zeros((max(rows, 1), workers), dtype=int, device=device)
     return struct

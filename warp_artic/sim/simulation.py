@@ -98,7 +98,7 @@ class Simulation:
         self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
-        self._groups = build_groups(scene, environments, self._numbers, self.device)
+        self._groups = build_groups(scene, environments, self._numbers, self.device, self.settings.solver == "direct")
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self._record_launches()
@@ -294,9 +294,10 @@ class Simulation:
 
     def _launch(self, group: Group, kernel: str, structs, outputs, numbers=(), **options):
         """Launch a kernel of a group, or with `record_cmd` only pack its arguments."""
-        arrays = group.arrays
+        arrays, settings = group.arrays, self.settings
+        kernels = kernels_for(group.columns.numbers, settings.integrator, settings.solver)
         return wp.launch(
-            getattr(kernels_for(group.columns.numbers, self.settings.integrator), kernel),
+            getattr(kernels, kernel),
             dim=group.workers,
             inputs=[
                 arrays.model,

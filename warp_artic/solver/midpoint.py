@@ -74,6 +74,7 @@ def step_midpoint(
     slot: int,
     h: Real,
     iterations: int,
+    settle: wp.Function,
 ):
     """Advance the state of one column by h."""
     half = h * real(0.5, h)
@@ -87,7 +88,7 @@ def step_midpoint(
     move_velocities(model, state, column, half)
     place_links(model, state, work, column, slot)
     restore_velocities(model, state, work, column, slot)
-    solve_velocities(model, state, control, work, column, slot, h, half, iterations)
+    solve_velocities(model, state, control, work, column, slot, h, half, iterations, settle)
     find_failure(model, state, work, column, slot)
     set_velocities(model, state, work, column, slot)
     restart_stopped_joints(model, state, work, column, slot, h)

@@ -74,7 +74,7 @@ def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
 
 
 @wp.func
-def iterate_rows(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
+def settle_pgs(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
     """Solve the active rows one after the other, `iterations` times."""
     joining = work.joining[0, slot]
     for _iteration in range(iterations):

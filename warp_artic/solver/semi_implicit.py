@@ -19,12 +19,13 @@ def step_semi_implicit(
     slot: int,
     h: Real,
     iterations: int,
+    settle: wp.Function,
 ):
     """Advance the state of one column by h."""
     remember_start(model, state, work, column, slot)
     place_links(model, state, work, column, slot)
     drag_links(model, work, column, slot, h)
-    solve_velocities(model, state, control, work, column, slot, h, h, iterations)
+    solve_velocities(model, state, control, work, column, slot, h, h, iterations, settle)
     find_failure(model, state, work, column, slot)
     set_velocities(model, state, work, column, slot)
     set_spans(model, work, slot, h)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from warp_artic.errors import SettingsError
 
-SOLVERS = ("pgs",)
+SOLVERS = ("direct", "pgs")
 INTEGRATORS = ("midpoint", "semi_implicit")
 PRECISIONS = ("float32", "float64")
 VARIANTS = ("auto", "lanes", "scalar")
@@ -19,7 +19,7 @@ class SolverSettings:
 
     dt: float | None = None
     """Time step [s]; default 1/240."""
-    solver: str = "pgs"
+    solver: str = "direct"
     """How constraint rows are solved: one of SOLVERS."""
     position_iterations: int | None = None
     """Sweeps over the active constraint rows in a step; default 8."""

@@ -26,9 +26,9 @@ from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_velocities import move_links
-from warp_artic.solver.pgs import activate_rows, bend_windows, iterate_rows, prepare_responses
+from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
-ROUNDS = wp.constant(4)
+ROUNDS = wp.constant(16)
 """Times that rows may join the active ones within a pass."""
 BENDS = wp.constant(3)
 """Times that the limits of finite rotations are corrected for curvature."""
@@ -86,6 +86,7 @@ def solve_rows(
     h: Real,
     reach: Real,
     iterations: int,
+    settle: wp.Function,
 ):
     """v+ with constraint rows."""
     zero = real(0.0, h)
@@ -99,7 +100,7 @@ def solve_rows(
     unsolved = activate_rows(model, work, slot)
     while unsolved:
         prepare_responses(model, state, work, column, slot, h, reach)
-        iterate_rows(model, work, slot, iterations)
+        settle(model, work, slot, iterations)
         rounds += 1
         unsolved = rounds < ROUNDS
         if unsolved:
@@ -108,7 +109,7 @@ def solve_rows(
         bends = int(0)
         while bends < BENDS:
             if bend_windows(model, work, column, slot, h):
-                iterate_rows(model, work, slot, iterations)
+                settle(model, work, slot, iterations)
             bends += 1
 
 
@@ -134,6 +135,7 @@ def solve_velocities(
     h: Real,
     reach: Real,
     iterations: int,
+    settle: wp.Function,
 ):
     """v+ in `work.v_next`, from positions and velocities that `place_links` has put into the work space.
 
@@ -145,7 +147,7 @@ def solve_velocities(
     unsolved = bool(True)
     while unsolved:
         solve_free_velocities(model, state, control, work, column, slot, h)
-        solve_rows(model, state, work, column, slot, h, reach, iterations)
+        solve_rows(model, state, work, column, slot, h, reach, iterations, settle)
         passes += 1
         unsolved = passes < PASSES
         if unsolved:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pxr import Gf, Usd
+from pxr import Gf, Usd, Vt
 
 from warp_artic.usd.report import Report
 from warp_artic.usd.units import NUMBER, Quantity, Units
@@ -12,6 +12,7 @@ from warp_artic.usd.units import NUMBER, Quantity, Units
 UNBOUNDED = 1e30
 """Magnitudes from here on stand for infinity, as the largest float does in some assets."""
 VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h, Gf.Vec3i)
+ARRAYS = (Vt.FloatArray, Vt.DoubleArray, Vt.HalfArray, Vt.IntArray, Vt.TokenArray, Vt.StringArray)
 QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
 
 
@@ -48,13 +49,48 @@ class Attributes:
         value = self.authored(prim, name)
         if value is None:
             return default
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if not _is_number(value):
             return self._refuse(prim, name, f"is {_show(value)}, must be a number", default)
         if abs(value) >= UNBOUNDED:
             value = math.copysign(math.inf, value)
         if math.isnan(value) or (math.isinf(value) and not unbounded):
             return self._refuse(prim, name, f"is {value}, must be {'a number' if unbounded else 'finite'}", default)
         return self.units.si(float(value), quantity)
+
+    def first_number(self, prim, name, default=1.0) -> float | None:
+        """The first of an array of numbers, as authored; None, and an error, where the array is empty or wrong."""
+        value = self.authored(prim, name)
+        if value is None:
+            return default
+        return self._first(prim, name, value, "numbers", lambda one: _is_number(one) and abs(one) < UNBOUNDED)
+
+    def first_word(self, prim, name, allowed: tuple[str, ...]) -> str | None:
+        """The first of an array of words; empty where it is not authored, None, and an error, where it is wrong."""
+        value = self.authored(prim, name)
+        if value is None:
+            return ""
+        return self._first(prim, name, value, f"words of {', '.join(allowed)}", lambda one: one in allowed)
+
+    def _first(self, prim, name, value, what: str, is_right):
+        if not isinstance(value, ARRAYS):
+            return self._refuse(prim, name, f"is {_show(value)}, must be an array of {what}", None)
+        if len(value) == 0:
+            return self._refuse(prim, name, "is an empty array, must have one value", None)
+        if not is_right(value[0]):
+            return self._refuse(prim, name, f"starts with {_show(value[0])}, must be an array of {what}", None)
+        if len(value) > 1:
+            text = f"has {len(value)} values; only the first is used"
+            self.report.warn("array-length", f"{prim.GetPath()}.{name}", text)
+        return value[0]
+
+    def text(self, prim, name, default: str = "") -> str:
+        """Any word; `default` when it is not authored."""
+        value = self.authored(prim, name)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            return self._refuse(prim, name, f"is {_show(value)}, must be a word", default)
+        return str(value)
 
     def vector(self, prim, name, default=None, quantity: Quantity = NUMBER):
         """Three finite numbers in SI units; `default` when they are not authored."""
@@ -67,8 +103,8 @@ class Attributes:
             return self._refuse(prim, name, f"is {tuple(value)}, must be finite", default)
         return tuple(self.units.si(float(component), quantity) for component in value)
 
-    def quaternion(self, prim, name, default=None):
-        """A unit quaternion xyzw; `default` when it is not authored or zero, which means unset."""
+    def quaternion(self, prim, name, default=None, zero_is_unset: bool = False):
+        """A unit quaternion xyzw; `default` when it is not authored or zero, with a warning unless that means unset."""
         value = self.authored(prim, name)
         if value is None:
             return default
@@ -79,6 +115,9 @@ class Attributes:
         if not math.isfinite(length):
             return self._refuse(prim, name, f"is {value}, must be finite", default)
         if length == 0.0:
+            if not zero_is_unset:
+                text = "is a quaternion of length zero; no rotation is used"
+                self.report.warn("quaternion-length", f"{prim.GetPath()}.{name}", text)
             return default
         if abs(length - 1.0) > 1e-3:
             text = f"is {value} of length {length:.4g}; its direction is used"
@@ -119,6 +158,10 @@ class Attributes:
     def _refuse(self, prim, name, text, default):
         self.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)
         return default
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _show(value) -> str:

@@ -85,9 +85,10 @@ def _target(prim: Usd.Prim, side: int, targets: list, attributes: Attributes) ->
     if len(targets) > 1:
         attributes.report.error("joint-bodies", path, f"leads to {len(targets)} prims, must lead to one")
         return None
-    target = prim.GetStage().GetPrimAtPath(targets[0].GetPrimPath())
+    target = prim.GetStage().GetPrimAtPath(targets[0])
     if not target or not target.IsActive() or not UsdGeom.Xformable(target):
         found = "does not exist" if not target else "has no transform" if target.IsActive() else "is not active"
+        found = "is a property" if targets[0].IsPropertyPath() else found
         text = f"leads to {targets[0]}, which {found}; it must be a rigid body, or empty for the world"
         attributes.report.error("joint-bodies", path, text)
         return None

@@ -112,11 +112,24 @@ LIMIT_FIELDS: dict[str, tuple[Source, ...]] = {
 ENVELOPE_FIELDS: dict[str, tuple[Source, ...]] = {
     "max_velocity": (Source("physxDrivePerformanceEnvelope:{instance}:maxActuatorVelocity", *SPEED, unbounded=True),),
     "velocity_gradient": (Source("physxDrivePerformanceEnvelope:{instance}:speedEffortGradient", *GRADIENT),),
-    "velocity_resistance": (
-        Source("physxDrivePerformanceEnvelope:{instance}:velocityDependentResistance", *VISCOUS),
-    ),
+    "velocity_resistance": (Source("physxDrivePerformanceEnvelope:{instance}:velocityDependentResistance", *VISCOUS),),
 }
 """Fields of the performance envelope of a drive."""
+
+TENDON_FIELDS: dict[str, tuple[Source, ...]] = {
+    "stiffness": (Source("physxTendon:{instance}:stiffness", units.LINEAR_STIFFNESS),),
+    "damping": (Source("physxTendon:{instance}:damping", units.LINEAR_DAMPING),),
+    "limit_stiffness": (Source("physxTendon:{instance}:limitStiffness", units.LINEAR_STIFFNESS),),
+    "offset": (Source("physxTendon:{instance}:offset", units.DISTANCE),),
+}
+"""Fields of the root of a tendon, fixed or spatial."""
+
+LENGTH_FIELDS: dict[str, tuple[Source, ...]] = {
+    "rest_length": (Source("physxTendon:{instance}:restLength", units.DISTANCE, unbounded=True),),
+    "lower": (Source("physxTendon:{instance}:lowerLimit", units.DISTANCE, unbounded=True),),
+    "upper": (Source("physxTendon:{instance}:upperLimit", units.DISTANCE, unbounded=True),),
+}
+"""Fields of the root of a fixed tendon, or of a leaf of a spatial one."""
 
 LINK_FIELDS: dict[str, tuple[Source, ...]] = {
     "linear_damping": (Source("physxRigidBody:linearDamping", units.RATE),),
@@ -172,6 +185,14 @@ def resolve(
             )
             attributes.report.warn("dialects-differ", other.attribute, text)
     return found[0]
+
+
+def resolve_all(
+    attributes: Attributes, prim: Usd.Prim, fields: dict[str, tuple[Source, ...]], instance: str
+) -> dict[str, Reading]:
+    """The fields of a table that are authored under an instance name."""
+    found = {name: resolve(attributes, prim, name, sources, (instance,)) for name, sources in fields.items()}
+    return {name: reading for name, reading in found.items() if reading is not None}
 
 
 def _read(attributes, prim, field, name, source: Source, is_linear: bool) -> Reading | None:

@@ -8,7 +8,8 @@ from pxr import Usd
 
 from warp_artic.errors import StageError
 
-SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+GRAMMAR = "parse error matching"
+"""What pxr says before the name of a rule of its grammar, of several hundred characters."""
 
 
 def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
@@ -35,4 +36,5 @@ def _reason(error: Exception, path: str) -> str:
     """The sentence of what pxr says that names a place in the file, else its last one."""
     sentences = [line.rpartition(" : ")[2].strip(" '") for line in str(error).splitlines() if " : " in line]
     named = [sentence for sentence in sentences if f"{path}:" in sentence]
-    return (named or sentences or [type(error).__name__])[-1]
+    sentence = (named or sentences or [type(error).__name__])[-1]
+    return sentence.partition(GRAMMAR)[0] + "syntax error" if GRAMMAR in sentence else sentence

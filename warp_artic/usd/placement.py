@@ -14,6 +14,8 @@ SHEAR = 1e-4
 """Largest cosine between two axes that should be at a right angle."""
 SMALLEST, LARGEST = 1e-9, 1e9
 """Allowed metres in a unit of length, scale included."""
+PROJECTIVE = 1e-9
+"""Largest deviation of the last row of a transform from 0, 0, 0, 1."""
 FARTHEST = 1e12
 """Largest allowed coordinate [m]."""
 
@@ -40,6 +42,7 @@ class Placements:
         self.cache = UsdGeom.XformCache(attributes.time)
         self.known: dict[Usd.Prim, Placement | None] = {}
         self.matrices: dict[Usd.Prim, np.ndarray | None] = {}
+        self.turned: dict[Usd.Prim, bool] = {}
 
     def of(self, prim: Usd.Prim) -> Placement | None:
         """The placement of a prim; None, and an error, where it has no rigid pose."""
@@ -59,14 +62,44 @@ class Placements:
         except Exception:  # what pxr raises on ops it cannot read differs between releases
             self._refuse(prim, "its transform ops cannot be read")
             return None
+        if not self._is_turned(prim):
+            return None
         if not np.isfinite(A).all():
             self._refuse(prim, "its world transform is not finite")
+            return None
+        if np.abs(A[3] - (0.0, 0.0, 0.0, 1.0)).max() > PROJECTIVE:
+            self._refuse(prim, "the last column of its world transform is not (0, 0, 0, 1)")
             return None
         A[:3] *= self.attributes.units.meters
         if np.abs(A).max() > FARTHEST:
             self._refuse(prim, f"its world transform has an entry of {np.abs(A).max():.3g} m, beyond {FARTHEST:g} m")
             return None
         return A
+
+    def _is_turned(self, prim: Usd.Prim) -> bool:
+        """Whether the orient ops of a prim and those above it are rotations; USD passes over any other silently."""
+        if prim.IsPseudoRoot():
+            return True
+        if prim not in self.turned:
+            xformable = UsdGeom.Xformable(prim)
+            ops = xformable.GetOrderedXformOps() if xformable else ()
+            orients = [op.GetAttr().GetName() for op in ops if op.GetOpType() == UsdGeom.XformOp.TypeOrient]
+            own = [self._is_rotation(prim, name) for name in orients]
+            self.turned[prim] = all(own) and self._is_turned(prim.GetParent())
+        return self.turned[prim]
+
+    def _is_rotation(self, prim: Usd.Prim, name: str) -> bool:
+        """Whether an orient op has a finite value; one that is not of unit length is only warned of."""
+        value = self.attributes.authored(prim, name)
+        if value is None:
+            return True
+        length, report = value.GetLength(), self.attributes.report
+        if not np.isfinite(length):
+            report.error("transform", f"{prim.GetPath()}.{name}", f"is {value}, must be finite")
+        elif abs(length - 1.0) > 1e-3:
+            text = f"is {value} of length {length:.4g}: what USD makes of it is used"
+            report.warn("quaternion-length", f"{prim.GetPath()}.{name}", text)
+        return bool(np.isfinite(length))
 
     def _place(self, prim: Usd.Prim) -> Placement | None:
         A = self.matrix(prim)

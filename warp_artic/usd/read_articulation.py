@@ -11,11 +11,14 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.lookup import ARTICULATION_FIELDS, resolve
 from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_couplings import with_couplings
 from warp_artic.usd.read_joint import read_joint
 from warp_artic.usd.read_link import read_link
 from warp_artic.usd.read_scene import SceneSettings
 from warp_artic.usd.read_trees import TreePlan
 
+LEAST = {"position_iterations": 1, "velocity_iterations": 0}
+"""Smallest allowed iteration counts."""
 VELOCITIES = ("physics:velocity", "physics:angularVelocity")
 
 
@@ -45,21 +48,23 @@ def read_articulation(
     if None in links or None in read or len(read) < len(plan.tree.branches):
         return None
     position_iterations = _iterations(plan, "position_iterations", attributes)
-    return Articulation(
+    articulation = Articulation(
         path=plan.path,
         links=tuple(links),
         joints=tuple(read),
         position_iterations=settings.position_iterations if position_iterations is None else position_iterations,
         velocity_iterations=_iterations(plan, "velocity_iterations", attributes),
     )
+    return with_couplings(articulation, inventory, attributes, placements)
 
 
 def _iterations(plan: TreePlan, field: str, attributes: Attributes) -> int | None:
     reading = resolve(attributes, plan.settings, field, ARTICULATION_FIELDS[field])
     if reading is None:
         return None
-    if reading.value < 0 or reading.value != int(reading.value):
-        text = f"is {reading.value:g}, must be a whole number that is not negative"
+    least = LEAST[field]
+    if reading.value < least or reading.value != int(reading.value):
+        text = f"is {reading.value:g}, must be a whole number of at least {least}"
         attributes.report.error("iterations", reading.attribute, text)
         return None
     return int(reading.value)

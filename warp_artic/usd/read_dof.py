@@ -14,8 +14,10 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import DOF_FIELDS, Reading, resolve
 from warp_artic.usd.read_drive import read_drive
+from warp_artic.usd.read_soft_limit import read_soft_limit
 
-NOT_NEGATIVE = ("armature", "static_effort", "dynamic_effort", "viscous", "velocity_limit")
+FRICTION = ("static_effort", "dynamic_effort", "viscous", "coefficient")
+NOT_NEGATIVE = ("armature", *FRICTION, "velocity_limit")
 
 
 def instances_of(prim: Usd.Prim, axis: Axis) -> tuple[str, ...]:
@@ -35,7 +37,8 @@ def read_dof(
     readings = _fields(prim, axis, instances, attributes)
     values = {field: reading.value for field, reading in readings.items()}
     drive, drive_readings = read_drive(prim, instances[0], axis.is_linear, inventory, attributes)
-    attributes.report.readings[name] = [*readings.values(), *drive_readings]
+    limit, limit_readings = read_soft_limit(prim, limit, instances, axis.is_linear, inventory, attributes)
+    attributes.report.readings[name] = [*readings.values(), *drive_readings, *limit_readings]
     return Dof(
         name=name,
         axis=axis,
@@ -54,7 +57,7 @@ def _fields(prim: Usd.Prim, axis: Axis, instances: tuple[str, ...], attributes: 
         if reading is None:
             continue
         if reading.value < 0.0:
-            text = f"is {reading.authored:g} {reading.authored_unit}, must not be negative"
+            text = f"is {reading.found}, must not be negative"
             attributes.report.error("negative", reading.attribute, text)
             continue
         found[field] = reading
@@ -62,7 +65,7 @@ def _fields(prim: Usd.Prim, axis: Axis, instances: tuple[str, ...], attributes: 
 
 
 def _friction(prim: Usd.Prim, values: dict[str, float], attributes: Attributes) -> Friction | None:
-    efforts = {field: values.get(field, 0.0) for field in ("static_effort", "dynamic_effort", "viscous")}
+    efforts = {field: values.get(field, 0.0) for field in FRICTION}
     if not any(efforts.values()):
         return None
     if efforts["dynamic_effort"] > efforts["static_effort"]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from pxr import Usd
 
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.lookup import DOF_FIELDS, Reading, resolve
+from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, Reading, resolve
 
 KINDS = tuple(kind.value for kind in DriveKind)
 
@@ -29,14 +27,17 @@ def read_drive(
         "velocity_target": "velocity_target",
         "max_force": "max_force",
     }
-    readings = []
-    values = {"stiffness": 0.0, "damping": 0.0, "max_force": math.inf}
-    for name, field in fields.items():
-        reading = resolve(attributes, prim, name, DOF_FIELDS[field], (instance,), is_linear)
+    sources = {name: DOF_FIELDS[field] for name, field in fields.items()}
+    not_negative = {"stiffness", "damping", "max_force", *ENVELOPE_FIELDS}
+    if inventory.has_schema(prim, f"{tokens.DRIVE_ENVELOPE}:{instance}"):
+        sources |= ENVELOPE_FIELDS
+    readings, values = [], {}
+    for name, own in sources.items():
+        reading = resolve(attributes, prim, name, own, (instance,), is_linear)
         if reading is None:
             continue
-        if name in values and reading.value < 0.0:
-            text = f"is {reading.authored:g} {reading.authored_unit}, must not be negative"
+        if name in not_negative and reading.value < 0.0:
+            text = f"is {reading.found}, must not be negative"
             attributes.report.error("drive", reading.attribute, text)
             continue
         values[name] = reading.value

@@ -111,6 +111,11 @@ def _limit(prim: Usd.Prim, lower_name: str, upper_name: str, quantity: Quantity,
         text = f"its limits are inverted: {' is above '.join(names)}"
         attributes.report.error("limit-inverted", prim.GetPath(), text)
         return None
+    for name, bound, wrong in ((lower_name, lower, math.inf), (upper_name, upper, -math.inf)):
+        if bound == wrong:
+            text = f"is {bound}: no position satisfies it; {-bound} leaves this side free"
+            attributes.report.error("limit-infinite", f"{prim.GetPath()}.{name}", text)
+            return None
     return _bounds(lower, upper)
 
 

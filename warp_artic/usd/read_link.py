@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pxr import Usd
+from pxr import Usd, UsdGeom
 
 from warp_artic.description.link import Link
 from warp_artic.usd import tokens
@@ -71,7 +71,7 @@ def _velocities(prim: Usd.Prim, attributes: Attributes, placements: Placements):
     if not any(velocity) and not any(turning):
         return velocity, turning
     parent = prim.GetParent()
-    if parent.IsPseudoRoot():
+    if parent.IsPseudoRoot() or UsdGeom.Xformable(prim).GetResetXformStack():
         A, R = attributes.units.meters * np.eye(3), np.eye(3)
     else:
         matrix, placement = placements.matrix(parent), placements.of(parent)

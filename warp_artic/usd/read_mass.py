@@ -27,6 +27,9 @@ WATER = 1000.0
 FALLBACK_RADIUS = 0.1
 """Radius of the ball that stands for a body with a mass but neither inertia nor colliders, as in UsdPhysics [m]."""
 
+GOES_ON = 1.0
+"""Stands for a value that was reported as an error, so that further errors are found."""
+
 
 @dataclass(frozen=True)
 class MassProperties:
@@ -53,12 +56,13 @@ def read_mass(prim: Usd.Prim, colliders: list[Usd.Prim], attributes: Attributes,
     center = _center(prim, placement.scale, attributes)
     inertia = _inertia(prim, attributes)
     density = _positive(prim, "physics:density", units.DENSITY, attributes)
-    parts = []
+    parts, errors = [], len(attributes.report.errors)
     if mass is None or center is None or inertia is None:
         parts = _parts(placement, density, colliders, attributes, placements)
     if mass is None and not parts:
-        text = "has no mass: author physics:mass, or put a collider with a volume on or under the body"
-        attributes.report.error("mass", prim.GetPath(), text)
+        if len(attributes.report.errors) == errors:  # else its colliders have been reported
+            text = "has no mass: author physics:mass, or put a collider with a volume on or under the body"
+            attributes.report.error("mass", prim.GetPath(), text)
         return None
     shape = _sum(parts) if parts else None
     return _combine(prim, mass, center, inertia, shape, attributes)
@@ -92,10 +96,12 @@ def _fallback_inertia(prim: Usd.Prim, mass: float, attributes: Attributes) -> np
 
 def _positive(prim: Usd.Prim, name: str, quantity, attributes: Attributes) -> float | None:
     """A positive number, or None where it is zero or not authored, which means unset."""
-    value = attributes.number(prim, name, 0.0, quantity)
+    value = attributes.number(prim, name, None, quantity)
+    if value is None:  # on an authored value, an error has been reported
+        return None if attributes.authored(prim, name) is None else GOES_ON
     if value < 0.0:
         attributes.report.error("mass", f"{prim.GetPath()}.{name}", f"is {value:g} {quantity.si}, must be positive")
-        return 1.0  # goes on to find further errors
+        return GOES_ON
     return value or None
 
 
@@ -119,8 +125,10 @@ def _inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
     """An authored inertia in the axes of the prim [kg m^2]; a zero diagonal means unset."""
     tensor = _newton_inertia(prim, attributes)
     name = "newton:inertia"
-    diagonal = attributes.vector(prim, "physics:diagonalInertia", (0.0, 0.0, 0.0), units.INERTIA)
-    R = matrix_from_quaternion(attributes.quaternion(prim, "physics:principalAxes", (0.0, 0.0, 0.0, 1.0)))
+    diagonal = attributes.vector(prim, "physics:diagonalInertia", None, units.INERTIA)
+    if diagonal is None:  # on an authored value, an error has been reported
+        diagonal = 3 * (0.0 if attributes.authored(prim, "physics:diagonalInertia") is None else GOES_ON,)
+    R = matrix_from_quaternion(attributes.quaternion(prim, "physics:principalAxes", (0.0, 0.0, 0.0, 1.0), True))
     if any(diagonal):
         authored = R @ np.diag(diagonal) @ R.T
         if tensor is None:
@@ -134,7 +142,7 @@ def _inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
     for finding in inertia_findings(f"{prim.GetPath()}.{name}", compact):
         attributes.report.add(finding)
         if finding.severity is Severity.ERROR:
-            return np.eye(3)  # goes on to find further errors
+            return GOES_ON * np.eye(3)
     return tensor
 
 

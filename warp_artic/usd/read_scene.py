@@ -38,6 +38,10 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
         attributes.report.error("time-step", rate.attribute, f"is {rate.value:g}, must be positive")
         rate = None
     iterations = resolve(attributes, prim, "position_iterations", SCENE_FIELDS["position_iterations"])
+    if iterations is not None and iterations.value < 1.0:
+        text = f"is {iterations.value:g}, must be at least 1, or -1 for the default"
+        attributes.report.error("iterations", iterations.attribute, text)
+        iterations = None
     return SceneSettings(
         _gravity(prim, attributes, up),
         None if rate is None else 1.0 / rate.value,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +20,7 @@ from warp_artic.usd.not_simulated import report_not_simulated
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
+from warp_artic.usd.read_couplings import refuse_strays
 from warp_artic.usd.read_scene import read_scene
 from warp_artic.usd.read_trees import plan_trees, report_loop
 from warp_artic.usd.report import Reading, Report
@@ -63,6 +65,7 @@ def inspect_stage(stage: str | os.PathLike | Usd.Stage) -> Inspection:
     """All that is understood of a stage; raises only where it cannot be opened."""
     stage = open_stage(stage)
     report = Report()
+    _check_times(stage, report)
     attributes = Attributes(start_time(stage), _read_units(stage, report), report)
     _report_composition(stage, report)
     scene = _read(stage, attributes)
@@ -76,7 +79,20 @@ def inspect_stage(stage: str | os.PathLike | Usd.Stage) -> Inspection:
 def start_time(stage: Usd.Stage) -> Usd.TimeCode:
     """The time at which a stage is read: where its motion starts, else zero."""
     root = stage.GetRootLayer()
-    return Usd.TimeCode(root.startTimeCode if root.HasStartTimeCode() else 0.0)
+    is_usable = root.HasStartTimeCode() and math.isfinite(root.startTimeCode)
+    return Usd.TimeCode(root.startTimeCode if is_usable else 0.0)
+
+
+def _check_times(stage: Usd.Stage, report: Report) -> None:
+    """Refuse rates and time codes at which nothing can be read or written."""
+    root = stage.GetRootLayer()
+    for name in ("timeCodesPerSecond", "framesPerSecond"):
+        rate = getattr(root, name)
+        if not (0.0 < rate < math.inf):
+            report.error("stage-time", "/", f"{name} is {rate:g}, must be positive and finite")
+    for name in ("startTimeCode", "endTimeCode"):
+        if not math.isfinite(getattr(root, name)):
+            report.error("stage-time", "/", f"{name} is {getattr(root, name):g}, must be finite")
 
 
 def _read_units(stage: Usd.Stage, report: Report) -> Units:
@@ -110,6 +126,8 @@ def _read(stage: Usd.Stage, attributes: Attributes) -> Scene | None:
     joints = _read_joints(inventory, attributes, placements)
     plans = plan_trees(joints, inventory, attributes)
     articulations = [read_articulation(plan, joints, settings, inventory, attributes, placements) for plan in plans]
+    if None not in articulations:
+        refuse_strays(articulations, inventory, attributes)
     report_not_simulated(inventory, attributes)
     report_unused(inventory, attributes)
     if report.errors or None in articulations:

@@ -24,6 +24,11 @@ class Reading:
     unit: str
     """Unit of the value."""
 
+    @property
+    def found(self) -> str:
+        """The authored value and its unit, if it has one, as sentences give them."""
+        return f"{self.authored:g}" + (f" {self.authored_unit}" if self.authored_unit != "1" else "")
+
 
 @dataclass
 class Report:

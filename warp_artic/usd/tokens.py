@@ -20,7 +20,17 @@ TREE_JOINTS = (FIXED_JOINT, REVOLUTE_JOINT, PRISMATIC_JOINT, SPHERICAL_JOINT, GE
 JOINTS = (*TREE_JOINTS, DISTANCE_JOINT)
 
 DRIVE = "PhysicsDriveAPI"
+DRIVE_ENVELOPE = "PhysxDrivePerformanceEnvelopeAPI"
 LIMIT = "PhysicsLimitAPI"
+PHYSX_LIMIT = "PhysxLimitAPI"
+
+TENDON_AXIS_ROOT = "PhysxTendonAxisRootAPI"
+TENDON_AXIS = "PhysxTendonAxisAPI"
+ATTACHMENT_ROOT = "PhysxTendonAttachmentRootAPI"
+ATTACHMENT = "PhysxTendonAttachmentAPI"
+ATTACHMENT_LEAF = "PhysxTendonAttachmentLeafAPI"
+PHYSX_MIMIC = "PhysxMimicJointAPI"
+NEWTON_MIMIC = "NewtonMimicAPI"
 
 NAMESPACES = ("physics:", "physx", "newton:", "mjc:", "state:", "drive:", "limit:", "warpArtic:")
 """How the names of physics attributes begin."""

@@ -39,6 +39,7 @@ class Units:
 
 NUMBER = Quantity("1", "1")
 RATE = Quantity("1/s", "1/s")
+NATURAL_FREQUENCY = Quantity("rad/s", "rad/s")
 DISTANCE = Quantity("distance", "m", length=1)
 ANGLE = Quantity("deg", "rad", degrees=1)
 LINEAR_VELOCITY = Quantity("distance/s", "m/s", length=1)

@@ -1,0 +1,112 @@
+"""What happens beyond limits: springs, dampers and bounces, each with its unit."""
+
+import math
+
+import pytest
+
+from tests.usd.authoring import SI, SMALL_UNITS, errors_of, hinge_of, pendulum, warnings_of
+from warp_artic.description.limit import Limit
+from warp_artic.usd import not_simulated
+from warp_artic.usd.read_stage import inspect_stage
+
+DEGREE = math.pi / 180
+BOUNDS = "float physics:lowerLimit = -10\nfloat physics:upperLimit = 10\n"
+VALUES = """
+float physxLimit:{0}:stiffness = 300
+float physxLimit:{0}:damping = 20
+float physxLimit:{0}:restitution = 0.5
+float physxLimit:{0}:bounceThreshold = 90
+"""
+
+
+def limit_of(content: str, instance: str = "angular", kind: str = "Revolute", header: str = SI):
+    """The limit of the hinge with PhysxLimitAPI under an instance name."""
+    return hinge_of(pendulum(BOUNDS + content, kind, (f"PhysxLimitAPI:{instance}",), header)).dofs[0].limit
+
+
+def test_angular_values_are_per_degree():
+    """Stiffness and damping are per degree, the threshold in degrees a second; in small units too."""
+    limit = limit_of(VALUES.format("angular"))
+    assert (limit.stiffness, limit.damping) == pytest.approx((300 / DEGREE, 20 / DEGREE))
+    assert (limit.restitution, limit.bounce_threshold) == pytest.approx((0.5, math.pi / 2))
+    small = limit_of(VALUES.format("angular"), header=SMALL_UNITS)
+    assert (small.stiffness, small.damping) == pytest.approx((300e-7 / DEGREE, 20e-7 / DEGREE))
+    assert (small.restitution, small.bounce_threshold) == pytest.approx((0.5, math.pi / 2))
+
+
+def test_linear_values():
+    """On a translation there is no degree."""
+    limit = limit_of(VALUES.format("linear"), "linear", "Prismatic", SMALL_UNITS)
+    assert (limit.stiffness, limit.damping) == pytest.approx((0.3, 0.02))
+    assert (limit.restitution, limit.bounce_threshold) == pytest.approx((0.5, 0.9))
+
+
+def test_limits_are_hard_unless_told_otherwise():
+    """Without the schema the values of PhysX have no effect, and are reported."""
+    assert (limit_of("").stiffness, limit_of("").damping, limit_of("").restitution) == (0.0, 0.0, 0.0)
+    stage = pendulum(BOUNDS + "float physxLimit:angular:stiffness = 3")
+    assert hinge_of(stage).dofs[0].limit.stiffness == 0.0
+    assert warnings_of(stage) == ["/World/hinge.physxLimit:angular:stiffness: is not used"]
+
+
+def test_axes_of_a_spherical_joint():
+    """On a joint with several dofs the instance is the axis."""
+    content = "float physics:coneAngle0Limit = 0\nfloat physics:coneAngle1Limit = 30\n" + VALUES.format("rotZ")
+    limits = [dof.limit for dof in hinge_of(pendulum(content, "Spherical", ("PhysxLimitAPI:rotZ",))).dofs]
+    assert limits[0] is None
+    assert limits[1].stiffness == pytest.approx(300 / DEGREE)
+
+
+def test_newton_comes_first():
+    """newton:limitStiffness and limitDamping are per degree; minus infinity is unset, infinity is hard."""
+    content = "float newton:limitStiffness = 3\nfloat newton:limitDamping = 0.2\n"
+    limit = limit_of(content)
+    assert (limit.stiffness, limit.damping) == pytest.approx((3 / DEGREE, 0.2 / DEGREE))
+    both = pendulum(BOUNDS + content + VALUES.format("angular"), applied=("PhysxLimitAPI:angular",))
+    assert hinge_of(both).dofs[0].limit.stiffness == pytest.approx(3 / DEGREE)
+    assert any("but newton:limitStiffness gives" in text for text in warnings_of(both))
+    assert limit_of("float newton:limitStiffness = -inf\n" + VALUES.format("angular")).stiffness > 0
+    assert limit_of("float newton:limitStiffness = inf").stiffness == 0.0
+
+
+def test_without_bounds_there_is_nothing_to_soften():
+    """A free axis stays free."""
+    assert hinge_of(pendulum("float newton:limitStiffness = 3")).dofs[0].limit is None
+
+
+@pytest.mark.parametrize(
+    "line, error",
+    [
+        ("stiffness = -1", "stiffness: is -1 torque/deg, must not be negative"),
+        ("damping = -1", "damping: is -1 torque*s/deg, must not be negative"),
+        ("restitution = -1", "restitution: is -1, must be from 0 to 1"),
+        ("restitution = 2", "restitution: is 2, must be from 0 to 1"),
+        ("bounceThreshold = -1", "bounceThreshold: is -1 deg/s, must not be negative"),
+    ],
+)
+def test_errors(line, error):
+    """Each value has its range."""
+    stage = pendulum(BOUNDS + f"float physxLimit:angular:{line}", applied=("PhysxLimitAPI:angular",))
+    assert errors_of(stage) == [f"/World/hinge.physxLimit:angular:{error}"]
+
+
+def test_readings_are_told_from_those_of_the_drive():
+    """The fields of a limit are listed under names of their own."""
+    stage = pendulum(BOUNDS + VALUES.format("angular"), applied=("PhysxLimitAPI:angular",))
+    fields = {reading.field for reading in inspect_stage(stage).readings["/World/hinge"]}
+    assert fields == {"limit_stiffness", "limit_damping", "limit_restitution", "limit_bounce_threshold"}
+
+
+def test_a_simulated_family_is_not_reported(monkeypatch):
+    """Once the engine has soft limits there is no warning."""
+    stage = pendulum(BOUNDS + VALUES.format("angular"), applied=("PhysxLimitAPI:angular",))
+    monkeypatch.setattr(not_simulated, "NOT_YET", ("soft_limit",))
+    assert warnings_of(stage)
+    monkeypatch.setattr(not_simulated, "NOT_YET", ())
+    assert not warnings_of(stage)
+    assert not warnings_of(pendulum(BOUNDS + "float newton:limitStiffness = 3"))
+
+
+def test_hard_bounds_are_the_default():
+    """A described limit is hard."""
+    assert (Limit().stiffness, Limit().damping, Limit().restitution, Limit().bounce_threshold) == (0, 0, 0, 0)
