@@ -51,15 +51,24 @@ def test_a_step_of_random_trees_has_the_dense_law(force_coefficients):
         length = offset + c[roots:] @ state.joint_position
         M = rigid.mass_matrix(motion) + H * (d + H * k) * np.outer(r, c)
         passive = rigid.coriolis_effort(motion) + rigid.gravity_effort(motion)
-        expected = np.linalg.solve(M, rigid.mass_matrix(motion) @ motion.velocity - H * passive + H * k * (rest - length) * r)
-        np.testing.assert_allclose(simulation.state.joint_velocity.numpy()[:, 0], expected[roots:], rtol=1e-8, atol=1e-8)
+        expected = np.linalg.solve(
+            M, rigid.mass_matrix(motion) @ motion.velocity - H * passive + H * k * (rest - length) * r
+        )
+        np.testing.assert_allclose(
+            simulation.state.joint_velocity.numpy()[:, 0], expected[roots:], rtol=1e-8, atol=1e-8
+        )
 
 
 @pytest.mark.parametrize("stiffness", [1.0, 1e3, 1e6, 1e9])
 def test_any_stiffness_is_stable(stiffness):
     """Bounded for ten seconds at 1/60, and taut at rest when damped."""
     tendon = FixedTendon(
-        name="t", dofs=(0, 1), coefficients=(1.0, -1.0), force_coefficients=(1.0, -1.0), stiffness=stiffness, damping=5.0
+        name="t",
+        dofs=(0, 1),
+        coefficients=(1.0, -1.0),
+        force_coefficients=(1.0, -1.0),
+        stiffness=stiffness,
+        damping=5.0,
     )
     simulation = simulate(tied(trees.chain(2), tendon), gravity=rigid.GRAVITY, dt=1 / 60)
     simulation.set_state(joint_position=[0.5, 0.5])

@@ -59,8 +59,10 @@ def test_a_compliant_mimic_is_a_damped_oscillator(iterations):
         C = recording.joint_position[:, 0] @ [1.0, GEAR] + OFFSET
         damped = frequency * np.sqrt(1 - ratio**2)
         t = recording.time
-        exact = 0.1 * np.exp(-ratio * frequency * t) * (
-            np.cos(damped * t) + ratio * frequency / damped * np.sin(damped * t)
+        exact = (
+            0.1
+            * np.exp(-ratio * frequency * t)
+            * (np.cos(damped * t) + ratio * frequency / damped * np.sin(damped * t))
         )
         errors.append(np.abs(C - exact).max() / 0.1)
     assert errors[0] < 0.03

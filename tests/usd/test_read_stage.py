@@ -87,7 +87,7 @@ def test_missing_and_unreadable_files(tmp_path):
         tmp_path / "none.usda": "there is no such file",
         tmp_path: "is a folder",
         broken: "cannot be read",
-        listless: ":2:41: syntax error",
+        listless: ":2:38: syntax error",
         foreign: "can",
     }
     for path, sentence in cases.items():

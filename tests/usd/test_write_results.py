@@ -338,6 +338,22 @@ def test_frames_between_records(tmp_path):
     assert sparse.GetAttributeAtPath("/World/rod.xformOp:translate:warpArtic").GetNumTimeSamples() == 9
 
 
+def test_a_turn_back_is_not_interpolated(tmp_path):
+    """Where an angle is taken back by whole turns between two records, a frame there has the value of the nearer."""
+    source, output = stage_file(tmp_path, PENDULUM), tmp_path / "run.usda"
+    recording = turning(["/World/rod"], ["/World/hinge"], seconds=0.1, rate=100)
+    unwound = 5.7 + 40.0 * recording.time
+    recording.joint_position[:, 0, 0] = np.where(unwound < 2 * np.pi, unwound, unwound - 4 * np.pi)
+    write_results(source, recording, output, frames_per_second=60)
+    stage = Usd.Stage.Open(str(output))
+    angle = stage.GetAttributeAtPath("/World/hinge.state:angular:physics:position")
+    samples = np.radians([angle.Get(code) for code in angle.GetTimeSamples()])
+    expected = 5.7 + 40.0 * np.arange(len(samples)) / 60.0
+    off = np.remainder(samples - expected + np.pi, 2 * np.pi) - np.pi
+    assert len(samples) == 7
+    assert np.abs(off).max() < 0.2 + 1e-5
+
+
 def test_defaults_hold_the_first_record(tmp_path):
     """Without a time, as many readers ask, the links are where the run began."""
     recording = turning(["/World/rod"])

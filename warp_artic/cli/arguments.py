@@ -6,18 +6,24 @@ import argparse
 import math
 from typing import NoReturn
 
-from warp_artic.solver.settings import INTEGRATORS, PRECISIONS, SOLVERS
+from warp_artic.solver.settings import INTEGRATORS, PRECISIONS, SOLVERS, SolverSettings
 
+DEFAULTS = SolverSettings()
 LARGEST_COUNT = 2**31 - 1
 INPUTS_HELP = """\
 inputs: a .json or .npz file with any of these, in SI units and radians
   joint_position, joint_velocity             the start state: shape (D), or (E, D)
   drive_position_target, drive_velocity_target, joint_effort
                                              (D), per step (T, D), or (T, E, D)
-for D dofs in the order that `inspect` lists, E environments and T steps; or by dof: in .json an object with dof names
-as keys, in .npz an array named like joint_effort:/World/arm/elbow; each value a number or one for each step, and for a
-start state a number or one for each environment.
+for D dofs in the order of `dof_names` in `inspect --json`, E environments and T steps; or by dof: in .json an object
+with dof names as keys, in .npz an array named like joint_effort:/World/arm/elbow; each value a number or one for each
+step, and for a start state a number or one for each environment.
 """
+
+
+def _choices(names: tuple[str, ...], default: str) -> str:
+    """The help of an option with these values."""
+    return f"{' or '.join(names)}; default: {default}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,11 +65,15 @@ def _add_simulate(commands) -> None:
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
     parser.add_argument("--environments", type=_count, default=1, metavar="N", help="copies; the first one is baked")
-    parser.add_argument("--solver", default="pgs", metavar="NAME", help=f"{' or '.join(SOLVERS)}; default: pgs")
+    parser.add_argument("--solver", default=DEFAULTS.solver, metavar="NAME", help=_choices(SOLVERS, DEFAULTS.solver))
     parser.add_argument("--position-iterations", type=_count, metavar="N", help="default: those of the stage")
     parser.add_argument("--velocity-iterations", type=_count, metavar="N", help="default: those of the stage")
-    parser.add_argument("--integrator", default="semi_implicit", metavar="NAME", help=" or ".join(INTEGRATORS))
-    parser.add_argument("--precision", default="float32", metavar="NAME", help=f"{' or '.join(PRECISIONS)}")
+    parser.add_argument(
+        "--integrator", default=DEFAULTS.integrator, metavar="NAME", help=_choices(INTEGRATORS, DEFAULTS.integrator)
+    )
+    parser.add_argument(
+        "--precision", default=DEFAULTS.precision, metavar="NAME", help=_choices(PRECISIONS, DEFAULTS.precision)
+    )
     parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
 
@@ -97,7 +107,9 @@ def _add_bench(commands) -> None:
     parser.add_argument("--models", nargs="+", metavar="NAME", help="default: humanoid arm")
     parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024], metavar="N")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
-    parser.add_argument("--precision", default="float32", metavar="NAME", help=" or ".join(PRECISIONS))
+    parser.add_argument(
+        "--precision", default=DEFAULTS.precision, metavar="NAME", help=_choices(PRECISIONS, DEFAULTS.precision)
+    )
     parser.add_argument("--repeats", type=_count, default=5, metavar="N", help="runs of each case; default: 5")
     parser.add_argument("--seconds", type=_number, default=0.5, metavar="S", help="length of a run; default: 0.5")
     parser.add_argument("--no-peers", action="store_true", help="measure only warp_artic")

@@ -13,8 +13,8 @@ from warp_artic.errors import SettingsError
 
 START = ("joint_position", "joint_velocity")
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort")
-LARGEST = 1e30
-"""Largest magnitude of an input; single precision ends not far above it."""
+LARGEST = 3.4e38
+"""Largest magnitude of an input: where single precision ends."""
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile)
 """What readers of files raise on content that is not theirs."""
 

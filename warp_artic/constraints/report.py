@@ -4,13 +4,16 @@ import warp as wp
 
 from warp_artic.constraints.fixed_tendon import tendon_force, tendon_length, tendon_rate
 from warp_artic.constraints.mimic import mimic_error
-from warp_artic.model.arrays import ModelArrays, ReportArrays, StateArrays
-from warp_artic.model.families import FIXED_TENDON, MIMIC
+from warp_artic.constraints.spatial_tendon import leaf_force, leaf_length, leaf_rate
+from warp_artic.model.arrays import ModelArrays, ReportArrays, StateArrays, WorkArrays
+from warp_artic.model.families import FIXED_TENDON, MIMIC, SPATIAL_TENDON
 
 
 @wp.func
-def report_couplings(model: ModelArrays, state: StateArrays, report: ReportArrays, column: int):
-    """Write a row for each tendon and each mimic joint."""
+def report_couplings(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, column: int, slot: int
+):
+    """Write a row for each tendon, fixed ones first, and each mimic joint, from a work space that is up to date."""
     for row in range(model.row_count):
         family = model.row_family[row]
         item = model.row_item[row]
@@ -19,5 +22,10 @@ def report_couplings(model: ModelArrays, state: StateArrays, report: ReportArray
             rate = tendon_rate(model, state, row, column)
             report.tendon_length[item, column] = length
             report.tendon_force[item, column] = tendon_force(model, row, column, length, rate)
+        if family == SPATIAL_TENDON:
+            length = leaf_length(model, work, item, column, slot)
+            rate = leaf_rate(model, work, item, column, slot)
+            report.tendon_length[model.fixed_tendons + item, column] = length
+            report.tendon_force[model.fixed_tendons + item, column] = leaf_force(model, item, column, length, rate)
         if family == MIMIC:
             report.mimic_error[item, column] = mimic_error(model, state, row, column)

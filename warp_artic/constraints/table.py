@@ -8,6 +8,7 @@ from warp_artic.constraints.joint_friction import set_friction_row
 from warp_artic.constraints.joint_limit import set_joint_limit_row
 from warp_artic.constraints.mimic import set_mimic_row
 from warp_artic.constraints.rotation_limit import set_cone_row, set_rotation_limit_row, set_swing_row, set_twist_row
+from warp_artic.constraints.spatial_tendon import set_spatial_tendon_limit_row, set_spatial_tendon_row
 from warp_artic.constraints.velocity_limit import set_velocity_limit_row
 from warp_artic.math.numbers import Real
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
@@ -20,6 +21,8 @@ from warp_artic.model.families import (
     JOINT_LIMIT,
     MIMIC,
     ROTATION_LIMIT,
+    SPATIAL_TENDON,
+    SPATIAL_TENDON_LIMIT,
     SWING_LIMIT,
     TWIST_LIMIT,
     VELOCITY_LIMIT,
@@ -42,6 +45,10 @@ def set_row(
         set_fixed_tendon_row(model, state, work, row, column, slot, h, reach)
     if family == FIXED_TENDON_LIMIT:
         set_fixed_tendon_limit_row(model, state, work, row, column, slot, h, reach)
+    if family == SPATIAL_TENDON:
+        set_spatial_tendon_row(model, work, row, column, slot, h, reach)
+    if family == SPATIAL_TENDON_LIMIT:
+        set_spatial_tendon_limit_row(model, work, row, column, slot, h, reach)
     if family == MIMIC:
         set_mimic_row(model, state, work, row, column, slot, reach)
     if family == JOINT_LIMIT:

@@ -43,3 +43,9 @@ class Articulation:
     def dofs(self) -> tuple[Dof, ...]:
         """All joint dofs, in the order of `joints`."""
         return tuple(dof for joint in self.joints for dof in joint.dofs)
+
+    @property
+    def tendon_names(self) -> tuple[str, ...]:
+        """The fixed tendons, then the leaves of the spatial tendons."""
+        fixed = tuple(tendon.name for tendon in self.fixed_tendons)
+        return fixed + tuple(name for tendon in self.spatial_tendons for name in tendon.leaf_names)

@@ -83,6 +83,6 @@ def kernels_for(numbers: Numbers, integrator: str, solver: str) -> SimpleNamespa
         slot = wp.tid()
         for column in range(slot, columns, workers):
             report_links(model, state, work, report, column, slot)
-            report_couplings(model, state, report, column)
+            report_couplings(model, state, work, report, column, slot)
 
     return SimpleNamespace(step=step, accelerate=accelerate, report=report)

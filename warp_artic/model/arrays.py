@@ -46,6 +46,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         slot_count: int
         acceleration_drives: int
         link_damping: int
+        fixed_tendons: int
+        spatial_leaves: int
         rotation_rows: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
@@ -68,6 +70,14 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         slot_row: wp.array(dtype=int)
         tendon_term: wp.array(dtype=int)
         mimic_term: wp.array(dtype=int)
+        leaf_tendon: wp.array(dtype=int)
+        leaf_segment: wp.array(dtype=int)
+        leaf_segments: wp.array(dtype=int)
+        segment_attachment: wp.array(dtype=int)
+        attachment_parent: wp.array(dtype=int)
+        attachment_link: wp.array(dtype=int)
+        leaf_dof_term: wp.array(dtype=int)
+        spatial_all_segments: wp.array(dtype=int)
         # Links
         parent_frame: wp.array2d(dtype=T)
         link_frame: wp.array2d(dtype=T)
@@ -102,6 +112,16 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         tendon_lower: wp.array2d(dtype=T)
         tendon_upper: wp.array2d(dtype=T)
         tendon_enabled: wp.array2d(dtype=T)
+        spatial_stiffness: wp.array2d(dtype=T)
+        spatial_damping: wp.array2d(dtype=T)
+        spatial_limit_stiffness: wp.array2d(dtype=T)
+        spatial_offset: wp.array2d(dtype=T)
+        spatial_enabled: wp.array2d(dtype=T)
+        leaf_rest_length: wp.array2d(dtype=T)
+        leaf_lower: wp.array2d(dtype=T)
+        leaf_upper: wp.array2d(dtype=T)
+        attachment_coefficient: wp.array2d(dtype=T)
+        attachment_position: wp.array2d(dtype=T)
         mimic_gear: wp.array2d(dtype=T)
         mimic_offset: wp.array2d(dtype=T)
         mimic_natural_frequency: wp.array2d(dtype=T)
@@ -132,6 +152,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         # Links
         R_WM: wp.array2d(dtype=T)
         p_PM: wp.array2d(dtype=T)
+        p_WM: wp.array2d(dtype=T)
         w: wp.array2d(dtype=T)
         velocity_moment: wp.array2d(dtype=T)
         velocity_force: wp.array2d(dtype=T)

@@ -17,12 +17,14 @@ class Family(IntEnum):
     VELOCITY_LIMIT = 2
     FIXED_TENDON = 3
     FIXED_TENDON_LIMIT = 4
-    MIMIC = 5
-    JOINT_LIMIT = 6
-    ROTATION_LIMIT = 7
-    TWIST_LIMIT = 8
-    SWING_LIMIT = 9
-    CONE_LIMIT = 10
+    SPATIAL_TENDON = 5
+    SPATIAL_TENDON_LIMIT = 6
+    MIMIC = 7
+    JOINT_LIMIT = 8
+    ROTATION_LIMIT = 9
+    TWIST_LIMIT = 10
+    SWING_LIMIT = 11
+    CONE_LIMIT = 12
 
 
 DRIVE = wp.constant(int(Family.DRIVE))
@@ -30,6 +32,8 @@ FRICTION = wp.constant(int(Family.FRICTION))
 VELOCITY_LIMIT = wp.constant(int(Family.VELOCITY_LIMIT))
 FIXED_TENDON = wp.constant(int(Family.FIXED_TENDON))
 FIXED_TENDON_LIMIT = wp.constant(int(Family.FIXED_TENDON_LIMIT))
+SPATIAL_TENDON = wp.constant(int(Family.SPATIAL_TENDON))
+SPATIAL_TENDON_LIMIT = wp.constant(int(Family.SPATIAL_TENDON_LIMIT))
 MIMIC = wp.constant(int(Family.MIMIC))
 JOINT_LIMIT = wp.constant(int(Family.JOINT_LIMIT))
 ROTATION_LIMIT = wp.constant(int(Family.ROTATION_LIMIT))

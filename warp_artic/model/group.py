@@ -99,8 +99,8 @@ def _build_group(
         "link_pose": Field.zeros(7 * links, columns),
         "link_velocity": Field.zeros(6 * links, columns),
         "energy": Field.zeros(2, columns),
-        "tendon_length": Field.zeros(tree.count(Family.FIXED_TENDON), columns),
-        "tendon_force": Field.zeros(tree.count(Family.FIXED_TENDON), columns),
+        "tendon_length": Field.zeros(tree.tendon_count, columns),
+        "tendon_force": Field.zeros(tree.tendon_count, columns),
         "mimic_error": Field.zeros(tree.count(Family.MIMIC), columns),
         "joint_force": Field.zeros(tree.dof_count, columns),
         "joint_acceleration": Field.zeros(tree.dof_count, columns),
@@ -187,6 +187,8 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str)
     struct.root_dofs = tree.root_dofs
     struct.acceleration_drives = int(tree.has_acceleration_drives)
     struct.link_damping = int(tree.has_link_damping)
+    struct.fixed_tendons = tree.count(Family.FIXED_TENDON)
+    struct.spatial_leaves = len(tree.routes.leaf_tendon)
     struct.rotation_rows = sum(row.family >= Family.ROTATION_LIMIT for row in tree.rows)
     terms, slots = _row_tables(tree)
     struct.row_count = len(tree.rows)
@@ -206,6 +208,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str)
         "slot_row": slots,
         "tendon_term": _coupling_terms(tree, Family.FIXED_TENDON),
         "mimic_term": _coupling_terms(tree, Family.MIMIC),
+        **_route_tables(tree),
     }
     for name, values in tables.items():
         setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
@@ -241,9 +244,32 @@ def _slot_key(row: Row, index: int):
     """Rows with the same key have the same push."""
     if row.family in (Family.FIXED_TENDON, Family.FIXED_TENDON_LIMIT):
         return "tendon", row.item
+    if row.family in (Family.SPATIAL_TENDON, Family.SPATIAL_TENDON_LIMIT):
+        return "leaf", row.item
     if row.family in (Family.DRIVE, Family.FRICTION, Family.VELOCITY_LIMIT, Family.JOINT_LIMIT):
         return "dof", row.dofs
     return "row", index
+
+
+def _route_tables(tree: Tree) -> dict[str, list[int]]:
+    """The routes of spatial tendons, and for each leaf and dof the place of the dof among the terms of its row."""
+    routes = tree.routes
+    segments = routes.leaf_segments
+    counts = [len(own) for own in segments]
+    places = np.zeros((len(segments), tree.dof_count), int)
+    for row in tree.rows:
+        if row.family is Family.SPATIAL_TENDON:
+            places[row.item, list(row.dofs)] = np.arange(len(row.dofs))
+    return {
+        "leaf_tendon": list(routes.leaf_tendon),
+        "leaf_segment": [sum(counts[:leaf]) for leaf in range(len(counts))],
+        "leaf_segments": counts,
+        "segment_attachment": [outer for own in segments for outer in own],
+        "attachment_parent": list(routes.attachment_parent),
+        "attachment_link": list(routes.attachment_link),
+        "leaf_dof_term": list(places.ravel()),
+        "spatial_all_segments": [int(everywhere) for everywhere in routes.all_segments],
+    }
 
 
 def _coupling_terms(tree: Tree, family: Family) -> list[int]:
@@ -260,7 +286,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
     dense = rows if dense_rows else 0
     sizes = {
-        "R_WM": 9 * links, "p_PM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
+        "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
         "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links, "drag_force": 3 * links,
         "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs, "u": dofs, "v": dofs,

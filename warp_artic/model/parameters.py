@@ -11,6 +11,8 @@ from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.description.tendon import SpatialTendon, TendonLeaf
+from warp_artic.model.start_pose import start_poses
 from warp_artic.model.tree import frame_turn
 
 _AXES = np.eye(3)
@@ -34,6 +36,7 @@ def parameter_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, 
         **_link_rows(articulation, origin),
         **_dof_rows(articulation),
         **_tendon_rows(articulation),
+        **_spatial_rows(articulation),
         **_mimic_rows(articulation),
     }
 
@@ -135,6 +138,43 @@ def _tendon_rows(articulation: Articulation) -> dict[str, np.ndarray]:
         "tendon_upper": np.array([tendon.upper for tendon in tendons]),
         "tendon_enabled": np.array([float(tendon.enabled) for tendon in tendons]),
     }
+
+
+def _spatial_rows(articulation: Articulation) -> dict[str, np.ndarray]:
+    tendons = articulation.spatial_tendons
+    placed = [_link_to_moving(joint, link) for link, joint in zip(articulation.links, articulation.inbound)]
+    attachments = [attachment for tendon in tendons for attachment in tendon.attachments]
+    leaves = [(tendon, leaf) for tendon in tendons for leaf in tendon.leaves]
+    start = start_poses(articulation) if leaves else ()
+    positions = []
+    for attachment in attachments:
+        R_LM, p_LM = placed[attachment.link]
+        positions.append(R_LM.T @ (np.asarray(attachment.position) - p_LM))
+    return {
+        "spatial_stiffness": np.array([tendon.stiffness for tendon in tendons]),
+        "spatial_damping": np.array([tendon.damping for tendon in tendons]),
+        "spatial_limit_stiffness": np.array([tendon.limit_stiffness for tendon in tendons]),
+        "spatial_offset": np.array([tendon.offset for tendon in tendons]),
+        "spatial_enabled": np.array([float(tendon.enabled) for tendon in tendons]),
+        "leaf_rest_length": np.array([_rest_length(tendon, leaf, start) for tendon, leaf in leaves]),
+        "leaf_lower": np.array([leaf.lower for _, leaf in leaves]),
+        "leaf_upper": np.array([leaf.upper for _, leaf in leaves]),
+        "attachment_coefficient": np.array([attachment.coefficient for attachment in attachments]),
+        "attachment_position": np.ravel(positions),
+    }
+
+
+def _rest_length(tendon: SpatialTendon, leaf: TendonLeaf, start) -> float:
+    """The authored rest length of a leaf, else its length at the start pose."""
+    if leaf.rest_length is not None:
+        return leaf.rest_length
+    length, outer = tendon.offset, tendon.attachments[leaf.attachment]
+    while outer.parent is not None:
+        inner = tendon.attachments[outer.parent]
+        segment = start[outer.link].apply(outer.position) - start[inner.link].apply(inner.position)
+        length += outer.coefficient * float(np.linalg.norm(segment))
+        outer = inner
+    return length
 
 
 def _mimic_rows(articulation: Articulation) -> dict[str, np.ndarray]:

@@ -24,6 +24,34 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Routes:
+    """Which links the spatial tendons pass; attachments and leaves of all tendons are counted through."""
+
+    attachment_link: tuple[int, ...] = ()
+    attachment_parent: tuple[int, ...] = ()
+    """The attachment before each, towards the root; of a root itself."""
+    leaf_tendon: tuple[int, ...] = ()
+    leaf_segments: tuple[tuple[int, ...], ...] = ()
+    """The outer attachment of each segment, from the leaf to the root."""
+    all_segments: tuple[bool, ...] = ()
+    """Force routing of each tendon."""
+    has_limits: tuple[bool, ...] = ()
+    """Of each tendon."""
+
+    @property
+    def leaf_links(self) -> tuple[tuple[int, ...], ...]:
+        """The links that each leaf's sub-tendon passes."""
+        return tuple(
+            tuple(
+                dict.fromkeys(
+                    self.attachment_link[end] for outer in segments for end in (outer, self.attachment_parent[outer])
+                )
+            )
+            for segments in self.leaf_segments
+        )
+
+
+@dataclass(frozen=True)
 class Tree:
     """Topology, joint types, dof layout and constraint rows of an articulation; equal trees compare equal.
 
@@ -46,6 +74,7 @@ class Tree:
     """Axis of each dof in the moving frame M."""
     rows: tuple[Row, ...]
     """In the order in which a solver visits them."""
+    routes: Routes
     has_acceleration_drives: bool
     has_link_damping: bool
 
@@ -67,6 +96,11 @@ class Tree:
     def count(self, family: Family) -> int:
         """Number of rows of a family."""
         return sum(row.family is family for row in self.rows)
+
+    @property
+    def tendon_count(self) -> int:
+        """Number of fixed tendons and of leaves of spatial tendons."""
+        return self.count(Family.FIXED_TENDON) + len(self.routes.leaf_tendon)
 
     def term_count(self, family: Family) -> int:
         """Number of coefficients of all rows of a family."""
@@ -114,7 +148,9 @@ def tree_of(articulation: Articulation) -> Tree:
         turn, _ = frame_turn(joint)
         linear += [dof.axis.is_linear for dof in joint.dofs]
         axis += [(dof.axis.index - turn) % 3 for dof in joint.dofs]
+    routes = _routes(articulation)
     return Tree(
+        routes=routes,
         order=_parents_first(inbound, count),
         parent=tuple(count if joint is None or joint.parent == WORLD else joint.parent for joint in inbound),
         kind=tuple(_kind(joint) for joint in inbound),
@@ -122,7 +158,7 @@ def tree_of(articulation: Articulation) -> Tree:
         dof_counts=tuple(6 if joint is None else len(joint.dofs) for joint in inbound),
         dof_is_linear=tuple(linear),
         dof_axis=tuple(axis),
-        rows=_rows(articulation, root_dofs, first_of),
+        rows=_rows(articulation, root_dofs, first_of, routes),
         has_acceleration_drives=any(
             dof.drive is not None and dof.drive.kind is DriveKind.ACCELERATION for dof in articulation.dofs
         ),
@@ -161,7 +197,9 @@ def _kind(joint: Joint | None) -> JointKind:
     return JointKind.SWING if len(joint.dofs) == 2 else JointKind.SPHERICAL
 
 
-def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int]) -> tuple[Row, ...]:
+def _rows(
+    articulation: Articulation, root_dofs: int, first_of: dict[str, int], routes: Routes
+) -> tuple[Row, ...]:
     rows, cones = [], 0
     for joint in articulation.joints:
         first = first_of[joint.path]
@@ -181,9 +219,56 @@ def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int]) 
         rows.append(Row(Family.FIXED_TENDON, dofs, item))
         if tendon.limit_stiffness > 0:
             rows.append(Row(Family.FIXED_TENDON_LIMIT, dofs, item))
+    for leaf, links in enumerate(routes.leaf_links):
+        dofs = _dofs_towards_root(articulation, root_dofs, first_of, links)
+        if dofs:
+            rows.append(Row(Family.SPATIAL_TENDON, dofs, leaf))
+            if routes.has_limits[routes.leaf_tendon[leaf]]:
+                rows.append(Row(Family.SPATIAL_TENDON_LIMIT, dofs, leaf))
     for item, mimic in enumerate(articulation.mimics):
         rows.append(Row(Family.MIMIC, tuple(root_dofs + dof for dof in mimic.dofs), item))
     return tuple(sorted(rows, key=lambda row: row.family))
+
+
+def _dofs_towards_root(articulation, root_dofs: int, first_of: dict[str, int], links) -> tuple[int, ...]:
+    """The dofs that move any of some links, in order."""
+    inbound, found = articulation.inbound, set()
+    for link in links:
+        while link != WORLD:
+            joint = inbound[link]
+            if joint is None:
+                found.update(range(root_dofs))
+                break
+            found.update(range(first_of[joint.path], first_of[joint.path] + len(joint.dofs)))
+            link = joint.parent
+    return tuple(sorted(found))
+
+
+def _routes(articulation: Articulation) -> Routes:
+    links, parents, leaf_tendon, leaf_segments = [], [], [], []
+    for index, tendon in enumerate(articulation.spatial_tendons):
+        first = len(links)
+        links += [attachment.link for attachment in tendon.attachments]
+        parents += [
+            first + (attachment.parent if attachment.parent is not None else own)
+            for own, attachment in enumerate(tendon.attachments)
+        ]
+        for leaf in tendon.leaves:
+            segments, outer = [], first + leaf.attachment
+            while parents[outer] != outer:
+                segments.append(outer)
+                outer = parents[outer]
+            leaf_tendon.append(index)
+            leaf_segments.append(tuple(segments))
+    tendons = articulation.spatial_tendons
+    return Routes(
+        tuple(links),
+        tuple(parents),
+        tuple(leaf_tendon),
+        tuple(leaf_segments),
+        tuple(tendon.all_segments for tendon in tendons),
+        tuple(tendon.limit_stiffness > 0 for tendon in tendons),
+    )
 
 
 def _single_families(dof: Dof) -> list[Family]:

@@ -20,8 +20,8 @@ from warp_artic.model.arrays import (
     load_vec3,
     store_vec3,
 )
-from warp_artic.model.kinds import FLOATING
 from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
 
 
@@ -37,24 +37,20 @@ def report_links(
     """Write poses (7 rows a link), velocities (6 rows a link) and energies (2 rows)."""
     place_links(model, state, work, column, slot)
     move_links(model, work, slot)
+    locate_links(model, state, work, column, slot)
     g = load_vec3(model.gravity, 0, column)
     zero = real(0.0, g.x)
     half = real(0.5, g.x)
     kinetic = zero
     potential = zero
-    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
     for k in range(model.link_count):
         link = model.order[k]
-        parent = model.link_parent[link]
         R_WM = load_mat3(work.R_WM, 9 * link, slot)
         w = load_vec3(work.w, 3 * link, slot)
         c = R_WM * load_vec3(model.link_center, 3 * link, column)
         R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, column))
         p_LM_W = R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
-        p_WM = load_vec3(work.angular, 3 * parent, slot) + load_vec3(work.p_PM, 3 * link, slot)
-        if model.link_joint[link] == FLOATING:
-            p_WM = load_vec3(state.root_pose, 0, column) + p_LM_W
-        store_vec3(work.angular, 3 * link, slot, p_WM)
+        p_WM = load_vec3(work.p_WM, 3 * link, slot)
         v_C = load_vec3(work.linear, 3 * link, slot) + cross(w, c)
         mass = model.link_mass[link, column]
         spin = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column)) * w

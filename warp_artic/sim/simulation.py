@@ -94,7 +94,7 @@ class Simulation:
         self.root_names = tuple(
             tree.links[tree.inbound.index(None)].path for tree in scene.articulations if tree.is_floating
         )
-        self.tendon_names = tuple(tendon.name for tree in scene.articulations for tendon in tree.fixed_tendons)
+        self.tendon_names = tuple(name for tree in scene.articulations for name in tree.tendon_names)
         self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
@@ -403,7 +403,10 @@ def _scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.
         "dof": [np.array([dof_row[dof.name] for dof in tree.dofs], int) for tree in trees],
         "link": [np.array([link_row[link.path] for link in tree.links], int) for tree in trees],
         "root": _consecutive(int(tree.is_floating) for tree in trees),
-        "tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),
+        "tendon": _consecutive(len(tree.tendon_names) for tree in trees),
+        "fixed_tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),
+        "spatial_tendon": _consecutive(len(tree.spatial_tendons) for tree in trees),
+        "leaf": _consecutive(sum(len(tendon.leaves) for tendon in tree.spatial_tendons) for tree in trees),
         "tendon_term": _consecutive(sum(len(tendon.dofs) for tendon in tree.fixed_tendons) for tree in trees),
         "mimic": _consecutive(len(tree.mimics) for tree in trees),
         "mimic_term": _consecutive(sum(len(mimic.dofs) for mimic in tree.mimics) for tree in trees),

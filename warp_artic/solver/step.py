@@ -25,6 +25,7 @@ from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_inertias import set_link_inertias
+from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
@@ -141,6 +142,8 @@ def solve_velocities(
 
     `reach` is the time from those positions to the end of the step.
     """
+    if model.spatial_leaves > 0:
+        locate_links(model, state, work, column, slot)
     scale_acceleration_drives(model, control, work, column, slot, h)
     set_drive_law(model, state, control, work, column, slot, reach)
     passes = int(0)

@@ -11,7 +11,7 @@ from pxr import Usd
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 
-NOT_YET = ("spatial_tendon", "soft_limit", "envelope", "load_friction")
+NOT_YET = ("soft_limit", "envelope", "load_friction")
 """Families that are read into the description, but have no effect yet: without its name here, one is not reported."""
 
 

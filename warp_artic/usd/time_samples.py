@@ -29,8 +29,13 @@ def sample_times(stage: Usd.Stage, recording: Recording, frames_per_second: floa
     return frames
 
 
-def at_times(recording: Recording, values: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Values (R, ...) of the records, linear in between, at each time: (F, ...) in double precision."""
+def at_times(
+    recording: Recording, values: np.ndarray, times: np.ndarray, jumps: np.ndarray | None = None
+) -> np.ndarray:
+    """Values (R, ...) of the records, linear in between, at each time: (F, ...) in double precision.
+
+    `jumps` (R - 1, ...) tells which values jump to the next record: there the value of the nearer record is taken.
+    """
     time = recording.time
     after = np.clip(np.searchsorted(time, times), 1, max(time.size - 1, 1)) if time.size > 1 else np.zeros(1, int)
     before = np.maximum(after - 1, 0)
@@ -39,6 +44,8 @@ def at_times(recording: Recording, values: np.ndarray, times: np.ndarray) -> np.
     weight = np.where(np.abs(weight - np.round(weight)) < 1e-6, np.round(weight), weight)
     weight = weight.reshape(-1, *(1,) * (values.ndim - 1))
     low, high = values[before].astype(float), values[after].astype(float)
+    if jumps is not None and jumps.any():
+        weight = np.where(jumps[before], np.round(weight), weight)
     return np.where(weight == 1.0, high, low + weight * (high - low))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from warp_artic.errors import StageError
@@ -12,11 +13,12 @@ from warp_artic.usd.time_samples import at_times, check_finite, over, prim_named
 
 def write_joints(layer, stage, recording, environment, times, codes) -> None:
     """Joint state samples in the units of the stage: degrees, or stage units of length."""
+    jumps = {"position": _turns_back(recording.joint_names, recording.joint_position[:, environment])}
     quantities = {}
     for name in ("position", "velocity"):
         values = getattr(recording, f"joint_{name}")[:, environment]
         check_finite(recording, values[..., None], recording.joint_names, name)
-        quantities[name] = at_times(recording, values, times)
+        quantities[name] = at_times(recording, values, times, jumps.get(name))
     meters_per_unit = UsdGeom.GetStageMetersPerUnit(stage)
     for dof, dof_name in enumerate(recording.joint_names):
         path, _, axis = dof_name.partition(":")
@@ -29,6 +31,15 @@ def write_joints(layer, stage, recording, environment, times, codes) -> None:
         for name, values in quantities.items():
             samples = (factor * values[:, dof]).tolist()
             write_samples(spec, f"state:{instance}:physics:{name}", Sdf.ValueTypeNames.Float, samples, codes)
+
+
+def _turns_back(joint_names: tuple[str, ...], positions: np.ndarray) -> np.ndarray:
+    """Where the position (R, D) of a joint is taken back by whole turns at the next record: (R - 1, D)."""
+    jumps = np.abs(np.diff(positions, axis=0)) > math.pi
+    joints = np.array([name.partition(":")[0] for name in joint_names], dtype=str)
+    for path in np.unique(joints[jumps.any(axis=0)]):
+        jumps[:, joints == path] = jumps[:, joints == path].any(axis=1, keepdims=True)
+    return jumps
 
 
 def _single_axis(joint: Usd.Prim) -> str:

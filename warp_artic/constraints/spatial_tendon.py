@@ -1,0 +1,224 @@
+"""Spatial tendons (Tendon Dynamics, equations 6-9). For the sub-tendon of leaf s, over its segments from leaf to root,
+    L = offset + sum c_i |x_i - x_parent|
+    S = rate of the segment at the leaf and of the segment at the root (counted once when they are the same)
+    f = k (rest - L) - d S + k_lim Delta,   Delta = the change that brings L back to the nearest limit.
+f pushes the leaf and the root apart along those two segments, on the links of the leaf and of the root. With force
+routing through all segments, S is the rate of L and every segment pushes its ends apart with c_i f: virtual work.
+
+L and S are those at the end of the step. With J_L and J_S the gradients of L and of the two segments, at the positions
+that forces are evaluated at, the spring and the limit are a row each:
+    spring:  (reach k J_L + d J_S) / slope v+ + z / (h slope) = k (rest - L) / slope,   slope = d + reach k
+    limit:   J_L v+ + z / (h reach k_lim) = the nearest end of [(lower - L) / reach, (upper - L) / reach] outside it.
+The direction of a segment whose ends coincide is taken as zero: it has a length, but no force until it opens.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    add,
+    div,
+    minimum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    where_positive,
+)
+from warp_artic.math.rotation import ratio
+from warp_artic.math.spatial import cross, dot
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3
+
+
+@wp.func
+def attachment_place(model: ModelArrays, work: WorkArrays, attachment: int, column: int, slot: int):
+    """x of an attachment."""
+    link = model.attachment_link[attachment]
+    R_WM = load_mat3(work.R_WM, 9 * link, slot)
+    return load_vec3(work.p_WM, 3 * link, slot) + R_WM * load_vec3(model.attachment_position, 3 * attachment, column)
+
+
+@wp.func
+def attachment_velocity(model: ModelArrays, work: WorkArrays, attachment: int, x: Vec3, slot: int):
+    """Velocity of the point x of the link of an attachment."""
+    link = model.attachment_link[attachment]
+    arm = x - load_vec3(work.p_WM, 3 * link, slot)
+    return load_vec3(work.linear, 3 * link, slot) + cross(load_vec3(work.w, 3 * link, slot), arm)
+
+
+@wp.func
+def direction(a: Vec3):
+    """Length and unit vector of a segment; the unit vector of a closed one is zero."""
+    length = sqrt(dot(a, a))
+    enough = length - ratio(1.0, 1000000000.0, length)
+    one = real(1.0, length)
+    inverse = where_positive(enough, one / where_positive(enough, length, one), real(0.0, length))
+    return length, a * inverse
+
+
+@wp.func
+def leaf_length(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slot: int):
+    """L of a sub-tendon."""
+    length = model.spatial_offset[model.leaf_tendon[leaf], column]
+    first = model.leaf_segment[leaf]
+    for k in range(first, first + model.leaf_segments[leaf]):
+        attachment = model.segment_attachment[k]
+        x = attachment_place(model, work, attachment, column, slot)
+        x_parent = attachment_place(model, work, model.attachment_parent[attachment], column, slot)
+        distance, _unit = direction(x - x_parent)
+        length = length + model.attachment_coefficient[attachment, column] * distance
+    return length
+
+
+@wp.func
+def leaf_rate(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slot: int):
+    """S of a sub-tendon, with the velocities of the links in the work space."""
+    first = model.leaf_segment[leaf]
+    count = model.leaf_segments[leaf]
+    everywhere = model.spatial_all_segments[model.leaf_tendon[leaf]]
+    rate = real(0.0, model.gravity[0, column])
+    for k in range(first, first + count):
+        attachment = model.segment_attachment[k]
+        parent = model.attachment_parent[attachment]
+        x = attachment_place(model, work, attachment, column, slot)
+        x_parent = attachment_place(model, work, parent, column, slot)
+        _distance, unit = direction(x - x_parent)
+        v = attachment_velocity(model, work, attachment, x, slot)
+        opening = dot(unit, v - attachment_velocity(model, work, parent, x_parent, slot))
+        if everywhere == 1:
+            rate = rate + opening * model.attachment_coefficient[attachment, column]
+        elif k == first or k == first + count - 1:
+            rate = rate + opening
+    return rate
+
+
+@wp.func
+def leaf_force(model: ModelArrays, leaf: int, column: int, length: Real, rate: Real):
+    """k (rest - L) - d S + k_lim Delta; zero where the tendon is not enabled."""
+    tendon = model.leaf_tendon[leaf]
+    zero = real(0.0, length)
+    lower = model.leaf_lower[leaf, column]
+    upper = model.leaf_upper[leaf, column]
+    excess = where_positive(length - upper, upper - length, where_positive(lower - length, lower - length, zero))
+    force = model.spatial_stiffness[tendon, column] * (model.leaf_rest_length[leaf, column] - length)
+    force = force - model.spatial_damping[tendon, column] * rate
+    force = force + model.spatial_limit_stiffness[tendon, column] * excess
+    return where_positive(model.spatial_enabled[tendon, column], force, zero)
+
+
+@wp.func
+def add_pull(
+    model: ModelArrays,
+    work: WorkArrays,
+    row: int,
+    attachment: int,
+    slot: int,
+    x: Vec3,
+    along: Vec3,
+    weight: Real,
+    force: Real,
+):
+    """Add weight times the gradient of along.x to J, and a force along `along` at x to the push: dofs up to the root."""
+    start = model.row_term[row]
+    table = model.row_item[row] * model.dof_count
+    link = model.attachment_link[attachment]
+    while link < model.link_count:
+        arm = x - load_vec3(work.p_WM, 3 * link, slot)
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            axis = load_vec3(work.axis, 3 * dof, slot)
+            gradient = dot(along, cross(axis, arm))
+            if model.dof_is_linear[dof] == 1:
+                gradient = dot(along, axis)
+            term = start + model.leaf_dof_term[table + dof]
+            work.coefficient[term, slot] = work.coefficient[term, slot] + gradient * weight
+            work.push[term, slot] = work.push[term, slot] + gradient * force
+        link = model.link_parent[link]
+
+
+@wp.func
+def set_leaf_gradients(
+    model: ModelArrays,
+    work: WorkArrays,
+    row: int,
+    column: int,
+    slot: int,
+    by_length: Real,
+    by_rate: Real,
+):
+    """J = by_length J_L + by_rate J_S, and the push of a unit force."""
+    leaf = model.row_item[row]
+    zero = real(0.0, by_length)
+    one = real(1.0, by_length)
+    start = model.row_term[row]
+    for term in range(start, start + model.row_terms[row]):
+        work.coefficient[term, slot] = zero
+        work.push[term, slot] = zero
+    first = model.leaf_segment[leaf]
+    count = model.leaf_segments[leaf]
+    everywhere = model.spatial_all_segments[model.leaf_tendon[leaf]]
+    for k in range(first, first + count):
+        attachment = model.segment_attachment[k]
+        parent = model.attachment_parent[attachment]
+        x = attachment_place(model, work, attachment, column, slot)
+        x_parent = attachment_place(model, work, parent, column, slot)
+        _distance, unit = direction(x - x_parent)
+        c = model.attachment_coefficient[attachment, column]
+        weight = by_length * c
+        outer_force = zero
+        inner_force = zero
+        if everywhere == 1:
+            weight = weight + by_rate * c
+            outer_force = c
+            inner_force = c
+        else:
+            if k == first:
+                outer_force = one
+            if k == first + count - 1:
+                inner_force = one
+            if k == first or k == first + count - 1:
+                weight = weight + by_rate
+        add_pull(model, work, row, attachment, slot, x, unit, weight, outer_force)
+        add_pull(model, work, row, parent, slot, x_parent, neg(unit), weight, inner_force)
+
+
+@wp.func
+def set_spatial_tendon_row(
+    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, reach: Real
+):
+    """Fill the row of the spring and damper of a sub-tendon."""
+    leaf = model.row_item[row]
+    tendon = model.leaf_tendon[leaf]
+    one = real(1.0, h)
+    k = model.spatial_stiffness[tendon, column]
+    d = model.spatial_damping[tendon, column]
+    slope = d + reach * k
+    safe = where_positive(slope, slope, one)
+    goal = k * (model.leaf_rest_length[leaf, column] - leaf_length(model, work, leaf, column, slot)) / safe
+    set_window(work, row, slot, goal, goal)
+    allow_every_velocity(work, row, slot, minimum(slope, model.spatial_enabled[tendon, column]))
+    work.compliance[row, slot] = one / (h * safe)
+    set_unbounded(work, row, slot, h)
+    set_leaf_gradients(model, work, row, column, slot, reach * k / safe, d / safe)
+
+
+@wp.func
+def set_spatial_tendon_limit_row(
+    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, reach: Real
+):
+    """Fill the row of the limits of a sub-tendon."""
+    leaf = model.row_item[row]
+    tendon = model.leaf_tendon[leaf]
+    one = real(1.0, h)
+    k = model.spatial_limit_stiffness[tendon, column]
+    safe = where_positive(k, k, one)
+    length = leaf_length(model, work, leaf, column, slot)
+    lower = (model.leaf_lower[leaf, column] - length) / reach
+    set_window(work, row, slot, lower, (model.leaf_upper[leaf, column] - length) / reach)
+    allow_every_velocity(work, row, slot, minimum(k, model.spatial_enabled[tendon, column]))
+    work.compliance[row, slot] = one / (h * reach * safe)
+    set_unbounded(work, row, slot, h)
+    set_leaf_gradients(model, work, row, column, slot, one, real(0.0, h))

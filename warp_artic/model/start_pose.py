@@ -1,0 +1,36 @@
+"""Where the links of an articulation are at the start: the authored joint positions put on the root, in double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.pose import Pose, quaternion_from_rotation_vector
+
+
+def start_poses(articulation: Articulation) -> tuple[Pose, ...]:
+    """World poses of all links."""
+    inbound = articulation.inbound
+    poses: dict[int, Pose] = {}
+
+    def place(link: int) -> Pose:
+        if link not in poses:
+            joint = inbound[link]
+            if joint is None:
+                poses[link] = articulation.links[link].pose
+            else:
+                parent = Pose() if joint.parent == WORLD else place(joint.parent)
+                poses[link] = parent @ joint.parent_frame @ displacement(joint) @ joint.child_frame.inverse()
+        return poses[link]
+
+    return tuple(place(link) for link in range(len(inbound)))
+
+
+def displacement(joint: Joint) -> Pose:
+    """X_FM at the start, from the parent-side to the child-side frame."""
+    shift, turn = np.zeros(3), np.zeros(3)
+    for dof in joint.dofs:
+        (shift if dof.axis.is_linear else turn)[dof.axis.index] = dof.position
+    sign = -1.0 if joint.reversed else 1.0
+    return Pose(tuple(sign * shift), quaternion_from_rotation_vector(sign * turn))

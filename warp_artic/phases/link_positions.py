@@ -1,0 +1,24 @@
+"""Positions of link origins, outward:  p_WM = p_WP + p_PM, relative to the origin of the articulation."""
+
+import warp as wp
+
+from warp_artic.math.numbers import add, mul, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import mat_mul
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_mat3, load_vec3, store_vec3
+from warp_artic.model.kinds import FLOATING
+
+
+@wp.func
+def locate_links(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Write p_WM of all links, from what `place_links` has written."""
+    zero = real(0.0, model.gravity[0, column])
+    store_vec3(work.p_WM, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        p_WM = load_vec3(work.p_WM, 3 * parent, slot) + load_vec3(work.p_PM, 3 * link, slot)
+        if model.link_joint[link] == FLOATING:
+            R_WM = load_mat3(work.R_WM, 9 * link, slot)
+            R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, column))
+            p_WM = load_vec3(state.root_pose, 0, column) + R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
+        store_vec3(work.p_WM, 3 * link, slot, p_WM)
