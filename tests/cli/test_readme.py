@@ -8,6 +8,7 @@ import pytest
 
 from warp_artic.cli.arguments import command_line
 from warp_artic.cli.main import main
+from warp_artic.solver.settings import INTEGRATORS, PRECISIONS, SOLVERS, SolverSettings
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,6 +40,13 @@ def test_every_option_is_listed():
     options = {name for action in commands["simulate"]._actions for name in action.option_strings}
     table = README.split("Options of `simulate`")[1].split("\n\n")[1]
     assert options - {"-h", "--help"} == set(re.findall(r"`(--?[a-z-]+)`", table))
+
+
+@pytest.mark.parametrize("name, allowed", [("solver", SOLVERS), ("integrator", INTEGRATORS), ("precision", PRECISIONS)])
+def test_choices_are_those_of_the_settings(name, allowed):
+    """The values and the default of an option are those that there are."""
+    listed = " or ".join(f"`{value}`" for value in allowed)
+    assert f"| `--{name}` | {listed} | `{getattr(SolverSettings(), name)}` |" in README
 
 
 @pytest.mark.parametrize("text, folder", [(README, ROOT), (GALLERY, ROOT / "samples")])

@@ -28,9 +28,9 @@ def place(R_WF: Mat3, w_P: Vec3, q: Real, v: Real):
 
 @wp.func
 def advance(q: Real, v: Real, h: Real, wraps: Real):
-    """q + h v, kept in (-2 pi, 2 pi) where `wraps` is positive."""
+    """q + h v, kept in (-2 pi, 2 pi), with a margin of rounding, where `wraps` is positive."""
     moved = q + h * v
     turn = real(12.566370614359172, q)
     wrapped = moved - where_positive(moved, turn, real(0.0, q) - turn)
-    outside = absolute(moved) - real(6.283185307179586, q)
-    return where_positive(wraps, where_positive(outside, wrapped, moved), moved)
+    inside = real(6.283185, q) - absolute(moved)
+    return where_positive(wraps, where_positive(inside, moved, wrapped), moved)

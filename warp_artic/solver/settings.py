@@ -9,6 +9,8 @@ from warp_artic.errors import SettingsError
 
 SOLVERS = ("direct", "pgs")
 INTEGRATORS = ("midpoint", "semi_implicit")
+LARGEST_COUNT = 1_000_000
+"""Most sweeps that a setting may ask for."""
 PRECISIONS = ("float32", "float64")
 VARIANTS = ("auto", "lanes", "scalar")
 
@@ -78,5 +80,5 @@ def _check_number(name, value, allowed, rule):
 def _check_count(name, value, least):
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST_COUNT:
+        raise SettingsError(f"{name}: {value!r} is not an integer of {least} to {LARGEST_COUNT}")

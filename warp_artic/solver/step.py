@@ -38,38 +38,33 @@ PASSES = wp.constant(4)
 
 
 @wp.func
-def scale_acceleration_drives(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
-):
-    """Write the effective inertia 1 / (M^-1)_ii of the dofs of acceleration drives, and 1 for the others."""
-    one = real(1.0, h)
-    for item in range(model.dof_count - model.root_dofs):
-        work.drive_scale[item, slot] = one
-    if model.acceleration_drives == 1:
-        for dof in range(model.dof_count):
-            work.effort[dof, slot] = real(0.0, h)
-            work.folded[dof, slot] = real(0.0, h)
-        for dof in range(model.root_dofs, model.dof_count):
-            work.folded[dof, slot] = model.armature[dof - model.root_dofs, column]
-        set_link_inertias(model, control, work, column, slot)
-        factor_inertias(model, work, column, slot)
-        for row in range(model.row_count):
-            if model.row_family[row] == DRIVE:
-                item = model.row_item[row]
-                set_single_coefficient(model, work, row, slot, h)
-                respond(model, work, row, 0, slot)
-                inertia = one / work.response[model.row_dof[row], slot]
-                work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
+def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write the effective inertia 1 / (M^-1)_ii of the dofs of acceleration drives, from factors without drives."""
+    one = real(1.0, work.D_inverse[0, slot])
+    for row in range(model.row_count):
+        if model.row_family[row] == DRIVE:
+            item = model.row_item[row]
+            set_single_coefficient(model, work, row, slot, one)
+            respond(model, work, row, 0, slot)
+            inertia = one / work.response[model.row_dof[row], slot]
+            work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
 
 
 @wp.func
-def solve_free_velocities(
-    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
+def leave_drives_out(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+    """No drive in the factors, and gains as they are authored."""
+    for item in range(model.dof_count - model.root_dofs):
+        work.drive_scale[item, slot] = real(1.0, h)
+        work.drive_bias[item, slot] = real(0.0, h)
+        work.drive_slope[item, slot] = real(0.0, h)
+        work.saturated[item, slot] = real(0.0, h)
+
+
+@wp.func
+def find_free_velocities(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real
 ):
-    """v+ without constraint rows, and the acceleration that leads to it."""
-    fold_drives(model, control, work, column, slot, h)
-    set_link_inertias(model, control, work, column, slot)
-    factor_inertias(model, work, column, slot)
+    """v+ without constraint rows, and the acceleration that leads to it, from the factors."""
     accelerate_links(model, work, work.v_next, column, slot)
     for dof in range(model.dof_count):
         vdot = work.v_next[dof, slot]
@@ -98,6 +93,7 @@ def solve_rows(
     for response in range(model.slot_count):
         work.ready[response, slot] = 0
     rounds = int(0)
+    bends = int(0)
     unsolved = activate_rows(model, work, slot)
     while unsolved:
         prepare_responses(model, state, work, column, slot, h, reach)
@@ -106,11 +102,8 @@ def solve_rows(
         unsolved = rounds < ROUNDS
         if unsolved:
             unsolved = activate_rows(model, work, slot)
-    if model.rotation_rows > 0:
-        bends = int(0)
-        while bends < BENDS:
-            if bend_windows(model, work, column, slot, h):
-                settle(model, work, slot, iterations)
+        if not unsolved and bends < BENDS and model.rotation_rows > 0:
+            unsolved = bend_windows(model, work, column, slot, h)
             bends += 1
 
 
@@ -144,17 +137,27 @@ def solve_velocities(
     """
     if model.spatial_leaves > 0:
         locate_links(model, state, work, column, slot)
-    scale_acceleration_drives(model, control, work, column, slot, h)
-    set_drive_law(model, state, control, work, column, slot, reach)
+    leave_drives_out(model, work, slot, h)
+    measuring = model.acceleration_drives == 1
+    if not measuring:
+        set_drive_law(model, state, control, work, column, slot, reach)
     passes = int(0)
     unsolved = bool(True)
     while unsolved:
-        solve_free_velocities(model, state, control, work, column, slot, h)
-        solve_rows(model, state, work, column, slot, h, reach, iterations, settle)
-        passes += 1
-        unsolved = passes < PASSES
-        if unsolved:
-            unsolved = saturate_drives(model, work, column, slot)
+        fold_drives(model, control, work, column, slot, h)
+        set_link_inertias(model, control, work, column, slot)
+        factor_inertias(model, work, column, slot)
+        if measuring:
+            measure_inertias(model, work, column, slot)
+            set_drive_law(model, state, control, work, column, slot, reach)
+            measuring = bool(False)
+        else:
+            find_free_velocities(model, state, work, column, slot, h)
+            solve_rows(model, state, work, column, slot, h, reach, iterations, settle)
+            passes += 1
+            unsolved = passes < PASSES
+            if unsolved:
+                unsolved = saturate_drives(model, work, column, slot)
 
 
 @wp.func
