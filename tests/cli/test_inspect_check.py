@@ -70,3 +70,21 @@ def test_check_of_a_bad_stage(tmp_path, capsys):
     written = capsys.readouterr().err
     assert "/World/pendulum/rod" in written and "Traceback" not in written
     assert json_of(capsys, "inspect", str(bad), code=1)["diagnostics"][0]["severity"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("stage", "kind", "line"),
+    [
+        ("fixed_tendon_two_joints", "fixed_tendons", "length 0 +1 j1 -0.5 j2 m"),
+        ("spatial_tendon_two_leaves", "spatial_tendons", "to /World/Robot/c:leafc, /World/Robot/d:leafd"),
+        ("mimic_hard_gear", "mimics", "-0.174533 +1 j_follow -1 j_lead = 0, hard"),
+    ],
+)
+def test_couplings_are_shown(capsys, stage, kind, line):
+    """Tendons and mimic joints stand in the text and, with names for indices, in strict JSON."""
+    path = f"tests/data/oracle/stages/{stage}.usda"
+    content = json_of(capsys, "inspect", path)
+    assert len(content["articulations"][0][kind]) == 1
+    json.dumps(content, allow_nan=False)
+    assert main(["inspect", path]) == 0
+    assert line in capsys.readouterr().out

@@ -10,6 +10,8 @@ from warp_artic.cli.check import as_json, counts
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.mimic import Mimic
+from warp_artic.description.tendon import FixedTendon, SpatialTendon
 from warp_artic.usd.read_stage import Inspection, inspect_stage
 
 
@@ -51,7 +53,32 @@ def _articulation(tree: Articulation, inspection: Inspection) -> dict:
         "velocity_iterations": tree.velocity_iterations,
         "links": [_link(link, inspection) for link in tree.links],
         "joints": [_joint(joint, tree, inspection) for joint in tree.joints],
+        "fixed_tendons": [_coupling(tendon, tree, inspection) for tendon in tree.fixed_tendons],
+        "spatial_tendons": [_route(tendon, tree, inspection) for tendon in tree.spatial_tendons],
+        "mimics": [_coupling(mimic, tree, inspection) for mimic in tree.mimics],
     }
+
+
+def _coupling(coupling: FixedTendon | Mimic, tree: Articulation, inspection: Inspection) -> dict:
+    """A coupling of dofs, with their names for their indices."""
+    content = {key: _finite(value) if isinstance(value, float) else value for key, value in asdict(coupling).items()}
+    content["dofs"] = [tree.dofs[dof].name for dof in coupling.dofs]
+    return {**content, "authored": _readings(coupling.name, inspection)}
+
+
+def _route(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) -> dict:
+    """A spatial tendon, with the paths of links and the names of attachments for their indices."""
+    names = [attachment.name for attachment in tendon.attachments]
+    content = asdict(tendon)
+    for attachment in content["attachments"]:
+        attachment["link"] = tree.links[attachment["link"]].path
+        attachment["parent"] = None if attachment["parent"] is None else names[attachment["parent"]]
+    for leaf in content["leaves"]:
+        leaf["attachment"] = names[leaf["attachment"]]
+        leaf["authored"] = _readings(leaf["attachment"], inspection)
+        for side in ("lower", "upper"):
+            leaf[side] = _finite(leaf[side])
+    return {**content, "authored": _readings(tendon.name, inspection)}
 
 
 def _link(link: Link, inspection: Inspection) -> dict:
@@ -131,10 +158,43 @@ def _text(content: dict) -> str:
         lines += [f"  link  {link['path']}  {link['mass']:.6g} kg" for link in tree["links"]]
         for joint in tree["joints"]:
             lines.append(f"  joint {joint['path']}  {joint['kind']}, {joint['parent']} -> {joint['child']}")
+            lines[-1] += ", authored from child to parent" if joint["reversed"] else ""
             if joint["cone_limit"]:
                 lines.append(f"    cone  {_degrees(*joint['cone_limit'])}")
             lines += [f"    {line}" for dof in joint["dofs"] for line in _dof_lines(dof)]
+        lines += [f"  {line}" for line in _coupling_lines(tree)]
     return "\n".join([*lines, ""])
+
+
+def _coupling_lines(tree: dict) -> list[str]:
+    """Tendons and mimic joints, in SI units."""
+    lines = []
+    for tendon in tree["fixed_tendons"]:
+        terms = zip(tendon["coefficients"], tendon["dofs"])
+        length = " ".join(f"{c:+.6g} {dof.rpartition('/')[2]}" for c, dof in terms)
+        lines.append(f"fixed tendon {tendon['name']}  length {tendon['offset']:.6g} {length} m")
+        lines += _spring_lines(tendon)
+    for tendon in tree["spatial_tendons"]:
+        leaves = ", ".join(leaf["attachment"] for leaf in tendon["leaves"])
+        lines.append(f"spatial tendon {tendon['name']}  {len(tendon['attachments'])} attachments, to {leaves}")
+        lines += _spring_lines(tendon)
+    for mimic in tree["mimics"]:
+        terms = zip(mimic["gears"], mimic["dofs"])
+        relation = " ".join(f"{gear:+.6g} {dof.rpartition('/')[2]}" for gear, dof in terms)
+        kind = "hard"
+        if mimic["natural_frequency"] > 0:
+            kind = f"{mimic['natural_frequency']:.6g} rad/s, damping ratio {mimic['damping_ratio']:.6g}"
+        lines.append(f"mimic {mimic['name']}  {mimic['offset']:.6g} {relation} = 0, {_state(mimic)}{kind}")
+    return lines
+
+
+def _spring_lines(tendon: dict) -> list[str]:
+    values = (f"{tendon[name]:.6g}" for name in ("stiffness", "damping", "limit_stiffness"))
+    return ["  {}stiffness {} N/m, damping {} N s/m, limit stiffness {} N/m".format(_state(tendon), *values)]
+
+
+def _state(coupling: dict) -> str:
+    return "" if coupling["enabled"] else "switched off, "
 
 
 def _dof_lines(dof: dict) -> list[str]:

@@ -1,4 +1,4 @@
-"""Fixed tendons (Tendon Dynamics, equations 1-5):  L = offset + sum c_i q_i,  S = sum c_i v_i, and on each dof the effort
+"""Fixed tendons (Tendon Dynamics, equations 1-5):  L = offset + sum c_i q_i,  S = sum c_i v_i, and on each dof
     (k (rest - L) - d S) r_i + k_lim Delta r_i,   Delta = the change that brings L back to the nearest limit.
 
 L and S are those at the end of the step: L + reach S+, with q the position that forces are evaluated at. The spring and
@@ -10,6 +10,7 @@ the limit are a row each, with J = c and the push r:
 import warp as wp
 
 from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
+from warp_artic.constraints.tension import tension
 from warp_artic.math.numbers import Real, add, div, minimum, mul, real, sub, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
 
@@ -41,16 +42,19 @@ def tendon_rate(model: ModelArrays, state: StateArrays, row: int, column: int):
 
 @wp.func
 def tendon_force(model: ModelArrays, row: int, column: int, length: Real, rate: Real):
-    """k (rest - L) - d S + k_lim Delta; zero where the tendon is not enabled."""
+    """The force of a tendon; zero where it is not enabled."""
     tendon = model.row_item[row]
-    zero = real(0.0, length)
-    lower = model.tendon_lower[tendon, column]
-    upper = model.tendon_upper[tendon, column]
-    excess = where_positive(length - upper, upper - length, where_positive(lower - length, lower - length, zero))
-    spring = model.tendon_stiffness[tendon, column] * (model.tendon_rest_length[tendon, column] - length)
-    force = spring - model.tendon_damping[tendon, column] * rate
-    force = force + model.tendon_limit_stiffness[tendon, column] * excess
-    return where_positive(model.tendon_enabled[tendon, column], force, zero)
+    force = tension(
+        length,
+        rate,
+        model.tendon_rest_length[tendon, column],
+        model.tendon_stiffness[tendon, column],
+        model.tendon_damping[tendon, column],
+        model.tendon_limit_stiffness[tendon, column],
+        model.tendon_lower[tendon, column],
+        model.tendon_upper[tendon, column],
+    )
+    return where_positive(model.tendon_enabled[tendon, column], force, real(0.0, force))
 
 
 @wp.func

@@ -1,8 +1,8 @@
 """Hard limits of one dof:  lower <= q + h v+ <= upper with q at the start of the step, an inelastic stop.
 
 The stop acts in the step in which the limit would be crossed and brings q onto it, not past it. A limit that is
-violated at the start of a step is recovered by a share a step, and no faster than the velocity limit of the dof, so that a
-bad start pose does not become a shot.
+violated at the start of a step is recovered by a share a step, and no faster than the velocity limit of the dof, so
+that a bad start pose does not become a shot.
 """
 
 import warp as wp

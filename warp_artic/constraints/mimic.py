@@ -1,6 +1,6 @@
 """Mimic joints (Mimic Joints, equations 17-29):  C = sum G_i q_i + offset = 0,  J = G.
 
-With r = J M^-1 J^T, C at the position that forces are evaluated at and `reach` the time from there to the end of the step:
+With r = J M^-1 J^T, C at the position that forces are evaluated at, and `reach` from there to the end of the step:
     hard:       y = - erp C / reach
     compliant:  k_p = mu^2 / r,  k_d = 2 mu zeta / r,  slope = k_d + reach k_p,   y + z / (h slope) = - k_p C / slope
 which for reach = h are the document's cfm = 1 / (h (h k_p + k_d)) and erp = h k_p / (h k_p + k_d).

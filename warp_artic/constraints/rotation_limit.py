@@ -51,12 +51,16 @@ from warp_artic.model.families import ROTATION_LIMIT, SWING_LIMIT, TWIST_LIMIT
 
 
 @wp.func
-def start_triple(model: ModelArrays, work: WorkArrays, dof: int, item: int, count: int, slot: int):
-    """Public positions of a rotational joint at the start of the step, as a vector in the axes of M."""
-    zero = real(0.0, work.start_position[item, slot])
+def in_axes(model: ModelArrays, dof: int, count: int, first: Real, second: Real, third: Real):
+    """The entries of the two or three dofs of a rotational joint as a vector in the axes of M."""
+    zero = real(0.0, first)
     v = vec3(zero, zero, zero)
     for k in range(count):
-        value = work.start_position[item + k, slot]
+        value = first
+        if k == 1:
+            value = second
+        if k == 2:
+            value = third
         axis = model.dof_axis[dof + k]
         if axis == 0:
             v.x = value
@@ -65,6 +69,20 @@ def start_triple(model: ModelArrays, work: WorkArrays, dof: int, item: int, coun
         if axis == 2:
             v.z = value
     return v
+
+
+@wp.func
+def start_triple(model: ModelArrays, work: WorkArrays, dof: int, item: int, count: int, slot: int):
+    """Public positions of a rotational joint at the start of the step, as a vector in the axes of M."""
+    q = work.start_position
+    return in_axes(model, dof, count, q[item, slot], q[item + 1, slot], q[item + count - 1, slot])
+
+
+@wp.func
+def solved_triple(model: ModelArrays, work: WorkArrays, dof: int, count: int, slot: int):
+    """v+ of a rotational joint, in the axes of M."""
+    v = work.v_next
+    return in_axes(model, dof, count, v[dof, slot], v[dof + 1, slot], v[dof + count - 1, slot])
 
 
 @wp.func
@@ -94,9 +112,7 @@ def set_hard(work: WorkArrays, row: int, slot: int, h: Real):
 
 
 @wp.func
-def set_rotation_limit_row(
-    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real
-):
+def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of one component of a joint with two free rotations."""
     item = model.row_item[row]
     dof = model.term_dof[model.row_term[row]]
@@ -275,20 +291,3 @@ def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
     shift = bend - work.bend[row, slot]
     work.bend[row, slot] = bend
     set_window(work, row, slot, work.window[2 * row, slot] + shift, work.window[2 * row + 1, slot] + shift)
-
-
-@wp.func
-def solved_triple(model: ModelArrays, work: WorkArrays, dof: int, count: int, slot: int):
-    """v+ of a rotational joint, in the axes of M."""
-    zero = real(0.0, work.v_next[dof, slot])
-    v = vec3(zero, zero, zero)
-    for k in range(count):
-        value = work.v_next[dof + k, slot]
-        axis = model.dof_axis[dof + k]
-        if axis == 0:
-            v.x = value
-        if axis == 1:
-            v.y = value
-        if axis == 2:
-            v.z = value
-    return v

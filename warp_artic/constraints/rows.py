@@ -6,8 +6,8 @@ which is J^T but for tendons whose forces do not follow from their length:
     |z| <= hold, else |z| = slide  (a bound on the impulse, and what is left of it once it gives way)
 A family writes, each step: the window [lower, upper], the compliance, the bounds (hold, slide) and the coefficients of
 J and of the push. A row outside its window becomes active, is given its response Y = M^-1 push, and is solved; an
-inactive row costs a comparison. J is sparse: `row_terms` coefficients on the dofs `term_dof`. Rows with the same push share the
-response slot.
+inactive row costs a comparison. J is sparse: `row_terms` coefficients on the dofs `term_dof`. Rows with the same push
+share the response slot.
 
 A row of a tree with a force law that is linear in v+ (an unsaturated drive, a damper) is better folded into the factors
 of the articulated inertia, where it is exact; see `drive`.
@@ -68,9 +68,7 @@ def allow_every_velocity(work: WorkArrays, row: int, slot: int, enabled: Real):
     infinite = real(1.0, enabled) / real(0.0, enabled)
     lower = work.window[2 * row, slot]
     upper = work.window[2 * row + 1, slot]
-    set_window(
-        work, row, slot, where_positive(enabled, lower, neg(infinite)), where_positive(enabled, upper, infinite)
-    )
+    set_window(work, row, slot, where_positive(enabled, lower, neg(infinite)), where_positive(enabled, upper, infinite))
 
 
 @wp.func

@@ -15,6 +15,7 @@ The direction of a segment whose ends coincide is taken as zero: it has a length
 import warp as wp
 
 from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
+from warp_artic.constraints.tension import tension
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -97,16 +98,19 @@ def leaf_rate(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slot
 
 @wp.func
 def leaf_force(model: ModelArrays, leaf: int, column: int, length: Real, rate: Real):
-    """k (rest - L) - d S + k_lim Delta; zero where the tendon is not enabled."""
+    """The force of a sub-tendon; zero where its tendon is not enabled."""
     tendon = model.leaf_tendon[leaf]
-    zero = real(0.0, length)
-    lower = model.leaf_lower[leaf, column]
-    upper = model.leaf_upper[leaf, column]
-    excess = where_positive(length - upper, upper - length, where_positive(lower - length, lower - length, zero))
-    force = model.spatial_stiffness[tendon, column] * (model.leaf_rest_length[leaf, column] - length)
-    force = force - model.spatial_damping[tendon, column] * rate
-    force = force + model.spatial_limit_stiffness[tendon, column] * excess
-    return where_positive(model.spatial_enabled[tendon, column], force, zero)
+    force = tension(
+        length,
+        rate,
+        model.leaf_rest_length[leaf, column],
+        model.spatial_stiffness[tendon, column],
+        model.spatial_damping[tendon, column],
+        model.spatial_limit_stiffness[tendon, column],
+        model.leaf_lower[leaf, column],
+        model.leaf_upper[leaf, column],
+    )
+    return where_positive(model.spatial_enabled[tendon, column], force, real(0.0, force))
 
 
 @wp.func
@@ -121,7 +125,7 @@ def add_pull(
     weight: Real,
     force: Real,
 ):
-    """Add weight times the gradient of along.x to J, and a force along `along` at x to the push: dofs up to the root."""
+    """Add weight times the gradient of along.x to J, and a force along `along` at x to the push, up to the root."""
     start = model.row_term[row]
     table = model.row_item[row] * model.dof_count
     link = model.attachment_link[attachment]

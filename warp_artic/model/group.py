@@ -288,7 +288,8 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
-        "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links, "drag_force": 3 * links,
+        "force": 3 * links, "angular": 3 * links, "linear": 3 * links,
+        "drag_moment": 3 * links, "drag_force": 3 * links,
         "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs, "u": dofs, "v": dofs,
         "v_next": dofs, "effort": dofs, "folded": dofs, "drive_bias": dofs, "drive_slope": dofs, "drive_scale": dofs,
         "saturated": dofs, "start_position": dofs, "start_root": 7, "span": dofs,

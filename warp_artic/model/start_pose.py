@@ -1,4 +1,4 @@
-"""Where the links of an articulation are at the start: the authored joint positions put on the root, in double precision."""
+"""Where the links of an articulation are at the start: the authored joint positions, put on the root."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ def set_link_inertias(model: ModelArrays, control: ControlArrays, work: WorkArra
         mass = model.link_mass[link, column]
         c = R_WM * load_vec3(model.link_center, 3 * link, column)
         mc = c * mass
-        A = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column)) + sym_scalar(dot(mc, c)) - sym_outer(c) * mass
+        about_center = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))
+        A = about_center + sym_scalar(dot(mc, c)) - sym_outer(c) * mass
         external_force = load_vec3(control.link_external_force, 6 * link, column)
         external_moment = load_vec3(control.link_external_force, 6 * link + 3, column) + cross(c, external_force)
         force = cross(w, cross(w, mc)) - external_force

@@ -3,8 +3,9 @@
 With G = J M^-1 P over the active rows (P their pushes), each row is either
     held:   sum_b G_ab z_b + compliance z_a = y*_a - y_a     (its equality, or the end of its window that it is beyond)
     given:  z_a = 0 (a stop that is let go) or +-slide       (a bound that has given way)
-The guess is improved until it is its own answer: a held stop that would have to pull is let go, one that is let go and is
-beyond its window is held again, a held row beyond its bound slides, a sliding one that is carried past its goal is held.
+The guess is improved until it is its own answer: a held stop that would have to pull is let go, one that is let go and
+is beyond its window is held again, a held row beyond its bound slides, a sliding one that is carried past its goal is
+held.
 After a few guesses only the first contradiction of an environment is changed, which ends for every solvable problem
 (Murty's least-index rule).
 
@@ -174,7 +175,7 @@ def improve_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int, b
         gives_way = where_positive(absolute(z) - work.bound[2 * row, slot], held * may_change - lets_go, zero)
         slide = work.bound[2 * row + 1, slot]
         slides = where_positive(z, slide, neg(slide))
-        # A given impulse is wrong where the row is beyond its goal in the direction of the impulse, or outside its window.
+        # A given impulse is wrong where the row is carried past its goal by it, or is outside its window.
         reach = y + work.compliance[row, slot] * z
         past = where_positive(z, reach - goal, where_positive(neg(z), goal - reach, zero))
         beyond = where_positive(is_stop, maximum(lower - y, y - upper), zero)

@@ -178,7 +178,7 @@ def solve_accelerations(
     column: int,
     slot: int,
 ):
-    """vdot in `work.v_next` of the tree without drag under gravity, external link forces and given generalized forces alone."""
+    """vdot in `work.v_next` under gravity, external link forces and given generalized forces alone, without drag."""
     zero = real(0.0, model.gravity[0, column])
     place_links(model, state, work, column, slot)
     if model.link_damping == 1:
