@@ -12,7 +12,7 @@ import warp as wp
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
-from warp_artic.kernels.launch import kernels_for
+from warp_artic.kernels.launch import compile_together, kernels_for
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.recorder import Recorder
@@ -101,6 +101,8 @@ class Simulation:
         self._groups = build_groups(scene, environments, self._numbers, self.device, self.settings.solver == "direct")
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
+        sets = {id(kernels): kernels for kernels in map(self._kernels, self._groups)}
+        compile_together(sets.values(), self.device)
         self._record_launches()
         self._reported = False
         self.state = ArrayViews((*STATE, *OUTPUTS), self._scene_array)
@@ -281,6 +283,9 @@ class Simulation:
         wide = variant == "lanes" or (variant == "auto" and on_cpu and columns >= LANES_FROM)
         return numbers_for(self.settings.precision, wide)
 
+    def _kernels(self, group: Group):
+        return kernels_for(group.columns.numbers, self.settings.integrator, self.settings.solver)
+
     def _record_launches(self) -> None:
         """Pack the arguments of the launches that every step repeats."""
         settings = self.settings
@@ -294,10 +299,9 @@ class Simulation:
 
     def _launch(self, group: Group, kernel: str, structs, outputs, numbers=(), **options):
         """Launch a kernel of a group, or with `record_cmd` only pack its arguments."""
-        arrays, settings = group.arrays, self.settings
-        kernels = kernels_for(group.columns.numbers, settings.integrator, settings.solver)
+        arrays = group.arrays
         return wp.launch(
-            getattr(kernels, kernel),
+            getattr(self._kernels(group), kernel),
             dim=group.workers,
             inputs=[
                 arrays.model,
