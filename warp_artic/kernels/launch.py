@@ -4,7 +4,6 @@ On a CPU a launch has one worker; on CUDA there is one for each column. The work
 that it stays in the caches however many environments there are.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import SimpleNamespace
 
@@ -87,13 +86,3 @@ def kernels_for(numbers: Numbers, integrator: str, solver: str) -> SimpleNamespa
             report_couplings(model, state, work, report, column, slot)
 
     return SimpleNamespace(step=step, accelerate=accelerate, report=report)
-
-
-def compile_together(kernel_sets, device: str) -> None:
-    """Compile or load the kernels that every run needs, those of all sets at the same time."""
-    kernels = [kernel for kernels in kernel_sets for kernel in (kernels.step, kernels.report)]
-    target = wp.get_device(device)
-    # As `wp.launch` asks for them: a module is compiled again for another block size.
-    block_dim = 1 if target.is_cpu else 256
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda kernel: kernel.module.load(target, block_dim), kernels))

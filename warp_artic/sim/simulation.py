@@ -12,7 +12,7 @@ import warp as wp
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
-from warp_artic.kernels.launch import compile_together, kernels_for
+from warp_artic.kernels.launch import kernels_for
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.recorder import Recorder
@@ -101,8 +101,6 @@ class Simulation:
         self._groups = build_groups(scene, environments, self._numbers, self.device, self.settings.solver == "direct")
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
-        sets = {id(kernels): kernels for kernels in map(self._kernels, self._groups)}
-        compile_together(sets.values(), self.device)
         self._record_launches()
         self._reported = False
         self.state = ArrayViews((*STATE, *OUTPUTS), self._scene_array)
