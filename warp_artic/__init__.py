@@ -1,11 +1,11 @@
 """warp_artic: articulated-body simulation for USD, in NVIDIA Warp.
 
-    import warp_artic as wa
+import warp_artic as wa
 
-    scene = wa.read_stage("arm.usda")
-    simulation = wa.Simulation(scene)
-    recording = simulation.record(steps=480)
-    wa.write_results("arm.usda", recording, "arm_baked.usdc")
+scene = wa.read_stage("arm.usda")
+simulation = wa.Simulation(scene)
+recording = simulation.record(steps=480)
+wa.write_results("arm.usda", recording, "arm_baked.usdc")
 """
 
 from importlib import import_module

@@ -75,9 +75,7 @@ def test_quaternions_of_matrices(name):
     tolerance = 1e-6 if number.scalar is wp.float32 else 1e-14
     expected = Rotation.from_rotvec(phi.T)
     np.testing.assert_allclose(found[:9].T.reshape(-1, 3, 3), expected.as_matrix(), atol=tolerance)
-    np.testing.assert_allclose(
-        Rotation.from_quat(found[9:].T).as_matrix(), expected.as_matrix(), atol=2 * tolerance
-    )
+    np.testing.assert_allclose(Rotation.from_quat(found[9:].T).as_matrix(), expected.as_matrix(), atol=2 * tolerance)
     assert (found[12] >= 0).all()
 
 

@@ -77,9 +77,7 @@ def build_groups(scene, environments: int, numbers_of, device: str, dense_rows: 
     )
 
 
-def _build_group(
-    scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool
-) -> Group:
+def _build_group(scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool) -> Group:
     articulations = [scene.articulations[index] for index in members]
     columns = Columns(len(members) * environments, numbers, device)
     origins = np.array([origin_of(articulation) for articulation in articulations])

@@ -197,9 +197,7 @@ def _kind(joint: Joint | None) -> JointKind:
     return JointKind.SWING if len(joint.dofs) == 2 else JointKind.SPHERICAL
 
 
-def _rows(
-    articulation: Articulation, root_dofs: int, first_of: dict[str, int], routes: Routes
-) -> tuple[Row, ...]:
+def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int], routes: Routes) -> tuple[Row, ...]:
     rows, cones = [], 0
     for joint in articulation.joints:
         first = first_of[joint.path]

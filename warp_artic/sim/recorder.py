@@ -87,7 +87,6 @@ class Recorder:
         )
 
 
-
 class _GroupReader:
     """Reads the arrays of a group as (environments, articulations, rows)."""
 

@@ -220,4 +220,3 @@ def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: i
         for dof in range(model.dof_count):
             work.v_next[dof, slot] = work.v_next[dof, slot] + work.response[response + dof, slot] * change
     settle_pgs(model, work, slot, 1)
-

@@ -61,9 +61,7 @@ def leave_drives_out(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
 
 
 @wp.func
-def find_free_velocities(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real
-):
+def find_free_velocities(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """v+ without constraint rows, and the acceleration that leads to it, from the factors."""
     accelerate_links(model, work, work.v_next, column, slot)
     for dof in range(model.dof_count):
