@@ -13,7 +13,7 @@ ALLOWED = {
     "model": {"model", "math", "description"},
     "joints": {"joints", "math"},
     "phases": {"phases", "joints", "model", "math"},
-    "constraints": {"constraints", "joints", "model", "math"},
+    "constraints": {"constraints", "phases", "joints", "model", "math"},
     "solver": {"solver", "constraints", "phases", "model", "math", "errors"},
     "kernels": {"kernels", "solver", "constraints", "phases", "model", "math"},
     "sim": {"sim", "solver", "kernels", "model", "math", "description", "errors"},

@@ -8,15 +8,54 @@ from tests.oracle_stages import WITH_TRUTH, physx, trajectory, truth, worst
 from tests.oracles import step
 from warp_artic import read_stage
 
+FIRST_ORDER = ("arm6_drives", "prismatic_spring_drive", "tree_humanoid")
+"""Stages with drives that are stiff for the step, by r h (d + h k): of first order until the step is short."""
+
+LARGEST = {
+    "fixed_tendon_offset_rest": 2e-2,
+    "fixed_tendon_two_joints": 2e-3,
+    "spatial_tendon_single": 2e-3,
+    "spatial_tendon_two_leaves": 2e-2,
+    "mimic_hard_gear": 1e-2,
+}
+"""Errors over two seconds at 240 Hz [rad]."""
+
 
 @pytest.mark.parametrize("stage", WITH_TRUTH)
-def test_stages_with_a_truth(stage):
-    """At 240 Hz the error is at most 1.05 times that of PhysX with PGS, and it halves with the step."""
+def test_stages_converge_to_their_truth(stage):
+    """The error falls by four as the step halves; never by less than 1.7, and in float32 it is the same."""
     exact = truth(stage)
-    errors = [worst(trajectory(stage, rate), exact) for rate in (240, 480, 960)]
-    assert errors[0] <= 1.05 * worst(physx(stage, "PGS_240_p4v1"), exact)
+    paths = [trajectory(stage, rate) for rate in (240, 480, 960)]
+    errors = [worst(path, exact) for path in paths]
+    assert errors[0] <= LARGEST.get(stage, np.inf)
+    assert errors[0] <= worst(physx(stage, "PGS_240_p4v1"), exact)
+    least = 1.7 if stage in FIRST_ORDER else 3.5
+    assert errors[0] / errors[1] > least and errors[1] / errors[2] > least
+    assert worst(trajectory(stage, 240, "float32"), paths[0]) < 2e-5
+
+
+@pytest.mark.parametrize("stage", WITH_TRUTH)
+def test_stages_converge_without_a_middle(stage):
+    """At first order or better."""
+    exact = truth(stage)
+    errors = [worst(trajectory(stage, rate, integrator="semi_implicit"), exact) for rate in (240, 480, 960)]
     assert errors[0] / errors[1] > 1.7 and errors[1] / errors[2] > 1.7
-    assert worst(trajectory(stage, 240, "float32"), exact) <= 1.05 * errors[0]
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("stage", WITH_TRUTH)
+def test_substeps_are_closer_than_physx(stage, precision):
+    """tgs with 4 position iterations is at least as close to the truth as the better of two PhysX recordings."""
+    exact = truth(stage)
+    ours = worst(trajectory(stage, 240, precision, **oracle_stages.COLUMNS["tgs 4"]), exact)
+    assert ours <= min(worst(physx(stage, configuration), exact) for configuration in oracle_stages.PHYSX)
+
+
+def test_every_truth_is_compared():
+    """No file of exact trajectories is left out, nor a recording of PhysX."""
+    assert {path.stem for path in (oracle_stages.DATA / "truth").glob("*.npz")} == set(WITH_TRUTH)
+    recorded = {path.stem.split("__")[0] for path in (oracle_stages.DATA / "physx").glob("*.npz")}
+    assert recorded == {*WITH_TRUTH, *oracle_stages.WITH_RECORDING}
 
 
 @pytest.mark.parametrize(
@@ -28,19 +67,27 @@ def test_stages_without_a_truth(stage):
     assert worst(trajectory(stage, 240), fine) <= 1.05 * worst(physx(stage, "PGS_240_p4v1"), fine)
 
 
-@pytest.mark.parametrize("stage", ["link_damping", "floating3_zero_g"])
-def test_stages_against_an_exact_trajectory(stage):
-    """First order against an ODE solver on the description that was read."""
+@pytest.mark.parametrize(
+    ("stage", "integrator", "order", "largest"),
+    [
+        ("link_damping", "midpoint", 2.0, 1e-4),
+        ("link_damping", "semi_implicit", 2.0, 2e-3),
+        ("floating3_zero_g", "midpoint", 4.0, 3e-6),
+        ("floating3_zero_g", "semi_implicit", 2.0, 3e-3),
+    ],
+)
+def test_stages_against_an_exact_trajectory(stage, integrator, order, largest):
+    """Against an ODE solver on the description that was read; link damping is of first order."""
     scene = read_stage(oracle_stages.DATA / "stages" / f"{stage}.usda")
     tree = scene.articulations[0]
     times = np.arange(0, 121) / 240
     solved = step.trajectory(tree, trees.authored_state(tree), times, gravity=scene.gravity, tolerance=1e-9)
     exact = {dof.name.rsplit("/", 1)[-1]: solved.joint_position[:, k] for k, dof in enumerate(tree.dofs)}
-    found = [{name: q[:121] for name, q in trajectory(stage, rate).items()} for rate in (240, 480, 960)]
-    errors = [worst(q, exact) for q in found]
-    assert errors[2] < 3e-3
-    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.15)
-    assert errors[1] / errors[2] == pytest.approx(2.0, rel=0.15)
+    paths = [trajectory(stage, rate, integrator=integrator) for rate in (240, 480, 960)]
+    errors = [worst({name: q[:121] for name, q in path.items()}, exact) for path in paths]
+    assert errors[2] < largest
+    assert errors[0] / errors[1] == pytest.approx(order, rel=0.15)
+    assert errors[1] / errors[2] == pytest.approx(order, rel=0.15)
 
 
 def test_hand_values_of_joint_friction():

@@ -5,6 +5,7 @@ import pytest
 
 from tests import trees
 from tests.oracles import rigid
+from tests.oracles.dense_step import DenseStep, assert_steps, put, state_of
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive, DriveKind
 
@@ -46,29 +47,26 @@ def test_stiff_drives_hold_a_falling_chain(damping):
     np.testing.assert_allclose(simulation.state.joint_position.numpy()[:, 0], effort / 1e6, rtol=2e-2, atol=1e-7)
 
 
-def test_random_trees_step_as_the_dense_law_says():
-    """(M + h slope) (v+ - v) = h (effort + bias - slope v - C - g) on trees with all joint types."""
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        tree = trees.random_articulation(rng, 9, floating=bool(seed % 2))
-        drives = [Drive(stiffness=float(k), damping=float(d)) for k, d in rng.uniform(0, 300, (len(tree.dofs), 2))]
-        tree = trees.with_dofs(tree, drive=drives)
-        state = trees.random_state(rng, tree)
-        simulation = Simulation(trees.scene(tree), settings=SolverSettings(dt=H, precision="float64"))
-        root = {} if state.root_pose is None else {"root_pose": state.root_pose, "root_velocity": state.root_velocity}
-        simulation.set_state(joint_position=state.joint_position, joint_velocity=state.joint_velocity, **root)
-        simulation.step()
-        motion = rigid.motion(tree, state)
-        roots = motion.velocity.size - len(tree.dofs)
-        stiffness = np.array([0.0] * roots + [drive.stiffness for drive in drives])
-        damping = np.array([0.0] * roots + [drive.damping for drive in drives])
-        slope = damping + H * stiffness
-        position = np.concatenate([np.zeros(roots), state.joint_position])
-        effort = -stiffness * position - slope * motion.velocity
-        effort -= rigid.coriolis_effort(motion) + rigid.gravity_effort(motion)
-        change = np.linalg.solve(rigid.mass_matrix(motion) + H * np.diag(slope), H * effort)
-        expected = (motion.velocity + change)[roots:]
-        np.testing.assert_allclose(simulation.state.joint_velocity.numpy()[:, 0], expected, rtol=1e-9, atol=1e-9)
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_trees_step_as_the_dense_law_says(seed, integrator):
+    """The first steps of trees with all joint types and drives on two dofs of three, velocities and positions."""
+    rng = np.random.default_rng(seed)
+    tree = trees.random_articulation(rng, 9, floating=bool(seed % 2))
+    k, d = rng.uniform(0, 300, (2, len(tree.dofs)))
+    k[::3] = d[::3] = 0.0
+    target, rate = rng.normal(size=(2, len(tree.dofs)))
+    drives = [
+        Drive(
+            stiffness=float(k[i]), damping=float(d[i]), position_target=float(target[i]), velocity_target=float(rate[i])
+        )
+        for i in range(len(k))
+    ]
+    tree = trees.with_dofs(tree, drive=drives)
+    simulation = simulate(tree, gravity=rigid.GRAVITY, precision="float64", integrator=integrator)
+    put(simulation, trees.random_state(rng, tree))
+    law = DenseStep(tree, H, integrator, stiffness=k, damping=d, bias=k * target + d * rate)
+    assert_steps(simulation, law, tolerance=1e-9)
 
 
 @pytest.mark.parametrize("stiffness", [1e2, 1e5, 1e8])
@@ -80,37 +78,39 @@ def test_max_force_bounds_the_whole_reaction(stiffness):
     np.testing.assert_allclose(simulation.state.joint_velocity.numpy(), [[3.0 / 2.0 * 0.1]], rtol=2e-5)
 
 
-def test_a_saturated_drive_in_a_tree_applies_its_maximum_force():
-    """The step of a tree in which some drives saturate equals the dense step with those replaced by their bounds."""
+def efforts(tree, before, after, acceleration, integrator):
+    """What acts on the dofs in a step beside gravity and velocities."""
+    v = rigid.velocity(tree, before)
+    ahead = v + 0.5 * H * acceleration if integrator == "midpoint" else v
+    placed = DenseStep(tree, H, integrator).place(before, ahead)
+    passive = rigid.coriolis_effort(placed) + rigid.gravity_effort(placed)
+    return (rigid.mass_matrix(placed) @ (rigid.velocity(tree, after) - v) / H + passive)[rigid.base_count(tree) :]
+
+
+@pytest.mark.parametrize("solver", ["direct", "pgs"])
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
+def test_a_saturated_drive_in_a_tree_applies_its_maximum_force(integrator, solver):
+    """The first step of a tree has clamp(law, max), the law of backward Euler; no later one has more than max."""
     rng = np.random.default_rng(5)
     tree = trees.random_articulation(rng, 8, floating=True, kinds=("revolute_x", "revolute_y", "prismatic_z"))
-    count = len(tree.dofs)
-    drives = [
-        Drive(stiffness=1e4, damping=10.0, position_target=float(target), max_force=5.0)
-        for target in rng.normal(size=count)
-    ]
+    target = rng.normal(size=len(tree.dofs))
+    drives = [Drive(stiffness=1e4, damping=10.0, position_target=float(q), max_force=5.0) for q in target]
     tree = trees.with_dofs(tree, drive=drives)
-    state = trees.random_state(rng, tree, speed=0.1)
-    simulation = Simulation(
-        trees.scene(tree), settings=SolverSettings(dt=H, precision="float64", position_iterations=200)
-    )
-    simulation.set_state(
-        joint_position=state.joint_position,
-        joint_velocity=state.joint_velocity,
-        root_pose=state.root_pose,
-        root_velocity=state.root_velocity,
-    )
-    simulation.step()
-    motion = rigid.motion(tree, state)
-    after = np.concatenate(
-        [simulation.state.root_velocity.numpy()[0, :, 0], simulation.state.joint_velocity.numpy()[:, 0]]
-    )
-    passive = rigid.coriolis_effort(motion) + rigid.gravity_effort(motion)
-    force = (rigid.mass_matrix(motion) @ (after - motion.velocity) / H + passive)[6:]
-    target = np.array([drive.position_target for drive in drives])
-    wanted = 1e4 * (target - state.joint_position - H * after[6:]) - 10.0 * after[6:]
+    options = SolverSettings(dt=H, precision="float64", integrator=integrator, solver=solver, position_iterations=200)
+    simulation = Simulation(trees.scene(tree), settings=options)
+    put(simulation, trees.random_state(rng, tree, speed=0.1))
+    path = [state_of(simulation)]
+    for _ in range(20):
+        simulation.step()
+        path.append(state_of(simulation))
+    found = efforts(tree, path[0], path[1], 0.0, integrator)
+    wanted = 1e4 * (target - path[0].joint_position - H * path[1].joint_velocity) - 10.0 * path[1].joint_velocity
     assert (np.abs(wanted) > 5.0).sum() >= 3
-    np.testing.assert_allclose(force, np.clip(wanted, -5.0, 5.0), atol=1e-4)
+    np.testing.assert_allclose(found, np.clip(wanted, -5.0, 5.0), atol=1e-6)
+    speeds = [rigid.velocity(tree, state) for state in path]
+    for k in range(2, 20):
+        found = efforts(tree, path[k], path[k + 1], (speeds[k] - speeds[k - 1]) / H, integrator)
+        assert np.abs(found).max() == pytest.approx(5.0, abs=1e-6)
 
 
 def test_acceleration_drives_do_not_depend_on_mass():
@@ -126,22 +126,30 @@ def test_acceleration_drives_do_not_depend_on_mass():
     np.testing.assert_allclose(paths[1][1], H * v, rtol=1e-5)
 
 
-def test_acceleration_drives_use_the_effective_inertia_of_their_dof():
-    """In a tree the gains are multiplied by 1 / (M^-1)_ii, M with armature."""
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
+def test_acceleration_drives_use_the_effective_inertia_of_their_dof(integrator):
+    """In a tree the gains are multiplied by 1 / (M^-1)_ii, M with armature, where forces are evaluated."""
     rng = np.random.default_rng(8)
     tree = trees.random_articulation(rng, 6, floating=False, kinds=("revolute_x", "revolute_y"))
     drives = [Drive(kind=DriveKind.ACCELERATION, stiffness=50.0, damping=2.0, position_target=0.3)]
     tree = trees.with_dofs(tree, drive=[*drives, *[None] * (len(tree.dofs) - 1)])
-    state = trees.random_state(rng, tree)
-    simulation = Simulation(trees.scene(tree), settings=SolverSettings(dt=H, precision="float64"))
-    simulation.set_state(joint_position=state.joint_position, joint_velocity=state.joint_velocity)
-    simulation.step()
-    motion = rigid.motion(tree, state)
-    M = rigid.mass_matrix(motion)
-    inertia = 1.0 / np.linalg.inv(M)[0, 0]
-    slope = np.zeros(len(tree.dofs))
-    slope[0] = inertia * (2.0 + H * 50.0)
-    effort = -rigid.coriolis_effort(motion) - rigid.gravity_effort(motion) - slope * motion.velocity
-    effort[0] += inertia * 50.0 * (0.3 - state.joint_position[0])
-    expected = motion.velocity + np.linalg.solve(M + H * np.diag(slope), H * effort)
-    np.testing.assert_allclose(simulation.state.joint_velocity.numpy()[:, 0], expected, rtol=1e-9, atol=1e-9)
+    simulation = simulate(tree, gravity=rigid.GRAVITY, precision="float64", integrator=integrator)
+    put(simulation, trees.random_state(rng, tree))
+    law = DenseStep(tree, H, integrator)
+    for _ in range(3):
+        state = state_of(simulation)
+        inertia = 1.0 / np.linalg.inv(rigid.mass_matrix(law.place(state, state.joint_velocity)))[0, 0]
+        law.k[0], law.d[0], law.bias[0] = inertia * 50.0, inertia * 2.0, inertia * 50.0 * 0.3
+        assert_steps(simulation, law, steps=1, tolerance=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+def test_max_impulse_bounds_what_a_drive_gives_in_a_step(solver):
+    """A drive far from its target changes the momentum by its largest impulse in each step, whatever the step is."""
+    for dt in (H, H / 3):
+        drive = Drive(stiffness=1e6, damping=1e4, position_target=100.0, max_impulse=0.02)
+        scene = trees.scene(slider(2.0, drive=drive), gravity=(0, 0, 0))
+        simulation = Simulation(scene, settings=SolverSettings(dt=dt, solver=solver))
+        velocity = simulation.record(10).joint_velocity[:, 0, 0]
+        np.testing.assert_allclose(np.diff(velocity), 0.02 / 2.0, rtol=1e-4)
+        assert simulation.scene.articulations[0].dofs[0].drive.max_impulse == 0.02

@@ -2,13 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
-from tests import trees
+from tests import oracle_stages, trees
 from tests.oracles import rigid
+from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps, put, state_of
 from warp_artic import Simulation, SolverSettings
+from warp_artic.description.drive import Drive
 from warp_artic.description.mimic import Mimic
 
+H = 1.0 / 240.0
 GEAR, OFFSET = 1.63, 0.5
+SOLVERS = ("direct", "pgs", "tgs")
+INTEGRATORS = ("midpoint", "semi_implicit")
 
 
 def coupled(tree, *mimics):
@@ -22,9 +28,16 @@ def two_sliders(**mimic):
 
 
 def simulate(tree, gravity=(0.0, 0.0, 0.0), **settings):
-    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**settings))
+    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**{"dt": H, **settings}))
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# The law
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-4), ("float64", 1e-10)])
 @pytest.mark.parametrize(
     ("options", "v", "q"),
@@ -36,62 +49,65 @@ def simulate(tree, gravity=(0.0, 0.0, 0.0), **settings):
         ),
         ({}, (71.15672932084615, -126.47652105573383), (1.7115672932084616, -1.2647652105573384)),
     ],
+    ids=["soft", "hard"],
 )
-def test_one_step_has_its_closed_form(options, v, q, precision, tolerance):
+def test_one_step_has_its_closed_form(options, v, q, precision, tolerance, solver, integrator):
     """Soft and hard values of a published one-step problem, with one iteration."""
-    simulation = simulate(two_sliders(**options), dt=0.01, precision=precision, position_iterations=1)
+    settings = {"precision": precision, "solver": solver, "integrator": integrator, "position_iterations": 1}
+    simulation = simulate(two_sliders(**options), dt=0.01, **settings)
     simulation.set_state(joint_position=[1.0, 0.0], joint_velocity=[35.9, 0.0])
     simulation.step()
     np.testing.assert_allclose(simulation.state.joint_velocity.numpy()[:, 0], v, rtol=tolerance)
     np.testing.assert_allclose(simulation.state.joint_position.numpy()[:, 0], q, rtol=tolerance)
 
 
-@pytest.mark.parametrize("iterations", [1, 4, 32])
-def test_a_compliant_mimic_is_a_damped_oscillator(iterations):
-    """C(t) has the authored frequency and damping ratio at any iteration count, to first order in dt."""
-    frequency, ratio = 6.0, 0.15
-    errors = []
-    for rate in (240, 480):
-        tree = two_sliders(natural_frequency=frequency, damping_ratio=ratio)
-        simulation = simulate(tree, dt=1 / rate, precision="float64", position_iterations=iterations)
-        simulation.set_state(joint_position=[-0.4, 0.0])
-        recording = simulation.record(rate)
-        C = recording.joint_position[:, 0] @ [1.0, GEAR] + OFFSET
-        damped = frequency * np.sqrt(1 - ratio**2)
-        t = recording.time
-        exact = (
-            0.1
-            * np.exp(-ratio * frequency * t)
-            * (np.cos(damped * t) + ratio * frequency / damped * np.sin(damped * t))
+def elements(tree, mimic, state, placed, share):
+    """A compliant mimic as a spring, a hard one as the relation that takes nine tenths of C back."""
+    G = np.zeros(len(placed.velocity))
+    G[np.add(mimic.dofs, rigid.base_count(tree))] = mimic.gears
+    C = mimic.offset + np.dot(mimic.gears, state.joint_position[list(mimic.dofs)])
+    frequency, ratio = mimic.natural_frequency, mimic.damping_ratio
+    if frequency > 0.0:
+        r = G @ np.linalg.solve(rigid.mass_matrix(placed), G)
+        return Spring(frequency**2 / r, 2.0 * frequency * ratio / r, C, G, G, G)
+    C_M = C + (1.0 - share) * H * G @ rigid.velocity(tree, state)
+    return Relation(G, -0.9 * C_M / H)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_of_random_trees_have_the_dense_law(seed, integrator):
+    """A hard and a compliant mimic of three dofs each, of revolute and prismatic joints in any branch."""
+    rng = np.random.default_rng(seed)
+    tree = trees.random_articulation(
+        rng, 9, floating=bool(seed % 2), kinds=("revolute_x", "revolute_z", "prismatic_y", "spherical")
+    )
+    single = [tree.dofs.index(joint.dofs[0]) for joint in tree.joints if len(joint.dofs) == 1]
+    mimics = tuple(
+        Mimic(
+            name=f"m{k}",
+            dofs=tuple(int(dof) for dof in rng.choice(single, 3, replace=False)),
+            gears=(1.0, *(float(G) for G in rng.uniform(0.5, 2.0, 2) * rng.choice([-1, 1], 2))),
+            offset=float(rng.normal()),
+            natural_frequency=40.0 * k,
+            damping_ratio=0.3 * k,
         )
-        errors.append(np.abs(C - exact).max() / 0.1)
-    assert errors[0] < 0.03
-    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.15)
+        for k in range(2)
+    )
+    law = DenseStep(
+        tree,
+        H,
+        integrator,
+        elements=lambda state, placed, share: [elements(tree, mimic, state, placed, share) for mimic in mimics],
+    )
+    settings = {"precision": "float64", "integrator": integrator}
+    simulation = simulate(coupled(tree, *mimics), gravity=rigid.GRAVITY, **settings)
+    put(simulation, trees.random_state(rng, tree))
+    assert_steps(simulation, law, tolerance=1e-8)
 
 
-def comb(count):
-    """A welded base with equal sliders side by side on it."""
-    chain = trees.chain(1, "prismatic_x", mass=1.0)
-    links = tuple(trees.replace(chain.links[0], path=f"/World/t/link_{k}") for k in range(count + 1))
-    joints = [trees.plain_joint("/World/t/base", -1, 0, "fixed")]
-    joints += [trees.plain_joint(f"/World/t/joint_{k}", 0, k, "prismatic_x") for k in range(1, count + 1)]
-    return trees.replace(chain, path="/World/t", links=links, joints=tuple(joints))
-
-
-def test_seven_followers_follow_one_leader():
-    """All of them move with it, and it is as heavy as all together."""
-    mimics = [Mimic(name=f"/World/t/joint_{k}", dofs=(k, 0), gears=(1.0, -1.0)) for k in range(1, 8)]
-    simulation = simulate(coupled(comb(8), *mimics), dt=1 / 240, position_iterations=200)
-    effort = np.zeros((8, 1))
-    effort[0] = 4.0
-    simulation.control.joint_effort.assign(effort)
-    simulation.step(240)
-    q = simulation.state.joint_position.numpy()[:, 0]
-    np.testing.assert_allclose(q, q[0], atol=1e-4)
-    np.testing.assert_allclose(q[0], 0.5 * 4.0 / 8 * (1 + 1 / 240), rtol=1e-3)
-
-
-def test_impulses_of_a_mimic_on_a_floating_base_are_internal():
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_impulses_of_a_mimic_on_a_floating_base_are_internal(integrator):
     """M (v+ - free v+) has no part on the root, and is along the gears on the dofs."""
     rng = np.random.default_rng(1)
     tree = trees.random_articulation(rng, 6, floating=True, kinds=("revolute_x", "revolute_z"))
@@ -99,31 +115,166 @@ def test_impulses_of_a_mimic_on_a_floating_base_are_internal():
     gears = (1.0, -2.0, 0.7)
     velocities = []
     for mimics in ((), (Mimic(name="m", dofs=(0, 3, 4), gears=gears),)):
-        simulation = simulate(coupled(tree, *mimics), dt=1 / 240, precision="float64")
-        simulation.set_state(
-            joint_position=state.joint_position,
-            joint_velocity=state.joint_velocity,
-            root_pose=state.root_pose,
-            root_velocity=state.root_velocity,
-        )
+        simulation = simulate(coupled(tree, *mimics), precision="float64", integrator=integrator)
+        put(simulation, state)
         simulation.step()
-        joint = simulation.state.joint_velocity.numpy()[:, 0]
-        velocities.append(np.concatenate([simulation.state.root_velocity.numpy()[0, :, 0], joint]))
-    impulse = rigid.mass_matrix(rigid.motion(tree, state)) @ (velocities[1] - velocities[0])
+        velocities.append(rigid.velocity(tree, state_of(simulation)))
+    placed = DenseStep(tree, H, integrator).place(state, velocities[0])
+    impulse = rigid.mass_matrix(placed) @ (velocities[1] - velocities[0])
     J = np.zeros(len(impulse))
     J[[6, 9, 10]] = gears
     np.testing.assert_allclose(impulse, J * impulse[6], atol=1e-9 * np.abs(impulse).max())
 
 
-def test_a_mimic_can_be_switched_off_and_changed_between_steps():
-    """Disabled, the dofs are free; a new offset moves the follower."""
-    simulation = simulate(two_sliders(), dt=1 / 240)
+# ---------------------------------------------------------------------------------------------------------------------
+# Compliant mimics
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def oscillation(time, start, frequency, ratio):
+    """C of a damped oscillator that is let go at `start`."""
+    damped = frequency * np.sqrt(1 - ratio**2)
+    wave = np.cos(damped * time) + ratio * frequency / damped * np.sin(damped * time)
+    return start * np.exp(-ratio * frequency * time) * wave
+
+
+@pytest.mark.parametrize(
+    ("solver", "iterations"), [("direct", 1), *((s, n) for s in ("pgs", "tgs") for n in (1, 4, 32))]
+)
+@pytest.mark.parametrize(
+    ("frequency", "ratio"), [(3.0, 0.1), (6.0, 0.15), (12.0, 0.05), (12.0, 0.3), (20.0, 0.1), (30.0, 0.2), (30.0, 0.9)]
+)
+def test_a_compliant_mimic_is_a_damped_oscillator(frequency, ratio, solver, iterations):
+    """C(t) has the authored frequency and damping ratio: within 1 % of its amplitude at 240 Hz over two seconds."""
+    tree = two_sliders(natural_frequency=frequency, damping_ratio=ratio)
+    simulation = simulate(tree, precision="float64", solver=solver, position_iterations=iterations)
+    simulation.set_state(joint_position=[-0.4, 0.0])
+    recording = simulation.record(480)
+    exact = oscillation(recording.time, 0.1, frequency, ratio)
+    assert np.abs(recording.mimic_error[:, 0, 0] - exact).max() <= 1e-3
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_the_oscillation_converges(integrator):
+    """At second order with a middle, at first order without."""
+    errors = []
+    for rate in (240, 480, 960):
+        tree = two_sliders(natural_frequency=6.0, damping_ratio=0.15)
+        simulation = simulate(tree, dt=1 / rate, precision="float64", integrator=integrator)
+        simulation.set_state(joint_position=[-0.4, 0.0])
+        recording = simulation.record(rate)
+        exact = oscillation(recording.time, 0.1, 6.0, 0.15)
+        errors.append(np.abs(recording.mimic_error[:, 0, 0] - exact).max())
+    order = 4.0 if integrator == "midpoint" else 2.0
+    assert errors[0] / errors[1] == pytest.approx(order, rel=0.1)
+    assert errors[1] / errors[2] == pytest.approx(order, rel=0.1)
+
+
+@pytest.mark.parametrize(("solver", "iterations"), [("direct", 1), ("pgs", 1), ("pgs", 4), ("tgs", 1), ("tgs", 4)])
+def test_a_compliant_mimic_of_a_stage_is_a_damped_oscillator(solver, iterations):
+    """Frequency 30 rad/s and ratio 0.4 as authored; also with a velocity iteration, under which PhysX has no spring."""
+    simulation = oracle_stages.simulate(
+        "mimic_compliant", 240, solver=solver, position_iterations=iterations, velocity_iterations=1
+    )
+    recording = simulation.record(480)
+    C = recording.mimic_error[:, 0, 0]
+    assert C[0] == pytest.approx(np.radians(15.0))
+    np.testing.assert_allclose(C, oscillation(recording.time, C[0], 30.0, 0.4), rtol=0.0, atol=0.01 * C[0])
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_compliant_mimic_beside_a_drive_has_the_authored_frequency(integrator):
+    """r is that of the mechanism, not of the mechanism with its drives: the motion converges as without drives."""
+    k, d, frequency, ratio = 400.0, 40.0, 12.0, 0.2
+    mimic = Mimic(name="m", dofs=(1, 0), gears=(1.0, -1.0), natural_frequency=frequency, damping_ratio=ratio)
+    tree = coupled(trees.with_dofs(comb(2), drive=[Drive(stiffness=k, damping=d), None]), mimic)
+    J = np.array([[-1.0, 1.0]])
+    stiffness = np.diag([k, 0.0]) + frequency**2 / 2.0 * J.T @ J
+    damping = np.diag([d, 0.0]) + frequency * ratio * J.T @ J
+    rate = np.block([[np.zeros((2, 2)), np.eye(2)], [-stiffness, -damping]])
+    start = np.array([0.05, 0.15, 0.0, 0.0])
+    errors = []
+    for steps in (240, 480, 960):
+        simulation = simulate(tree, dt=1 / steps, precision="float64", integrator=integrator)
+        simulation.set_state(joint_position=start[:2])
+        recording = simulation.record(steps)
+        exact = np.array([expm(rate * t) @ start for t in recording.time])[:, :2]
+        errors.append(np.abs(recording.joint_position[:, 0] - exact).max())
+    order = 4.0 if integrator == "midpoint" else 2.0
+    assert errors[0] / errors[1] == pytest.approx(order, rel=0.15)
+    assert errors[1] / errors[2] == pytest.approx(order, rel=0.15)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Hard mimics
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def comb(count, kind="prismatic_x"):
+    """A welded base with equal links side by side on it."""
+    chain = trees.chain(1, kind, mass=1.0)
+    links = tuple(trees.replace(chain.links[0], path=f"/World/t/link_{k}") for k in range(count + 1))
+    joints = [trees.plain_joint("/World/t/base", -1, 0, "fixed")]
+    joints += [trees.plain_joint(f"/World/t/joint_{k}", 0, k, kind) for k in range(1, count + 1)]
+    return trees.replace(chain, path="/World/t", links=links, joints=tuple(joints))
+
+
+@pytest.mark.parametrize(("solver", "iterations", "bound"), [("direct", 1, 1e-6), ("tgs", 4, 1e-4)])
+@pytest.mark.parametrize("followers", [1, 5])
+def test_a_hard_mimic_under_load_holds(followers, solver, iterations, bound):
+    """Links of a driven chain that follow the first one, 0.65 N m on the last: |C| at all times, in float32."""
+    tree = trees.chain(followers + 1)
+    tree = trees.with_dofs(tree, drive=[Drive(stiffness=50.0, damping=2.0), *[None] * followers])
+    mimics = (Mimic(name=f"m{k}", dofs=(k, 0), gears=(1.0, -1.0)) for k in range(1, followers + 1))
+    simulation = simulate(coupled(tree, *mimics), gravity=rigid.GRAVITY, solver=solver, position_iterations=iterations)
+    effort = np.zeros((followers + 1, 1))
+    effort[-1] = 0.65
+    simulation.control.joint_effort.assign(effort)
+    assert np.abs(simulation.record(480).mimic_error).max() <= bound
+
+
+@pytest.mark.parametrize(("solver", "iterations"), [("direct", 1), ("pgs", 400), ("tgs", 8)])
+def test_seven_followers_follow_one_leader(solver, iterations):
+    """All move with it as one mass of 8 kg: x = a/2 (t^2 + h^2 / n), exact but for a first step of n backward Euler."""
+    mimics = [Mimic(name=f"/World/t/joint_{k}", dofs=(k, 0), gears=(1.0, -1.0)) for k in range(1, 8)]
+    simulation = simulate(coupled(comb(8), *mimics), precision="float64", solver=solver, position_iterations=iterations)
+    effort = np.zeros((8, 1))
+    effort[0] = 4.0
+    simulation.control.joint_effort.assign(effort)
+    recording = simulation.record(240)
+    substeps = iterations if solver == "tgs" else 1
+    expected = 0.5 * 4.0 / 8.0 * (recording.time[1:] ** 2 + H**2 / substeps)
+    q = recording.joint_position[1:, 0]
+    np.testing.assert_allclose(q, q[:, :1].repeat(8, 1), rtol=0.0, atol=1e-4 if solver == "tgs" else 1e-9)
+    np.testing.assert_allclose(q[:, 0], expected, rtol=0.0, atol=1e-3 if solver == "tgs" else 1e-9)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_mimic_can_be_switched_off_and_changed_between_steps(solver):
+    """Disabled, the dofs are free; a new offset moves the follower, a new gear changes its speed."""
+    simulation = simulate(two_sliders(), solver=solver, precision="float64")
     simulation.parameters.mimic_enabled.fill_(0.0)
     simulation.set_state(joint_position=[0.3, 0.0], joint_velocity=[0.0, 1.0])
     simulation.step(24)
-    np.testing.assert_allclose(simulation.state.joint_position.numpy()[:, 0], [0.3, 0.1], atol=1e-5)
+    np.testing.assert_allclose(simulation.state.joint_position.numpy()[:, 0], [0.3, 0.1], atol=1e-9)
     simulation.parameters.mimic_enabled.fill_(1.0)
     simulation.parameters.mimic_offset.fill_(-0.25)
-    simulation.step(480)
-    q = simulation.state.joint_position.numpy()[:, 0]
-    assert q[0] + GEAR * q[1] - 0.25 == pytest.approx(0.0, abs=1e-4)
+    simulation.step(48)
+    q, v = simulation.state.joint_position.numpy()[:, 0], simulation.state.joint_velocity.numpy()[:, 0]
+    assert q[0] + GEAR * q[1] - 0.25 == pytest.approx(0.0, abs=1e-9)
+    assert v[0] + GEAR * v[1] == pytest.approx(0.0, abs=1e-9) and np.abs(v).max() > 0.01
+    simulation.parameters.mimic_gear.assign(np.array([[1.0], [-0.5]]))
+    simulation.step(48)
+    q, v = simulation.state.joint_position.numpy()[:, 0], simulation.state.joint_velocity.numpy()[:, 0]
+    assert q[0] - 0.5 * q[1] - 0.25 == pytest.approx(0.0, abs=1e-9)
+    assert v[0] - 0.5 * v[1] == pytest.approx(0.0, abs=1e-9) and np.abs(v).max() > 0.01
+
+
+def test_gears_turn_on_past_two_turns():
+    """Two wheels without limits keep their relation and their speed."""
+    tree = comb(2, "revolute_y")
+    simulation = simulate(coupled(tree, Mimic(name="m", dofs=(1, 0), gears=(1.0, 2.0))), precision="float64")
+    simulation.set_state(joint_velocity=[10.0, -20.0])
+    recording = simulation.record(480)
+    np.testing.assert_allclose(recording.joint_velocity[:, 0], [[10.0, -20.0]] * 481, rtol=1e-9)
+    np.testing.assert_allclose(recording.mimic_error, 0.0, atol=1e-9)

@@ -186,3 +186,17 @@ def test_projective_transform_is_an_error(row):
     """A matrix whose last column is not 0, 0, 0, 1 places nothing rigidly."""
     stage = below(body("box"), f"matrix4d xformOp:transform = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), {row})")
     assert errors_of(stage) == ["/parent/box: the last column of its world transform is not (0, 0, 0, 1)"]
+
+
+def test_largest_velocities_of_a_body():
+    """maxLinearVelocity is in stage units, maxAngularVelocity in degrees a second; without bound unless authored."""
+    link = link_of(read_stage(open_text(body("box"))), "/box")
+    assert (link.max_linear_velocity, link.max_angular_velocity) == (math.inf, math.inf)
+    content = "float physxRigidBody:maxLinearVelocity = 300\nfloat physxRigidBody:maxAngularVelocity = 90"
+    stage = open_text(body("box", content), SMALL_UNITS)
+    link = link_of(read_stage(stage), "/box")
+    assert (link.max_linear_velocity, link.max_angular_velocity) == pytest.approx((3.0, math.pi / 2))
+    assert not warnings_of(stage)
+    assert errors_of(open_text(body("box", "float physxRigidBody:maxLinearVelocity = -1"))) == [
+        "/box.physxRigidBody:maxLinearVelocity: is -1 distance/s, must not be negative"
+    ]

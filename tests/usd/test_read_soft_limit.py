@@ -6,7 +6,6 @@ import pytest
 
 from tests.usd.authoring import SI, SMALL_UNITS, errors_of, hinge_of, pendulum, warnings_of
 from warp_artic.description.limit import Limit
-from warp_artic.usd import not_simulated
 from warp_artic.usd.read_stage import inspect_stage
 
 DEGREE = math.pi / 180
@@ -97,14 +96,25 @@ def test_readings_are_told_from_those_of_the_drive():
     assert fields == {"limit_stiffness", "limit_damping", "limit_restitution", "limit_bounce_threshold"}
 
 
-def test_a_simulated_family_is_not_reported(monkeypatch):
-    """Once the engine has soft limits there is no warning."""
-    stage = pendulum(BOUNDS + VALUES.format("angular"), applied=("PhysxLimitAPI:angular",))
-    monkeypatch.setattr(not_simulated, "NOT_YET", ("soft_limit",))
-    assert warnings_of(stage)
-    monkeypatch.setattr(not_simulated, "NOT_YET", ())
-    assert not warnings_of(stage)
-    assert not warnings_of(pendulum(BOUNDS + "float newton:limitStiffness = 3"))
+SOFT = "float physxLimit:angular:stiffness = 300\nfloat physxLimit:angular:damping = 20\n"
+BOUNCING = "float physxLimit:angular:restitution = 0.5\nfloat physxLimit:angular:bounceThreshold = 90\n"
+
+
+@pytest.mark.parametrize("content", [SOFT, BOUNCING, "float newton:limitStiffness = 3"])
+def test_soft_and_bouncing_limits_are_simulated(content):
+    """Neither is reported as not simulated."""
+    assert not warnings_of(pendulum(BOUNDS + content, applied=("PhysxLimitAPI:angular",)))
+
+
+def test_what_has_no_effect_is_reported():
+    """The restitution of a soft limit, and all of these on a joint with several dofs."""
+    (warning,) = warnings_of(pendulum(BOUNDS + SOFT + BOUNCING, applied=("PhysxLimitAPI:angular",)))
+    assert warning.startswith("/World/hinge: the restitution of its limit has no effect")
+    content = "float physics:coneAngle0Limit = 0\nfloat physics:coneAngle1Limit = 30\n" + VALUES.format("rotZ")
+    (warning,) = warnings_of(pendulum(content, "Spherical", ("PhysxLimitAPI:rotZ",)))
+    assert warning.startswith(
+        "/World/hinge:rotZ: compliance and restitution of the limits of a joint with several dofs"
+    )
 
 
 def test_hard_bounds_are_the_default():

@@ -104,7 +104,7 @@ def _add_bench(commands) -> None:
         help="measure throughput, beside peers that are installed",
         description="Microseconds per environment-step, the least and the median of several runs.",
     )
-    parser.add_argument("--models", nargs="+", metavar="NAME", help="default: humanoid arm")
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="default: all of them")
     parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024], metavar="N")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
     parser.add_argument(

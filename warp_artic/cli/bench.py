@@ -1,4 +1,4 @@
-"""`warp-artic bench`: microseconds per environment-step of two robots, beside peers in the same run."""
+"""`warp-artic bench`: microseconds per environment-step of robots and chains, beside peers in the same run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.read_stage import read_stage
 
-MODELS = {"humanoid": "27 dofs, floating, drives and 21 limits", "arm": "7 dofs, drives"}
+MODELS = {
+    "humanoid": "27 dofs, floating, drives and 21 limits",
+    "arm": "7 dofs, drives",
+    "hand_tendon": "24 dofs, drives, 24 limits and 4 fixed tendons",
+    "hand_mimic": "24 dofs, drives, 24 limits and 4 hard mimic joints",
+    "chain2": "2 dofs, free",
+    "chain6": "6 dofs, free",
+}
 PEERS = {"mujoco rollout": mujoco_steps, "pin.aba + Euler": pinocchio_steps}
 SCENES = Path(__file__).parent / "bench_scenes"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 
 try:
@@ -26,7 +27,7 @@ except ImportError:
 
 
 def mujoco_steps(xml: Path, scene: Scene, environments: int) -> Callable[[int], None] | None:
-    """MuJoCo, C rollout: drives and limits."""
+    """MuJoCo, C rollout: drives, limits, fixed tendons and mimic joints."""
     if mujoco is None:
         return None
     model = mujoco.MjModel.from_xml_path(str(xml))
@@ -47,7 +48,7 @@ def mujoco_steps(xml: Path, scene: Scene, environments: int) -> Callable[[int], 
 
 
 def pinocchio_steps(xml: Path, scene: Scene, environments: int) -> Callable[[int], None] | None:
-    """Pinocchio, articulated-body algorithm in C++ and Euler steps in NumPy: drives, no limits."""
+    """Pinocchio, articulated-body algorithm in C++ and Euler steps in NumPy: drives, no limits or couplings."""
     if pinocchio is None:
         return None
     model = pinocchio.buildModelFromMJCF(str(xml))
@@ -95,8 +96,9 @@ def _start(scene: Scene) -> dict[str, float]:
 
 
 def _targets(scene: Scene) -> dict[str, float]:
-    return {dof.name.rpartition("/")[2]: dof.drive.position_target for dof in _dofs(scene) if dof.drive}
+    return {dof.name.rpartition("/")[2]: (dof.drive or Drive()).position_target for dof in _dofs(scene)}
 
 
 def _gains(scene: Scene) -> dict[str, tuple[float, float]]:
-    return {dof.name.rpartition("/")[2]: (dof.drive.stiffness, dof.drive.damping) for dof in _dofs(scene) if dof.drive}
+    drives = {dof.name.rpartition("/")[2]: dof.drive or Drive() for dof in _dofs(scene)}
+    return {name: (drive.stiffness, drive.damping) for name, drive in drives.items()}

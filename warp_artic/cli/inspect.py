@@ -14,6 +14,21 @@ from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
 from warp_artic.usd.read_stage import Inspection, inspect_stage
 
+LIMIT_NUMBERS = ("stiffness", "damping", "restitution", "bounce_threshold")
+FRICTION_NUMBERS = ("static_effort", "dynamic_effort", "viscous", "coefficient")
+DRIVE_NUMBERS = (
+    "stiffness",
+    "damping",
+    "position_target",
+    "velocity_target",
+    "max_force",
+    "max_impulse",
+    "max_velocity",
+    "velocity_gradient",
+    "velocity_resistance",
+)
+"""What is shown of the parts of a dof."""
+
 
 def run(arguments) -> int:
     """Show what is understood; 1 when the stage has an error, and so gives no scene."""
@@ -89,6 +104,8 @@ def _link(link: Link, inspection: Inspection) -> dict:
         "inertia": list(link.inertia),
         "linear_damping": link.linear_damping,
         "angular_damping": link.angular_damping,
+        "max_linear_velocity": _finite(link.max_linear_velocity),
+        "max_angular_velocity": _finite(link.max_angular_velocity),
         "authored": _readings(link.path, inspection),
     }
 
@@ -128,11 +145,11 @@ def _numbers(dof: Dof) -> dict[str, float]:
     found = {"position": dof.position, "velocity": dof.velocity}
     if dof.limit:
         found |= {"lower": dof.limit.lower, "upper": dof.limit.upper}
+        found |= {f"limit_{name}": getattr(dof.limit, name) for name in LIMIT_NUMBERS}
     if dof.drive:
-        names = ("stiffness", "damping", "position_target", "velocity_target", "max_force")
-        found |= {name: getattr(dof.drive, name) for name in names}
+        found |= {name: getattr(dof.drive, name) for name in DRIVE_NUMBERS}
     if dof.friction:
-        found |= {name: getattr(dof.friction, name) for name in ("static_effort", "dynamic_effort", "viscous")}
+        found |= {name: getattr(dof.friction, name) for name in FRICTION_NUMBERS}
     return found | {"armature": dof.armature, "velocity_limit": dof.velocity_limit}
 
 
@@ -155,7 +172,9 @@ def _text(content: dict) -> str:
     lines = [f"gravity {gravity} m/s^2, time step {'not authored' if step is None else f'{step:g} s'}"]
     for tree in content["articulations"]:
         lines += ["", f"articulation {tree['path']}: {tree['base']} base, {len(tree['links'])} links"]
-        lines += [f"  link  {link['path']}  {link['mass']:.6g} kg" for link in tree["links"]]
+        for link in tree["links"]:
+            lines.append(f"  link  {link['path']}  {link['mass']:.6g} kg")
+            lines += [f"    {line}" for line in _reading_lines(link["authored"])]
         for joint in tree["joints"]:
             lines.append(f"  joint {joint['path']}  {joint['kind']}, {joint['parent']} -> {joint['child']}")
             lines[-1] += ", authored from child to parent" if joint["reversed"] else ""
@@ -206,7 +225,13 @@ def _dof_lines(dof: dict) -> list[str]:
         bounds = " .. ".join("free" if si[side] is None else f"{si[side]:.6g}" for side in ("lower", "upper"))
         lines.append(f"  limit            {bounds} {'m' if linear else 'rad'}")
         lines[-1] += "" if linear else f"  [{_degrees(si['lower'], si['upper'])}]"
-    for reading in dof["authored"]:
+    return lines + _reading_lines(dof["authored"])
+
+
+def _reading_lines(readings: list[dict]) -> list[str]:
+    """Each authored value in both units."""
+    lines = []
+    for reading in readings:
         value, authored = ("unbounded" if reading[k] is None else f"{reading[k]:.6g}" for k in ("value", "authored"))
         place = reading["attribute"].rpartition(".")[2]
         lines.append(

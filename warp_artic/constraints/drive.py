@@ -1,17 +1,17 @@
-"""Drives:  f = k (q* - q+) + d (v* - v+) = bias - slope v+,  bias = k (q* - q) + d v*,  slope = d + reach k.
+"""Drives:  f = k (q* - q) + d (v* - v), a spring and damper of `phases.implicit`:
+    f = bias - drag v - slope v+,   bias = k (q* - q) + d v*,   q and v at the start of the step.
 
-q is the position that forces are evaluated at, and q+ = q + reach v+ that at the end of the step.
-
-The law holds at the end of the step. A drive within its maximum force is exact: h slope joins the joint-space inertia
-in the factors, and bias - slope v the effort. A drive that would exceed its maximum leaves the factors and becomes
-a row  v+ + z / (h slope) = bias / slope,  |z| <= h f_max
+A drive within its maximum force is exact: its spring and damper are folded into the factors. A drive that would exceed
+its maximum leaves them and becomes a row
+    v+ + z / (h slope) = (bias - drag v) / slope,   |z| <= h f_max
 so that f_max bounds the whole reaction. An acceleration drive has its gains multiplied by the effective inertia
 1 / (M^-1)_ii of its dof, M with armature.
 """
 
 import warp as wp
 
-from warp_artic.constraints.rows import set_bounds, set_single_coefficient, set_window
+from warp_artic.constraints.drive_envelope import choose_line, set_envelope_row
+from warp_artic.constraints.rows import allow_every_velocity, set_bounds, set_single_coefficient, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -20,80 +20,111 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     div,
     maximum,
     mul,
-    neg,
     real,
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
+from warp_artic.phases.implicit import spring_drag, spring_slope
 
 
 @wp.func
-def set_drive_law(
-    model: ModelArrays,
-    state: StateArrays,
-    control: ControlArrays,
-    work: WorkArrays,
-    column: int,
-    slot: int,
-    reach: Real,
-):
-    """Write bias and slope of the law of every joint dof; no drive is saturated yet."""
-    for item in range(model.dof_count - model.root_dofs):
-        scale = work.drive_scale[item, slot]
-        k = model.drive_stiffness[item, column] * scale
-        d = model.drive_damping[item, column] * scale
-        error = control.drive_position_target[item, column] - state.joint_position[item, column]
-        work.drive_bias[item, slot] = k * error + d * control.drive_velocity_target[item, column]
-        work.drive_slope[item, slot] = d + reach * k
-        work.saturated[item, slot] = real(0.0, reach)
+def drive_stiffness(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+    """k of a drive, of force type."""
+    k = model.drive_stiffness[item, column]
+    if model.acceleration_drives == 1:
+        k = k * work.drive_scale[item, slot]
+    return k
 
 
 @wp.func
-def fold_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Write effort and folded diagonal of every dof: armature, viscous friction and unsaturated drives."""
-    zero = real(0.0, h)
+def drive_damping(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+    """d of a drive, of force type."""
+    d = model.drive_damping[item, column]
+    if model.acceleration_drives == 1:
+        d = d * work.drive_scale[item, slot]
+    return d
+
+
+@wp.func
+def clear_efforts(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
+    """No effort on the root, and no drive saturated."""
     for dof in range(model.root_dofs):
         work.effort[dof, slot] = zero
-        work.folded[dof, slot] = zero
+    for item in range(model.dof_count - model.root_dofs):
+        work.saturated[item, slot] = zero
+
+
+@wp.func
+def leave_drives_out(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
+    """Write spring, damper and effort of every joint dof without drives, and gains as they are authored."""
     for dof in range(model.root_dofs, model.dof_count):
         item = dof - model.root_dofs
-        v = work.v[dof, slot]
+        effort = control.joint_effort[item, column]
+        work.drive_scale[item, slot] = real(1.0, effort)
+        work.spring[dof, slot] = real(0.0, effort)
+        work.damper[dof, slot] = real(0.0, effort)
+        work.effort[dof, slot] = effort
+
+
+@wp.func
+def fold_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
+    """Write spring, damper and effort of every joint dof: viscous friction, unsaturated drives and given efforts."""
+    for dof in range(model.root_dofs, model.dof_count):
+        item = dof - model.root_dofs
+        k = drive_stiffness(model, work, item, column, slot)
+        d = drive_damping(model, work, item, column, slot)
+        error = control.drive_position_target[item, column] - work.position[item, slot]
+        bias = k * error + d * control.drive_velocity_target[item, column]
+        saturated = work.saturated[item, slot]
+        effort = control.joint_effort[item, column]
         viscous = model.friction_viscous[item, column]
-        is_folded = real(1.0, h) - work.saturated[item, slot]
-        slope = work.drive_slope[item, slot] * is_folded
-        bias = work.drive_bias[item, slot] * is_folded
-        work.effort[dof, slot] = control.joint_effort[item, column] + bias - (slope + viscous) * v
-        work.folded[dof, slot] = model.armature[item, column] + h * (slope + viscous)
+        work.drive_bias[item, slot] = bias
+        work.spring[dof, slot] = where_positive(saturated, real(0.0, k), k)
+        work.damper[dof, slot] = where_positive(saturated, viscous, viscous + d)
+        work.effort[dof, slot] = where_positive(saturated, effort, effort + bias)
 
 
 @wp.func
 def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a drive; while it is folded into the factors the row allows every velocity."""
     one = real(1.0, h)
-    infinite = one / real(0.0, h)
     item = model.row_item[row]
-    slope = work.drive_slope[item, slot]
     saturated = work.saturated[item, slot]
+    theta = work.drive_theta[item, slot]
+    k = drive_stiffness(model, work, item, column, slot)
+    d = drive_damping(model, work, item, column, slot)
+    slope = spring_slope(k, d, theta, h)
     safe = where_positive(slope, slope, one)
-    goal = work.drive_bias[item, slot] / safe
-    set_window(
-        work, row, slot, where_positive(saturated, goal, neg(infinite)), where_positive(saturated, goal, infinite)
-    )
+    drag = spring_drag(k, d, theta, work.least[0, slot], h)
+    goal = (work.drive_bias[item, slot] - drag * work.v[model.row_dof[row], slot]) / safe
+    set_window(work, row, slot, goal, goal)
+    allow_every_velocity(work, row, slot, saturated)
     work.compliance[row, slot] = one / (h * safe)
     limit = h * model.drive_max_force[item, column]
     set_bounds(work, row, slot, limit, limit)
     set_single_coefficient(model, work, row, slot, h)
+    if model.drive_envelopes == 1:
+        set_envelope_row(model, work, row, column, slot, h)
 
 
 @wp.func
-def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Mark a folded drive whose force exceeds its maximum; says whether any environment of the column has one."""
     item = model.row_item[row]
-    force = work.drive_bias[item, slot] - work.drive_slope[item, slot] * work.v_next[model.row_dof[row], slot]
-    excess = absolute(force) - model.drive_max_force[item, column]
+    dof = model.row_dof[row]
+    theta = work.theta[dof, slot]
+    k = drive_stiffness(model, work, item, column, slot)
+    d = drive_damping(model, work, item, column, slot)
+    lost = spring_drag(k, d, theta, work.least[0, slot], h) * work.v[dof, slot]
+    lost = lost + spring_slope(k, d, theta, h) * work.v_next[dof, slot]
+    wanted = work.drive_bias[item, slot] - lost
     saturated = work.saturated[item, slot]
-    one = real(1.0, force)
-    newly = where_positive(excess, one - saturated, real(0.0, force))
+    if model.drive_envelopes == 1:
+        return choose_line(model, work, row, column, slot, wanted, theta, h)
+    excess = absolute(wanted) - model.drive_max_force[item, column]
+    one = real(1.0, excess)
+    newly = where_positive(excess, one - saturated, real(0.0, excess))
+    work.drive_theta[item, slot] = where_positive(newly, theta, work.drive_theta[item, slot])
     work.saturated[item, slot] = maximum(saturated, newly)
     return any_positive(newly)

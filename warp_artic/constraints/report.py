@@ -18,7 +18,7 @@ def report_couplings(
         family = model.row_family[row]
         item = model.row_item[row]
         if family == FIXED_TENDON:
-            length = tendon_length(model, state, row, column)
+            length = tendon_length(model, state.joint_position, column, row, column)
             rate = tendon_rate(model, state, row, column)
             report.tendon_length[item, column] = length
             report.tendon_force[item, column] = tendon_force(model, row, column, length, rate)
@@ -28,4 +28,4 @@ def report_couplings(
             report.tendon_length[model.fixed_tendons + item, column] = length
             report.tendon_force[model.fixed_tendons + item, column] = leaf_force(model, item, column, length, rate)
         if family == MIMIC:
-            report.mimic_error[item, column] = mimic_error(model, state, row, column)
+            report.mimic_error[item, column] = mimic_error(model, state.joint_position, column, row, column)

@@ -17,6 +17,7 @@ where R maps from, or, for a reversed joint, where R maps to.
 import warp as wp
 
 from warp_artic.constraints.rows import (
+    forget_response,
     gap_velocity,
     row_velocity,
     set_coefficient,
@@ -74,15 +75,27 @@ def in_axes(model: ModelArrays, dof: int, count: int, first: Real, second: Real,
 @wp.func
 def start_triple(model: ModelArrays, work: WorkArrays, dof: int, item: int, count: int, slot: int):
     """Public positions of a rotational joint at the start of the step, as a vector in the axes of M."""
-    q = work.start_position
+    q = work.position
     return in_axes(model, dof, count, q[item, slot], q[item + 1, slot], q[item + count - 1, slot])
 
 
 @wp.func
-def solved_triple(model: ModelArrays, work: WorkArrays, dof: int, count: int, slot: int):
-    """v+ of a rotational joint, in the axes of M."""
+def solved_triple(model: ModelArrays, work: WorkArrays, dof: int, count: int, column: int, slot: int, h: Real):
+    """v+ of a rotational joint, in the axes that M has at the start of the step."""
     v = work.v_next
-    return in_axes(model, dof, count, v[dof, slot], v[dof + 1, slot], v[dof + count - 1, slot])
+    solved = in_axes(model, dof, count, v[dof, slot], v[dof + 1, slot], v[dof + count - 1, slot])
+    if count == 3:
+        solved = turn_to_middle(model, work, dof, column, slot, h) * solved
+    return solved
+
+
+@wp.func
+def turn_to_middle(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, h: Real):
+    """The rotation of a ball joint from the start of the step to where forces are evaluated."""
+    v = in_axes(model, dof, 3, work.v[dof, slot], work.v[dof + 1, slot], work.v[dof + 2, slot])
+    before = (real(1.0, h) - work.free_share[0, slot]) * h * model.dof_sign[dof - model.root_dofs, column]
+    x, w = quaternion_exp(v * before)
+    return quaternion_matrix(x, w)
 
 
 @wp.func
@@ -96,11 +109,21 @@ def component(v: Vec3, axis: int):
 
 
 @wp.func
-def set_triple_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, J: Vec3):
+def set_triple_coefficients(
+    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, J_start: Vec3, h: Real
+):
+    """Write a Jacobian given in the axes that M has at the start of the step on the dofs of a ball joint."""
+    turn = turn_to_middle(model, work, model.term_dof[model.row_term[row]], column, slot, h)
+    set_coefficients(model, work, row, slot, transpose_mul(turn, J_start))
+
+
+@wp.func
+def set_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, J: Vec3):
     """Write a Jacobian given in the axes of M on the dofs of a joint."""
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
         set_coefficient(work, term, slot, component(J, model.dof_axis[model.term_dof[term]]))
+    forget_response(model, work, row, slot)
 
 
 @wp.func
@@ -124,9 +147,9 @@ def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, colum
     J = vec3(one + kappa * phi.y * phi.y, mixed, zero)
     if model.dof_axis[model.root_dofs + item] == 1:
         J = vec3(mixed, one + kappa * phi.x * phi.x, zero)
-    q = work.start_position[item, slot]
+    q = work.position[item, slot]
     set_position_window(work, row, slot, q, model.limit_lower[item, column], model.limit_upper[item, column], h)
-    set_triple_coefficients(model, work, row, slot, J)
+    set_coefficients(model, work, row, slot, J)
     set_hard(work, row, slot, h)
 
 
@@ -185,7 +208,7 @@ def set_twist_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
     square = maximum(w * w + x.x * x.x, ratio(1.0, 1000000.0, h))
     flip = where_positive(model.dof_sign[item, column], w, neg(w))
     J = vec3(real(1.0, h), (x.x * x.y - flip * x.z) / square, (x.x * x.z + flip * x.y) / square)
-    set_triple_coefficients(model, work, row, slot, J)
+    set_triple_coefficients(model, work, row, column, slot, J, h)
     lower = model.limit_lower[item, column]
     set_position_window(work, row, slot, twist_of(x, w), lower, model.limit_upper[item, column], h)
     set_hard(work, row, slot, h)
@@ -201,9 +224,8 @@ def set_swing_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
     theta, n = swing_of(x, w)
     side, side_rate = swing_rates(theta, n)
     J = n * component(n, axis) + side_rate * component(side, axis)
-    set_triple_coefficients(
-        model, work, row, slot, in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column]))
-    )
+    J = in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column]))
+    set_triple_coefficients(model, work, row, column, slot, J, h)
     lower = model.limit_lower[item, column]
     set_position_window(work, row, slot, theta * component(n, axis), lower, model.limit_upper[item, column], h)
     set_hard(work, row, slot, h)
@@ -236,9 +258,8 @@ def set_cone_row(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
     angle = cone_angle_towards(model, row, column, n)
     # y has the rate angle^2 (m.sdot); m.n = 1 / angle^2 makes its part along n the swing rate itself.
     J = n + side_rate * (dot(cone_steepness(model, row, column, n), side) * angle * angle)
-    set_triple_coefficients(
-        model, work, row, slot, in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column]))
-    )
+    J = in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column]))
+    set_triple_coefficients(model, work, row, column, slot, J, h)
     set_window(work, row, slot, neg(real(1.0, h) / real(0.0, h)), gap_velocity(angle - theta, h))
     set_hard(work, row, slot, h)
 
@@ -267,8 +288,10 @@ def limited_rotation(model: ModelArrays, row: int, phi: Vec3, start: Vec3, colum
 
 
 @wp.func
-def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, bends: Real):
     """Move the window of a row by what the end of the step, with v+ so far, misses of its linear prediction.
+
+    Only where `bends` is positive.
 
     y(q+) is not y + h J v+ for finite rotations; after one or two such corrections the limit holds at q+ itself.
     """
@@ -277,7 +300,7 @@ def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
     count = model.row_terms[row]
     sign = model.dof_sign[item, column]
     start = start_triple(model, work, dof, item, count, slot)
-    v = solved_triple(model, work, dof, count, slot)
+    v = solved_triple(model, work, dof, count, column, slot, h)
     phi = start * sign
     if count == 2:
         a, b = swing.advance(phi.x, phi.y, v.x * sign, v.y * sign, h)
@@ -287,7 +310,8 @@ def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
     change = limited_rotation(model, row, phi * sign, start, column) - limited_rotation(
         model, row, start, start, column
     )
-    bend = row_velocity(model, work, row, slot) - change / h
-    shift = bend - work.bend[row, slot]
+    old = work.bend[row, slot]
+    bend = where_positive(bends, row_velocity(model, work, row, slot) - change / h, old)
+    shift = bend - old
     work.bend[row, slot] = bend
     set_window(work, row, slot, work.window[2 * row, slot] + shift, work.window[2 * row + 1, slot] + shift)

@@ -28,7 +28,8 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
+from warp_artic.phases.impulse_response import respond
 
 RECOVERY = wp.constant(0.2)
 """Share of a violated limit that is taken back in a step."""
@@ -91,13 +92,42 @@ def set_position_window(work: WorkArrays, row: int, slot: int, y: Real, lower: R
 
 
 @wp.func
+def row_rate(model: ModelArrays, work: WorkArrays, rates: Array, row: int, slot: int):
+    """J times the rates of the dofs."""
+    start = model.row_term[row]
+    y = work.coefficient[start, slot] * rates[model.term_dof[start], slot]
+    for term in range(start + 1, start + model.row_terms[row]):
+        y = y + work.coefficient[term, slot] * rates[model.term_dof[term], slot]
+    return y
+
+
+@wp.func
 def row_velocity(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     """y = J v+ with the velocities so far."""
-    start = model.row_term[row]
-    y = work.coefficient[start, slot] * work.v_next[model.term_dof[start], slot]
-    for term in range(start + 1, start + model.row_terms[row]):
-        y = y + work.coefficient[term, slot] * work.v_next[model.term_dof[term], slot]
-    return y
+    return row_rate(model, work, work.v_next, row, slot)
+
+
+@wp.func
+def prepare_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Compute the response of a row unless it is known for the present factors."""
+    response = model.row_slot[row]
+    if work.ready[response, slot] == 0:
+        respond(model, work, model.slot_row[response], response * model.dof_count, slot)
+        work.ready[response, slot] = 1
+
+
+@wp.func
+def forget_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Have the response of a row computed anew, after its push has changed in a substep."""
+    work.ready[model.row_slot[row], slot] = 0
+
+
+@wp.func
+def push_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, impulse: Real):
+    """Add what an impulse of a row changes to the velocities so far."""
+    response = model.row_slot[row] * model.dof_count
+    for dof in range(model.dof_count):
+        work.v_next[dof, slot] = work.v_next[dof, slot] + work.response[response + dof, slot] * impulse
 
 
 @wp.func

@@ -5,23 +5,23 @@
 f pushes the leaf and the root apart along those two segments, on the links of the leaf and of the root. With force
 routing through all segments, S is the rate of L and every segment pushes its ends apart with c_i f: virtual work.
 
-L and S are those at the end of the step. With J_L and J_S the gradients of L and of the two segments, at the positions
-that forces are evaluated at, the spring and the limit are a row each:
-    spring:  (reach k J_L + d J_S) / slope v+ + z / (h slope) = k (rest - L) / slope,   slope = d + reach k
-    limit:   J_L v+ + z / (h reach k_lim) = the nearest end of [(lower - L) / reach, (upper - L) / reach] outside it.
+The spring and the limit are a row each, of the kinds of `spring`. J_L and J_S are the gradients of L and of the two
+segments where forces are evaluated; L elsewhere in the step is L + J_L shift, shift the motion of the dofs from there.
+The row of the spring has  J = (theta h k J_L + d J_S) / (theta h k + d),  that of the limit J_L.
 The direction of a segment whose ends coincide is taken as zero: it has a length, but no force until it opens.
 """
 
 import warp as wp
 
-from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
+from warp_artic.constraints.rows import prepare_response, row_rate
+from warp_artic.constraints.spring import set_law_row, set_stop_spring_row, spring_theta
 from warp_artic.constraints.tension import tension
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
     add,
+    any_positive,
     div,
-    minimum,
     mul,
     neg,
     real,
@@ -32,6 +32,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.rotation import ratio
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.phases.implicit import spring_slope
 
 
 @wp.func
@@ -190,39 +191,65 @@ def set_leaf_gradients(
 
 
 @wp.func
-def set_spatial_tendon_row(
-    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, reach: Real
-):
-    """Fill the row of the spring and damper of a sub-tendon."""
+def prepare_leaf(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """Write J_L and the push of a unit force, see to the response where the tendon is enabled, and find L."""
     leaf = model.row_item[row]
-    tendon = model.leaf_tendon[leaf]
-    one = real(1.0, h)
-    k = model.spatial_stiffness[tendon, column]
-    d = model.spatial_damping[tendon, column]
-    slope = d + reach * k
-    safe = where_positive(slope, slope, one)
-    goal = k * (model.leaf_rest_length[leaf, column] - leaf_length(model, work, leaf, column, slot)) / safe
-    set_window(work, row, slot, goal, goal)
-    allow_every_velocity(work, row, slot, minimum(slope, model.spatial_enabled[tendon, column]))
-    work.compliance[row, slot] = one / (h * safe)
-    set_unbounded(work, row, slot, h)
-    set_leaf_gradients(model, work, row, column, slot, reach * k / safe, d / safe)
+    one = real(1.0, model.gravity[0, column])
+    set_leaf_gradients(model, work, row, column, slot, one, one - one)
+    if any_positive(model.spatial_enabled[model.leaf_tendon[leaf], column]):
+        prepare_response(model, work, row, slot)
+    return leaf_length(model, work, leaf, column, slot) + row_rate(model, work, work.shift, row, slot)
 
 
 @wp.func
-def set_spatial_tendon_limit_row(
-    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, reach: Real
-):
+def set_spatial_tendon_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of the spring and damper of a sub-tendon."""
+    leaf = model.row_item[row]
+    tendon = model.leaf_tendon[leaf]
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    enabled = model.spatial_enabled[tendon, column]
+    k = where_positive(enabled, model.spatial_stiffness[tendon, column], zero)
+    d = where_positive(enabled, model.spatial_damping[tendon, column], zero)
+    e = prepare_leaf(model, work, row, column, slot) - model.leaf_rest_length[leaf, column]
+    stretching = row_rate(model, work, work.v, row, slot)
+    weigh_gradients(model, work, row, column, slot, h * k, d)
+    theta = spring_theta(model, work, row, slot, k, d, h)
+    reach = theta * h * k
+    weigh_gradients(model, work, row, column, slot, reach, d)
+    # d J_S v is what the weighted J leaves beside the part of J_L.
+    damping = (reach + d) * row_rate(model, work, work.v, row, slot) - reach * stretching
+    share = work.least[0, slot]
+    lost = k * e + reach * (one - share) * stretching + (one - theta) * damping
+    set_law_row(work, row, slot, lost, spring_slope(k, d, theta, h), h)
+
+
+@wp.func
+def weigh_gradients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, spring: Real, damper: Real):
+    """J = (spring J_L + damper J_S) / (spring + damper)."""
+    total = spring + damper
+    safe = where_positive(total, total, real(1.0, total))
+    set_leaf_gradients(model, work, row, column, slot, spring / safe, damper / safe)
+
+
+@wp.func
+def set_spatial_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of the limits of a sub-tendon."""
     leaf = model.row_item[row]
     tendon = model.leaf_tendon[leaf]
-    one = real(1.0, h)
-    k = model.spatial_limit_stiffness[tendon, column]
-    safe = where_positive(k, k, one)
-    length = leaf_length(model, work, leaf, column, slot)
-    lower = (model.leaf_lower[leaf, column] - length) / reach
-    set_window(work, row, slot, lower, (model.leaf_upper[leaf, column] - length) / reach)
-    allow_every_velocity(work, row, slot, minimum(k, model.spatial_enabled[tendon, column]))
-    work.compliance[row, slot] = one / (h * reach * safe)
-    set_unbounded(work, row, slot, h)
-    set_leaf_gradients(model, work, row, column, slot, one, real(0.0, h))
+    zero = real(0.0, h)
+    k = where_positive(model.spatial_enabled[tendon, column], model.spatial_limit_stiffness[tendon, column], zero)
+    length = prepare_leaf(model, work, row, column, slot)
+    set_stop_spring_row(
+        model,
+        work,
+        row,
+        slot,
+        length,
+        model.leaf_lower[leaf, column],
+        model.leaf_upper[leaf, column],
+        k,
+        zero,
+        spring_theta(model, work, row, slot, k, zero, h),
+        h,
+    )

@@ -2,25 +2,32 @@
 
 import warp as wp
 
+from warp_artic.constraints.bouncing_limit import set_bouncing_limit_row
 from warp_artic.constraints.drive import set_drive_row
 from warp_artic.constraints.fixed_tendon import set_fixed_tendon_limit_row, set_fixed_tendon_row
 from warp_artic.constraints.joint_friction import set_friction_row
 from warp_artic.constraints.joint_limit import set_joint_limit_row
+from warp_artic.constraints.link_velocity import set_link_velocity_row
 from warp_artic.constraints.mimic import set_mimic_row
 from warp_artic.constraints.rotation_limit import set_cone_row, set_rotation_limit_row, set_swing_row, set_twist_row
+from warp_artic.constraints.soft_limit import set_soft_limit_row
 from warp_artic.constraints.spatial_tendon import set_spatial_tendon_limit_row, set_spatial_tendon_row
 from warp_artic.constraints.velocity_limit import set_velocity_limit_row
-from warp_artic.math.numbers import Real
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+from warp_artic.math.numbers import Real, real
+from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import (
+    BOUNCING_LIMIT,
     CONE_LIMIT,
     DRIVE,
     FIXED_TENDON,
     FIXED_TENDON_LIMIT,
     FRICTION,
     JOINT_LIMIT,
+    LINK_SPEED,
+    LINK_SPIN,
     MIMIC,
     ROTATION_LIMIT,
+    SOFT_LIMIT,
     SPATIAL_TENDON,
     SPATIAL_TENDON_LIMIT,
     SWING_LIMIT,
@@ -30,34 +37,43 @@ from warp_artic.model.families import (
 
 
 @wp.func
-def set_row(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, reach: Real
-):
-    """Fill one row for this step; `reach` is the time from the positions of the state to the end of the step."""
-    family = model.row_family[row]
-    if family == DRIVE:
-        set_drive_row(model, work, row, column, slot, h)
-    if family == FRICTION:
-        set_friction_row(model, work, row, column, slot, h)
-    if family == VELOCITY_LIMIT:
-        set_velocity_limit_row(model, work, row, column, slot, h)
-    if family == FIXED_TENDON:
-        set_fixed_tendon_row(model, state, work, row, column, slot, h, reach)
-    if family == FIXED_TENDON_LIMIT:
-        set_fixed_tendon_limit_row(model, state, work, row, column, slot, h, reach)
-    if family == SPATIAL_TENDON:
-        set_spatial_tendon_row(model, work, row, column, slot, h, reach)
-    if family == SPATIAL_TENDON_LIMIT:
-        set_spatial_tendon_limit_row(model, work, row, column, slot, h, reach)
-    if family == MIMIC:
-        set_mimic_row(model, state, work, row, column, slot, reach)
-    if family == JOINT_LIMIT:
-        set_joint_limit_row(model, work, row, column, slot, h)
-    if family == ROTATION_LIMIT:
-        set_rotation_limit_row(model, work, row, column, slot, h)
-    if family == TWIST_LIMIT:
-        set_twist_row(model, work, row, column, slot, h)
-    if family == SWING_LIMIT:
-        set_swing_row(model, work, row, column, slot, h)
-    if family == CONE_LIMIT:
-        set_cone_row(model, work, row, column, slot, h)
+def set_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Fill all rows for this step; none is active yet."""
+    zero = real(0.0, h)
+    for row in range(model.row_count):
+        work.active[row, slot] = zero
+        work.impulse[row, slot] = zero
+        work.given[row, slot] = zero
+        family = model.row_family[row]
+        if family == DRIVE:
+            set_drive_row(model, work, row, column, slot, h)
+        if family == FRICTION:
+            set_friction_row(model, work, row, column, slot, h)
+        if family == VELOCITY_LIMIT:
+            set_velocity_limit_row(model, work, row, column, slot, h)
+        if family == LINK_SPEED or family == LINK_SPIN:
+            set_link_velocity_row(model, work, row, column, slot, h)
+        if family == FIXED_TENDON:
+            set_fixed_tendon_row(model, work, row, column, slot, h)
+        if family == FIXED_TENDON_LIMIT:
+            set_fixed_tendon_limit_row(model, work, row, column, slot, h)
+        if family == SPATIAL_TENDON:
+            set_spatial_tendon_row(model, work, row, column, slot, h)
+        if family == SPATIAL_TENDON_LIMIT:
+            set_spatial_tendon_limit_row(model, work, row, column, slot, h)
+        if family == SOFT_LIMIT:
+            set_soft_limit_row(model, work, row, column, slot, h)
+        if family == MIMIC:
+            set_mimic_row(model, work, row, column, slot, h)
+        if family == JOINT_LIMIT:
+            set_joint_limit_row(model, work, row, column, slot, h)
+        if family == BOUNCING_LIMIT:
+            set_bouncing_limit_row(model, work, row, column, slot, h)
+        if family == ROTATION_LIMIT:
+            set_rotation_limit_row(model, work, row, column, slot, h)
+        if family == TWIST_LIMIT:
+            set_twist_row(model, work, row, column, slot, h)
+        if family == SWING_LIMIT:
+            set_swing_row(model, work, row, column, slot, h)
+        if family == CONE_LIMIT:
+            set_cone_row(model, work, row, column, slot, h)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from warp_artic.description.joint import Dof, Joint
 from warp_artic.description.link import Link
@@ -49,3 +50,13 @@ class Articulation:
         """The fixed tendons, then the leaves of the spatial tendons."""
         fixed = tuple(tendon.name for tendon in self.fixed_tendons)
         return fixed + tuple(name for tendon in self.spatial_tendons for name in tendon.leaf_names)
+
+    def bounded(self, dt: float) -> Articulation:
+        """The same articulation for steps of `dt` [s]: the largest impulses of drives are forces."""
+        if all(dof.drive is None or math.isinf(dof.drive.max_impulse) for dof in self.dofs):
+            return self
+        joints = tuple(
+            replace(joint, dofs=tuple(replace(dof, drive=dof.drive and dof.drive.bounded(dt)) for dof in joint.dofs))
+            for joint in self.joints
+        )
+        return replace(self, joints=joints)

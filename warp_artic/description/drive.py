@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 
@@ -35,9 +35,20 @@ class Drive:
     """[m/s or rad/s]"""
     max_force: float = math.inf
     """Bound on the whole reaction of the drive [N or N m]."""
+    max_impulse: float = math.inf
+    """Bound on what the drive gives in one time step [N s or N m s]."""
     max_velocity: float = math.inf
     """Speed beyond which the drive does not accelerate without load [m/s or rad/s]."""
     velocity_gradient: float = 0.0
     """Speed that the drive loses by its effort [m/(s N) or rad/(s N m)]."""
     velocity_resistance: float = 0.0
     """Effort that the drive loses by its speed [N s/m or N m s/rad]."""
+
+    @property
+    def has_envelope(self) -> bool:
+        """Whether its speed bounds its effort."""
+        return math.isfinite(self.max_velocity) or self.velocity_resistance > 0.0
+
+    def bounded(self, dt: float) -> Drive:
+        """The same drive for steps of `dt` [s]: max_force bounds the impulse of a step too."""
+        return replace(self, max_force=min(self.max_force, self.max_impulse / dt), max_impulse=math.inf)

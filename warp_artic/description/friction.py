@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Friction:
     """A joint at rest holds up to static_effort; a moving one feels dynamic_effort + viscous |v| against its motion.
 
-    The older law of PhysX adds to both coefficient (|F| + |T|), of the force and torque that the joint passes on.
+    The older law of PhysX adds to both efforts coefficient (|F| + |T|), of the force and the torque that the joint
+    passes on. Here these are what its locked directions take up: the load of a slide is the force across it.
     """
 
     static_effort: float = 0.0

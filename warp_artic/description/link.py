@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from warp_artic.description.pose import Pose
@@ -29,3 +30,7 @@ class Link:
     """Rate at which the velocity of the centre of mass decays [1/s]."""
     angular_damping: float = 0.0
     """Rate at which the angular velocity decays [1/s]."""
+    max_linear_velocity: float = math.inf
+    """Bound on the speed of the centre of mass [m/s]."""
+    max_angular_velocity: float = math.inf
+    """Bound on the angular speed [rad/s]."""

@@ -60,7 +60,7 @@ class TendonLeaf:
     attachment: int
     """Index into `SpatialTendon.attachments`."""
     rest_length: float | None = None
-    """[m]; None: the length at the start pose."""
+    """[m]; None: the length at the start pose, without the offset of the tendon."""
     lower: float = -math.inf
     """[m]"""
     upper: float = math.inf

@@ -97,6 +97,9 @@ def _link(link: Link) -> Iterator[Diagnostic]:
     for name, rate in (("linear damping", link.linear_damping), ("angular damping", link.angular_damping)):
         if not (0.0 <= rate < math.inf):
             yield _error("damping", link.path, f"{name} {rate:g} 1/s must be finite and not negative")
+    for name, speed in (("linear", link.max_linear_velocity), ("angular", link.max_angular_velocity)):
+        if not speed >= 0.0:
+            yield _error("negative", link.path, f"maximum {name} velocity {speed:g} must not be negative")
 
 
 def _pose(path: str, name: str, pose: Pose) -> Iterator[Diagnostic]:
@@ -143,7 +146,8 @@ def _dof(dof: Dof) -> Iterator[Diagnostic]:
         for name, value in (("position", dof.drive.position_target), ("velocity", dof.drive.velocity_target)):
             if not math.isfinite(value):
                 yield _error("not-finite", dof.name, f"drive {name} target {value:g} must be finite")
-        for name, value in (("force", dof.drive.max_force), ("velocity", dof.drive.max_velocity)):
+        bounds = {"force": dof.drive.max_force, "impulse": dof.drive.max_impulse, "velocity": dof.drive.max_velocity}
+        for name, value in bounds.items():
             if not value >= 0.0:
                 yield _error("negative", dof.name, f"maximum {name} of the drive {value:g} must not be negative")
     if dof.limit:

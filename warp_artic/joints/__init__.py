@@ -1,1 +1,1 @@
-"""One joint type a file, each with the same two functions: where the joint places its link, and how it advances."""
+"""One joint type a file: where the joint places its link, how it advances, and the rates of its coordinates."""

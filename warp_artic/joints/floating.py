@@ -6,7 +6,8 @@ The moving frame M has its origin at the centre of mass and the axes of the link
 
 import warp as wp
 
-from warp_artic.math.numbers import Real, Vec3, add, mul, sub  # noqa: F401 (operators)
+from warp_artic.joints import spherical
+from warp_artic.math.numbers import Real, Vec3, add, mul, neg, sub  # noqa: F401 (operators)
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, quaternion_mul
 
 
@@ -14,6 +15,12 @@ from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, quaterni
 def place(x: Vec3, w: Real):
     """R_WM of the unit quaternion (x, w)."""
     return quaternion_matrix(x, w)
+
+
+@wp.func
+def rates(theta: Vec3, w_M: Vec3):
+    """The rate of theta in R_WM = exp(theta) R_0:  w - theta x w / 2 + c theta x (theta x w),  c of `spherical`."""
+    return spherical.rates(neg(theta), w_M)
 
 
 @wp.func

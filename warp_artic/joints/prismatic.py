@@ -11,9 +11,3 @@ def place(R_WF: Mat3, w_P: Vec3, q: Real, v: Real):
     """The axis in W, the displacement in W, and the Coriolis acceleration 2 w_P x axis v."""
     axis = column(R_WF, 2)
     return axis, axis * q, cross(w_P, axis) * (v * real(2.0, v))
-
-
-@wp.func
-def advance(q: Real, v: Real, h: Real):
-    """q + h v."""
-    return q + h * v

@@ -27,10 +27,9 @@ def place(R_WF: Mat3, w_P: Vec3, q: Real, v: Real):
 
 
 @wp.func
-def advance(q: Real, v: Real, h: Real, wraps: Real):
-    """q + h v, kept in (-2 pi, 2 pi), with a margin of rounding, where `wraps` is positive."""
-    moved = q + h * v
+def wrap(q: Real, wraps: Real):
+    """q, brought into (-2 pi, 2 pi), with a margin of rounding, where `wraps` is positive."""
     turn = real(12.566370614359172, q)
-    wrapped = moved - where_positive(moved, turn, real(0.0, q) - turn)
-    inside = real(6.283185, q) - absolute(moved)
-    return where_positive(wraps, where_positive(inside, moved, wrapped), moved)
+    wrapped = q - where_positive(q, turn, real(0.0, q) - turn)
+    inside = real(6.283185, q) - absolute(q)
+    return where_positive(wraps, where_positive(inside, q, wrapped), q)

@@ -14,25 +14,25 @@ from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
 from warp_artic.phases.outputs import report_links
 from warp_artic.solver.direct import settle_direct
-from warp_artic.solver.midpoint import step_midpoint
 from warp_artic.solver.pgs import settle_pgs
-from warp_artic.solver.semi_implicit import step_semi_implicit
-from warp_artic.solver.step import solve_accelerations
+from warp_artic.solver.runge_kutta import step_runge_kutta
+from warp_artic.solver.step import step_column
+from warp_artic.solver.velocities import solve_accelerations
 
 CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=9000"
 """Lanes are explicit, so the compiler's own search for them only costs time; everything is to be inlined."""
 
 
-STEPS = {"midpoint": step_midpoint, "semi_implicit": step_semi_implicit}
-"""The function that advances a column, by integrator."""
-SETTLES = {"direct": settle_direct, "pgs": settle_pgs}
+SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
 """The function that solves the active constraint rows, by solver."""
 
 
 @cache
-def kernels_for(numbers: Numbers, integrator: str, solver: str) -> SimpleNamespace:
-    """The kernels `step`, `accelerate` and `report` of a number type, compiled at their first launch."""
-    step_column, settle = STEPS[integrator], SETTLES[solver]
+def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
+    """The kernels `step`, `runge_kutta`, `accelerate` and `report` of a number type, compiled at their first launch.
+
+    `settle` is one of SETTLES.
+    """
     structs = arrays_for(numbers)
     Model, State, Control, Work, Report = structs.Model, structs.State, structs.Control, structs.Work, structs.Report
     Real = numbers.real
@@ -52,14 +52,47 @@ def kernels_for(numbers: Numbers, integrator: str, solver: str) -> SimpleNamespa
         columns: int,
         workers: int,
         steps: int,
-        iterations: int,
+        dt: wp.float64,
+        has_middle: int,
+        substeps: int,
+        sweeps: int,
+        last_sweeps: int,
+    ):
+        slot = wp.tid()
+        h = real(dt, model.gravity[0, 0])
+        for column in range(slot, columns, workers):
+            for _step in range(steps):
+                step_column(
+                    model,
+                    state,
+                    control,
+                    work,
+                    column,
+                    slot,
+                    h,
+                    has_middle,
+                    substeps,
+                    sweeps,
+                    last_sweeps,
+                    settle,
+                )
+
+    @wp.kernel(**options)
+    def runge_kutta(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        columns: int,
+        workers: int,
+        steps: int,
         dt: wp.float64,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
             for _step in range(steps):
-                step_column(model, state, control, work, column, slot, h, iterations, settle)
+                step_runge_kutta(model, state, control, work, column, slot, h)
 
     @wp.kernel(**options)
     def accelerate(
@@ -76,7 +109,7 @@ def kernels_for(numbers: Numbers, integrator: str, solver: str) -> SimpleNamespa
         for column in range(slot, columns, workers):
             solve_accelerations(model, state, control, work, joint_force, column, slot)
             for dof in range(model.dof_count):
-                vdot[dof, column] = work.v_next[dof, slot]
+                vdot[dof, column] = work.vdot[dof, slot]
 
     @wp.kernel(**options)
     def report(model: Model, state: State, report: Report, work: Work, columns: int, workers: int):
@@ -85,4 +118,4 @@ def kernels_for(numbers: Numbers, integrator: str, solver: str) -> SimpleNamespa
             report_links(model, state, work, report, column, slot)
             report_couplings(model, state, work, report, column, slot)
 
-    return SimpleNamespace(step=step, accelerate=accelerate, report=report)
+    return SimpleNamespace(step=step, runge_kutta=runge_kutta, accelerate=accelerate, report=report)

@@ -45,10 +45,15 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         row_count: int
         slot_count: int
         acceleration_drives: int
+        compliant_mimics: int
+        drive_envelopes: int
         link_damping: int
         fixed_tendons: int
         spatial_leaves: int
         rotation_rows: int
+        stop_row: int
+        bouncing_limits: int
+        load_friction: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
         link_joint: wp.array(dtype=int)
@@ -86,6 +91,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         link_inertia: wp.array2d(dtype=T)
         link_linear_damping: wp.array2d(dtype=T)
         link_angular_damping: wp.array2d(dtype=T)
+        link_max_linear_velocity: wp.array2d(dtype=T)
+        link_max_angular_velocity: wp.array2d(dtype=T)
         # Dofs of joints
         dof_sign: wp.array2d(dtype=T)
         is_acceleration_drive: wp.array2d(dtype=T)
@@ -94,11 +101,19 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         drive_stiffness: wp.array2d(dtype=T)
         drive_damping: wp.array2d(dtype=T)
         drive_max_force: wp.array2d(dtype=T)
+        drive_max_velocity: wp.array2d(dtype=T)
+        drive_velocity_gradient: wp.array2d(dtype=T)
+        drive_velocity_resistance: wp.array2d(dtype=T)
         limit_lower: wp.array2d(dtype=T)
         limit_upper: wp.array2d(dtype=T)
+        limit_stiffness: wp.array2d(dtype=T)
+        limit_damping: wp.array2d(dtype=T)
+        limit_restitution: wp.array2d(dtype=T)
+        limit_bounce_threshold: wp.array2d(dtype=T)
         friction_static: wp.array2d(dtype=T)
         friction_dynamic: wp.array2d(dtype=T)
         friction_viscous: wp.array2d(dtype=T)
+        friction_coefficient: wp.array2d(dtype=T)
         velocity_limit: wp.array2d(dtype=T)
         cone_angle: wp.array2d(dtype=T)
         # Couplings
@@ -138,6 +153,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         root_velocity: wp.array2d(dtype=T)
         failure: wp.array2d(dtype=T)
         clock: wp.array2d(dtype=T)
+        started: wp.array2d(dtype=T)
         smooth_acceleration: wp.array2d(dtype=T)
 
     @wp.struct
@@ -174,22 +190,39 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         v: wp.array2d(dtype=T)
         v_next: wp.array2d(dtype=T)
         effort: wp.array2d(dtype=T)
-        folded: wp.array2d(dtype=T)
+        vdot: wp.array2d(dtype=T)
+        rest_vdot: wp.array2d(dtype=T)
+        spring: wp.array2d(dtype=T)
+        damper: wp.array2d(dtype=T)
+        theta: wp.array2d(dtype=T)
+        load: wp.array2d(dtype=T)
         drive_bias: wp.array2d(dtype=T)
-        drive_slope: wp.array2d(dtype=T)
         drive_scale: wp.array2d(dtype=T)
+        mimic_mobility: wp.array2d(dtype=T)
+        drive_theta: wp.array2d(dtype=T)
+        drive_side: wp.array2d(dtype=T)
         saturated: wp.array2d(dtype=T)
-        start_position: wp.array2d(dtype=T)
-        start_root: wp.array2d(dtype=T)
-        span: wp.array2d(dtype=T)
+        least: wp.array2d(dtype=T)
+        free_share: wp.array2d(dtype=T)
+        share: wp.array2d(dtype=T)
+        joint_load: wp.array2d(dtype=T)
+        position: wp.array2d(dtype=T)
+        root: wp.array2d(dtype=T)
+        middle: wp.array2d(dtype=T)
+        middle_root: wp.array2d(dtype=T)
+        shift: wp.array2d(dtype=T)
         # Constraint rows
         window: wp.array2d(dtype=T)
         compliance: wp.array2d(dtype=T)
         bound: wp.array2d(dtype=T)
         impulse: wp.array2d(dtype=T)
+        given: wp.array2d(dtype=T)
         active: wp.array2d(dtype=T)
         joining: wp.array2d(dtype=T)
         bend: wp.array2d(dtype=T)
+        impact_share: wp.array2d(dtype=T)
+        rest_share: wp.array2d(dtype=T)
+        bounced: wp.array2d(dtype=T)
         coefficient: wp.array2d(dtype=T)
         push: wp.array2d(dtype=T)
         response: wp.array2d(dtype=T)

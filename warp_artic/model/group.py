@@ -27,6 +27,16 @@ ORIGIN_GRID = 100.0
 ROUNDING = {wp.float32: (2e-6, 1e-6), wp.float64: (4e-15, 1e-10)}
 """What a solved number is known to, and the share by which the direct solver raises its diagonal."""
 
+ON_ONE_DOF = (
+    Family.DRIVE,
+    Family.FRICTION,
+    Family.VELOCITY_LIMIT,
+    Family.SOFT_LIMIT,
+    Family.JOINT_LIMIT,
+    Family.BOUNCING_LIMIT,
+)
+"""Families whose rows push their only dof."""
+
 REPORTED = ("link_pose", "link_velocity", "energy", "tendon_length", "tendon_force", "mimic_error")
 """Outputs that are brought up to date together."""
 
@@ -57,6 +67,8 @@ class Group:
             return False
         self.parameters[name] = field.expanded()
         setattr(self.arrays.model, name, self.parameters[name].numbers)
+        if name == "mimic_natural_frequency":
+            self.arrays.model.compliant_mimics = 1
         return True
 
 
@@ -141,6 +153,7 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         "root_velocity": np.array(velocities),
         "failure": np.zeros((len(articulations), 2)),
         "clock": np.zeros((len(articulations), 1)),
+        "started": np.zeros((len(articulations), 1)),
         "smooth_acceleration": np.zeros((len(articulations), len(poses[0][:6]) + len(articulations[0].dofs))),
     }
 
@@ -184,10 +197,15 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str)
     struct.dof_count = tree.dof_count
     struct.root_dofs = tree.root_dofs
     struct.acceleration_drives = int(tree.has_acceleration_drives)
+    struct.compliant_mimics = int(tree.has_compliant_mimics)
     struct.link_damping = int(tree.has_link_damping)
     struct.fixed_tendons = tree.count(Family.FIXED_TENDON)
     struct.spatial_leaves = len(tree.routes.leaf_tendon)
     struct.rotation_rows = sum(row.family >= Family.ROTATION_LIMIT for row in tree.rows)
+    struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
+    struct.drive_envelopes = int(tree.has_drive_envelopes)
+    struct.load_friction = int(tree.has_load_friction)
+    struct.bouncing_limits = tree.count(Family.BOUNCING_LIMIT)
     terms, slots = _row_tables(tree)
     struct.row_count = len(tree.rows)
     struct.slot_count = len(slots)
@@ -244,7 +262,7 @@ def _slot_key(row: Row, index: int):
         return "tendon", row.item
     if row.family in (Family.SPATIAL_TENDON, Family.SPATIAL_TENDON_LIMIT):
         return "leaf", row.item
-    if row.family in (Family.DRIVE, Family.FRICTION, Family.VELOCITY_LIMIT, Family.JOINT_LIMIT):
+    if row.family in ON_ONE_DOF:
         return "dof", row.dofs
     return "row", index
 
@@ -289,10 +307,13 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "force": 3 * links, "angular": 3 * links, "linear": 3 * links,
         "drag_moment": 3 * links, "drag_force": 3 * links,
         "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs, "u": dofs, "v": dofs,
-        "v_next": dofs, "effort": dofs, "folded": dofs, "drive_bias": dofs, "drive_slope": dofs, "drive_scale": dofs,
-        "saturated": dofs, "start_position": dofs, "start_root": 7, "span": dofs,
-        "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "active": rows, "joining": 1,
-        "bend": rows,
+        "v_next": dofs, "vdot": dofs, "rest_vdot": dofs, "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs,
+        "load": dofs, "drive_bias": dofs, "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC),
+        "drive_theta": dofs, "drive_side": dofs, "saturated": dofs, "least": 1, "free_share": 1, "share": dofs,
+        "joint_load": dofs, "position": dofs, "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs,
+        "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "given": rows,
+        "active": rows, "joining": 1,
+        "bend": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
         "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]), "response": len(slots) * dofs,
         "couplings": dense * dense, "factors": dense * dense, "y_free": dense, "goal": dense, "held": dense,
         "right": dense, "trial": dense,

@@ -62,6 +62,8 @@ def _link_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.n
         "link_inertia": np.ravel(inertia),
         "link_linear_damping": np.array([link.linear_damping for link in links]),
         "link_angular_damping": np.array([link.angular_damping for link in links]),
+        "link_max_linear_velocity": np.array([link.max_linear_velocity for link in links]),
+        "link_max_angular_velocity": np.array([link.max_angular_velocity for link in links]),
     }
 
 
@@ -92,10 +94,11 @@ def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
     signs = [
         -1.0 if joint.reversed and len(joint.dofs) > 1 else 1.0 for joint in articulation.joints for _ in joint.dofs
     ]
+    single = [len(joint.dofs) == 1 for joint in articulation.joints for _ in joint.dofs]
+    coupled = {dof for coupling in (*articulation.fixed_tendons, *articulation.mimics) for dof in coupling.dofs}
     wraps = [
-        float(len(joint.dofs) == 1 and not dof.axis.is_linear and not _is_limited(dof.limit))
-        for joint in articulation.joints
-        for dof in joint.dofs
+        float(is_single and not dof.axis.is_linear and not _is_limited(dof.limit) and index not in coupled)
+        for index, (dof, is_single) in enumerate(zip(dofs, single))
     ]
     cones = [joint.cone_limit for joint in articulation.joints if joint.cone_limit is not None]
     return {
@@ -106,11 +109,19 @@ def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
         "drive_stiffness": np.array([drive.stiffness for drive in drives]),
         "drive_damping": np.array([drive.damping for drive in drives]),
         "drive_max_force": np.array([drive.max_force for drive in drives]),
+        "drive_max_velocity": np.array([drive.max_velocity for drive in drives]),
+        "drive_velocity_gradient": np.array([drive.velocity_gradient for drive in drives]),
+        "drive_velocity_resistance": np.array([drive.velocity_resistance for drive in drives]),
         "limit_lower": np.array([limit.lower for limit in limits]),
         "limit_upper": np.array([limit.upper for limit in limits]),
+        "limit_stiffness": np.array([limit.stiffness for limit in limits]),
+        "limit_damping": np.array([limit.damping for limit in limits]),
+        "limit_restitution": np.array([limit.restitution for limit in limits]),
+        "limit_bounce_threshold": np.array([limit.bounce_threshold for limit in limits]),
         "friction_static": np.array([friction.static_effort for friction in frictions]),
         "friction_dynamic": np.array([friction.dynamic_effort for friction in frictions]),
         "friction_viscous": np.array([friction.viscous for friction in frictions]),
+        "friction_coefficient": np.array([friction.coefficient for friction in frictions]),
         "velocity_limit": np.array([dof.velocity_limit for dof in dofs]),
         "cone_angle": np.ravel([_cone_angles(cone) for cone in cones]),
     }
@@ -165,10 +176,10 @@ def _spatial_rows(articulation: Articulation) -> dict[str, np.ndarray]:
 
 
 def _rest_length(tendon: SpatialTendon, leaf: TendonLeaf, start) -> float:
-    """The authored rest length of a leaf, else its length at the start pose."""
+    """The authored rest length of a leaf, else its length at the start pose without the offset of the tendon."""
     if leaf.rest_length is not None:
         return leaf.rest_length
-    length, outer = tendon.offset, tendon.attachments[leaf.attachment]
+    length, outer = 0.0, tendon.attachments[leaf.attachment]
     while outer.parent is not None:
         inner = tendon.attachments[outer.parent]
         segment = start[outer.link].apply(outer.position) - start[inner.link].apply(inner.position)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.drive import DriveKind
+from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.model.families import Family
 from warp_artic.model.kinds import JointKind
@@ -76,7 +76,10 @@ class Tree:
     """In the order in which a solver visits them."""
     routes: Routes
     has_acceleration_drives: bool
+    has_compliant_mimics: bool
+    has_drive_envelopes: bool
     has_link_damping: bool
+    has_load_friction: bool
 
     @property
     def link_count(self) -> int:
@@ -162,7 +165,10 @@ def tree_of(articulation: Articulation) -> Tree:
         has_acceleration_drives=any(
             dof.drive is not None and dof.drive.kind is DriveKind.ACCELERATION for dof in articulation.dofs
         ),
+        has_compliant_mimics=any(mimic.natural_frequency > 0 for mimic in articulation.mimics),
+        has_drive_envelopes=any(dof.drive is not None and dof.drive.has_envelope for dof in articulation.dofs),
         has_link_damping=any(link.linear_damping > 0 or link.angular_damping > 0 for link in articulation.links),
+        has_load_friction=any(dof.friction is not None and dof.friction.coefficient > 0 for dof in articulation.dofs),
     )
 
 
@@ -208,10 +214,11 @@ def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int], 
             rows += [Row(family, single, item) for family in _single_families(dof)]
             family = _limit_family(joint, dof)
             if family is not None:
-                rows.append(Row(family, single if family is Family.JOINT_LIMIT else whole, item))
+                rows.append(Row(family, single if len(joint.dofs) == 1 else whole, item))
         if joint.cone_limit is not None:
             rows.append(Row(Family.CONE_LIMIT, whole, cones))
             cones += 1
+    rows += _link_velocity_rows(articulation, root_dofs, first_of)
     for item, tendon in enumerate(articulation.fixed_tendons):
         dofs = tuple(root_dofs + dof for dof in tendon.dofs)
         rows.append(Row(Family.FIXED_TENDON, dofs, item))
@@ -228,18 +235,33 @@ def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int], 
     return tuple(sorted(rows, key=lambda row: row.family))
 
 
+def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int]) -> list[Row]:
+    """The velocity limits of links that move, each on the dofs from its link to the root, in this order."""
+    rows = []
+    for index, link in enumerate(articulation.links):
+        dofs = _dofs_inward(articulation, root_dofs, first_of, index)
+        if dofs and math.isfinite(link.max_linear_velocity):
+            rows.append(Row(Family.LINK_SPEED, dofs, index))
+        if dofs and math.isfinite(link.max_angular_velocity):
+            rows.append(Row(Family.LINK_SPIN, dofs, index))
+    return rows
+
+
+def _dofs_inward(articulation, root_dofs: int, first_of: dict[str, int], link: int) -> tuple[int, ...]:
+    """The dofs that move a link, its own first."""
+    inbound, found = articulation.inbound, []
+    while link != WORLD:
+        joint = inbound[link]
+        if joint is None:
+            return (*found, *range(root_dofs))
+        found += range(first_of[joint.path], first_of[joint.path] + len(joint.dofs))
+        link = joint.parent
+    return tuple(found)
+
+
 def _dofs_towards_root(articulation, root_dofs: int, first_of: dict[str, int], links) -> tuple[int, ...]:
     """The dofs that move any of some links, in order."""
-    inbound, found = articulation.inbound, set()
-    for link in links:
-        while link != WORLD:
-            joint = inbound[link]
-            if joint is None:
-                found.update(range(root_dofs))
-                break
-            found.update(range(first_of[joint.path], first_of[joint.path] + len(joint.dofs)))
-            link = joint.parent
-    return tuple(sorted(found))
+    return tuple(sorted({dof for link in links for dof in _dofs_inward(articulation, root_dofs, first_of, link)}))
 
 
 def _routes(articulation: Articulation) -> Routes:
@@ -272,20 +294,27 @@ def _routes(articulation: Articulation) -> Routes:
 def _single_families(dof: Dof) -> list[Family]:
     families = []
     drive, friction = dof.drive, dof.friction
-    if drive is not None and (math.isfinite(drive.max_force) or drive.kind is DriveKind.ACCELERATION):
+    if drive is not None and _leaves_the_factors(drive):
         families.append(Family.DRIVE)
-    if friction is not None and (friction.static_effort > 0 or friction.dynamic_effort > 0):
+    if friction is not None and max(friction.static_effort, friction.dynamic_effort, friction.coefficient) > 0:
         families.append(Family.FRICTION)
     if math.isfinite(dof.velocity_limit):
         families.append(Family.VELOCITY_LIMIT)
     return families
 
 
+def _leaves_the_factors(drive: Drive) -> bool:
+    """Whether a drive is more than a spring and a damper that are always folded in."""
+    return math.isfinite(drive.max_force) or drive.kind is DriveKind.ACCELERATION or drive.has_envelope
+
+
 def _limit_family(joint: Joint, dof: Dof) -> Family | None:
     if dof.limit is None or not (math.isfinite(dof.limit.lower) or math.isfinite(dof.limit.upper)):
         return None
     if len(joint.dofs) == 1:
-        return Family.JOINT_LIMIT
+        if dof.limit.stiffness > 0.0 or dof.limit.damping > 0.0:
+            return Family.SOFT_LIMIT
+        return Family.BOUNCING_LIMIT if dof.limit.restitution > 0.0 else Family.JOINT_LIMIT
     if len(joint.dofs) == 2:
         return Family.ROTATION_LIMIT
     return Family.TWIST_LIMIT if dof.axis is joint.cone_axis else Family.SWING_LIMIT

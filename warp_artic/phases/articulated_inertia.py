@@ -1,16 +1,18 @@
 """Articulated-body inertias and bias forces, inward (Featherstone, Rigid Body Dynamics Algorithms, section 7.3).
 
 For each dof of a link, last to first, with motion axis s (angular or linear):
-    U = I s,  D = s.U + armature + folded,  u = effort - s.p,  I -= U U^T / D,  p += U u / D
+    U = I s,  D = s.U + armature,  u = effort - s.p,  I -= U U^T / D,  p += U u / D
 and then, with the velocity acceleration c of the link, the parent at the distance r receives
     p += I c,   I and p shifted by r.
-A joint of several dofs is the same elimination, one dof after the other. `folded` is the implicit part of springs and
-dampers, h (d + h k).
+A joint of several dofs is the same elimination, one dof after the other.
+
+The spring k and damper d of a dof are folded in: with slope and drag of `phases.implicit` the effort that they add to
+that at rest is  - drag v - slope (v + h vdot),  so that D gains h slope and the effort loses (drag + slope) v.
 """
 
 import warp as wp
 
-from warp_artic.math.numbers import add, div, mul, real, sub  # noqa: F401 (operators)
+from warp_artic.math.numbers import Real, add, div, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot, outer, shift_rotational, skew_mul_sym, sym_outer, transpose_mul
 from warp_artic.model.arrays import (
     ModelArrays,
@@ -22,10 +24,28 @@ from warp_artic.model.arrays import (
     store_sym3,
     store_vec3,
 )
+from warp_artic.phases.implicit import implicit_theta, spring_drag, spring_slope
 
 
 @wp.func
-def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, D: Real, h: Real):
+    """D with armature, spring and damper, and the effort without acceleration; writes theta and that effort."""
+    if dof < model.root_dofs:
+        return D, work.effort[dof, slot]
+    bare = D + model.armature[dof - model.root_dofs, column]
+    k = work.spring[dof, slot]
+    d = work.damper[dof, slot]
+    share = work.least[0, slot]
+    theta = implicit_theta(h * (d + h * k), bare, share)
+    slope = spring_slope(k, d, theta, h)
+    load = work.effort[dof, slot] - (slope + spring_drag(k, d, theta, share, h)) * work.v[dof, slot]
+    work.theta[dof, slot] = theta
+    work.load[dof, slot] = load
+    return bare + h * slope, load
+
+
+@wp.func
+def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write U, 1 / D and u of every dof; A, B, M, moment and force are used up."""
     for k in range(model.link_count):
         link = model.order[model.link_count - 1 - k]
@@ -44,13 +64,15 @@ def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int
             if model.dof_is_linear[dof] == 1:
                 U = B * s
                 V = M * s
-                D = dot(s, V) + work.folded[dof, slot]
-                u = work.effort[dof, slot] - dot(s, f)
+                bare = dot(s, V)
+                bias = dot(s, f)
             else:
                 U = A * s
                 V = transpose_mul(B, s)
-                D = dot(s, U) + work.folded[dof, slot]
-                u = work.effort[dof, slot] - dot(s, n)
+                bare = dot(s, U)
+                bias = dot(s, n)
+            D, load = fold_spring(model, work, dof, column, slot, bare, h)
+            u = load - bias
             D_inverse = one / D
             store_vec3(work.U_moment, 3 * dof, slot, U)
             store_vec3(work.U_force, 3 * dof, slot, V)

@@ -1,15 +1,60 @@
 """Velocity changes that a joint-space impulse causes, from the factors of the articulated inertias:  Y = M^-1 push.
 
 Inward:  u = impulse - s.p,  p += U u / D, shifted to the parent.  Outward:  as accelerations, from a world at rest.
-`M` contains armature and whatever is folded into the factors.
+M contains armature and the springs and dampers that are folded into the factors.
 """
 
 import warp as wp
 
-from warp_artic.math.numbers import add, mul, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import Vec3, add, mul, real, sub, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.phases.joint_accelerations import accelerate_link
+
+
+@wp.func
+def clear_link(work: WorkArrays, link: int, slot: int, null: Vec3):
+    """No impulse on a link."""
+    store_vec3(work.moment, 3 * link, slot, null)
+    store_vec3(work.force, 3 * link, slot, null)
+
+
+@wp.func
+def pass_inward(model: ModelArrays, work: WorkArrays, link: int, slot: int):
+    """Pass the impulses on a link and its dofs to its parent."""
+    parent = model.link_parent[link]
+    first = model.link_dof[link]
+    dofs = model.link_dofs[link]
+    n = load_vec3(work.moment, 3 * link, slot)
+    f = load_vec3(work.force, 3 * link, slot)
+    for j in range(dofs):
+        dof = first + dofs - 1 - j
+        s = load_vec3(work.axis, 3 * dof, slot)
+        if model.dof_is_linear[dof] == 1:
+            u = work.u[dof, slot] - dot(s, f)
+        else:
+            u = work.u[dof, slot] - dot(s, n)
+        work.u[dof, slot] = u
+        scaled = u * work.D_inverse[dof, slot]
+        n = n + load_vec3(work.U_moment, 3 * dof, slot) * scaled
+        f = f + load_vec3(work.U_force, 3 * dof, slot) * scaled
+    if parent < model.link_count:
+        r = load_vec3(work.p_PM, 3 * link, slot)
+        store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + n + cross(r, f))
+        store_vec3(work.force, 3 * parent, slot, load_vec3(work.force, 3 * parent, slot) + f)
+
+
+@wp.func
+def pass_outward(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int, slot: int, null: Vec3):
+    """Write the velocity changes of all dofs to rows `first_row` + dof of `changes`."""
+    store_vec3(work.angular, 3 * model.link_count, slot, null)
+    store_vec3(work.linear, 3 * model.link_count, slot, null)
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        angular = load_vec3(work.angular, 3 * parent, slot)
+        linear = load_vec3(work.linear, 3 * parent, slot) + cross(angular, load_vec3(work.p_PM, 3 * link, slot))
+        accelerate_link(model, work, changes, first_row, link, slot, angular, linear)
 
 
 @wp.func
@@ -29,36 +74,19 @@ def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot:
     first_step = model.row_path[row]
     steps = model.row_steps[row]
     for k in range(first_step, first_step + steps):
-        link = model.path_link[k]
-        store_vec3(work.moment, 3 * link, slot, null)
-        store_vec3(work.force, 3 * link, slot, null)
+        clear_link(work, model.path_link[k], slot, null)
     for k in range(first_step, first_step + steps):
-        link = model.path_link[k]
-        parent = model.link_parent[link]
-        first = model.link_dof[link]
-        dofs = model.link_dofs[link]
-        n = load_vec3(work.moment, 3 * link, slot)
-        f = load_vec3(work.force, 3 * link, slot)
-        for j in range(dofs):
-            dof = first + dofs - 1 - j
-            s = load_vec3(work.axis, 3 * dof, slot)
-            if model.dof_is_linear[dof] == 1:
-                u = work.u[dof, slot] - dot(s, f)
-            else:
-                u = work.u[dof, slot] - dot(s, n)
-            work.u[dof, slot] = u
-            scaled = u * work.D_inverse[dof, slot]
-            n = n + load_vec3(work.U_moment, 3 * dof, slot) * scaled
-            f = f + load_vec3(work.U_force, 3 * dof, slot) * scaled
-        if parent < model.link_count:
-            r = load_vec3(work.p_PM, 3 * link, slot)
-            store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + n + cross(r, f))
-            store_vec3(work.force, 3 * parent, slot, load_vec3(work.force, 3 * parent, slot) + f)
-    store_vec3(work.angular, 3 * model.link_count, slot, null)
-    store_vec3(work.linear, 3 * model.link_count, slot, null)
+        pass_inward(model, work, model.path_link[k], slot)
+    pass_outward(model, work, work.response, response, slot, null)
+
+
+@wp.func
+def respond_to_loads(model: ModelArrays, work: WorkArrays, changes: Array, slot: int):
+    """Write the response to the joint-space impulse in `work.u` to `changes`."""
+    zero = real(0.0, work.D_inverse[0, slot])
+    null = vec3(zero, zero, zero)
+    for link in range(model.link_count):
+        clear_link(work, link, slot, null)
     for k in range(model.link_count):
-        link = model.order[k]
-        parent = model.link_parent[link]
-        angular = load_vec3(work.angular, 3 * parent, slot)
-        linear = load_vec3(work.linear, 3 * parent, slot) + cross(angular, load_vec3(work.p_PM, 3 * link, slot))
-        accelerate_link(model, work, work.response, response, link, slot, angular, linear)
+        pass_inward(model, work, model.order[model.link_count - 1 - k], slot)
+    pass_outward(model, work, changes, 0, slot, null)

@@ -1,156 +1,197 @@
-"""Velocities take their new values; positions move on their manifold with a velocity that is constant meanwhile.
+"""Positions move on their manifold, first with v, then with v+:
+    q+ = q moved by (1 - share) h v, then by share h v+,   share of a joint: the largest of its dofs.
 
-An environment whose v+ runs away keeps its last state from then on, and `state.failure` names the first dof (counted
-from 1, root dofs first) that did, and the step. The other environments do not notice. Running away means that the cube
-of a velocity is not finite, beyond 7e12 m/s in float32: what is reported of the last state is then finite too.
+A step loads the state of an environment into the work space and stores it at its end. An environment whose v+ runs away
+keeps its last state from then on, and `state.failure` names the first dof (counted from 1, root dofs first) that did,
+and the step. The other environments do not notice. Running away means that the cube of a velocity is not finite, beyond
+7e12 m/s in float32: what is reported of the last state is then finite too.
 """
 
 import warp as wp
 
-from warp_artic.joints import floating, prismatic, revolute, spherical, swing
+from warp_artic.joints import floating, revolute, spherical, swing
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    Vec3,
     add,
+    any_positive,
     is_finite,
+    maximum,
     mul,
+    neg,
     real,
     sub,
+    vec3,
     where_positive,
 )
-from warp_artic.math.spatial import column as matrix_column  # noqa: F401
-from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.math.rotation import quaternion_exp, quaternion_matrix
+from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.kinds import FLOATING, PRISMATIC, REVOLUTE, SPHERICAL, SWING
 from warp_artic.phases.kinematics import signed_triple
 
 
 @wp.func
+def load_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Copy positions and velocities to the work space."""
+    for dof in range(model.root_dofs):
+        work.v[dof, slot] = state.root_velocity[dof, column]
+    for item in range(model.dof_count - model.root_dofs):
+        work.position[item, slot] = state.joint_position[item, column]
+        work.v[model.root_dofs + item, slot] = state.joint_velocity[item, column]
+    if model.root_dofs > 0:
+        for k in range(7):
+            work.root[k, slot] = state.root_pose[k, column]
+
+
+@wp.func
+def store_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Copy positions and velocities back, but not those of failed environments."""
+    failed = state.failure[0, column]
+    for dof in range(model.root_dofs):
+        old = state.root_velocity[dof, column]
+        state.root_velocity[dof, column] = where_positive(failed, old, work.v[dof, slot])
+    for item in range(model.dof_count - model.root_dofs):
+        q = state.joint_position[item, column]
+        v = state.joint_velocity[item, column]
+        state.joint_position[item, column] = where_positive(failed, q, work.position[item, slot])
+        state.joint_velocity[item, column] = where_positive(failed, v, work.v[model.root_dofs + item, slot])
+    if model.root_dofs > 0:
+        for k in range(7):
+            old = state.root_pose[k, column]
+            state.root_pose[k, column] = where_positive(failed, old, work.root[k, slot])
+
+
+@wp.func
+def count_step(state: StateArrays, column: int):
+    """Count the step that begins."""
+    clock = state.clock[0, column]
+    state.clock[0, column] = clock + real(1.0, clock)
+
+
+@wp.func
 def find_failure(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Count the step, and remember it with the first dof whose velocity runs away."""
+    """Remember the step and the first dof whose velocity runs away in it."""
     failure = state.failure[0, column]
     zero = real(0.0, failure)
-    clock = state.clock[0, column] + real(1.0, failure)
-    state.clock[0, column] = clock
     for dof in range(model.dof_count):
         v = work.v_next[dof, slot]
         bad = real(1.0, failure) - is_finite(v * v * v) - failure
         failure = where_positive(bad, zero + real(float(dof + 1), failure), failure)
     newly = failure - state.failure[0, column]
     state.failure[0, column] = failure
-    state.failure[1, column] = where_positive(newly, clock, state.failure[1, column])
+    state.failure[1, column] = where_positive(newly, state.clock[0, column], state.failure[1, column])
 
 
 @wp.func
-def keep_if_failed(failure: Real, old: Real, new: Real):
-    """`old` in columns that have failed, else `new`."""
-    return where_positive(failure, old, new)
+def joint_share(model: ModelArrays, work: WorkArrays, dof: int, count: int, slot: int):
+    """The largest share of the dofs of a joint."""
+    share = work.share[dof, slot]
+    for k in range(1, count):
+        share = maximum(share, work.share[dof + k, slot])
+    return share
 
 
 @wp.func
-def set_triple(model: ModelArrays, values: Array, dof: int, item: int, count: int, column: int, v: Array, failed: Real):
-    """Write a vector in the axes of M to the positions of a rotational joint, in their public direction."""
+def move_joints(
+    model: ModelArrays,
+    work: WorkArrays,
+    positions: Array,
+    root: Array,
+    column: int,
+    slot: int,
+    h: Real,
+    with_v: int,
+    with_next: int,
+):
+    """Write positions after a step; without v all shares must be one, without v+ it is half a step with v."""
+    for link in range(model.link_count):
+        kind = model.link_joint[link]
+        dof = model.link_dof[link]
+        item = dof - model.root_dofs
+        after = h * real(0.5, h)
+        if with_next == 1 and model.link_dofs[link] > 0:
+            after = h * joint_share(model, work, dof, model.link_dofs[link], slot)
+        before = h - after
+        if kind == REVOLUTE or kind == PRISMATIC:
+            q = work.position[item, slot]
+            if with_v == 1:
+                q = q + before * work.v[dof, slot]
+            if with_next == 1:
+                q = q + after * work.v_next[dof, slot]
+            if kind == REVOLUTE:
+                q = revolute.wrap(q, model.wraps[item, column])
+            positions[item, slot] = q
+        if kind == SPHERICAL:
+            phi = signed_triple(model, work.position, item, dof, 3, column, slot)
+            if with_v == 1:
+                phi = spherical.advance(phi, signed_triple(model, work.v, dof, dof, 3, column, slot), before)
+            if with_next == 1:
+                if with_v == 1:
+                    turn_late(model, work, dof, column, slot, after - h * real(0.5, h))
+                phi = spherical.advance(phi, signed_triple(model, work.v_next, dof, dof, 3, column, slot), after)
+            set_triple(model, positions, item, dof, 3, column, slot, phi)
+        if kind == SWING:
+            phi = signed_triple(model, work.position, item, dof, 2, column, slot)
+            if with_v == 1:
+                phi = move_swing(phi, signed_triple(model, work.v, dof, dof, 2, column, slot), before)
+            if with_next == 1:
+                phi = move_swing(phi, signed_triple(model, work.v_next, dof, dof, 2, column, slot), after)
+            set_triple(model, positions, item, dof, 2, column, slot, phi)
+        if kind == FLOATING:
+            p_LM = load_vec3(model.link_frame, 12 * link + 9, column)
+            p = load_vec3(work.root, 0, slot)
+            x = load_vec3(work.root, 3, slot)
+            w = work.root[6, slot]
+            if with_v == 1:
+                v_M = load_vec3(work.v, 0, slot)
+                p, x, w = floating.advance(p, x, w, p_LM, v_M, load_vec3(work.v, 3, slot), before)
+            if with_next == 1:
+                v_M = load_vec3(work.v_next, 0, slot)
+                p, x, w = floating.advance(p, x, w, p_LM, v_M, load_vec3(work.v_next, 3, slot), after)
+            store_vec3(root, 0, slot, p)
+            store_vec3(root, 3, slot, x)
+            root[6, slot] = w
+
+
+@wp.func
+def move_swing(phi: Vec3, v: Vec3, h: Real):
+    """The rotation vector of two free rotations after h."""
+    a, b = swing.advance(phi.x, phi.y, v.x, v.y, h)
+    return vec3(a, b, phi.z)
+
+
+@wp.func
+def set_triple(model: ModelArrays, values: Array, row: int, dof: int, count: int, column: int, slot: int, v: Vec3):
+    """Write a vector in the axes of M to the rows from `row` on, in the public direction of the joint."""
     for k in range(count):
-        sign = model.dof_sign[item + k, column]
         axis = model.dof_axis[dof + k]
         value = v.x
         if axis == 1:
             value = v.y
         if axis == 2:
             value = v.z
-        values[item + k, column] = keep_if_failed(failed, values[item + k, column], value * sign)
+        values[row + k, slot] = value * model.dof_sign[dof - model.root_dofs + k, column]
 
 
 @wp.func
-def set_velocities(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Replace v by `work.v_next`."""
-    failed = state.failure[0, column]
-    for dof in range(model.root_dofs):
-        state.root_velocity[dof, column] = keep_if_failed(
-            failed, state.root_velocity[dof, column], work.v_next[dof, slot]
-        )
-    for dof in range(model.root_dofs, model.dof_count):
-        item = dof - model.root_dofs
-        state.joint_velocity[item, column] = keep_if_failed(
-            failed, state.joint_velocity[item, column], work.v_next[dof, slot]
-        )
+def turn_late(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, late: Real):
+    """Give v+ of a ball joint, which is in the axes of the middle, in those that M has where it takes v+ up.
+
+    With a share above a half that is earlier, by `late`, than the middle.
+    """
+    if any_positive(late):
+        x, w = quaternion_exp(signed_triple(model, work.v, dof, dof, 3, column, slot) * late)
+        turned = quaternion_matrix(x, w) * signed_triple(model, work.v_next, dof, dof, 3, column, slot)
+        set_triple(model, work.v_next, dof, dof, 3, column, slot, turned)
 
 
 @wp.func
-def remember_start(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Keep the positions at the start of the step."""
-    for item in range(model.dof_count - model.root_dofs):
-        work.start_position[item, slot] = state.joint_position[item, column]
-    if model.root_dofs > 0:
-        for k in range(7):
-            work.start_root[k, slot] = state.root_pose[k, column]
-
-
-@wp.func
-def go_back(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Put failed environments back to their positions at the start of the step."""
-    failed = state.failure[0, column]
-    for item in range(model.dof_count - model.root_dofs):
-        q = state.joint_position[item, column]
-        state.joint_position[item, column] = keep_if_failed(failed, work.start_position[item, slot], q)
-    if model.root_dofs > 0:
-        for k in range(7):
-            p = state.root_pose[k, column]
-            state.root_pose[k, column] = keep_if_failed(failed, work.start_root[k, slot], p)
-
-
-@wp.func
-def set_spans(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """Let all joints drift for h."""
-    for item in range(model.dof_count - model.root_dofs):
-        work.span[item, slot] = h
-
-
-@wp.func
-def drift(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Advance the root by h and each joint by its span, with the velocities of the state."""
-    failed = state.failure[0, column]
+def turn_rates(model: ModelArrays, work: WorkArrays, rates: Array, column: int, slot: int, h: Real):
+    """Give rates that belong to the pose a step before in the axes M has now: exp(- h v) of them, in ball joints."""
     for link in range(model.link_count):
-        kind = model.link_joint[link]
-        dof = model.link_dof[link]
-        item = dof - model.root_dofs
-        if kind == REVOLUTE:
-            q = state.joint_position[item, column]
-            moved = revolute.advance(
-                q, state.joint_velocity[item, column], work.span[item, slot], model.wraps[item, column]
-            )
-            state.joint_position[item, column] = keep_if_failed(failed, q, moved)
-        if kind == PRISMATIC:
-            q = state.joint_position[item, column]
-            moved = prismatic.advance(q, state.joint_velocity[item, column], work.span[item, slot])
-            state.joint_position[item, column] = keep_if_failed(failed, q, moved)
-        if kind == SPHERICAL:
-            phi = signed_triple(model, state.joint_position, dof, item, 3, column)
-            v = signed_triple(model, state.joint_velocity, dof, item, 3, column)
-            phi = spherical.advance(phi, v, work.span[item, slot])
-            set_triple(model, state.joint_position, dof, item, 3, column, phi, failed)
-        if kind == SWING:
-            phi = signed_triple(model, state.joint_position, dof, item, 2, column)
-            v = signed_triple(model, state.joint_velocity, dof, item, 2, column)
-            a, b = swing.advance(phi.x, phi.y, v.x, v.y, work.span[item, slot])
-            phi.x = a
-            phi.y = b
-            set_triple(model, state.joint_position, dof, item, 2, column, phi, failed)
-        if kind == FLOATING:
-            integrate_root(model, state, link, column, h, failed)
-
-
-@wp.func
-def integrate_root(model: ModelArrays, state: StateArrays, link: int, column: int, h: Real, failed: Real):
-    """Advance the pose of a free root."""
-    p_WL = load_vec3(state.root_pose, 0, column)
-    x = load_vec3(state.root_pose, 3, column)
-    p_LM = load_vec3(model.link_frame, 12 * link + 9, column)
-    v_M = load_vec3(state.root_velocity, 0, column)
-    w_M = load_vec3(state.root_velocity, 3, column)
-    p, z, w = floating.advance(p_WL, x, state.root_pose[6, column], p_LM, v_M, w_M, h)
-    state.root_pose[0, column] = keep_if_failed(failed, p_WL.x, p.x)
-    state.root_pose[1, column] = keep_if_failed(failed, p_WL.y, p.y)
-    state.root_pose[2, column] = keep_if_failed(failed, p_WL.z, p.z)
-    state.root_pose[3, column] = keep_if_failed(failed, x.x, z.x)
-    state.root_pose[4, column] = keep_if_failed(failed, x.y, z.y)
-    state.root_pose[5, column] = keep_if_failed(failed, x.z, z.z)
-    state.root_pose[6, column] = keep_if_failed(failed, state.root_pose[6, column], w)
+        if model.link_joint[link] == SPHERICAL:
+            dof = model.link_dof[link]
+            v = signed_triple(model, work.v, dof, dof, 3, column, slot)
+            x, w = quaternion_exp(v * neg(h))
+            turned = quaternion_matrix(x, w) * signed_triple(model, rates, dof, dof, 3, column, slot)
+            set_triple(model, rates, dof, dof, 3, column, slot, turned)

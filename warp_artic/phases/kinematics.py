@@ -12,8 +12,8 @@ from warp_artic.math.numbers import add, mat3, mul, real, vec3  # noqa: F401 (op
 from warp_artic.math.spatial import column as matrix_column
 from warp_artic.math.spatial import cross, mat_mul
 from warp_artic.model.arrays import (
+    Array,
     ModelArrays,
-    StateArrays,
     WorkArrays,
     load_mat3,
     load_vec3,
@@ -35,8 +35,13 @@ def place_world(model: ModelArrays, work: WorkArrays, column: int, slot: int):
 
 
 @wp.func
-def place_links(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Write R_WM, p_PM, w, axis, v and the velocity accelerations of all links."""
+def place_links(
+    model: ModelArrays, work: WorkArrays, positions: Array, root: Array, velocities: Array, column: int, slot: int
+):
+    """Write R_WM, p_PM, w, axis and the velocity accelerations of all links.
+
+    `positions` has those of joint dofs, `root` the pose of a free root, `velocities` those of all dofs.
+    """
     place_world(model, work, column, slot)
     for k in range(model.link_count):
         link = model.order[k]
@@ -52,46 +57,45 @@ def place_links(model: ModelArrays, state: StateArrays, work: WorkArrays, column
         null = vec3(zero, zero, zero)
         coriolis = null
         if kind == REVOLUTE:
-            v = state.joint_velocity[item, column]
-            R_WM, axis, w, bias = revolute.place(R_WF, w_P, state.joint_position[item, column], v)
+            R_WM, axis, w, bias = revolute.place(R_WF, w_P, positions[item, slot], velocities[dof, slot])
             store_mat3(work.R_WM, 9 * link, slot, R_WM)
             store_vec3(work.w, 3 * link, slot, w)
             store_vec3(work.velocity_moment, 3 * link, slot, bias)
             store_vec3(work.axis, 3 * dof, slot, axis)
-            work.v[dof, slot] = v
         if kind == PRISMATIC:
-            v = state.joint_velocity[item, column]
-            axis, shift, bias = prismatic.place(R_WF, w_P, state.joint_position[item, column], v)
+            axis, shift, bias = prismatic.place(R_WF, w_P, positions[item, slot], velocities[dof, slot])
             p_PM = p_PM + shift
             coriolis = bias
             store_mat3(work.R_WM, 9 * link, slot, R_WF)
             store_vec3(work.w, 3 * link, slot, w_P)
             store_vec3(work.velocity_moment, 3 * link, slot, null)
             store_vec3(work.axis, 3 * dof, slot, axis)
-            work.v[dof, slot] = v
         if kind == SPHERICAL:
-            place_spherical(model, state, work, link, dof, item, column, slot, R_WF, w_P)
+            place_spherical(model, work, positions, velocities, link, column, slot, R_WF, w_P)
         if kind == SWING:
-            place_swing(model, state, work, link, dof, item, column, slot, R_WF, w_P)
+            place_swing(model, work, positions, velocities, link, column, slot, R_WF, w_P)
         if kind == FIXED:
             store_mat3(work.R_WM, 9 * link, slot, R_WF)
             store_vec3(work.w, 3 * link, slot, w_P)
             store_vec3(work.velocity_moment, 3 * link, slot, null)
         if kind == FLOATING:
-            place_floating(state, work, link, dof, column, slot)
+            place_floating(work, root, velocities, link, dof, slot)
         store_vec3(work.p_PM, 3 * link, slot, p_PM)
         store_vec3(work.velocity_force, 3 * link, slot, cross(w_P, cross(w_P, p_PM)) + coriolis)
 
 
 @wp.func
-def signed_triple(model: ModelArrays, values: ModelArrays, dof: int, item: int, count: int, column: int):
-    """Positions or velocities of a rotational joint as a vector in the axes of M, in the direction parent -> child."""
-    zero = real(0.0, values[item, column])
+def signed_triple(model: ModelArrays, values: Array, row: int, dof: int, count: int, column: int, slot: int):
+    """Positions or velocities of a rotational joint as a vector in the axes of M, in the direction parent -> child.
+
+    They are in the rows from `row` on of `values`; `dof` is the first of the joint.
+    """
+    zero = real(0.0, values[row, slot])
     x = zero
     y = zero
     z = zero
     for k in range(count):
-        value = values[item + k, column] * model.dof_sign[item + k, column]
+        value = values[row + k, slot] * model.dof_sign[dof - model.root_dofs + k, column]
         axis = model.dof_axis[dof + k]
         if axis == 0:
             x = value
@@ -105,19 +109,20 @@ def signed_triple(model: ModelArrays, values: ModelArrays, dof: int, item: int, 
 @wp.func
 def place_spherical(
     model: ModelArrays,
-    state: StateArrays,
     work: WorkArrays,
+    positions: Array,
+    velocities: Array,
     link: int,
-    dof: int,
-    item: int,
     column: int,
     slot: int,
     R_WF: ModelArrays,
     w_P: ModelArrays,
 ):
     """Place a link on a joint with three free rotations."""
-    phi = signed_triple(model, state.joint_position, dof, item, 3, column)
-    v = signed_triple(model, state.joint_velocity, dof, item, 3, column)
+    dof = model.link_dof[link]
+    item = dof - model.root_dofs
+    phi = signed_triple(model, positions, item, dof, 3, column, slot)
+    v = signed_triple(model, velocities, dof, dof, 3, column, slot)
     R_WM, w, bias = spherical.place(R_WF, w_P, phi, v)
     store_mat3(work.R_WM, 9 * link, slot, R_WM)
     store_vec3(work.w, 3 * link, slot, w)
@@ -125,25 +130,25 @@ def place_spherical(
     for k in range(3):
         axis = matrix_column(R_WM, model.dof_axis[dof + k])
         store_vec3(work.axis, 3 * (dof + k), slot, axis * model.dof_sign[item + k, column])
-        work.v[dof + k, slot] = state.joint_velocity[item + k, column]
 
 
 @wp.func
 def place_swing(
     model: ModelArrays,
-    state: StateArrays,
     work: WorkArrays,
+    positions: Array,
+    velocities: Array,
     link: int,
-    dof: int,
-    item: int,
     column: int,
     slot: int,
     R_WF: ModelArrays,
     w_P: ModelArrays,
 ):
     """Place a link on a joint with two free rotations."""
-    phi = signed_triple(model, state.joint_position, dof, item, 2, column)
-    v = signed_triple(model, state.joint_velocity, dof, item, 2, column)
+    dof = model.link_dof[link]
+    item = dof - model.root_dofs
+    phi = signed_triple(model, positions, item, dof, 2, column, slot)
+    v = signed_triple(model, velocities, dof, dof, 2, column, slot)
     R_WM, axis_1, axis_2, w, bias = swing.place(R_WF, w_P, phi.x, phi.y, v.x, v.y)
     store_mat3(work.R_WM, 9 * link, slot, R_WM)
     store_vec3(work.w, 3 * link, slot, w)
@@ -154,22 +159,18 @@ def place_swing(
             store_vec3(work.axis, 3 * (dof + k), slot, axis_1 * sign)
         else:
             store_vec3(work.axis, 3 * (dof + k), slot, axis_2 * sign)
-        work.v[dof + k, slot] = state.joint_velocity[item + k, column]
 
 
 @wp.func
-def place_floating(state: StateArrays, work: WorkArrays, link: int, dof: int, column: int, slot: int):
+def place_floating(work: WorkArrays, root: Array, velocities: Array, link: int, dof: int, slot: int):
     """Place a free root: three linear dofs along the axes of W, then three angular ones."""
-    x = load_vec3(state.root_pose, 3, column)
-    R_WM = floating.place(x, state.root_pose[6, column])
+    x = load_vec3(root, 3, slot)
     zero = real(0.0, x.x)
     one = real(1.0, zero)
-    store_mat3(work.R_WM, 9 * link, slot, R_WM)
-    store_vec3(work.w, 3 * link, slot, load_vec3(state.root_velocity, 3, column))
+    store_mat3(work.R_WM, 9 * link, slot, floating.place(x, root[6, slot]))
+    store_vec3(work.w, 3 * link, slot, load_vec3(velocities, dof + 3, slot))
     store_vec3(work.velocity_moment, 3 * link, slot, vec3(zero, zero, zero))
     for k in range(2):
         store_vec3(work.axis, 3 * (dof + 3 * k), slot, vec3(one, zero, zero))
         store_vec3(work.axis, 3 * (dof + 3 * k + 1), slot, vec3(zero, one, zero))
         store_vec3(work.axis, 3 * (dof + 3 * k + 2), slot, vec3(zero, zero, one))
-    for k in range(6):
-        work.v[dof + k, slot] = state.root_velocity[k, column]

@@ -1,7 +1,7 @@
 """Link damping:  force = m d_lin v_C and moment = I_C d_ang w + c x force, against the motion of the link.
 
-The rates are those of the implicit step of vdot = -d v for the link alone, d / (1 + h d), which no time step makes
-unstable.
+The rates are those of the implicit step of vdot = -d v for the link alone, d / (1 + theta h d), which no time step
+makes unstable; theta as in `phases.implicit`.
 """
 
 import warp as wp
@@ -9,21 +9,29 @@ import warp as wp
 from warp_artic.math.numbers import Real, add, div, mul, real  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, sym_rotate
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_sym3, load_vec3, store_vec3
+from warp_artic.phases.implicit import implicit_theta
+
+
+@wp.func
+def implicit_rate(work: WorkArrays, rate: Real, slot: int, h: Real):
+    """d / (1 + theta h d)."""
+    x = h * rate
+    one = real(1.0, h)
+    return rate / (one + implicit_theta(x, one, work.least[0, slot]) * x)
 
 
 @wp.func
 def set_link_drag(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write drag forces and moments of all links; `work.linear` has the velocities of their origins."""
-    one = real(1.0, h)
     for link in range(model.link_count):
         R_WM = load_mat3(work.R_WM, 9 * link, slot)
         w = load_vec3(work.w, 3 * link, slot)
         c = R_WM * load_vec3(model.link_center, 3 * link, column)
-        linear_rate = model.link_linear_damping[link, column]
-        angular_rate = model.link_angular_damping[link, column]
+        linear_rate = implicit_rate(work, model.link_linear_damping[link, column], slot, h)
+        angular_rate = implicit_rate(work, model.link_angular_damping[link, column], slot, h)
         v_C = load_vec3(work.linear, 3 * link, slot) + cross(w, c)
-        force = v_C * (model.link_mass[link, column] * linear_rate / (one + h * linear_rate))
+        force = v_C * (model.link_mass[link, column] * linear_rate)
         spin = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column)) * w
-        moment = spin * (angular_rate / (one + h * angular_rate)) + cross(c, force)
+        moment = spin * angular_rate + cross(c, force)
         store_vec3(work.drag_force, 3 * link, slot, force)
         store_vec3(work.drag_moment, 3 * link, slot, moment)

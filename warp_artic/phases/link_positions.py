@@ -4,13 +4,13 @@ import warp as wp
 
 from warp_artic.math.numbers import add, mul, real, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import mat_mul
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_mat3, load_vec3, store_vec3
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3, store_vec3
 from warp_artic.model.kinds import FLOATING
 
 
 @wp.func
-def locate_links(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Write p_WM of all links, from what `place_links` has written."""
+def locate_links(model: ModelArrays, work: WorkArrays, root: Array, column: int, slot: int):
+    """Write p_WM of all links, from what `place_links` has written and the pose of a free root."""
     zero = real(0.0, model.gravity[0, column])
     store_vec3(work.p_WM, 3 * model.link_count, slot, vec3(zero, zero, zero))
     for k in range(model.link_count):
@@ -20,5 +20,5 @@ def locate_links(model: ModelArrays, state: StateArrays, work: WorkArrays, colum
         if model.link_joint[link] == FLOATING:
             R_WM = load_mat3(work.R_WM, 9 * link, slot)
             R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, column))
-            p_WM = load_vec3(state.root_pose, 0, column) + R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
+            p_WM = load_vec3(root, 0, slot) + R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
         store_vec3(work.p_WM, 3 * link, slot, p_WM)

@@ -20,6 +20,7 @@ from warp_artic.model.arrays import (
     load_vec3,
     store_vec3,
 )
+from warp_artic.phases.integrate import load_state
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
@@ -35,9 +36,10 @@ def report_links(
     slot: int,
 ):
     """Write poses (7 rows a link), velocities (6 rows a link) and energies (2 rows)."""
-    place_links(model, state, work, column, slot)
+    load_state(model, state, work, column, slot)
+    place_links(model, work, work.position, work.root, work.v, column, slot)
     move_links(model, work, slot)
-    locate_links(model, state, work, column, slot)
+    locate_links(model, work, work.root, column, slot)
     g = load_vec3(model.gravity, 0, column)
     zero = real(0.0, g.x)
     half = real(0.5, g.x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,10 @@ import warp as wp
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
-from warp_artic.kernels.launch import kernels_for
+from warp_artic.kernels.launch import SETTLES, kernels_for
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
+from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.views import (
@@ -89,6 +90,8 @@ class Simulation:
         self.environments = environments
         self.device = _device(device)
         self.settings = (settings or SolverSettings()).resolved(scene)
+        if self.settings.integrator == "rk4":
+            check_free_motion(scene)
         self.joint_names = scene.dof_names
         self.link_names = scene.link_names
         self.root_names = tuple(
@@ -98,7 +101,8 @@ class Simulation:
         self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
-        self._groups = build_groups(scene, environments, self._numbers, self.device, self.settings.solver == "direct")
+        bounded = replace(scene, articulations=tuple(tree.bounded(self.settings.dt) for tree in scene.articulations))
+        self._groups = build_groups(bounded, environments, self._numbers, self.device, self.settings.solver == "direct")
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self._record_launches()
@@ -282,16 +286,17 @@ class Simulation:
         return numbers_for(self.settings.precision, wide)
 
     def _kernels(self, group: Group):
-        return kernels_for(group.columns.numbers, self.settings.integrator, self.settings.solver)
+        return kernels_for(group.columns.numbers, SETTLES[self.settings.solver])
 
     def _record_launches(self) -> None:
         """Pack the arguments of the launches that every step repeats."""
         settings = self.settings
-        iterations = settings.position_iterations + settings.velocity_iterations
         self._count = 1
+        kernel, numbers = "step", (self._count, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule)
+        if settings.integrator == "rk4":
+            kernel, numbers = "runge_kutta", (self._count, settings.dt)
         self._launches = [
-            self._launch(group, "step", ("control",), (), (self._count, iterations, settings.dt), record_cmd=True)
-            for group in self._groups
+            self._launch(group, kernel, ("control",), (), numbers, record_cmd=True) for group in self._groups
         ]
         self._reports = [self._launch(group, "report", ("report",), (), record_cmd=True) for group in self._groups]
 
@@ -379,6 +384,7 @@ class Simulation:
     def _forget_history(self, chosen: np.ndarray) -> None:
         for member in self._members:
             _write_columns(member, "failure", np.zeros((2, len(chosen))), chosen)
+            _write_columns(member, "started", np.zeros((1, len(chosen))), chosen)
             dofs = member.group.tree.dof_count
             _write_columns(member, "smooth_acceleration", np.zeros((dofs, len(chosen))), chosen)
 

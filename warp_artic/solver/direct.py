@@ -32,7 +32,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.pgs import settle_pgs
+from warp_artic.solver.pgs import sweep_rows
 
 BOLD_GUESSES = wp.constant(6)
 """Guesses in which every contradiction is changed at once; later ones change the first alone, which cannot cycle."""
@@ -175,10 +175,11 @@ def improve_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int, b
         gives_way = where_positive(absolute(z) - work.bound[2 * row, slot], held * may_change - lets_go, zero)
         slide = work.bound[2 * row + 1, slot]
         slides = where_positive(z, slide, neg(slide))
-        # A given impulse is wrong where the row is carried past its goal by it, or is outside its window.
+        # A given impulse is wrong where the row is carried past its goal by it, or is let go outside its window.
         reach = y + work.compliance[row, slot] * z
         past = where_positive(z, reach - goal, where_positive(neg(z), goal - reach, zero))
         beyond = where_positive(is_stop, maximum(lower - y, y - upper), zero)
+        beyond = where_positive(absolute(z), zero, beyond)
         given = work.active[row, slot] - held
         returns = where_positive(maximum(past, beyond) - tolerance, given * may_change, zero)
         nearest = minimum(maximum(y, lower), upper)
@@ -219,4 +220,4 @@ def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: i
         response = model.row_slot[row] * model.dof_count
         for dof in range(model.dof_count):
             work.v_next[dof, slot] = work.v_next[dof, slot] + work.response[response + dof, slot] * change
-    settle_pgs(model, work, slot, 1)
+    sweep_rows(model, work, slot, 1)

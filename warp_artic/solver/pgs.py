@@ -2,16 +2,17 @@
 
 A row becomes active in the environments in which the velocities so far leave its window, and stays active for the step.
 Each iteration visits the active rows in order, gives each the impulse that solves it alone, and applies the difference
-through its response. Rows whose window is left only because of the impulses of others join in the next round, which
-iterates again in just those environments (`work.joining`): what an environment does never depends on its neighbours in
-a lane.
+through its response. It visits them in reversed order first, then in order, so that what comes last has the last word:
+back and there leave of each error a real share below one, and what many coupled rows leave of their errors in a step
+dies out in the following ones, where sweeps in one direction can make it grow. Rows whose window is left only because
+of the impulses of others join in the next round, which iterates again in just those environments (`work.joining`): what
+an environment does never depends on its neighbours in a lane.
 """
 
 import warp as wp
 
-from warp_artic.constraints.mimic import soften_mimic_row
 from warp_artic.constraints.rotation_limit import bend_window
-from warp_artic.constraints.rows import project, row_response, row_velocity
+from warp_artic.constraints.rows import prepare_response, project, push_row, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     add,
@@ -22,9 +23,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import MIMIC
-from warp_artic.phases.impulse_response import respond
+from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
@@ -46,56 +45,56 @@ def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
 
 
 @wp.func
-def prepare_responses(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real, reach: Real
-):
-    """Compute the responses that the active rows need and do not have, and what depends on them."""
+def prepare_responses(model: ModelArrays, work: WorkArrays, slot: int):
+    """Compute the responses that the active rows need and do not have."""
     for row in range(model.row_count):
         if any_positive(work.active[row, slot]):
-            response = model.row_slot[row]
-            if work.ready[response, slot] == 0:
-                respond(model, work, model.slot_row[response], response * model.dof_count, slot)
-                work.ready[response, slot] = 1
-                if model.row_family[row] == MIMIC:
-                    soften_mimic_row(model, state, work, row, column, slot, h, reach)
+            prepare_response(model, work, row, slot)
 
 
 @wp.func
 def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Correct the active limits of finite rotations for curvature; only the environments that have some join."""
+    """Correct the limits of finite rotations for curvature in the environments that have an active one; these join."""
+    first = model.row_count - model.rotation_rows
     joining = real(0.0, h)
-    for row in range(model.row_count - model.rotation_rows, model.row_count):
-        active = work.active[row, slot]
-        if any_positive(active):
-            bend_window(model, work, row, column, slot, h)
-            joining = maximum(joining, active)
+    for row in range(first, model.row_count):
+        joining = maximum(joining, work.active[row, slot])
     work.joining[0, slot] = joining
-    return any_positive(joining)
+    found = any_positive(joining)
+    if found:
+        for row in range(first, model.row_count):
+            bend_window(model, work, row, column, slot, h, joining)
+    return found
 
 
 @wp.func
 def settle_pgs(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
-    """Solve the active rows one after the other, `iterations` times."""
+    """Solve the active rows one after the other, back and there, `iterations` times."""
+    for sweep in range(2 * iterations):
+        sweep_rows(model, work, slot, sweep % 2)
+
+
+@wp.func
+def sweep_rows(model: ModelArrays, work: WorkArrays, slot: int, forward: int):
+    """Solve the active rows one after the other, in order or, if `forward` is 0, in reversed order."""
     joining = work.joining[0, slot]
-    for _iteration in range(iterations):
-        for row in range(model.row_count):
-            active = work.active[row, slot]
-            if any_positive(active):
-                old = work.impulse[row, slot]
-                r = row_response(model, work, row, slot)
-                y_free = row_velocity(model, work, row, slot) - r * old
-                solved = project(
-                    y_free,
-                    r,
-                    work.window[2 * row, slot],
-                    work.window[2 * row + 1, slot],
-                    work.compliance[row, slot],
-                    work.bound[2 * row, slot],
-                    work.bound[2 * row + 1, slot],
-                )
-                impulse = where_positive(active * joining, solved, old)
-                work.impulse[row, slot] = impulse
-                change = impulse - old
-                response = model.row_slot[row] * model.dof_count
-                for dof in range(model.dof_count):
-                    work.v_next[dof, slot] = work.v_next[dof, slot] + work.response[response + dof, slot] * change
+    last = model.row_count - 1
+    for k in range(model.row_count):
+        row = forward * k + (1 - forward) * (last - k)
+        active = work.active[row, slot]
+        if any_positive(active):
+            old = work.impulse[row, slot]
+            r = row_response(model, work, row, slot)
+            y_free = row_velocity(model, work, row, slot) - r * old
+            solved = project(
+                y_free,
+                r,
+                work.window[2 * row, slot],
+                work.window[2 * row + 1, slot],
+                work.compliance[row, slot],
+                work.bound[2 * row, slot],
+                work.bound[2 * row + 1, slot],
+            )
+            impulse = where_positive(active * joining, solved, old)
+            work.impulse[row, slot] = impulse
+            push_row(model, work, row, slot, impulse - old)

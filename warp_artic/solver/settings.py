@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 
 from warp_artic.errors import SettingsError
 
-SOLVERS = ("direct", "pgs")
-INTEGRATORS = ("midpoint", "semi_implicit")
+SOLVERS = ("direct", "pgs", "tgs")
+INTEGRATORS = ("midpoint", "rk4", "semi_implicit")
 LARGEST_COUNT = 1_000_000
 """Most sweeps that a setting may ask for."""
 PRECISIONS = ("float32", "float64")
@@ -24,11 +24,12 @@ class SolverSettings:
     solver: str = "direct"
     """How constraint rows are solved: one of SOLVERS."""
     position_iterations: int | None = None
-    """Sweeps over the active constraint rows in a step; default 8."""
+    """Of "pgs": sweeps over the active constraint rows, back and there, in a step; of "tgs": substeps, with such a
+    sweep in each; default 4."""
     velocity_iterations: int | None = None
-    """Further sweeps over the active constraint rows; default 0."""
-    integrator: str = "semi_implicit"
-    """One of INTEGRATORS."""
+    """Of "pgs" and "tgs": further sweeps, in every substep; default 0."""
+    integrator: str = "midpoint"
+    """One of INTEGRATORS; "rk4" is for motion without limits, dry friction, tendons and other constraint rows."""
     precision: str = "float32"
     """"float32" or "float64"."""
     variant: str = "auto"
@@ -49,6 +50,15 @@ class SolverSettings:
             if value not in allowed:
                 raise SettingsError(f"{name}: {value!r} is not one of {', '.join(allowed)}")
 
+    @property
+    def schedule(self) -> tuple[int, int, int]:
+        """Substeps of a step, sweeps over the rows in each of them, and further sweeps in the last one."""
+        if self.solver == "tgs":
+            return self.position_iterations, 1 + self.velocity_iterations, 0
+        if self.solver == "pgs":
+            return 1, self.position_iterations, self.velocity_iterations
+        return 1, 1, 0
+
     def resolved(self, scene) -> SolverSettings:
         """These settings with every None replaced by what the scene authors, else the default."""
         authored = {
@@ -56,7 +66,7 @@ class SolverSettings:
             "position_iterations": _largest(tree.position_iterations for tree in scene.articulations),
             "velocity_iterations": _largest(tree.velocity_iterations for tree in scene.articulations),
         }
-        default = {"dt": 1.0 / 240.0, "position_iterations": 8, "velocity_iterations": 0}
+        default = {"dt": 1.0 / 240.0, "position_iterations": 4, "velocity_iterations": 0}
         chosen = {}
         for field in fields(self):
             value = getattr(self, field.name)

@@ -1,123 +1,53 @@
-"""The new velocities of one column, as a list of phases.
+"""One step of one column: Moreau's midpoint, or the semi-implicit Euler step, which is the same without a middle.
 
-Drives are folded into the factors until one exceeds its maximum force. Then it leaves them, and the step is solved
-again with the rest: each pass can only take further drives out, so the passes end.
+    q_M = q moved by h/2 v,   M(q_M) (v+ - v) = h f(q_M, v + h/2 a) + J^T z,   q+ = q moved by h/2 v, then by h/2 v+
+with a the smooth acceleration of the step before, so that an impact does not leak into the forces of the next step.
+One evaluation a step; second order where motion is smooth. Springs, drives and dampers follow `phases.implicit`. Joints
+at a stop have no middle: they move by h v+ from where they were.
+
+With n substeps the velocities and positions advance n times by h / n, with constraint rows, springs and dampers at the
+positions that are reached, and the factors, responses and velocity forces of the step (Mimic Joints, PGS and TGS
+Implementation).
 """
 
 import warp as wp
 
-from warp_artic.constraints.drive import fold_drives, saturate_drive, set_drive_law
-from warp_artic.constraints.rows import set_single_coefficient
-from warp_artic.constraints.table import set_row
+from warp_artic.constraints.bouncing_limit import share_bounces
+from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    absolute,
     add,
+    any_positive,
     div,
+    maximum,
+    minimum,
     mul,
+    neg,
     real,
+    sub,
     where_positive,
 )
-from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import DRIVE
-from warp_artic.phases.articulated_inertia import factor_inertias
-from warp_artic.phases.impulse_response import respond
-from warp_artic.phases.joint_accelerations import accelerate_links
+from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import FIXED_TENDON_LIMIT, SOFT_LIMIT, SPATIAL_TENDON_LIMIT
+from warp_artic.phases.integrate import (
+    count_step,
+    find_failure,
+    load_state,
+    move_joints,
+    store_state,
+    turn_rates,
+)
+from warp_artic.phases.joint_loads import set_joint_loads
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
-from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
-from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
-
-ROUNDS = wp.constant(16)
-"""Times that rows may join the active ones within a pass."""
-BENDS = wp.constant(3)
-"""Times that the limits of finite rotations are corrected for curvature."""
-PASSES = wp.constant(4)
-"""Times that saturated drives may leave the factors within a step."""
+from warp_artic.solver.velocities import solve_velocities
 
 
 @wp.func
-def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """Write the effective inertia 1 / (M^-1)_ii of the dofs of acceleration drives, from factors without drives."""
-    one = real(1.0, work.D_inverse[0, slot])
-    for row in range(model.row_count):
-        if model.row_family[row] == DRIVE:
-            item = model.row_item[row]
-            set_single_coefficient(model, work, row, slot, one)
-            respond(model, work, row, 0, slot)
-            inertia = one / work.response[model.row_dof[row], slot]
-            work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
-
-
-@wp.func
-def leave_drives_out(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """No drive in the factors, and gains as they are authored."""
-    for item in range(model.dof_count - model.root_dofs):
-        work.drive_scale[item, slot] = real(1.0, h)
-        work.drive_bias[item, slot] = real(0.0, h)
-        work.drive_slope[item, slot] = real(0.0, h)
-        work.saturated[item, slot] = real(0.0, h)
-
-
-@wp.func
-def find_free_velocities(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """v+ without constraint rows, and the acceleration that leads to it, from the factors."""
-    accelerate_links(model, work, work.v_next, column, slot)
-    for dof in range(model.dof_count):
-        vdot = work.v_next[dof, slot]
-        state.smooth_acceleration[dof, column] = vdot
-        work.v_next[dof, slot] = work.v[dof, slot] + h * vdot
-
-
-@wp.func
-def solve_rows(
-    model: ModelArrays,
-    state: StateArrays,
-    work: WorkArrays,
-    column: int,
-    slot: int,
-    h: Real,
-    reach: Real,
-    iterations: int,
-    settle: wp.Function,
-):
-    """v+ with constraint rows."""
-    zero = real(0.0, h)
-    for row in range(model.row_count):
-        work.active[row, slot] = zero
-        work.impulse[row, slot] = zero
-        set_row(model, state, work, row, column, slot, h, reach)
-    for response in range(model.slot_count):
-        work.ready[response, slot] = 0
-    rounds = int(0)
-    bends = int(0)
-    unsolved = activate_rows(model, work, slot)
-    while unsolved:
-        prepare_responses(model, state, work, column, slot, h, reach)
-        settle(model, work, slot, iterations)
-        rounds += 1
-        unsolved = rounds < ROUNDS
-        if unsolved:
-            unsolved = activate_rows(model, work, slot)
-        if not unsolved and bends < BENDS and model.rotation_rows > 0:
-            unsolved = bend_windows(model, work, column, slot, h)
-            bends += 1
-
-
-@wp.func
-def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """Mark the folded drives that exceed their maximum force; says whether there are any."""
-    found = bool(False)
-    for row in range(model.row_count):
-        if model.row_family[row] == DRIVE:
-            if saturate_drive(model, work, row, column, slot):
-                found = bool(True)
-    return found
-
-
-@wp.func
-def solve_velocities(
+def step_column(
     model: ModelArrays,
     state: StateArrays,
     control: ControlArrays,
@@ -125,69 +55,161 @@ def solve_velocities(
     column: int,
     slot: int,
     h: Real,
-    reach: Real,
-    iterations: int,
+    has_middle: int,
+    substeps: int,
+    sweeps: int,
+    last_sweeps: int,
     settle: wp.Function,
 ):
-    """v+ in `work.v_next`, from positions and velocities that `place_links` has put into the work space.
+    """Advance the state of one column by h, with `sweeps` in a substep and `last_sweeps` more in the last one."""
+    h_sub = h / real(float(substeps), h)
+    count_step(state, column)
+    load_state(model, state, work, column, slot)
+    find_least_share(state, work, column, slot, has_middle)
+    place_step(model, state, work, column, slot, h, has_middle)
+    if model.load_friction == 1:
+        set_joint_loads(model, state, control, work, column, slot)
+    for substep in range(substeps):
+        own_sweeps = int(sweeps)
+        if substep == substeps - 1:
+            own_sweeps += last_sweeps
+        solve_velocities(model, control, work, column, slot, h_sub, substep, own_sweeps, settle)
+        find_failure(model, state, work, column, slot)
+        keep_smooth_acceleration(model, state, work, column, slot, h_sub, substep, substeps)
+        set_shares(model, work, slot, h, has_middle)
+        if has_middle == 1:
+            land_on_limits(model, work, column, slot, h_sub)
+        move_joints(model, work, work.position, work.root, column, slot, h_sub, has_middle, 1)
+        take_velocities(model, work, slot, h_sub)
+    store_state(model, state, work, column, slot)
+    started = state.started[0, column]
+    state.started[0, column] = real(1.0, started)
 
-    `reach` is the time from those positions to the end of the step.
+
+@wp.func
+def place_step(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int
+):
+    """Place the links where forces are evaluated, with the velocities expected there; drag is that of v."""
+    if has_middle == 1:
+        half = h * real(0.5, h)
+        move_joints(model, work, work.middle, work.middle_root, column, slot, h, 1, 0)
+        if model.link_damping == 1:
+            place_links(model, work, work.middle, work.middle_root, work.v, column, slot)
+            move_links(model, work, slot)
+            set_link_drag(model, work, column, slot, h)
+        for dof in range(model.dof_count):
+            v = work.v[dof, slot]
+            if model.spatial_leaves > 0:
+                work.shift[dof, slot] = neg(half * v)
+            work.u[dof, slot] = state.smooth_acceleration[dof, column]
+        turn_rates(model, work, work.u, column, slot, h)
+        for dof in range(model.dof_count):
+            work.v_next[dof, slot] = work.v[dof, slot] + half * work.u[dof, slot]
+        place_links(model, work, work.middle, work.middle_root, work.v_next, column, slot)
+        if model.spatial_leaves > 0:
+            locate_links(model, work, work.middle_root, column, slot)
+    else:
+        if model.spatial_leaves > 0:
+            for dof in range(model.dof_count):
+                work.shift[dof, slot] = real(0.0, h)
+        place_links(model, work, work.position, work.root, work.v, column, slot)
+        if model.link_damping == 1:
+            move_links(model, work, slot)
+            set_link_drag(model, work, column, slot, h)
+        if model.spatial_leaves > 0:
+            locate_links(model, work, work.root, column, slot)
+
+
+@wp.func
+def find_least_share(state: StateArrays, work: WorkArrays, column: int, slot: int, has_middle: int):
+    """Write the share of `phases.implicit`: one without a middle and in the first step, else a half."""
+    started = state.started[0, column]
+    one = real(1.0, started)
+    work.least[0, slot] = one
+    work.free_share[0, slot] = one
+    if has_middle == 1:
+        work.least[0, slot] = one - real(0.5, started) * started
+        work.free_share[0, slot] = real(0.5, started)
+
+
+@wp.func
+def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_middle: int):
+    """Write how much of the step each dof moves with v+."""
+    least = work.least[0, slot]
+    free = real(1.0, like)
+    if has_middle == 1:
+        free = real(0.5, like)
+    for dof in range(model.dof_count):
+        work.share[dof, slot] = free
+    first = model.stop_row
+    if any_positive(least - free):
+        first = 0
+        for dof in range(model.root_dofs, model.dof_count):
+            stiffness = work.spring[dof, slot] + work.damper[dof, slot]
+            work.share[dof, slot] = where_positive(stiffness, least, free)
+    for row in range(first, model.row_count):
+        active = work.active[row, slot]
+        if any_positive(active):
+            share = active
+            if row < model.stop_row:
+                share = least * active
+            start = model.row_term[row]
+            for term in range(start, start + model.row_terms[row]):
+                dof = model.term_dof[term]
+                work.share[dof, slot] = maximum(work.share[dof, slot], share)
+    if model.bouncing_limits > 0:
+        share_bounces(model, work, slot)
+
+
+@wp.func
+def keep_smooth_acceleration(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    substep: int,
+    substeps: int,
+):
+    """Write the smooth acceleration of a step, or add that of a further substep to the mean.
+
+    Smooth is all but the impulses of stops, and in the first step of an environment what is no row. Of a dof that stops
+    hold, or slow down, only what they leave of it.
     """
-    if model.spatial_leaves > 0:
-        locate_links(model, state, work, column, slot)
-    leave_drives_out(model, work, slot, h)
-    measuring = model.acceleration_drives == 1
-    if not measuring:
-        set_drive_law(model, state, control, work, column, slot, reach)
-    passes = int(0)
-    unsolved = bool(True)
-    while unsolved:
-        fold_drives(model, control, work, column, slot, h)
-        set_link_inertias(model, control, work, column, slot)
-        factor_inertias(model, work, column, slot)
-        if measuring:
-            measure_inertias(model, work, column, slot)
-            set_drive_law(model, state, control, work, column, slot, reach)
-            measuring = bool(False)
-        else:
-            find_free_velocities(model, state, work, column, slot, h)
-            solve_rows(model, state, work, column, slot, h, reach, iterations, settle)
-            passes += 1
-            unsolved = passes < PASSES
-            if unsolved:
-                unsolved = saturate_drives(model, work, column, slot)
-
-
-@wp.func
-def drag_links(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Link damping at the velocities that `place_links` has put into the work space."""
-    if model.link_damping == 1:
-        move_links(model, work, slot)
-        set_link_drag(model, work, column, slot, h)
-
-
-@wp.func
-def solve_accelerations(
-    model: ModelArrays,
-    state: StateArrays,
-    control: ControlArrays,
-    work: WorkArrays,
-    joint_force: Array,
-    column: int,
-    slot: int,
-):
-    """vdot in `work.v_next` under gravity, external link forces and given generalized forces alone, without drag."""
-    zero = real(0.0, model.gravity[0, column])
-    place_links(model, state, work, column, slot)
-    if model.link_damping == 1:
-        for k in range(3 * model.link_count):
-            work.drag_moment[k, slot] = zero
-            work.drag_force[k, slot] = zero
+    one = real(1.0, h)
+    zero = real(0.0, h)
+    rate = state.started[0, column] / h
     for dof in range(model.dof_count):
-        work.effort[dof, slot] = joint_force[dof, column]
-        work.folded[dof, slot] = zero
-    for dof in range(model.root_dofs, model.dof_count):
-        work.folded[dof, slot] = model.armature[dof - model.root_dofs, column]
-    set_link_inertias(model, control, work, column, slot)
-    factor_inertias(model, work, column, slot)
-    accelerate_links(model, work, work.v_next, column, slot)
+        work.u[dof, slot] = work.vdot[dof, slot]
+    for row in range(model.stop_row):
+        family = model.row_family[row]
+        if family != FIXED_TENDON_LIMIT and family != SPATIAL_TENDON_LIMIT and family != SOFT_LIMIT:
+            impulse = rate * work.impulse[row, slot]
+            if any_positive(absolute(impulse)):
+                response = model.row_slot[row] * model.dof_count
+                for dof in range(model.dof_count):
+                    work.u[dof, slot] = work.u[dof, slot] + work.response[response + dof, slot] * impulse
+    per_second = one / h
+    weight = one / real(float(substeps), h)
+    for dof in range(model.dof_count):
+        smooth = work.u[dof, slot]
+        actual = (work.v_next[dof, slot] - work.v[dof, slot]) * per_second
+        least = where_positive(smooth, maximum(minimum(actual, smooth), zero), minimum(maximum(actual, smooth), zero))
+        mean = weight * least
+        if substep > 0:
+            mean = mean + state.smooth_acceleration[dof, column]
+        state.smooth_acceleration[dof, column] = mean
+
+
+@wp.func
+def take_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+    """Make v+ the velocities, and add up how far the dofs are from where the links are placed."""
+    if model.spatial_leaves > 0:
+        for dof in range(model.dof_count):
+            after = h * work.share[dof, slot]
+            path = (h - after) * work.v[dof, slot] + after * work.v_next[dof, slot]
+            work.shift[dof, slot] = work.shift[dof, slot] + path
+    for dof in range(model.dof_count):
+        work.v[dof, slot] = work.v_next[dof, slot]

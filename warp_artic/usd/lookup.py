@@ -134,6 +134,8 @@ LENGTH_FIELDS: dict[str, tuple[Source, ...]] = {
 LINK_FIELDS: dict[str, tuple[Source, ...]] = {
     "linear_damping": (Source("physxRigidBody:linearDamping", units.RATE),),
     "angular_damping": (Source("physxRigidBody:angularDamping", units.RATE),),
+    "max_linear_velocity": (Source("physxRigidBody:maxLinearVelocity", units.LINEAR_VELOCITY, unbounded=True),),
+    "max_angular_velocity": (Source("physxRigidBody:maxAngularVelocity", units.ANGULAR_VELOCITY, unbounded=True),),
 }
 
 ARTICULATION_FIELDS: dict[str, tuple[Source, ...]] = {

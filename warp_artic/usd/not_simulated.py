@@ -11,7 +11,7 @@ from pxr import Usd
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 
-NOT_YET = ("soft_limit", "envelope", "load_friction")
+NOT_YET = ()
 """Families that are read into the description, but have no effect yet: without its name here, one is not reported."""
 
 
@@ -81,8 +81,6 @@ ATTRIBUTES: dict[str, tuple[str, float]] = {
     "newton:limitStiffness": ("stiffness of the joint limit", -math.inf),
     "newton:limitDamping": ("damping of the joint limit", -math.inf),
     "physxRigidBody:disableGravity": ("a body without gravity", 0.0),
-    "physxRigidBody:maxLinearVelocity": ("the largest linear velocity of a body", math.inf),
-    "physxRigidBody:maxAngularVelocity": ("the largest angular velocity of a body", math.inf),
     "physics:breakForce": ("breaking of a joint by force", math.inf),
     "physics:breakTorque": ("breaking of a joint by torque", math.inf),
     "physics:startsAsleep": ("sleeping", 0.0),

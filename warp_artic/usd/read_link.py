@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from pxr import Usd, UsdGeom
 
@@ -23,8 +25,13 @@ def read_link(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, plac
     path = str(prim.GetPath())
     placement = placements.of(prim)
     properties = read_mass(prim, inventory.colliders.get(path, []), attributes, placements)
-    linear_damping = _damping(prim, "linear_damping", 0.0, attributes)
-    angular_damping = _damping(prim, "angular_damping", _angular_fallback(prim, inventory, attributes), attributes)
+    angular_fallback = _angular_fallback(prim, inventory, attributes)
+    numbers = {
+        "linear_damping": _not_negative(prim, "linear_damping", 0.0, attributes),
+        "angular_damping": _not_negative(prim, "angular_damping", angular_fallback, attributes),
+        "max_linear_velocity": _not_negative(prim, "max_linear_velocity", math.inf, attributes),
+        "max_angular_velocity": _not_negative(prim, "max_angular_velocity", math.inf, attributes),
+    }
     linear_velocity, angular_velocity = _velocities(prim, attributes, placements)
     if placement is None or properties is None:
         return None
@@ -36,17 +43,16 @@ def read_link(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, plac
         pose=placement.pose,
         linear_velocity=linear_velocity,
         angular_velocity=angular_velocity,
-        linear_damping=linear_damping,
-        angular_damping=angular_damping,
+        **numbers,
     )
 
 
-def _damping(prim: Usd.Prim, field: str, fallback: float, attributes: Attributes) -> float:
+def _not_negative(prim: Usd.Prim, field: str, fallback: float, attributes: Attributes) -> float:
     reading = resolve(attributes, prim, field, LINK_FIELDS[field])
     if reading is None:
         return fallback
     if reading.value < 0.0:
-        attributes.report.error("damping", reading.attribute, f"is {reading.value:g} 1/s, must not be negative")
+        attributes.report.error("negative", reading.attribute, f"is {reading.found}, must not be negative")
         return fallback
     attributes.report.readings.setdefault(str(prim.GetPath()), []).append(reading)
     return reading.value

@@ -40,3 +40,16 @@ def read_soft_limit(
     if limit is None or not values:
         return limit, readings
     return replace(limit, **values), readings
+
+
+def report_limit(prim: Usd.Prim, name: str, limit: Limit | None, attributes: Attributes) -> None:
+    """Report what a limit has beside its bounds that has no effect."""
+    if limit is None:
+        return
+    is_soft = limit.stiffness > 0.0 or limit.damping > 0.0
+    if name != str(prim.GetPath()) and (is_soft or limit.restitution > 0.0):
+        text = "compliance and restitution of the limits of a joint with several dofs: not simulated yet"
+        attributes.report.warn("limit-soft", name, text)
+    elif is_soft and limit.restitution > 0.0:
+        text = "the restitution of its limit has no effect: the limit has a stiffness or a damping"
+        attributes.report.warn("limit-soft", name, text)

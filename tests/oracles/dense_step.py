@@ -1,0 +1,321 @@
+"""One time step of an articulation with springs, dampers and hard relations, by dense matrices in double precision.
+
+    q_M = q moved by h/2 v,  a the smooth acceleration of the step before (in the first step: zero), which is what
+    springs of limits do not do, and after the first step what no element does, as far as dofs have moved so
+    M(q_M) (v+ - v) = h (tau - C(q_M, v + h/2 a) - g(q_M)) + h sum of f push + J^T z
+    f = - k (e + theta h ((1 - share) J_L v + theta J_L v+)) - d ((1 - theta) J_S v + theta J_S v+)
+with share = 1/2, and in the first step and for the semi-implicit integrator share = 1; that one has no middle: q_M = q.
+    theta = share + (1 - share) x^2 / (1 + x^2),   x = h (d + h k) r,   r: what a unit impulse along push changes
+of the rate of e. What the stiff elements on single dofs (drives, viscous friction) see as 1 / r is the pivot of their
+dof in the elimination of M from the tips to the root, in which the pivots before have h slope of their own.
+    q+ = q moved by (1 - share) h v, then by share h v+
+for the joints on which elements act; with a middle, all others have the share 1/2 in the first step too. In substeps h
+is that of the substep in all but the first two lines. The velocity of a joint with three free rotations is given in the
+axes of its child: a is turned from those of the step before, v+ from those in the middle to those where it is taken up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tests.oracles import joint_motion, rigid
+from tests.oracles.state import State
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import Joint
+from warp_artic.description.pose import (
+    matrix_from_quaternion,
+    quaternion_from_matrix,
+    quaternion_from_rotation_vector,
+    rotation_vector_from_matrix,
+)
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A spring and damper on a coordinate of which J_L and J_S (N) are the rates that they see."""
+
+    stiffness: float
+    damping: float
+    error: float
+    """e at the start of the step."""
+    length: np.ndarray
+    """J_L, shape (N)."""
+    rate: np.ndarray
+    """J_S, shape (N)."""
+    push: np.ndarray
+    """What a unit force does on each dof, shape (N)."""
+    touches: np.ndarray | None = None
+    """The dofs that it acts on, shape (N); None: those that push and rates have."""
+    is_limit: bool = False
+    """Whether it is the spring of a limit that is passed: its force is not part of a."""
+
+    @property
+    def touched(self) -> np.ndarray:
+        """Which dofs it acts on, shape (N)."""
+        return (self.push != 0.0) | (self.length != 0.0) if self.touches is None else self.touches
+
+
+@dataclass(frozen=True)
+class Relation:
+    """J v+ = y, held by an impulse along J."""
+
+    J: np.ndarray
+    """Shape (N)."""
+    y: float
+
+    @property
+    def touched(self) -> np.ndarray:
+        """Which dofs it acts on, shape (N)."""
+        return self.J != 0.0
+
+
+class DenseStep:
+    """The law of a step of `tree`; call it once a step, with the state at the start of each.
+
+    Args:
+        h: Time step [s].
+        integrator: "midpoint" or "semi_implicit".
+        gravity: [m/s^2]
+        stiffness, damping, bias: Of drives and viscous friction: effort = bias - stiffness q - damping v, shapes (D).
+        elements: Called with the state at the start of a substep, the motion where forces are evaluated and the share;
+            gives its springs and relations.
+        substeps: Times that velocities and positions advance by h / substeps, with M, C and g of the step.
+    """
+
+    def __init__(
+        self,
+        tree: Articulation,
+        h: float,
+        integrator: str,
+        *,
+        gravity=rigid.GRAVITY,
+        stiffness=0.0,
+        damping=0.0,
+        bias=0.0,
+        elements=lambda state, placed, share: (),
+        substeps=1,
+    ):
+        self.tree, self.h, self.gravity, self.elements, self.substeps = tree, h, gravity, elements, substeps
+        self.has_middle = integrator == "midpoint"
+        self.base = rigid.base_count(tree)
+        roots, dofs = np.zeros(self.base), np.ones(len(tree.dofs))
+        self.k, self.d, self.bias = (np.concatenate([roots, dofs * value]) for value in (stiffness, damping, bias))
+        self.acceleration = None
+        """Smooth acceleration of the step before; None before the first step."""
+
+    def __call__(self, state: State) -> State:
+        """The state at the end of the step."""
+        v = rigid.velocity(self.tree, state)
+        is_first = self.acceleration is None
+        share = 0.5 if self.has_middle and not is_first else 1.0
+        ahead = v
+        if self.has_middle and not is_first:
+            ahead = v + 0.5 * self.h * self.turned(self.acceleration, v, np.full(len(v), -self.h))
+        placed = self.place(state, ahead)
+        smooth = 0.0
+        for _ in range(self.substeps):
+            state, change = self.substep(state, placed, share, is_first)
+            smooth += change / self.h
+        self.acceleration = smooth
+        return state
+
+    def substep(self, state: State, placed: rigid.Motion, share: float, is_first: bool) -> tuple[State, np.ndarray]:
+        """The state at the end of a substep, and what is smooth of its change of velocity (N)."""
+        h, v = self.h / self.substeps, rigid.velocity(self.tree, state)
+        M = rigid.mass_matrix(placed)
+        theta = self.pivot_shares(M, share, h)
+        slope = theta * (self.d + theta * h * self.k)
+        drag = (1.0 - theta) * self.d + theta * (1.0 - share) * h * self.k
+        q = np.concatenate([np.zeros(self.base), state.joint_position])
+        effort = self.bias - self.k * q - drag * v
+        effort -= rigid.coriolis_effort(placed) + rigid.gravity_effort(placed, self.gravity)
+        matrix, right = M + h * np.diag(slope), M @ v + h * effort
+        free = np.linalg.solve(matrix, right)
+        elements = list(self.elements(state, placed, share))
+        after, by_limits = with_elements(matrix, right, elements, v, h, share)
+        touched = self.k + self.d > 0.0
+        for element in elements:
+            touched |= element.touched
+        later = h * np.where(touched, share, 0.5 if self.has_middle else 1.0)
+        smooth = smaller((free if is_first else after - by_limits) - v, after - v)
+        return self.drifted(state, after, h - later, later), smooth
+
+    def drifted(self, state: State, after: np.ndarray, before: np.ndarray, later: np.ndarray) -> State:
+        """Positions moved with v and then with v+, for times (N) each; a joint as its longest dof."""
+        base, slices = self.base, rigid.dof_slices(self.tree)
+        first = [before[base:][part].min(initial=np.inf) for part in slices]
+        second = [later[base:][part].max(initial=0.0) for part in slices]
+        middle = moved(self.tree, state, first, before[0])
+        if self.has_middle:
+            late = np.zeros(len(after))
+            for part, time in zip(slices, second):
+                late[base + part.start : base + part.stop] = time - 0.5 * (before[0] + later[0])
+            after = self.turned(after, rigid.velocity(self.tree, state), late)
+        middle = replace(middle, joint_velocity=after[base:], root_velocity=after[:6] if base else None)
+        return moved(self.tree, middle, second, later[0])
+
+    def turned(self, rates: np.ndarray, v: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Rates (N) of joints with three free rotations in the axes that the child had `times` (N) earlier."""
+        rates = rates.copy()
+        for joint, part in zip(self.tree.joints, rigid.dof_slices(self.tree)):
+            if len(joint.dofs) == 3:
+                own = slice(self.base + part.start, self.base + part.stop)
+                axes, sign = joint_motion.free_axes(joint), joint_motion.direction(joint)
+                omega, rate = np.zeros(3), np.zeros(3)
+                omega[axes], rate[axes] = sign * v[own], rates[own]
+                rates[own] = (rotation(times[own.start] * omega) @ rate)[axes]
+        return rates
+
+    def place(self, state: State, velocity: np.ndarray) -> rigid.Motion:
+        """The motion where forces are evaluated, with a generalized velocity (N)."""
+        if self.has_middle:
+            half = 0.5 * self.h
+            state = moved(self.tree, state, [half] * len(self.tree.joints), half)
+        return rigid.motion_at(self.tree, rigid.coordinates(self.tree, state), velocity)
+
+    def pivot_shares(self, M: np.ndarray, share: float, h: float) -> np.ndarray:
+        """theta of the springs and dampers of single dofs, shape (N)."""
+        slices = rigid.dof_slices(self.tree)
+        order = [
+            dof for joint in rigid.outward_joints(self.tree) for dof in range(slices[joint].start, slices[joint].stop)
+        ]
+        M, theta = M.copy(), np.ones(len(M))
+        for dof in np.add(order[::-1], self.base):
+            theta[dof] = implicit_share(h * (self.d[dof] + h * self.k[dof]) / M[dof, dof], share)
+            M[dof, dof] += h * theta[dof] * (self.d[dof] + theta[dof] * h * self.k[dof])
+            M -= np.outer(M[:, dof], M[dof]) / M[dof, dof] * (1.0 - np.eye(len(M))[dof])
+            M[dof, :], M[:, dof] = np.eye(len(M))[dof], np.eye(len(M))[dof]
+        return theta
+
+
+def smaller(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Of each dof what is wanted, as far as it is found; nothing where they point against each other."""
+    return np.where(wanted * found > 0.0, np.sign(wanted) * np.minimum(np.abs(wanted), np.abs(found)), 0.0)
+
+
+def implicit_share(x: float, share: float) -> float:
+    """theta; of an x below zero that of zero."""
+    x = max(x, 0.0)
+    return share + (1.0 - share) * x * x / (1.0 + x * x)
+
+
+def with_elements(matrix, right, elements, v, h: float, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """The v+ (N) of matrix v+ = right with springs and relations, and what of it the springs of limits do."""
+    springs = [element for element in elements if isinstance(element, Spring)]
+    relations = [element for element in elements if isinstance(element, Relation)]
+    bare = np.linalg.inv(matrix)
+    laws = [spring_law(spring, bare, v, h, share) for spring in springs]
+    coupled = matrix + h * sum(
+        (np.outer(spring.push, slope) for spring, (_, slope) in zip(springs, laws)), 0.0 * matrix
+    )
+    load = right - h * sum((spring.push * known for spring, (known, _) in zip(springs, laws)), 0.0 * right)
+    J = np.array([relation.J for relation in relations]).reshape(-1, len(v))
+    system = np.block([[coupled, -J.T], [J, np.zeros((len(J), len(J)))]])
+    after = np.linalg.solve(system, np.concatenate([load, [relation.y for relation in relations]]))[: len(v)]
+    by_limits = np.zeros(len(v))
+    for spring, (known, slope) in zip(springs, laws):
+        if spring.is_limit:
+            by_limits -= h * (known + slope @ after) * (bare @ spring.push)
+    return after, by_limits
+
+
+def spring_law(spring: Spring, bare: np.ndarray, v: np.ndarray, h: float, share: float) -> tuple[float, np.ndarray]:
+    """The known part of - f, and what of it v+ (N) makes."""
+    k, d = spring.stiffness, spring.damping
+    theta = implicit_share(h * (h * k * spring.length + d * spring.rate) @ bare @ spring.push, share)
+    known = k * (spring.error + theta * h * (1.0 - share) * spring.length @ v) + d * (1.0 - theta) * spring.rate @ v
+    return known, k * theta**2 * h * spring.length + d * theta * spring.rate
+
+
+def moved(tree: Articulation, state: State, times: list[float], root_time: float) -> State:
+    """Positions after a time for each joint with constant velocities."""
+    positions = [
+        moved_joint(joint, state.joint_position[part], state.joint_velocity[part], time)
+        for joint, part, time in zip(tree.joints, rigid.dof_slices(tree), times)
+    ]
+    root_pose = None
+    if tree.is_floating:
+        center = np.asarray(rigid.root(tree)[1].center_of_mass)
+        R = matrix_from_quaternion(state.root_pose[3:])
+        turned = rotation(root_time * state.root_velocity[3:]) @ R
+        place = state.root_pose[:3] + R @ center + root_time * state.root_velocity[:3] - turned @ center
+        root_pose = np.array([*place, *quaternion_from_matrix(turned)])
+    return State(
+        joint_position=np.concatenate([*positions, np.zeros(0)]),
+        joint_velocity=state.joint_velocity,
+        root_pose=root_pose,
+        root_velocity=state.root_velocity,
+    )
+
+
+def moved_joint(joint: Joint, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
+    """The public position after a time with constant velocity; of two free rotations by the explicit midpoint rule."""
+    if len(joint.dofs) == 3:
+        axes, sign = joint_motion.free_axes(joint), joint_motion.direction(joint)
+        phi, omega = np.zeros(3), np.zeros(3)
+        phi[axes], omega[axes] = sign * q, sign * v
+        return sign * rotation_vector_from_matrix(rotation(phi) @ rotation(time * omega))[axes]
+    if len(joint.dofs) == 2:
+        middle = q + 0.5 * time * vector_rate(joint, q, v)
+        return q + time * vector_rate(joint, middle, v)
+    return q + time * v
+
+
+def vector_rate(joint: Joint, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Rate of the rotation vector phi of a joint of two free rotations: phidot = omega + phi x omega / 2 + ..."""
+    axes, sign = joint_motion.free_axes(joint), joint_motion.direction(joint)
+    omega = (joint_motion.subspace(joint, joint_motion.coordinates_of(joint, q)) @ v)[3:]
+    phi = np.zeros(3)
+    phi[axes] = sign * q
+    angle = np.linalg.norm(phi)
+    weight = 1.0 / 12.0 if angle < 1e-3 else 1.0 / angle**2 - (1.0 + np.cos(angle)) / (2.0 * angle * np.sin(angle))
+    rate = omega + 0.5 * np.cross(phi, omega) + weight * np.cross(phi, np.cross(phi, omega))
+    return sign * rate[axes]
+
+
+def rotation(vector: np.ndarray) -> np.ndarray:
+    """The rotation matrix of a rotation vector."""
+    return matrix_from_quaternion(np.array(quaternion_from_rotation_vector(vector)))
+
+
+def state_of(simulation, environment: int = 0) -> State:
+    """The state of one environment of a simulation of one articulation, in double precision."""
+    state = simulation.state
+    root_pose = root_velocity = None
+    if simulation.root_names:
+        root_pose = state.root_pose.numpy()[0, :, environment].astype(float)
+        root_velocity = state.root_velocity.numpy()[0, :, environment].astype(float)
+    return State(
+        joint_position=state.joint_position.numpy()[:, environment].astype(float),
+        joint_velocity=state.joint_velocity.numpy()[:, environment].astype(float),
+        root_pose=root_pose,
+        root_velocity=root_velocity,
+    )
+
+
+def put(simulation, state: State) -> None:
+    """Start a simulation of one articulation from a state."""
+    root = {} if state.root_pose is None else {"root_pose": state.root_pose, "root_velocity": state.root_velocity}
+    simulation.set_state(joint_position=state.joint_position, joint_velocity=state.joint_velocity, **root)
+
+
+def assert_steps(simulation, law: DenseStep, *, steps: int = 3, tolerance: float) -> None:
+    """Step a simulation of one environment and compare each step with the law.
+
+    `tolerance` is relative to the largest velocity, and for positions to how far that goes in a step.
+    """
+    for _ in range(steps):
+        expected = law(state_of(simulation))
+        simulation.step()
+        found = state_of(simulation)
+        after = rigid.velocity(law.tree, expected)
+        fastest = np.abs(after).max()
+        np.testing.assert_allclose(rigid.velocity(law.tree, found), after, rtol=0.0, atol=tolerance * fastest)
+        reach = tolerance * law.h * fastest + 1e-14
+        np.testing.assert_allclose(found.joint_position, expected.joint_position, rtol=0.0, atol=reach)
+        if law.tree.is_floating:
+            turn = np.sign(found.root_pose[3:] @ expected.root_pose[3:])
+            pose = expected.root_pose * [1, 1, 1, turn, turn, turn, turn]
+            np.testing.assert_allclose(found.root_pose, pose, rtol=0.0, atol=reach)

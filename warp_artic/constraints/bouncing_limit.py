@@ -1,0 +1,218 @@
+"""Hard limits of one dof with restitution:  an impact that is faster than a threshold leaves with e times its speed.
+
+Towards a limit at the distance g the dof has the closing speed u, and u+ = u + h b at the end of the step without the
+limit. Of b the part b_0 is that of the forces of the configuration (`phases.rest_acceleration`), and b_v = b - b_0 that
+of the velocities, which does no work and turns round with them. The dof moves by h ((1 - theta) u + theta u+), with the
+share theta of `solver.step`, and there is an impact in the step where this is more than g. It is at
+    t with g = u t + b t^2 / 2,  at the speed u_t = sqrt(u^2 + 2 b g),
+and after it, for the rest tau = h - t of the step, the dof moves away from the limit. At the end its speed is
+    w - b_0 tau,  and its distance  w tau - b_0 tau^2 / 2,  w = e (u_t + min(b_v, 0) tau).
+The speed is the goal of the row, and the share of the step in which the dof has it gives the distance; the other joints
+have their new velocities for tau. Under a constant force this is the true bounce. A step without a middle reverses the
+velocity as it is, with t = 0, u_t = u and no b_0: for e = 1 the motion is run backwards.
+
+An impact slower than the threshold, or one that leaves more slowly than b_0 h, which would come back within a step,
+ends on the limit as without restitution: a bouncing dof comes to rest. So do the impacts of an environment in a step in
+which the stops together would do work, as when one impact throws another joint back onto a stop that it is leaving.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.joint_limit import set_joint_limit_row
+from warp_artic.constraints.rows import (
+    gap_velocity,
+    push_row,
+    row_rate,
+    row_velocity,
+    set_single_coefficient,
+    set_unbounded,
+    set_window,
+)
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
+from warp_artic.model.families import BOUNCING_LIMIT
+from warp_artic.phases.rest_acceleration import accelerate_from_rest
+
+
+@wp.func
+def prepare_bounces(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Write b_0 of all dofs to `work.rest_vdot` where any environment of the column may meet a bouncing limit."""
+    meets = bool(False)
+    for row in range(model.row_count):
+        if model.row_family[row] == BOUNCING_LIMIT:
+            item = model.row_item[row]
+            dof = model.row_dof[row]
+            v = work.v[dof, slot]
+            q = work.position[item, slot]
+            reach = h * maximum(absolute(v), absolute(v + h * work.vdot[dof, slot]))
+            gap = minimum(q - model.limit_lower[item, column], model.limit_upper[item, column] - q)
+            if any_positive(reach - gap):
+                meets = bool(True)
+    if meets:
+        accelerate_from_rest(model, control, work, work.rest_vdot, column, slot)
+
+
+@wp.func
+def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Give up the bounces of environments in which the stops gave energy, and take back all impulses there.
+
+    Says whether there are any; they are to be solved again.
+    """
+    zero = real(0.0, h)
+    work_done = zero
+    bounced = zero
+    for row in range(model.stop_row, model.row_count):
+        z = work.impulse[row, slot]
+        if any_positive(absolute(z)):
+            y = row_velocity(model, work, row, slot)
+            y_free = row_rate(model, work, work.v, row, slot) + h * row_rate(model, work, work.vdot, row, slot)
+            known = (absolute(y) + absolute(y_free)) * model.rounding[0, 0]
+            if model.row_family[row] == BOUNCING_LIMIT:
+                bounced = maximum(bounced, work.bounced[row, slot] * absolute(z))
+                known = known + absolute(work.rest_vdot[model.row_dof[row], slot]) * h * real(2.0, h)
+            work_done = work_done + z * (y + y_free) - absolute(z) * known
+    dropped = where_positive(bounced, where_positive(work_done, real(1.0, h), zero), zero)
+    found = any_positive(dropped)
+    if found:
+        for row in range(model.row_count):
+            z = work.impulse[row, slot]
+            if any_positive(absolute(z)):
+                push_row(model, work, row, slot, neg(where_positive(dropped, z, zero)))
+                work.impulse[row, slot] = where_positive(dropped, zero, z)
+            work.active[row, slot] = where_positive(dropped, zero, work.active[row, slot])
+            if model.row_family[row] == BOUNCING_LIMIT:
+                lower = work.window[2 * row, slot]
+                upper = work.window[2 * row + 1, slot]
+                set_joint_limit_row(model, work, row, column, slot, h)
+                set_window(
+                    work,
+                    row,
+                    slot,
+                    where_positive(dropped, work.window[2 * row, slot], lower),
+                    where_positive(dropped, work.window[2 * row + 1, slot], upper),
+                )
+                work.bounced[row, slot] = where_positive(dropped, zero, work.bounced[row, slot])
+                work.impact_share[row, slot] = where_positive(dropped, real(1.0, h), work.impact_share[row, slot])
+    return found
+
+
+@wp.func
+def share_bounces(model: ModelArrays, work: WorkArrays, slot: int):
+    """Give the joints of a tree with an impact, if not at a stop, their new velocities for the rest of the step."""
+    for row in range(model.stop_row, model.row_count):
+        if model.row_family[row] == BOUNCING_LIMIT:
+            active = work.active[row, slot]
+            bounced = active * work.bounced[row, slot]
+            if any_positive(bounced):
+                one = real(1.0, bounced)
+                rest = work.rest_share[row, slot]
+                for dof in range(model.dof_count):
+                    share = work.share[dof, slot]
+                    work.share[dof, slot] = where_positive(bounced * (one - share), rest, share)
+    for row in range(model.stop_row, model.row_count):
+        if model.row_family[row] == BOUNCING_LIMIT:
+            dof = model.row_dof[row]
+            share = work.share[dof, slot]
+            work.share[dof, slot] = where_positive(work.active[row, slot], work.impact_share[row, slot], share)
+
+
+@wp.func
+def meet_limit(
+    gap: Real,
+    u: Real,
+    b: Real,
+    b_0: Real,
+    e: Real,
+    threshold: Real,
+    theta: Real,
+    no_middle: Real,
+    h: Real,
+):
+    """The largest closing speed that a limit allows, what follows from it, and the rest of the step after an impact.
+
+    These are the share of the step in which the dof has that speed, and 1 if it bounces. Accelerations are closing
+    ones; `no_middle` is positive where velocities are reversed as they are.
+    """
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    half = real(0.5, h)
+    u_free = u + h * b
+    stop = gap_velocity(gap, h)
+    passed = h * ((one - theta) * u + theta * u_free) - gap
+
+    near = maximum(gap, zero)
+    u_t = sqrt(maximum(u * u + b * near * real(2.0, h), zero))
+    both = u + u_t
+    t = minimum(near * real(2.0, h) / where_positive(both, both, one), h)
+    t = where_positive(no_middle, zero, t)
+    u_t = where_positive(no_middle, u, u_t)
+    slowing = where_positive(no_middle, zero, b_0)
+    tau = h - t
+    w = e * (u_t + minimum(b - b_0, zero) * tau)
+    away = w - slowing * tau
+    path = (w - half * slowing * tau) * tau - near
+    share = (path / h + u) / (away + u)
+    share = where_positive(no_middle, one, share)
+
+    is_fast = minimum(minimum(u, u_t - threshold), w - maximum(b_0 * h, zero))
+    bounces = where_positive(minimum(is_fast, passed), one, zero)
+    waits = where_positive(passed, zero, where_positive(u_free - stop, one, zero))
+    allowed = where_positive(bounces, minimum(neg(away), stop), where_positive(waits, u_free, stop))
+    share = where_positive(bounces, share, where_positive(waits, theta, one))
+    return allowed, share, bounces, tau / h
+
+
+@wp.func
+def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of the limits of a revolute or prismatic dof with restitution."""
+    item = model.row_item[row]
+    dof = model.row_dof[row]
+    q = work.position[item, slot]
+    v = work.v[dof, slot]
+    a = work.vdot[dof, slot]
+    a_0 = work.rest_vdot[dof, slot]
+    e = model.limit_restitution[item, column]
+    threshold = model.limit_bounce_threshold[item, column]
+    fastest = model.velocity_limit[item, column]
+    free = work.free_share[0, slot]
+    theta = where_positive(work.spring[dof, slot] + work.damper[dof, slot], work.least[0, slot], free)
+    no_middle = free - real(0.5, h)
+    below = q - model.limit_lower[item, column]
+    above = model.limit_upper[item, column] - q
+    down, share_down, bounces_down, rest_down = meet_limit(
+        below, neg(v), neg(a), neg(a_0), e, threshold, theta, no_middle, h
+    )
+    up, share_up, bounces_up, rest_up = meet_limit(above, v, a, a_0, e, threshold, theta, no_middle, h)
+    lower = minimum(neg(down), fastest)
+    upper = maximum(up, neg(fastest))
+    # What leaves one limit does not pass the other.
+    set_window(
+        work,
+        row,
+        slot,
+        where_positive(bounces_down, minimum(lower, upper), lower),
+        where_positive(bounces_up, maximum(lower, upper), upper),
+    )
+    share = where_positive(
+        bounces_down, share_down, where_positive(bounces_up, share_up, minimum(share_down, share_up))
+    )
+    work.impact_share[row, slot] = share
+    work.bounced[row, slot] = bounces_down + bounces_up
+    work.rest_share[row, slot] = where_positive(bounces_down, rest_down, rest_up)
+    work.compliance[row, slot] = real(0.0, h)
+    set_unbounded(work, row, slot, h)
+    set_single_coefficient(model, work, row, slot, h)

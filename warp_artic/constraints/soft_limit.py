@@ -1,0 +1,44 @@
+"""Soft limits of one dof:  f = k (lower - q) - d v below lower, and likewise above upper, pushing and never pulling.
+
+The spring and damper are those beyond the ends in `spring`, with e = q. The response of the dof, which tells how stiff
+the spring is for the step, is only computed where the dof may come near an end; elsewhere theta is one.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import prepare_response, set_single_coefficient
+from warp_artic.constraints.spring import set_stop_spring_row, spring_theta
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    maximum,
+    minimum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+
+
+@wp.func
+def set_soft_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of the soft limits of a revolute or prismatic dof."""
+    item = model.row_item[row]
+    dof = model.row_dof[row]
+    q = work.position[item, slot]
+    lower = model.limit_lower[item, column]
+    upper = model.limit_upper[item, column]
+    k = model.limit_stiffness[item, column]
+    d = model.limit_damping[item, column]
+    v = work.v[dof, slot]
+    reach = h * maximum(absolute(v), absolute(v + h * work.vdot[dof, slot]))
+    near = reach - minimum(q - lower, upper - q)
+    set_single_coefficient(model, work, row, slot, h)
+    theta = real(1.0, h)
+    if any_positive(near):
+        prepare_response(model, work, row, slot)
+        theta = where_positive(near, spring_theta(model, work, row, slot, k, d, h), theta)
+    set_stop_spring_row(model, work, row, slot, q, lower, upper, k, d, theta, h)

@@ -1,0 +1,107 @@
+"""Rows of springs and dampers on a coordinate e with edot = J v, as in `phases.implicit`.
+
+Always acting:     f = - k e - drag edot - slope edot+
+    y + z / (h slope) = - (k e + drag edot) / slope
+Acting beyond an end of [lower, upper] only, pushing and never pulling, with f(e, edot) the force there:
+    f = (1 - theta) f(e, edot) + theta f(e + h ((1 - share) edot + theta edot+), edot+)
+The first part is known and is given before rows are solved. The second is a row whose window is the speed that e may
+have; for an e that is not beyond an end yet, the damper acts on the part of the motion that is.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import (
+    allow_every_velocity,
+    push_row,
+    row_rate,
+    row_response,
+    set_unbounded,
+    set_window,
+)
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    add,
+    div,
+    maximum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.phases.implicit import implicit_theta, spring_drag, spring_slope
+
+
+@wp.func
+def spring_theta(model: ModelArrays, work: WorkArrays, row: int, slot: int, k: Real, d: Real, h: Real):
+    """theta of the spring of a row with coefficients, push and response."""
+    r = row_response(model, work, row, slot)
+    return implicit_theta(maximum(r * h * (d + h * k), real(0.0, h)), real(1.0, h), work.least[0, slot])
+
+
+@wp.func
+def set_spring_row(
+    model: ModelArrays, work: WorkArrays, row: int, slot: int, e: Real, k: Real, d: Real, theta: Real, h: Real
+):
+    """Fill the row of a spring and damper that always act; without either it allows every velocity."""
+    drag = spring_drag(k, d, theta, work.least[0, slot], h)
+    lost = k * e + drag * row_rate(model, work, work.v, row, slot)
+    set_law_row(work, row, slot, lost, spring_slope(k, d, theta, h), h)
+
+
+@wp.func
+def set_law_row(work: WorkArrays, row: int, slot: int, lost: Real, slope: Real, h: Real):
+    """Fill the row of the law f = - lost - slope y; without a slope it allows every velocity."""
+    safe = where_positive(slope, slope, real(1.0, h))
+    goal = neg(lost) / safe
+    set_window(work, row, slot, goal, goal)
+    allow_every_velocity(work, row, slot, slope)
+    work.compliance[row, slot] = real(1.0, h) / (h * safe)
+    set_unbounded(work, row, slot, h)
+
+
+@wp.func
+def set_stop_spring_row(
+    model: ModelArrays,
+    work: WorkArrays,
+    row: int,
+    slot: int,
+    e: Real,
+    lower: Real,
+    upper: Real,
+    k: Real,
+    d: Real,
+    theta: Real,
+    h: Real,
+):
+    """Fill the row of a spring and damper that act beyond [lower, upper], and give their known part."""
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    speed = row_rate(model, work, work.v, row, slot)
+    slope = spring_slope(k, d, theta, h)
+    safe = where_positive(slope, slope, one)
+    drifted = e + h * (one - work.least[0, slot]) * speed
+    set_window(
+        work,
+        row,
+        slot,
+        neg(free_speed(drifted - lower, k, d, theta, h)),
+        free_speed(upper - drifted, k, d, theta, h),
+    )
+    allow_every_velocity(work, row, slot, slope)
+    work.compliance[row, slot] = one / (h * safe)
+    set_unbounded(work, row, slot, h)
+    up = where_positive(lower - e, maximum(k * (lower - e) - d * speed, zero), zero)
+    down = where_positive(e - upper, maximum(k * (e - upper) + d * speed, zero), zero)
+    given = h * (one - theta) * (up - down)
+    work.given[row, slot] = given
+    push_row(model, work, row, slot, given)
+
+
+@wp.func
+def free_speed(gap: Real, k: Real, d: Real, theta: Real, h: Real):
+    """The largest speed towards an end at a distance `gap` that meets no force; of one that is passed, away from it."""
+    resistance = d + theta * h * k
+    beyond = k * gap / where_positive(resistance, resistance, real(1.0, gap))
+    return where_positive(gap, gap / (theta * h), beyond)

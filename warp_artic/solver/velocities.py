@@ -1,0 +1,218 @@
+"""The new velocities of one column, as a list of phases.
+
+Drives are folded into the factors until one exceeds its maximum force. Then it leaves them, and the step is solved
+again with the rest: each pass can only take further drives out, so the passes end.
+
+The factors, and the forces of gravity and velocities, are those where `solver.step` has placed the links. They are kept
+for the following substeps, in which only the loads of springs and dampers are new.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.bouncing_limit import drop_bounces, prepare_bounces
+from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out, saturate_drive
+from warp_artic.constraints.mimic import set_gears
+from warp_artic.constraints.rows import set_single_coefficient
+from warp_artic.constraints.table import set_rows
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import DRIVE, MIMIC
+from warp_artic.phases.articulated_inertia import factor_inertias
+from warp_artic.phases.implicit import spring_drag, spring_slope
+from warp_artic.phases.impulse_response import respond, respond_to_loads
+from warp_artic.phases.integrate import load_state
+from warp_artic.phases.joint_accelerations import accelerate_links
+from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_inertias import set_link_inertias
+from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
+
+ROUNDS = wp.constant(16)
+"""Times that rows may join the active ones within a pass."""
+BENDS = wp.constant(3)
+"""Times that the limits of finite rotations are corrected for curvature."""
+PASSES = wp.constant(4)
+"""Times that saturated drives may leave the factors within a step."""
+
+
+@wp.func
+def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write what laws need of the mechanism without drives, from factors without them.
+
+    Of acceleration drives the effective inertia 1 / (M^-1)_ii of their dof, of compliant mimic joints r = J M^-1 J^T.
+    """
+    one = real(1.0, work.D_inverse[0, slot])
+    for row in range(model.row_count):
+        if model.row_family[row] == DRIVE:
+            item = model.row_item[row]
+            set_single_coefficient(model, work, row, slot, one)
+            respond(model, work, row, 0, slot)
+            inertia = one / work.response[model.row_dof[row], slot]
+            work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
+        if model.row_family[row] == MIMIC:
+            set_gears(model, work, row, column, slot)
+            respond(model, work, row, 0, slot)
+            start = model.row_term[row]
+            r = work.coefficient[start, slot] * work.response[model.term_dof[start], slot]
+            for term in range(start + 1, start + model.row_terms[row]):
+                r = r + work.coefficient[term, slot] * work.response[model.term_dof[term], slot]
+            work.mimic_mobility[model.row_item[row], slot] = r
+
+
+@wp.func
+def factor(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Write the factors with what is to be folded into them; no response is known for them yet."""
+    set_link_inertias(model, control, work, column, slot)
+    factor_inertias(model, work, column, slot, h)
+    for response in range(model.slot_count):
+        work.ready[response, slot] = 0
+
+
+@wp.func
+def solve_rows(
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    sweeps: int,
+    settle: wp.Function,
+):
+    """v+ with constraint rows, from `work.vdot`."""
+    for dof in range(model.dof_count):
+        work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
+    if model.bouncing_limits > 0:
+        prepare_bounces(model, control, work, column, slot, h)
+    set_rows(model, work, column, slot, h)
+    settle_rows(model, work, column, slot, h, sweeps, settle)
+    if model.bouncing_limits > 0:
+        if drop_bounces(model, work, column, slot, h):
+            settle_rows(model, work, column, slot, h, sweeps, settle)
+
+
+@wp.func
+def settle_rows(
+    model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, sweeps: int, settle: wp.Function
+):
+    """Let rows join the active ones, and solve those, until no row is outside its window."""
+    rounds = int(0)
+    bends = int(0)
+    unsolved = activate_rows(model, work, slot)
+    while unsolved:
+        prepare_responses(model, work, slot)
+        settle(model, work, slot, sweeps)
+        rounds += 1
+        unsolved = rounds < ROUNDS
+        if unsolved:
+            unsolved = activate_rows(model, work, slot)
+        if not unsolved and bends < BENDS and model.rotation_rows > 0:
+            unsolved = bend_windows(model, work, column, slot, h)
+            bends += 1
+
+
+@wp.func
+def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Mark the folded drives that exceed their maximum force; says whether there are any."""
+    found = bool(False)
+    for row in range(model.row_count):
+        if model.row_family[row] == DRIVE:
+            if saturate_drive(model, work, row, column, slot, h):
+                found = bool(True)
+    return found
+
+
+@wp.func
+def solve_velocities(
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    substep: int,
+    sweeps: int,
+    settle: wp.Function,
+):
+    """v+ in `work.v_next`, from `work.v`, the positions at the start of the substep and the placement of the step."""
+    if substep == 0:
+        clear_efforts(model, work, slot, real(0.0, h))
+        if model.acceleration_drives == 1 or model.compliant_mimics == 1:
+            leave_drives_out(model, control, work, column, slot)
+            factor(model, control, work, column, slot, h)
+            measure_inertias(model, work, column, slot)
+    fold_drives(model, control, work, column, slot)
+    if substep == 0:
+        factor(model, control, work, column, slot, h)
+        accelerate_links(model, work, work.vdot, column, slot)
+    else:
+        change_loads(model, work, slot, h)
+    solve_rows(model, control, work, column, slot, h, sweeps, settle)
+    passes = int(1)
+    while passes < PASSES and saturate_drives(model, work, column, slot, h):
+        fold_drives(model, control, work, column, slot)
+        factor(model, control, work, column, slot, h)
+        accelerate_links(model, work, work.vdot, column, slot)
+        solve_rows(model, control, work, column, slot, h, sweeps, settle)
+        passes += 1
+
+
+@wp.func
+def change_loads(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+    """Bring `work.vdot` up to date with the loads that springs and dampers have now, by the factors of before."""
+    changed = bool(False)
+    for dof in range(model.dof_count):
+        work.u[dof, slot] = real(0.0, h)
+    for dof in range(model.root_dofs, model.dof_count):
+        k = work.spring[dof, slot]
+        d = work.damper[dof, slot]
+        theta = work.theta[dof, slot]
+        lost = spring_slope(k, d, theta, h) + spring_drag(k, d, theta, work.least[0, slot], h)
+        load = work.effort[dof, slot] - lost * work.v[dof, slot]
+        change = load - work.load[dof, slot]
+        work.u[dof, slot] = change
+        work.load[dof, slot] = load
+        if any_positive(absolute(change)):
+            changed = bool(True)
+    if changed:
+        respond_to_loads(model, work, work.v_next, slot)
+        for dof in range(model.dof_count):
+            work.vdot[dof, slot] = work.vdot[dof, slot] + work.v_next[dof, slot]
+
+
+@wp.func
+def solve_accelerations(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    joint_force: Array,
+    column: int,
+    slot: int,
+):
+    """vdot in `work.vdot` under gravity, external link forces and given generalized forces alone, without drag."""
+    zero = real(0.0, model.gravity[0, column])
+    load_state(model, state, work, column, slot)
+    place_links(model, work, work.position, work.root, work.v, column, slot)
+    work.least[0, slot] = real(1.0, zero)
+    if model.link_damping == 1:
+        for k in range(3 * model.link_count):
+            work.drag_moment[k, slot] = zero
+            work.drag_force[k, slot] = zero
+    for dof in range(model.dof_count):
+        work.effort[dof, slot] = joint_force[dof, column]
+        work.spring[dof, slot] = zero
+        work.damper[dof, slot] = zero
+    set_link_inertias(model, control, work, column, slot)
+    factor_inertias(model, work, column, slot, zero)
+    accelerate_links(model, work, work.vdot, column, slot)
