@@ -18,17 +18,29 @@ from matplotlib import pyplot as plt
 from matplotlib.patches import Polygon
 
 HERE = Path(__file__).parent
-VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prim whose path is traced
-    "pendulum": (-90, 0, np.linspace(0, 0.95, 9), "pendulum/rod/bob"),
-    "double_pendulum": (-90, 0, np.linspace(0, 1.6, 7), "pendulum/lower/shape"),
-    "cart_pole": (-90, 4, np.linspace(0, 1.5, 6), "cart_pole/pole/shape"),
-    "arm": (-60, 18, np.linspace(0, 1.2, 7), "arm/flange/shape"),
-    "spherical_chain": (-50, 20, np.linspace(0, 1.0, 6), "chain/link_5/shape"),
-    "floating_three_links": (-90, 25, np.linspace(0, 5.5, 5), "floater/left/shape"),
-    "ragdoll": (-80, 8, np.linspace(0, 1.1, 6), "ragdoll/head/shape"),
-    "fifty_petals": (-60, 38, [0.0, 0.45], None),
+VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose paths are traced
+    "pendulum": (-90, 0, np.linspace(0, 0.95, 9), ["pendulum/rod/bob"]),
+    "double_pendulum": (-90, 0, np.linspace(0, 1.6, 7), ["pendulum/lower/shape"]),
+    "cart_pole": (-90, 4, np.linspace(0, 1.5, 6), ["cart_pole/pole/shape"]),
+    "arm": (-60, 18, np.linspace(0, 1.2, 7), ["arm/flange/shape"]),
+    "spherical_chain": (-50, 20, np.linspace(0, 1.0, 6), ["chain/link_5/shape"]),
+    "floating_three_links": (-90, 25, np.linspace(0, 5.5, 5), ["floater/left/shape"]),
+    "ragdoll": (-80, 8, np.linspace(0, 1.1, 6), ["ragdoll/head/shape"]),
+    "fifty_petals": (-60, 38, [0.0, 0.45], []),
+    "coupled_hand": (60, 45, [0.0, 0.07, 1.5], ["hand/index_tip/shape", "hand/little_tip/shape"]),
+    "branching_tendon": (-90, 0, [0.0, 0.2, 0.4, 2.0], ["claw/left_tip/shape", "claw/right_tip/shape"]),
+    "hydraulic_arm": (-90, 0, [0.0, 0.3, 0.9, 4.0], ["excavator/stick/bucket"]),
+    "string": (-90, 0, np.linspace(0, 1.6, 9), ["gantry/weight/ball"]),
+    "gripper": (-90, 0, [0.0, 0.12, 1.5], ["gripper/left_tip/pad", "gripper/right_tip/pad"]),
+    "rack_and_pinion": (-90, 0, [0.0, 0.3, 0.45, 0.75], ["gear/pinion/bob"]),
+    "differential": (
+        -35,
+        18,
+        [0.0, 0.7, 1.1],
+        [f"differential/{side}_wheel/upper_weight" for side in ("left", "right")],
+    ),
 }
-PAPER, INK = "#fbfaf7", "#2f3437"
+PAPER, INK, TENDON = "#fbfaf7", "#2f3437", (0.36, 0.39, 0.43)
 
 
 def main(names):
@@ -51,12 +63,13 @@ def draw(stage, name, picture):
     """Ghosted poses from pale to full colour, with the trail of one point."""
     azimuth, elevation, times, traced = VIEWS[name]
     camera = camera_axes(azimuth, elevation, UsdGeom.GetStageUpAxis(stage))
+    scene = wa.read_stage(stage)
     figure, axes = plt.subplots(figsize=(6.4, 4.4), dpi=150, facecolor=PAPER)
     axes.set_aspect("equal")
     axes.axis("off")
-    if traced:
-        prim, codes = stage.GetPrimAtPath(f"/World/{traced}"), np.linspace(0, max(times), 400)
-        trail = np.array([center(stage, prim, time) for time in codes]) @ camera.T
+    for path in traced:
+        prim = stage.GetPrimAtPath(f"/World/{path}")
+        trail = np.array([center(stage, prim, time) for time in np.linspace(0, max(times), 400)]) @ camera.T
         axes.plot(trail[:, 0], trail[:, 1], color=INK, linewidth=0.8, alpha=0.55, zorder=1)
     for order, time in enumerate(times):
         strength = 0.16 + 0.84 * (order / (len(times) - 1)) ** 1.5
@@ -65,6 +78,8 @@ def draw(stage, name, picture):
             for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
             for shape in outlines(stage, prim, time, camera)
         ]
+        for width, line in strands(scene, stage, time, camera):
+            axes.plot(*line, color=blend(TENDON, strength), linewidth=width, zorder=2.5 + order)
         for depth, patch, color in sorted(shapes, key=lambda item: item[0]):
             patch.set(facecolor=blend(color, strength), edgecolor=blend((1, 1, 1), strength), linewidth=0.5)
             patch.set_zorder(2 + order + 1e-3 * np.arctan(depth))
@@ -102,6 +117,30 @@ def outlines(stage, prim, time, camera):
     hull = points[np.argmax(points[:, :2] @ np.array([np.cos(turns), np.sin(turns)]), axis=0), :2]
     color = prim.GetAttribute("primvars:displayColor").Get()[0]
     yield points[:, 2].mean(), Polygon(hull), color
+
+
+def strands(scene, stage, time, camera):
+    """Width and line on paper of each segment of the spatial tendons; a slack string hangs through."""
+    cache = UsdGeom.XformCache(stage.GetStartTimeCode() + time * stage.GetTimeCodesPerSecond())
+    unit = UsdGeom.GetStageMetersPerUnit(stage)
+    for tree in scene.articulations:
+        worlds = [np.array(cache.GetLocalToWorldTransform(stage.GetPrimAtPath(link.path))) for link in tree.links]
+        for tendon in tree.spatial_tendons:
+            places = [[*np.array(point.position) / unit, 1] @ worlds[point.link] for point in tendon.attachments]
+            longest = {leaf.attachment: leaf.upper / unit for leaf in tendon.leaves if np.isfinite(leaf.upper)}
+            for index, point in enumerate(tendon.attachments):
+                if point.parent is not None:
+                    line = hanging(places[point.parent][:3], places[index][:3], longest.get(index, 0.0), camera)
+                    yield 4.0 if tendon.stiffness else 1.2, line
+
+
+def hanging(start, end, longest, camera):
+    """Points on paper of a string of some length between two places: a parabola, straight when it is taut."""
+    start, end = (start @ camera.T)[:2], (end @ camera.T)[:2]
+    span = np.linalg.norm(end - start)
+    sag = np.sqrt(0.375 * span * max(longest - span, 0.0))
+    t = np.linspace(0, 1, 30)[:, None]
+    return (start + t * (end - start) - 4 * sag * t * (1 - t) * [0, 1]).T
 
 
 def surface(prim):
