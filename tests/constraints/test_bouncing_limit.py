@@ -94,7 +94,7 @@ def test_a_bouncing_ball_comes_to_rest_without_jitter(integrator):
     energy = recording.energy[:, 0].sum(-1)
     assert energy.max() <= energy[0] + 1e-5
     assert np.abs(recording.joint_position[600:]).max() <= 1e-5
-    assert np.ptp(recording.joint_position[600:]) == 0.0
+    assert np.ptp(recording.joint_position[600:]) <= 1e-30
     np.testing.assert_array_equal(recording.joint_velocity[600:], 0.0)
 
 

@@ -8,45 +8,189 @@ from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.description.mimic import Mimic
+from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
+from warp_artic.model.families import Family
+from warp_artic.model.tree import tree_of
+
+
+def limits_of(joint, place):
+    """Bounds of a joint by its dofs and its place: hard, soft and bouncing stops, twist and swing limits, a cone."""
+    if len(joint.dofs) == 1:
+        kinds = (
+            Limit(lower=-0.2, upper=0.1),
+            Limit(lower=-0.4, upper=0.3, stiffness=300.0, damping=2.0),
+            Limit(lower=-0.1, upper=0.2, restitution=0.5, bounce_threshold=0.1),
+            None,
+        )
+        return [kinds[place % 4]], None
+    if len(joint.dofs) == 2:
+        return [Limit(lower=-0.3, upper=0.2)] * 2, None
+    twist = Limit(lower=-0.4, upper=0.5)
+    if place % 2:
+        return [twist, None, None], ConeLimit(angle_1=0.8, angle_2=0.6)
+    return [twist, Limit(lower=-0.5, upper=0.5), Limit(lower=-0.6, upper=0.4)], None
+
+
+def with_limits(tree):
+    """Limits of every family, counted among the joints with as many dofs."""
+    joints, places = [], {1: 0, 2: 0, 3: 0}
+    for joint in tree.joints:
+        if joint.dofs:
+            limits, cone = limits_of(joint, places[len(joint.dofs)])
+            places[len(joint.dofs)] += 1
+            dofs = tuple(trees.replace(dof, limit=limit) for dof, limit in zip(joint.dofs, limits))
+            joint = trees.replace(joint, dofs=dofs, cone_limit=cone)
+        joints.append(joint)
+    return trees.replace(tree, joints=tuple(joints))
+
+
+def with_couplings(rng, tree):
+    """Two fixed tendons with limits, a branching spatial one, a hard and a compliant mimic, on single dofs."""
+    single = [tree.dofs.index(joint.dofs[0]) for joint in tree.joints if len(joint.dofs) == 1]
+    chosen = [int(dof) for dof in rng.permutation(single)]
+    fixed = tuple(
+        FixedTendon(
+            name=f"/World/fixed_{k}",
+            dofs=tuple(chosen[2 * k : 2 * k + 3]),
+            coefficients=(1.0, -0.5, 0.7),
+            force_coefficients=(1.0, -0.4, 0.7),
+            stiffness=200.0,
+            damping=2.0,
+            limit_stiffness=1e3,
+            lower=-0.1,
+            upper=0.1,
+        )
+        for k in range(2)
+    )
+    attachments = tuple(
+        Attachment(
+            name=f"/World/a{k}",
+            link=int(rng.integers(len(tree.links))),
+            position=tuple(map(float, rng.normal(size=3) * 0.2)),
+            parent=parent,
+        )
+        for k, parent in enumerate((None, 0, 1, 1))
+    )
+    leaves = (
+        TendonLeaf(attachment=2, rest_length=0.4, upper=0.5),
+        TendonLeaf(attachment=3, rest_length=0.5, lower=0.6),
+    )
+    spatial = SpatialTendon(
+        name="/World/spatial",
+        attachments=attachments,
+        leaves=leaves,
+        stiffness=100.0,
+        damping=1.0,
+        limit_stiffness=500.0,
+        all_segments=True,
+    )
+    mimics = (
+        Mimic(name="/World/hard", dofs=(chosen[5], chosen[0]), gears=(1.0, -0.8)),
+        Mimic(
+            name="/World/soft",
+            dofs=(chosen[6], chosen[1]),
+            gears=(1.0, 0.5),
+            natural_frequency=30.0,
+            damping_ratio=0.3,
+        ),
+    )
+    return trees.replace(tree, fixed_tendons=fixed, spatial_tendons=(spatial,), mimics=mimics)
 
 
 def busy_tree():
-    """A floating tree with every joint type in which drives saturate, limits are met and friction slides."""
+    """A floating tree with every joint type and every constraint family at work."""
     rng = np.random.default_rng(11)
-    tree = trees.random_articulation(rng, 12, floating=True)
+    tree = trees.random_articulation(rng, 18, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
+    count = len(tree.dofs)
     drives = [
         Drive(
             kind=DriveKind.ACCELERATION if k % 5 == 0 else DriveKind.FORCE,
-            stiffness=float(rng.uniform(10, 1e4)),
-            damping=float(rng.uniform(0, 50)),
+            stiffness=float(rng.uniform(5, 100)),
+            damping=float(rng.uniform(0.5, 5)),
             position_target=float(rng.normal()),
-            max_force=8.0 if k % 3 == 0 else np.inf,
+            max_force=3.0 if k % 3 == 0 else np.inf,
         )
-        for k in range(len(tree.dofs))
+        if k % 4
+        else None
+        for k in range(count)
     ]
     tree = trees.with_dofs(
         tree,
         drive=drives,
-        limit=[Limit(lower=-0.6, upper=0.5) if k % 2 else None for k in range(len(drives))],
-        friction=[Friction(static_effort=0.3, dynamic_effort=0.2) if k % 4 == 0 else None for k in range(len(drives))],
-        velocity_limit=[2.0 if k % 7 == 0 else np.inf for k in range(len(drives))],
+        friction=[Friction(static_effort=0.3, dynamic_effort=0.2) if k % 4 == 0 else None for k in range(count)],
+        velocity_limit=[2.0 if k % 7 == 0 else np.inf for k in range(count)],
     )
-    joints = [
-        trees.replace(joint, cone_limit=ConeLimit(angle_1=0.8, angle_2=0.6)) if len(joint.dofs) == 3 else joint
-        for joint in tree.joints
-    ]
-    return trees.replace(tree, joints=tuple(joints))
+    bounded = tuple(
+        trees.replace(
+            link, max_linear_velocity=1.0 if k == 5 else np.inf, max_angular_velocity=2.0 if k == 9 else np.inf
+        )
+        for k, link in enumerate(tree.links)
+    )
+    return with_couplings(rng, with_limits(trees.replace(tree, links=bounded)))
 
 
-def final_states(tree, states, environments, slots, precision, steps=60):
+def test_the_busy_tree_has_a_row_of_every_family():
+    """None is left out of what follows, whichever there are."""
+    assert {row.family for row in tree_of(busy_tree()).rows} == set(Family)
+
+
+def without(tree, family):
+    """The same tree without a family."""
+    dofs = {
+        Family.DRIVE: {"drive": None},
+        Family.FRICTION: {"friction": None},
+        Family.VELOCITY_LIMIT: {"velocity_limit": np.inf},
+    }
+    couplings = {
+        Family.FIXED_TENDON: {"fixed_tendons": ()},
+        Family.SPATIAL_TENDON: {"spatial_tendons": ()},
+        Family.MIMIC: {"mimics": ()},
+    }
+    links = {
+        Family.LINK_SPEED: {"max_linear_velocity": np.inf},
+        Family.LINK_SPIN: {"max_angular_velocity": np.inf},
+    }
+    if family in dofs:
+        return trees.with_dofs(tree, **dofs[family])
+    if family in couplings:
+        return trees.replace(tree, **couplings[family])
+    if family in links:
+        return trees.replace(tree, links=tuple(trees.replace(link, **links[family]) for link in tree.links))
+    if family is Family.CONE_LIMIT:
+        return trees.replace(tree, joints=tuple(trees.replace(joint, cone_limit=None) for joint in tree.joints))
+    if family is Family.FIXED_TENDON_LIMIT:
+        tendons = tuple(trees.replace(tendon, limit_stiffness=0.0) for tendon in tree.fixed_tendons)
+        return trees.replace(tree, fixed_tendons=tendons)
+    if family is Family.SPATIAL_TENDON_LIMIT:
+        tendons = tuple(trees.replace(tendon, limit_stiffness=0.0) for tendon in tree.spatial_tendons)
+        return trees.replace(tree, spatial_tendons=tendons)
+    limited = {row.item for row in tree_of(tree).rows if row.family is family}
+    limits = [None if k in limited else dof.limit for k, dof in enumerate(tree.dofs)]
+    return trees.with_dofs(tree, limit=limits)
+
+
+@pytest.mark.parametrize("family", Family, ids=lambda family: family.name.lower())
+def test_every_family_is_at_work(family):
+    """The same run without it ends elsewhere."""
+    tree = busy_tree()
+    state = calm_state(np.random.default_rng(2), tree)
+    ends = [final_states(case, [state], 1, [0], "float32")[0] for case in (tree, without(tree, family))]
+    assert np.abs(ends[0] - ends[1]).max() > 1e-4
+
+
+def calm_state(rng, tree):
+    """A random state near the middle of the joints."""
+    state = trees.random_state(rng, tree)
+    return trees.replace(state, joint_position=0.2 * state.joint_position)
+
+
+def final_states(tree, states, environments, slots, precision, steps=60, **settings):
     """Final positions, velocities and root poses of the given states, put into the given slots of a batch."""
-    simulation = Simulation(
-        trees.scene(tree),
-        environments=environments,
-        settings=SolverSettings(dt=1 / 240, variant="lanes", precision=precision),
-    )
+    options = SolverSettings(**{"dt": 1 / 240, "variant": "lanes", "precision": precision, **settings})
+    simulation = Simulation(trees.scene(tree), environments=environments, settings=options)
     rng = np.random.default_rng(environments)
-    others = [trees.random_state(rng, tree, speed=2.0) for _ in range(environments)]
+    others = [calm_state(rng, tree) for _ in range(environments)]
     for slot, state in zip(slots, states):
         others[slot] = state
     simulation.set_state(
@@ -70,16 +214,50 @@ def final_states(tree, states, environments, slots, precision, steps=60):
     ]
 
 
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_results_do_not_depend_on_batch_slot_or_neighbours(precision):
-    """Bitwise equal in batches of 1, 17 and 1000, at the front, in the middle and at the end."""
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+def test_results_do_not_depend_on_batch_slot_or_neighbours(solver, precision, integrator):
+    """Bitwise equal in batches of 1, 17 and 100, at the front, in the middle and at the end, all families on."""
     tree = busy_tree()
     rng = np.random.default_rng(2)
-    states = [trees.random_state(rng, tree) for _ in range(3)]
-    alone = [final_states(tree, [state], 1, [0], precision)[0] for state in states]
-    for environments, slots in ((17, (0, 7, 16)), (17, (16, 0, 3)), (1000, (999, 15, 512))):
-        for expected, found in zip(alone, final_states(tree, states, environments, slots, precision)):
+    states = [calm_state(rng, tree) for _ in range(3)]
+    settings = {"solver": solver, "integrator": integrator, "steps": 30}
+    alone = [final_states(tree, [state], 1, [0], precision, **settings)[0] for state in states]
+    for environments, slots in ((17, (0, 7, 16)), (17, (16, 0, 3)), (100, (99, 15, 52))):
+        for expected, found in zip(alone, final_states(tree, states, environments, slots, precision, **settings)):
             np.testing.assert_array_equal(found, expected)
+
+
+def test_results_do_not_depend_on_a_thousand_neighbours():
+    """Bitwise equal among a thousand."""
+    tree = busy_tree()
+    rng = np.random.default_rng(2)
+    states = [calm_state(rng, tree) for _ in range(3)]
+    alone = [final_states(tree, [state], 1, [0], "float32", steps=10)[0] for state in states]
+    for expected, found in zip(alone, final_states(tree, states, 1000, (999, 15, 512), "float32", steps=10)):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+def test_parameters_of_one_environment_are_its_own(solver):
+    """Gears, offsets and switches of couplings changed in one environment leave the others bitwise as they are."""
+    tree = busy_tree()
+    ends = []
+    for changed in (False, True):
+        simulation = Simulation(
+            trees.scene(tree), environments=18, settings=SolverSettings(solver=solver, variant="lanes")
+        )
+        for name in ("mimic_gear", "mimic_offset", "mimic_enabled", "tendon_stiffness", "spatial_enabled"):
+            values = getattr(simulation.parameters, name).numpy()
+            if changed:
+                values[:, 4] = 0.3 if name == "mimic_offset" else 0.0
+            getattr(simulation.parameters, name).assign(values)
+        simulation.step(30)
+        ends.append(simulation.state.joint_position.numpy().copy())
+    others = [k for k in range(18) if k != 4]
+    np.testing.assert_array_equal(ends[0][:, others], ends[1][:, others])
+    assert np.abs(ends[0][:, 4] - ends[1][:, 4]).max() > 1e-4
 
 
 def test_runs_repeat_and_bursts_equal_single_steps():

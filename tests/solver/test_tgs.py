@@ -180,9 +180,7 @@ def test_cone_limits_in_substeps(substeps, integrator):
     links = tuple(trees.replace(link, inertia=(rod, 0, 0, rod, 0, 0.3 * rod)) for link in tree.links)
     cone = ConeLimit(angle_1=0.5, angle_2=0.3)
     joints = tuple(trees.replace(joint, cone_limit=cone) for joint in tree.joints)
-    simulation = simulate(
-        trees.replace(tree, links=links, joints=joints), substeps, precision="float64", integrator=integrator
-    )
+    simulation = simulate(trees.replace(tree, links=links, joints=joints), substeps, precision="float64")
     simulation.set_state(joint_velocity=6.0 * np.random.default_rng(0).normal(size=12))
     recording = simulation.record(480)
     energy = recording.energy[:, 0].sum(axis=1)

@@ -21,7 +21,6 @@ import warp as wp
 from warp_artic.constraints.joint_limit import set_joint_limit_row
 from warp_artic.constraints.rows import (
     gap_velocity,
-    push_row,
     row_rate,
     row_velocity,
     set_single_coefficient,
@@ -54,16 +53,29 @@ def prepare_bounces(model: ModelArrays, control: ControlArrays, work: WorkArrays
     meets = bool(False)
     for row in range(model.row_count):
         if model.row_family[row] == BOUNCING_LIMIT:
-            item = model.row_item[row]
-            dof = model.row_dof[row]
-            v = work.v[dof, slot]
-            q = work.position[item, slot]
-            reach = h * maximum(absolute(v), absolute(v + h * work.vdot[dof, slot]))
-            gap = minimum(q - model.limit_lower[item, column], model.limit_upper[item, column] - q)
-            if any_positive(reach - gap):
+            if any_positive(reach_beyond(model, work, row, column, slot, h)):
                 meets = bool(True)
     if meets:
         accelerate_from_rest(model, control, work, work.rest_vdot, column, slot)
+
+
+@wp.func
+def reach_beyond(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """How far a dof might pass the nearer limit within the step, without the limit."""
+    item = model.row_item[row]
+    dof = model.row_dof[row]
+    v = work.v[dof, slot]
+    q = work.position[item, slot]
+    reach = h * maximum(absolute(v), absolute(v + h * work.vdot[dof, slot]))
+    return reach - minimum(q - model.limit_lower[item, column], model.limit_upper[item, column] - q)
+
+
+@wp.func
+def rest_acceleration(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """b_0 of a dof; away from the limits, where it is of no account and not known, the whole acceleration."""
+    dof = model.row_dof[row]
+    near = reach_beyond(model, work, row, column, slot, h)
+    return where_positive(near, work.rest_vdot[dof, slot], work.vdot[dof, slot])
 
 
 @wp.func
@@ -83,16 +95,16 @@ def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
             known = (absolute(y) + absolute(y_free)) * model.rounding[0, 0]
             if model.row_family[row] == BOUNCING_LIMIT:
                 bounced = maximum(bounced, work.bounced[row, slot] * absolute(z))
-                known = known + absolute(work.rest_vdot[model.row_dof[row], slot]) * h * real(2.0, h)
+                known = known + absolute(rest_acceleration(model, work, row, column, slot, h)) * h * real(2.0, h)
             work_done = work_done + z * (y + y_free) - absolute(z) * known
     dropped = where_positive(bounced, where_positive(work_done, real(1.0, h), zero), zero)
     found = any_positive(dropped)
     if found:
+        work.joining[0, slot] = dropped
+        for dof in range(model.dof_count):
+            work.v_next[dof, slot] = where_positive(dropped, work.v_free[dof, slot], work.v_next[dof, slot])
         for row in range(model.row_count):
-            z = work.impulse[row, slot]
-            if any_positive(absolute(z)):
-                push_row(model, work, row, slot, neg(where_positive(dropped, z, zero)))
-                work.impulse[row, slot] = where_positive(dropped, zero, z)
+            work.impulse[row, slot] = where_positive(dropped, zero, work.impulse[row, slot])
             work.active[row, slot] = where_positive(dropped, zero, work.active[row, slot])
             if model.row_family[row] == BOUNCING_LIMIT:
                 lower = work.window[2 * row, slot]
@@ -184,7 +196,7 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, colum
     q = work.position[item, slot]
     v = work.v[dof, slot]
     a = work.vdot[dof, slot]
-    a_0 = work.rest_vdot[dof, slot]
+    a_0 = rest_acceleration(model, work, row, column, slot, h)
     e = model.limit_restitution[item, column]
     threshold = model.limit_bounce_threshold[item, column]
     fastest = model.velocity_limit[item, column]

@@ -110,7 +110,7 @@ def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
 
 @wp.func
 def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Mark a folded drive whose force exceeds its maximum; says whether any environment of the column has one."""
+    """Mark a folded drive whose force exceeds its maximum; says in which environments there is one."""
     item = model.row_item[row]
     dof = model.row_dof[row]
     theta = work.theta[dof, slot]
@@ -127,4 +127,4 @@ def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, 
     newly = where_positive(excess, one - saturated, real(0.0, excess))
     work.drive_theta[item, slot] = where_positive(newly, theta, work.drive_theta[item, slot])
     work.saturated[item, slot] = maximum(saturated, newly)
-    return any_positive(newly)
+    return newly

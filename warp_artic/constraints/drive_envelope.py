@@ -84,7 +84,7 @@ def choose_line(
     """Write to `work.saturated` what a drive is to follow: 0 folded, 1 its own law, 2 the speed, 3 the effort line.
 
     `wanted` is the force of its law at the velocities so far, and `theta` that of its spring while it is folded. Says
-    whether anything is new in any environment of the column.
+    in which environments anything is new.
     """
     item = model.row_item[row]
     one = real(1.0, h)
@@ -123,4 +123,4 @@ def choose_line(
     work.drive_side[item, slot] = side
     work.saturated[item, slot] = chosen
     turned = where_positive(chosen, absolute(side - old_side), zero)
-    return any_positive(absolute(chosen - line) + turned)
+    return absolute(chosen - line) + turned

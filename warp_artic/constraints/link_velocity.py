@@ -24,7 +24,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.spatial import cross, dot
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3, store_vec3
 from warp_artic.model.families import LINK_SPIN
 
 
@@ -49,24 +49,41 @@ def center_of(model: ModelArrays, work: WorkArrays, link: int, column: int, slot
 
 
 @wp.func
-def free_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """The velocity of the link of a row without constraints; the terms of the row are the dofs from there inward."""
-    link = model.row_item[row]
-    r = center_of(model, work, link, column, slot)
-    zero = real(0.0, r.x)
-    motion = vec3(zero, zero, zero)
-    while link < model.link_count:
+def find_link_motions(model: ModelArrays, work: WorkArrays, slot: int):
+    """Write the angular and linear velocities that links have without constraints, outward."""
+    zero = real(0.0, work.v_next[0, slot])
+    null = vec3(zero, zero, zero)
+    store_vec3(work.angular, 3 * model.link_count, slot, null)
+    store_vec3(work.linear, 3 * model.link_count, slot, null)
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        angular = load_vec3(work.angular, 3 * parent, slot)
+        linear = load_vec3(work.linear, 3 * parent, slot) + cross(angular, load_vec3(work.p_PM, 3 * link, slot))
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            motion = motion + motion_of(model, work, row, dof, r, slot) * work.v_next[dof, slot]
-        r = r + load_vec3(work.p_PM, 3 * link, slot)
-        link = model.link_parent[link]
-    return motion
+            change = load_vec3(work.axis, 3 * dof, slot) * work.v_next[dof, slot]
+            if model.dof_is_linear[dof] == 1:
+                linear = linear + change
+            else:
+                angular = angular + change
+        store_vec3(work.angular, 3 * link, slot, angular)
+        store_vec3(work.linear, 3 * link, slot, linear)
+
+
+@wp.func
+def free_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """The velocity of the link of a row without constraints, from `find_link_motions`."""
+    link = model.row_item[row]
+    angular = load_vec3(work.angular, 3 * link, slot)
+    if model.row_family[row] == LINK_SPIN:
+        return angular
+    return load_vec3(work.linear, 3 * link, slot) + cross(angular, center_of(model, work, link, column, slot))
 
 
 @wp.func
 def set_direction(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, d: Vec3):
-    """Write J = d^T J_C."""
+    """Write J = d^T J_C; the terms of the row are the dofs from its link inward."""
     link = model.row_item[row]
     r = center_of(model, work, link, column, slot)
     term = model.row_term[row]

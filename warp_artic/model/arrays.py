@@ -44,6 +44,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         root_dofs: int
         row_count: int
         slot_count: int
+        dense_rows: int
         acceleration_drives: int
         compliant_mimics: int
         drive_envelopes: int
@@ -53,6 +54,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         rotation_rows: int
         stop_row: int
         bouncing_limits: int
+        link_limits: int
         load_friction: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
@@ -68,6 +70,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         row_term: wp.array(dtype=int)
         row_terms: wp.array(dtype=int)
         row_slot: wp.array(dtype=int)
+        row_rate_slot: wp.array(dtype=int)
         row_path: wp.array(dtype=int)
         row_steps: wp.array(dtype=int)
         path_link: wp.array(dtype=int)
@@ -188,6 +191,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         D_inverse: wp.array2d(dtype=T)
         u: wp.array2d(dtype=T)
         v: wp.array2d(dtype=T)
+        v_free: wp.array2d(dtype=T)
         v_next: wp.array2d(dtype=T)
         effort: wp.array2d(dtype=T)
         vdot: wp.array2d(dtype=T)
@@ -229,8 +233,23 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         ready: wp.array2d(dtype=int)
         # Direct solver
         gathered: wp.array2d(dtype=int)
+        entry: wp.array2d(dtype=int)
+        innovation: wp.array2d(dtype=T)
+        weight: wp.array2d(dtype=T)
+        basis: wp.array2d(dtype=T)
+        dual: wp.array2d(dtype=T)
+        ratios: wp.array2d(dtype=T)
         couplings: wp.array2d(dtype=T)
-        factors: wp.array2d(dtype=T)
+        inverse: wp.array2d(dtype=T)
+        is_new: wp.array2d(dtype=T)
+        pivot: wp.array2d(dtype=T)
+        mobility: wp.array2d(dtype=T)
+        kick: wp.array2d(dtype=T)
+        yields: wp.array2d(dtype=T)
+        beyond: wp.array2d(dtype=T)
+        feasible: wp.array2d(dtype=T)
+        part: wp.array2d(dtype=T)
+        strain: wp.array2d(dtype=T)
         y_free: wp.array2d(dtype=T)
         goal: wp.array2d(dtype=T)
         held: wp.array2d(dtype=T)

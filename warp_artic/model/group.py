@@ -24,8 +24,8 @@ from warp_artic.model.tree import Row, Tree, tree_of
 ORIGIN_GRID = 100.0
 """Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
 
-ROUNDING = {wp.float32: (2e-6, 1e-6), wp.float64: (4e-15, 1e-10)}
-"""What a solved number is known to, and the share by which the direct solver raises its diagonal."""
+ROUNDING = {wp.float32: (2e-6, 1e-10), wp.float64: (4e-15, 1e-26)}
+"""What a solved number is known to, and the share of a square that is left of what rows before it say already."""
 
 ON_ONE_DOF = (
     Family.DRIVE,
@@ -36,6 +36,14 @@ ON_ONE_DOF = (
     Family.BOUNCING_LIMIT,
 )
 """Families whose rows push their only dof."""
+
+LOPSIDED = (
+    Family.FIXED_TENDON,
+    Family.FIXED_TENDON_LIMIT,
+    Family.SPATIAL_TENDON,
+    Family.SPATIAL_TENDON_LIMIT,
+)
+"""Families whose push may be another than J^T."""
 
 REPORTED = ("link_pose", "link_velocity", "energy", "tendon_length", "tendon_force", "mimic_error")
 """Outputs that are brought up to date together."""
@@ -118,7 +126,7 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)
     arrays = SimpleNamespace(
-        model=_model_struct(structs.Model(), tree, parameters, device),
+        model=_model_struct(structs.Model(), tree, parameters, device, dense_rows),
         state=_field_struct(structs.State(), state),
         control=_field_struct(structs.Control(), control),
         report=_field_struct(structs.Report(), {name: outputs[name] for name in REPORTED}),
@@ -191,7 +199,7 @@ def _field_struct(struct, fields: dict[str, Field]):
     return struct
 
 
-def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str):
+def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str, dense_rows: bool):
     _field_struct(struct, parameters)
     struct.link_count = tree.link_count
     struct.dof_count = tree.dof_count
@@ -205,10 +213,12 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str)
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)
+    struct.link_limits = tree.count(Family.LINK_SPEED) + tree.count(Family.LINK_SPIN)
     struct.bouncing_limits = tree.count(Family.BOUNCING_LIMIT)
     terms, slots = _row_tables(tree)
     struct.row_count = len(tree.rows)
     struct.slot_count = len(slots)
+    struct.dense_rows = int(dense_rows)
     tables = {
         "order": tree.order,
         "link_parent": tree.parent,
@@ -253,6 +263,10 @@ def _row_tables(tree: Tree) -> tuple[dict[str, list[int]], list[int]]:
         tables["row_path"].append(len(tables["path_link"]))
         tables["row_steps"].append(len(path))
         tables["path_link"] += path
+    lopsided = [index for index, row in enumerate(tree.rows) if row.family in LOPSIDED]
+    tables["row_rate_slot"] = list(tables["row_slot"])
+    for place, index in enumerate(lopsided):
+        tables["row_rate_slot"][index] = len(slots) + place
     return tables, slots
 
 
@@ -301,25 +315,28 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
     terms, slots = _row_tables(tree)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
     dense = rows if dense_rows else 0
+    rate_slots = len(slots) + sum(row.family in LOPSIDED for row in tree.rows)
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
-        "force": 3 * links, "angular": 3 * links, "linear": 3 * links,
-        "drag_moment": 3 * links, "drag_force": 3 * links,
-        "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs, "u": dofs, "v": dofs,
-        "v_next": dofs, "vdot": dofs, "rest_vdot": dofs, "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs,
-        "load": dofs, "drive_bias": dofs, "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC),
-        "drive_theta": dofs, "drive_side": dofs, "saturated": dofs, "least": 1, "free_share": 1, "share": dofs,
-        "joint_load": dofs, "position": dofs, "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs,
-        "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows, "given": rows,
-        "active": rows, "joining": 1,
-        "bend": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
-        "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]), "response": len(slots) * dofs,
-        "couplings": dense * dense, "factors": dense * dense, "y_free": dense, "goal": dense, "held": dense,
-        "right": dense, "trial": dense,
+        "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links,
+        "drag_force": 3 * links, "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs,
+        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "vdot": dofs, "rest_vdot": dofs, "effort": dofs,
+        "spring": dofs, "damper": dofs, "theta": dofs, "load": dofs, "drive_bias": dofs, "drive_scale": dofs,
+        "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs, "drive_side": dofs, "saturated": dofs,
+        "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs, "root": 7, "middle": dofs,
+        "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows,
+        "given": rows, "active": rows, "joining": 1, "bend": rows, "impact_share": rows, "rest_share": rows,
+        "bounced": rows, "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
+        "response": len(slots) * dofs, "innovation": rate_slots * dofs if dense_rows else 0, "weight": dofs + dense,
+        "basis": dense * (dofs + dense), "dual": dense * (dofs + dense), "ratios": dense * dense,
+        "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense, "mobility": dense,
+        "kick": dofs, "yields": dense, "beyond": dense, "feasible": dense, "part": dense, "strain": dense,
+        "y_free": dense, "goal": dense, "held": dense, "right": dense, "trial": dense,
     }  # fmt: skip
     for name, size in sizes.items():
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))
     struct.ready = wp.zeros((max(len(slots), 1), workers), dtype=int, device=device)
-    struct.gathered = wp.zeros((max(rows, 1), workers), dtype=int, device=device)
+    for name in ("gathered", "entry"):
+        setattr(struct, name, wp.zeros((max(rows, 1), workers), dtype=int, device=device))
     return struct

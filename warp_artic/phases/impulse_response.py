@@ -58,10 +58,10 @@ def pass_outward(model: ModelArrays, work: WorkArrays, changes: Array, first_row
 
 
 @wp.func
-def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
-    """Write the response to the push of constraint `row` to rows `response` ... of `work.response`.
+def innovate(model: ModelArrays, work: WorkArrays, push: Array, row: int, slot: int):
+    """Write the innovations of a push, given by the terms of constraint `row`, to `work.u`.
 
-    The inward pass visits only the links between the dofs of the row and the root.
+    The pass visits only the links between the dofs of the row and the root.
     """
     zero = real(0.0, work.D_inverse[0, slot])
     null = vec3(zero, zero, zero)
@@ -70,14 +70,24 @@ def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot:
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
         dof = model.term_dof[term]
-        work.u[dof, slot] = work.u[dof, slot] + work.push[term, slot]
+        work.u[dof, slot] = work.u[dof, slot] + push[term, slot]
     first_step = model.row_path[row]
     steps = model.row_steps[row]
     for k in range(first_step, first_step + steps):
         clear_link(work, model.path_link[k], slot, null)
     for k in range(first_step, first_step + steps):
         pass_inward(model, work, model.path_link[k], slot)
-    pass_outward(model, work, work.response, response, slot, null)
+
+
+@wp.func
+def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
+    """Write the response to the push of constraint `row` to rows `response` ... of `work.response`."""
+    innovate(model, work, work.push, row, slot)
+    if model.dense_rows == 1:
+        for dof in range(model.dof_count):
+            work.innovation[response + dof, slot] = work.u[dof, slot]
+    zero = real(0.0, work.D_inverse[0, slot])
+    pass_outward(model, work, work.response, response, slot, vec3(zero, zero, zero))
 
 
 @wp.func

@@ -13,6 +13,7 @@ from warp_artic.joints import floating, revolute, spherical, swing
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
+    absolute,
     add,
     any_positive,
     is_finite,
@@ -177,9 +178,9 @@ def set_triple(model: ModelArrays, values: Array, row: int, dof: int, count: int
 def turn_late(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, late: Real):
     """Give v+ of a ball joint, which is in the axes of the middle, in those that M has where it takes v+ up.
 
-    With a share above a half that is earlier, by `late`, than the middle.
+    With a share above a half that is earlier, by `late`, than the middle; below, later.
     """
-    if any_positive(late):
+    if any_positive(absolute(late)):
         x, w = quaternion_exp(signed_triple(model, work.v, dof, dof, 3, column, slot) * late)
         turned = quaternion_matrix(x, w) * signed_triple(model, work.v_next, dof, dof, 3, column, slot)
         set_triple(model, work.v_next, dof, dof, 3, column, slot, turned)

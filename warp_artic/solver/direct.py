@@ -1,24 +1,30 @@
-"""All active constraint rows together: one dense factorisation for each guess of which rows hold.
+"""All active constraint rows together, as the least change of velocities that they ask for.
 
-With G = J M^-1 P over the active rows (P their pushes), each row is either
-    held:   sum_b G_ab z_b + compliance z_a = y*_a - y_a     (its equality, or the end of its window that it is beyond)
+The articulated inertias factor M^-1 = W^T D^-1 W: the inward pass takes a push p to its innovations W p, the outward
+pass takes D^-1 W p to velocities (Jain, Robot and Multibody Dynamics, section 7.2). In innovations
+    y_a = y_a(free) + <j_a, w>,   w = sum p_b z_b,   <x, y> = sum x_i y_i / D_i,
+with one entry more for a row with compliance, of that weight. Each row is either
+    held:   <j_a, w> = y*_a - y_a(free)   (its equality, or the end of its window that it is beyond)
     given:  z_a = 0 (a stop that is let go) or +-slide       (a bound that has given way)
-The guess is improved until it is its own answer: a held stop that would have to pull is let go, one that is let go and
-is beyond its window is held again, a held row beyond its bound slides, a sliding one that is carried past its goal is
-held.
-After a few guesses only the first contradiction of an environment is changed, which ends for every solvable problem
-(Murty's least-index rule).
+The held rows are solved by modified Gram-Schmidt of their p, p_a = Q_a + sum R_ba Q_b. The error grows with the root of
+the condition of G = J M^-1 P, which is never formed, so that float32 does for a mass ratio of a thousand.
 
-The diagonal is raised by a small share (1e-6 in float32, 1e-10 in float64), so that redundant rows share their impulse
-and rows that contradict each other stay bounded; refinement by the residual takes the error of that back where there is
-an answer, and one Gauss-Seidel sweep at the end takes what rounding leaves, so that what sticks does not creep.
-No iteration error is left, whatever the ratio of masses; the cost grows with the cube of the active rows.
+A row that says nothing new beside those before it gets no impulse: redundant rows change nothing, and of rows that
+contradict each other the first ones hold. Stops come first, then mimic joints, tendons, friction and drives.
+
+The guess of what is held is improved until it is its own answer: a held stop that would have to pull is let go, one
+that is let go and is beyond its window is held again, a held row beyond its bound slides, a sliding one that is carried
+past its goal is held. Where a few guesses that change all this at once do not end, one starts over without impulses and
+goes from feasible ones to feasible ones, a row at a time, which ends (Lawson and Hanson, Solving Least Squares
+Problems, chapter 23; Stark and Parker, Bounded-Variable Least Squares, 1995).
+No iteration error is left, whatever the ratio of masses; the cost grows with the square of the active rows.
 """
 
 import warp as wp
 
-from warp_artic.constraints.rows import row_velocity
+from warp_artic.constraints.rows import row_rate
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
     absolute,
     add,
     any_positive,
@@ -29,195 +35,426 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     neg,
     real,
     sub,
+    vec3,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.pgs import sweep_rows
+from warp_artic.math.rotation import ratio
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
+from warp_artic.phases.impulse_response import innovate, pass_outward
 
-BOLD_GUESSES = wp.constant(6)
-"""Guesses in which every contradiction is changed at once; later ones change the first alone, which cannot cycle."""
+BOLD_GUESSES = wp.constant(4)
+"""Guesses in which every contradiction is changed at once, before it is done one by one."""
+STRAIN = wp.constant(1000.0)
+"""How many times larger impulses of contradicting rows are than those of others."""
 
 
 @wp.func
 def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
-    """List the rows that are active in any environment of the column; returns how many there are."""
+    """List the rows that are active in any environment of the column, stops first, and the entries of innovations.
+
+    Returns how many rows and entries there are, and the first row whose push is not its J^T.
+    """
     count = int(0)
-    for row in range(model.row_count):
+    entries = int(model.dof_count)
+    lopsided = int(model.row_count)
+    for dof in range(model.dof_count):
+        work.weight[dof, slot] = work.D_inverse[dof, slot]
+    for k in range(model.row_count):
+        row = model.row_count - 1 - k
         if any_positive(work.active[row, slot]):
             work.gathered[count, slot] = row
+            work.entry[count, slot] = -1
+            compliance = work.compliance[row, slot]
+            if any_positive(compliance):
+                work.entry[count, slot] = entries
+                work.weight[entries, slot] = compliance
+                entries += 1
+            if model.row_rate_slot[row] != model.row_slot[row]:
+                innovate(model, work, work.coefficient, row, slot)
+                for dof in range(model.dof_count):
+                    work.innovation[model.row_rate_slot[row] * model.dof_count + dof, slot] = work.u[dof, slot]
+                lopsided = wp.min(lopsided, count)
             count += 1
-    return count
+    return count, entries, lopsided
 
 
 @wp.func
-def coupling(model: ModelArrays, work: WorkArrays, row: int, other: int, slot: int):
-    """G: the velocity of `row` that a unit impulse of `other` causes."""
-    start = model.row_term[row]
-    response = model.row_slot[other] * model.dof_count
-    g = work.coefficient[start, slot] * work.response[response + model.term_dof[start], slot]
-    for term in range(start + 1, start + model.row_terms[row]):
-        g = g + work.coefficient[term, slot] * work.response[response + model.term_dof[term], slot]
-    return g
-
-
-@wp.func
-def set_couplings(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Write G of the gathered rows, their velocities without impulses, and the first guess: what is beyond is held."""
+def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write the velocities of the gathered rows without impulses, what an impulse
+    does to them, and hold what is beyond its window."""
     for a in range(count):
         row = work.gathered[a, slot]
-        y = row_velocity(model, work, row, slot)
-        for b in range(count):
-            g = coupling(model, work, row, work.gathered[b, slot], slot)
-            work.couplings[a * model.row_count + b, slot] = g
-            y = y - g * work.impulse[work.gathered[b, slot], slot]
-        work.y_free[a, slot] = y
+        y = row_rate(model, work, work.v_free, row, slot)
         lower = work.window[2 * row, slot]
         upper = work.window[2 * row + 1, slot]
         zero = real(0.0, y)
         active = work.active[row, slot]
         beyond = where_positive(maximum(lower - y, y - upper), active, zero)
+        work.y_free[a, slot] = y
         work.held[a, slot] = where_positive(upper - lower, beyond, active)
         work.goal[a, slot] = minimum(maximum(y, lower), upper)
         work.trial[a, slot] = zero
+        push = model.row_slot[row] * model.dof_count
+        rate = model.row_rate_slot[row] * model.dof_count
+        r = zero
+        for dof in range(model.dof_count):
+            p = work.innovation[push + dof, slot] * work.weight[dof, slot]
+            r = r + work.innovation[rate + dof, slot] * p
+        work.mobility[a, slot] = r
 
 
 @wp.func
-def solve_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Solve for the impulses of the present guess, `work.trial`, by elimination in the order of the rows."""
-    stride = model.row_count
-    zero = real(0.0, work.y_free[0, slot])
-    one = real(1.0, zero)
+def orthogonalize(model: ModelArrays, work: WorkArrays, count: int, entries: int, slot: int):
+    """Write Q, its duals  weight Q_a / <Q_a, Q_a>  and R of the held rows; Q is zero where one says nothing new."""
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
     for a in range(count):
         row = work.gathered[a, slot]
         held = work.held[a, slot]
-        given = work.trial[a, slot]
-        work.right[a, slot] = where_positive(held, work.goal[a, slot] - work.y_free[a, slot], given)
-        for b in range(count):
-            entry = work.couplings[a * stride + b, slot]
-            other = zero
-            if a == b:
-                entry = entry * (one + model.rounding[1, 0]) + work.compliance[row, slot]
-                other = one
-            work.factors[a * stride + b, slot] = where_positive(held, entry, other)
-    for a in range(count):
-        pivot = one / work.factors[a * stride + a, slot]
-        for b in range(a + 1, count):
-            factor = work.factors[b * stride + a, slot] * pivot
-            work.factors[b * stride + a, slot] = factor
-            if any_positive(absolute(factor)):
-                for c in range(a + 1, count):
-                    entry = work.factors[b * stride + c, slot]
-                    work.factors[b * stride + c, slot] = entry - factor * work.factors[a * stride + c, slot]
-    substitute(model, work, count, slot)
-    for a in range(count):
-        work.trial[a, slot] = work.right[a, slot]
+        source = model.row_slot[row] * model.dof_count
+        own = a * (model.dof_count + model.row_count)
+        whole = zero
+        for i in range(entries):
+            p = zero
+            if i < model.dof_count:
+                p = work.innovation[source + i, slot] * held
+            if i == work.entry[a, slot]:
+                p = held
+            work.basis[own + i, slot] = p
+            whole = whole + p * p * work.weight[i, slot]
+        for b in range(a):
+            work.ratios[a * model.row_count + b, slot] = zero
+        # What is left of a sum that cancels has lost its right angles: there the projection is done once more.
+        again = held
+        left = whole
+        passes = int(0)
+        while passes < 2 and any_positive(again):
+            passes += 1
+            for b in range(a):
+                other = b * (model.dof_count + model.row_count)
+                r = zero
+                for i in range(entries):
+                    r = r + work.dual[other + i, slot] * work.basis[own + i, slot]
+                r = r * again
+                if any_positive(absolute(r)):
+                    place = a * model.row_count + b
+                    work.ratios[place, slot] = work.ratios[place, slot] + r
+                    for i in range(entries):
+                        work.basis[own + i, slot] = work.basis[own + i, slot] - r * work.basis[other + i, slot]
+            left = zero
+            for i in range(entries):
+                q = work.basis[own + i, slot]
+                left = left + q * q * work.weight[i, slot]
+            again = where_positive(whole * ratio(1.0, 4.0, one) - left, again, zero)
+        is_new = where_positive(left - whole * model.rounding[1, 0], held, zero)
+        inverse = is_new / where_positive(is_new, left, one)
+        for i in range(entries):
+            q = work.basis[own + i, slot] * is_new
+            work.basis[own + i, slot] = q
+            work.dual[own + i, slot] = q * work.weight[i, slot] * inverse
+        work.inverse[a, slot] = inverse
+        work.is_new[a, slot] = is_new
 
 
 @wp.func
-def substitute(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Solve with the factors, in place of `work.right`."""
-    stride = model.row_count
+def set_couplings(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write  T_ab = <j_a, Q_b> / <Q_b, Q_b>,  which is R_ba where j_a is p_a."""
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
+    for a in range(count):
+        row = work.gathered[a, slot]
+        first = model.row_rate_slot[row] * model.dof_count
+        is_lopsided = model.row_rate_slot[row] != model.row_slot[row]
+        for b in range(count):
+            t = zero
+            if is_lopsided:
+                other = b * (model.dof_count + model.row_count)
+                for dof in range(model.dof_count):
+                    t = t + work.innovation[first + dof, slot] * work.dual[other + dof, slot]
+                if work.entry[a, slot] >= 0:
+                    t = t + work.dual[other + work.entry[a, slot], slot]
+                t = t * work.held[a, slot]
+            elif b == a:
+                t = one
+            elif b < a:
+                t = work.ratios[a * model.row_count + b, slot]
+            if b == a:
+                t = where_positive(work.is_new[a, slot], t, one)
+            work.couplings[a * model.row_count + b, slot] = t
+
+
+@wp.func
+def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write w of the given impulses, and what they leave for the held rows."""
+    zero = real(0.0, work.y_free[0, slot])
+    for dof in range(model.dof_count):
+        work.kick[dof, slot] = zero
+    for a in range(count):
+        given = where_positive(work.held[a, slot], zero, work.trial[a, slot])
+        if any_positive(absolute(given)):
+            first = model.row_slot[work.gathered[a, slot]] * model.dof_count
+            for dof in range(model.dof_count):
+                work.kick[dof, slot] = work.kick[dof, slot] + work.innovation[first + dof, slot] * given
+    for a in range(count):
+        y = work.y_free[a, slot] + rate_change(model, work, a, slot)
+        work.right[a, slot] = (work.goal[a, slot] - y) * work.held[a, slot]
+
+
+@wp.func
+def rate_change(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """<j_a, w> of the entries of the dofs."""
+    first = model.row_rate_slot[work.gathered[a, slot]] * model.dof_count
+    change = real(0.0, work.y_free[a, slot])
+    for dof in range(model.dof_count):
+        change = change + work.innovation[first + dof, slot] * (work.kick[dof, slot] * work.weight[dof, slot])
+    return change
+
+
+@wp.func
+def eliminate(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, slot: int):
+    """Solve  T x = right  in its place; T is lower triangular but for what rows from `lopsided` on add."""
+    m = model.row_count
+    one = real(1.0, work.y_free[0, slot])
     for a in range(count):
         x = work.right[a, slot]
+        size = absolute(x)
         for b in range(a):
-            x = x - work.factors[a * stride + b, slot] * work.right[b, slot]
+            t = work.couplings[a * m + b, slot] * work.pivot[b, slot]
+            known = t * work.right[b, slot]
+            x = x - known
+            size = size + absolute(known)
+            if b >= lopsided:
+                for c in range(b + 1, count):
+                    change = t * work.couplings[b * m + c, slot]
+                    work.couplings[a * m + c, slot] = work.couplings[a * m + c, slot] - change
         work.right[a, slot] = x
+        # What is left for a row that says nothing new contradicts those before, if it is more than rounding.
+        contradicts = absolute(x) - size * model.rounding[0, 0] * real(8.0, x)
+        contradicts = where_positive(work.held[a, slot] - work.is_new[a, slot], contradicts, one - one)
+        work.strain[a, slot] = where_positive(contradicts, x / work.mobility[a, slot], one - one)
+        t = work.couplings[a * m + a, slot]
+        enough = absolute(t) - model.rounding[0, 0]
+        work.pivot[a, slot] = where_positive(enough, one / where_positive(enough, t, one), one - one)
     for k in range(count):
         a = count - 1 - k
         x = work.right[a, slot]
+        if a >= lopsided:
+            for b in range(a + 1, count):
+                x = x - work.couplings[a * m + b, slot] * work.right[b, slot]
+        work.right[a, slot] = x * work.pivot[a, slot]
+
+
+@wp.func
+def solve_guess(model: ModelArrays, work: WorkArrays, count: int, entries: int, lopsided: int, slot: int):
+    """Write the impulses of the present guess, `work.trial`, and their w, `work.kick`."""
+    orthogonalize(model, work, count, entries, slot)
+    set_couplings(model, work, count, slot)
+    give_impulses(model, work, count, slot)
+    eliminate(model, work, count, lopsided, slot)
+    for a in range(count):
+        y = work.right[a, slot] * work.inverse[a, slot]
+        work.right[a, slot] = y
+        own = a * (model.dof_count + model.row_count)
+        for dof in range(model.dof_count):
+            work.kick[dof, slot] = work.kick[dof, slot] + work.basis[own + dof, slot] * y
+    spread(model, work, work.right, count, slot)
+    add_strain(model, work, count, slot)
+    for a in range(count):
+        work.trial[a, slot] = where_positive(work.held[a, slot], work.right[a, slot], work.trial[a, slot])
+
+
+@wp.func
+def spread(model: ModelArrays, work: WorkArrays, impulses: Array, count: int, slot: int):
+    """From the impulses along Q to those along p, in their place."""
+    for k in range(count):
+        a = count - 1 - k
+        z = impulses[a, slot]
         for b in range(a + 1, count):
-            x = x - work.factors[a * stride + b, slot] * work.right[b, slot]
-        work.right[a, slot] = x / work.factors[a * stride + a, slot]
+            z = z - work.ratios[b * model.row_count + a, slot] * impulses[b, slot]
+        impulses[a, slot] = z
 
 
 @wp.func
-def refine(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Solve for what the held rows still miss, and add it."""
+def add_strain(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Have rows that contradict each other push against each other, harder than all else, so that what can yields."""
     zero = real(0.0, work.y_free[0, slot])
+    contradiction = zero
     for a in range(count):
-        row = work.gathered[a, slot]
-        missing = work.goal[a, slot] - work.y_free[a, slot] - work.compliance[row, slot] * work.trial[a, slot]
-        for b in range(count):
-            missing = missing - work.couplings[a * model.row_count + b, slot] * work.trial[b, slot]
-        work.right[a, slot] = where_positive(work.held[a, slot], missing, zero)
-    substitute(model, work, count, slot)
-    for a in range(count):
-        work.trial[a, slot] = work.trial[a, slot] + work.right[a, slot]
+        contradiction = maximum(contradiction, absolute(work.strain[a, slot]))
+    if any_positive(contradiction):
+        largest = contradiction
+        for a in range(count):
+            largest = maximum(largest, absolute(work.right[a, slot]))
+        spread(model, work, work.strain, count, slot)
+        scale = real(STRAIN, largest) * largest / where_positive(contradiction, contradiction, real(1.0, largest))
+        for a in range(count):
+            work.right[a, slot] = work.right[a, slot] + scale * work.strain[a, slot]
 
 
 @wp.func
-def improve_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int, bold: int):
-    """Change what contradicts itself, or unless `bold` the first such row; says whether any environment had one."""
-    changed = bool(False)
+def judge(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Find what contradicts the guess: held rows that yield, given ones that return and by how much they are beyond.
+
+    Says in which environments there are any. Each contradiction is larger than what a velocity is known to.
+    """
     zero = real(0.0, work.y_free[0, slot])
     one = real(1.0, zero)
-    for a in range(count):
-        y = work.y_free[a, slot]
-        for b in range(count):
-            y = y + work.couplings[a * model.row_count + b, slot] * work.trial[b, slot]
-        work.right[a, slot] = y
-    may_change = one
+    wrong = zero
     for a in range(count):
         row = work.gathered[a, slot]
         z = work.trial[a, slot]
-        y = work.right[a, slot]
+        goal = work.goal[a, slot]
+        held = work.held[a, slot]
         lower = work.window[2 * row, slot]
         upper = work.window[2 * row + 1, slot]
         is_stop = upper - lower
-        held = work.held[a, slot]
-        goal = work.goal[a, slot]
-        # What a velocity is known to; smaller contradictions are rounding.
-        tolerance = (absolute(work.y_free[a, slot]) + absolute(goal)) * model.rounding[0, 0]
+        known = (absolute(work.y_free[a, slot]) + absolute(goal)) * model.rounding[0, 0]
+        y = work.y_free[a, slot] + rate_change(model, work, a, slot)
         # A stop pushes into its window: up from the lower end, down from the upper one.
-        stiffness = work.couplings[a * model.row_count + a, slot]
-        pulls = where_positive(goal - lower, z, neg(z)) * stiffness - tolerance
-        lets_go = where_positive(is_stop, where_positive(pulls, held * may_change, zero), zero)
-        gives_way = where_positive(absolute(z) - work.bound[2 * row, slot], held * may_change - lets_go, zero)
-        slide = work.bound[2 * row + 1, slot]
-        slides = where_positive(z, slide, neg(slide))
+        pulls = pull(goal - lower, z) * work.mobility[a, slot] - known
+        pulls = where_positive(is_stop, where_positive(pulls, one, zero), zero)
+        exceeds = where_positive(absolute(z) - work.bound[2 * row, slot], one, zero)
+        yields = maximum(pulls, exceeds) * held
         # A given impulse is wrong where the row is carried past its goal by it, or is let go outside its window.
         reach = y + work.compliance[row, slot] * z
         past = where_positive(z, reach - goal, where_positive(neg(z), goal - reach, zero))
-        beyond = where_positive(is_stop, maximum(lower - y, y - upper), zero)
-        beyond = where_positive(absolute(z), zero, beyond)
-        given = work.active[row, slot] - held
-        returns = where_positive(maximum(past, beyond) - tolerance, given * may_change, zero)
-        nearest = minimum(maximum(y, lower), upper)
-        work.goal[a, slot] = where_positive(returns, where_positive(is_stop, nearest, goal), goal)
-        work.held[a, slot] = held - lets_go - gives_way + returns
-        given_value = where_positive(lets_go, zero, where_positive(gives_way, slides, z))
-        work.trial[a, slot] = where_positive(work.held[a, slot], z, given_value)
-        change = lets_go + gives_way + returns
-        if any_positive(change):
-            changed = bool(True)
-        if bold == 0:
-            may_change = may_change - change
-    return changed
+        outside = where_positive(is_stop, maximum(lower - y, y - upper), zero)
+        outside = where_positive(work.bound[2 * row, slot], outside, zero)
+        beyond = where_positive(absolute(z), past, outside) - known
+        beyond = maximum(beyond, zero) * (work.active[row, slot] - held)
+        work.right[a, slot] = y
+        work.yields[a, slot] = yields
+        work.beyond[a, slot] = beyond * beyond / work.mobility[a, slot]
+        wrong = maximum(wrong, maximum(yields, where_positive(beyond, one, zero)))
+    return wrong
+
+
+@wp.func
+def pull(above_lower: Real, z: Real):
+    """The impulse away from the window of a stop that is held at its lower end, or `above_lower` that."""
+    return where_positive(above_lower, z, neg(z))
+
+
+@wp.func
+def release(model: ModelArrays, work: WorkArrays, a: int, yields: Real, slot: int):
+    """Give a held row the impulse that it has once it yields: none if it is a stop that pulls, else what slides."""
+    row = work.gathered[a, slot]
+    z = work.trial[a, slot]
+    lower = work.window[2 * row, slot]
+    slide = work.bound[2 * row + 1, slot]
+    given = where_positive(z, slide, neg(slide))
+    pulls = where_positive(work.window[2 * row + 1, slot] - lower, pull(work.goal[a, slot] - lower, z), neg(slide))
+    given = where_positive(pulls, real(0.0, z), given)
+    work.trial[a, slot] = where_positive(yields, given, z)
+    work.held[a, slot] = where_positive(yields, real(0.0, z), work.held[a, slot])
+
+
+@wp.func
+def hold(model: ModelArrays, work: WorkArrays, a: int, returns: Real, slot: int):
+    """Hold a row at its goal, a stop at the end of its window that it is beyond; `work.right` has its velocity."""
+    row = work.gathered[a, slot]
+    lower = work.window[2 * row, slot]
+    upper = work.window[2 * row + 1, slot]
+    nearest = minimum(maximum(work.right[a, slot], lower), upper)
+    is_stop = where_positive(upper - lower, returns, real(0.0, returns))
+    work.goal[a, slot] = where_positive(is_stop, nearest, work.goal[a, slot])
+    work.held[a, slot] = where_positive(returns, real(1.0, returns), work.held[a, slot])
+
+
+@wp.func
+def change_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Change every contradiction of the guess."""
+    for a in range(count):
+        release(model, work, a, work.yields[a, slot], slot)
+        hold(model, work, a, work.beyond[a, slot], slot)
+
+
+@wp.func
+def start_over(model: ModelArrays, work: WorkArrays, count: int, wrong: Real, slot: int):
+    """Let all stops go in the environments with a contradiction, and start from no impulse at all."""
+    zero = real(0.0, wrong)
+    for a in range(count):
+        row = work.gathered[a, slot]
+        is_stop = work.window[2 * row + 1, slot] - work.window[2 * row, slot]
+        held = where_positive(is_stop, zero, work.active[row, slot])
+        work.held[a, slot] = where_positive(wrong, held, work.held[a, slot])
+        work.trial[a, slot] = where_positive(wrong, zero, work.trial[a, slot])
+        work.feasible[a, slot] = work.trial[a, slot]
+
+
+@wp.func
+def step_towards_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Go from feasible impulses towards those of the guess until a row yields, else hold the one most beyond."""
+    zero = real(0.0, work.y_free[0, slot])
+    one = real(1.0, zero)
+    step = one
+    blocked = zero
+    furthest = zero
+    for a in range(count):
+        row = work.gathered[a, slot]
+        yields = work.yields[a, slot]
+        z = work.trial[a, slot]
+        old = work.feasible[a, slot]
+        bound = work.bound[2 * row, slot]
+        end = where_positive(absolute(z) - bound, where_positive(z, bound, neg(bound)), zero)
+        part = minimum(maximum((end - old) / where_positive(yields, z - old, one), zero), one)
+        part = where_positive(yields, part, one)
+        work.part[a, slot] = part
+        step = minimum(step, part)
+        blocked = maximum(blocked, yields)
+        furthest = maximum(furthest, work.beyond[a, slot])
+    waiting = one - blocked
+    for a in range(count):
+        old = work.feasible[a, slot]
+        yields = where_positive(work.part[a, slot] - step, zero, work.yields[a, slot])
+        returns = where_positive(furthest - work.beyond[a, slot], zero, work.beyond[a, slot] * waiting)
+        waiting = where_positive(returns, zero, waiting)
+        feasible = old + step * (work.trial[a, slot] - old)
+        release(model, work, a, yields, slot)
+        hold(model, work, a, returns, slot)
+        work.feasible[a, slot] = where_positive(yields, work.trial[a, slot], feasible)
 
 
 @wp.func
 def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
     """Solve the active rows together; `iterations` is not used."""
-    count = gather_rows(model, work, slot)
-    set_couplings(model, work, count, slot)
+    count, entries, lopsided = gather_rows(model, work, slot)
+    set_first_guess(model, work, count, slot)
     guesses = int(0)
     unsolved = count > 0
     while unsolved:
-        solve_guess(model, work, count, slot)
+        solve_guess(model, work, count, entries, lopsided, slot)
+        wrong = judge(model, work, count, slot)
         guesses += 1
-        unsolved = guesses < BOLD_GUESSES + 30 * count
+        unsolved = any_positive(wrong) and guesses < BOLD_GUESSES + 4 * model.row_count
         if unsolved:
-            unsolved = improve_guess(model, work, count, slot, int(guesses < BOLD_GUESSES))
-    refine(model, work, count, slot)
-    refine(model, work, count, slot)
+            if guesses < BOLD_GUESSES:
+                change_guess(model, work, count, slot)
+            elif guesses == BOLD_GUESSES:
+                start_over(model, work, count, wrong, slot)
+            else:
+                step_towards_guess(model, work, count, slot)
+    if count > 0:
+        take_solution(model, work, count, slot)
+
+
+@wp.func
+def take_solution(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Take over impulses and velocities; a held row on one dof without compliance gives its velocity exactly."""
     joining = work.joining[0, slot]
+    zero = real(0.0, joining)
+    for dof in range(model.dof_count):
+        work.u[dof, slot] = work.kick[dof, slot]
+    pass_outward(model, work, work.kick, 0, slot, vec3(zero, zero, zero))
+    for dof in range(model.dof_count):
+        v = work.v_free[dof, slot] + work.kick[dof, slot]
+        work.v_next[dof, slot] = where_positive(joining, v, work.v_next[dof, slot])
     for a in range(count):
         row = work.gathered[a, slot]
-        old = work.impulse[row, slot]
-        impulse = where_positive(joining * work.active[row, slot], work.trial[a, slot], old)
-        work.impulse[row, slot] = impulse
-        change = impulse - old
-        response = model.row_slot[row] * model.dof_count
-        for dof in range(model.dof_count):
-            work.v_next[dof, slot] = work.v_next[dof, slot] + work.response[response + dof, slot] * change
-    sweep_rows(model, work, slot, 1)
+        impulse = where_positive(work.active[row, slot], work.trial[a, slot], zero)
+        work.impulse[row, slot] = where_positive(joining, impulse, work.impulse[row, slot])
+        if model.row_terms[row] == 1:
+            dof = model.row_dof[row]
+            exact = where_positive(work.compliance[row, slot], zero, joining * work.is_new[a, slot])
+            v = work.goal[a, slot] / work.coefficient[model.row_term[row], slot]
+            work.v_next[dof, slot] = where_positive(exact, v, work.v_next[dof, slot])

@@ -11,6 +11,7 @@ import warp as wp
 
 from warp_artic.constraints.bouncing_limit import drop_bounces, prepare_bounces
 from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out, saturate_drive
+from warp_artic.constraints.link_velocity import find_link_motions
 from warp_artic.constraints.mimic import set_gears
 from warp_artic.constraints.rows import set_single_coefficient
 from warp_artic.constraints.table import set_rows
@@ -37,8 +38,6 @@ from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
-ROUNDS = wp.constant(16)
-"""Times that rows may join the active ones within a pass."""
 BENDS = wp.constant(3)
 """Times that the limits of finite rotations are corrected for curvature."""
 PASSES = wp.constant(4)
@@ -94,11 +93,12 @@ def solve_rows(
         work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
     if model.bouncing_limits > 0:
         prepare_bounces(model, control, work, column, slot, h)
+    if model.link_limits > 0:
+        find_link_motions(model, work, slot)
     set_rows(model, work, column, slot, h)
+    for dof in range(model.dof_count):
+        work.v_free[dof, slot] = work.v_next[dof, slot]
     settle_rows(model, work, column, slot, h, sweeps, settle)
-    if model.bouncing_limits > 0:
-        if drop_bounces(model, work, column, slot, h):
-            settle_rows(model, work, column, slot, h, sweeps, settle)
 
 
 @wp.func
@@ -106,16 +106,14 @@ def settle_rows(
     model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, sweeps: int, settle: wp.Function
 ):
     """Let rows join the active ones, and solve those, until no row is outside its window."""
-    rounds = int(0)
     bends = int(0)
     unsolved = activate_rows(model, work, slot)
     while unsolved:
         prepare_responses(model, work, slot)
         settle(model, work, slot, sweeps)
-        rounds += 1
-        unsolved = rounds < ROUNDS
-        if unsolved:
-            unsolved = activate_rows(model, work, slot)
+        unsolved = activate_rows(model, work, slot)
+        if not unsolved and model.bouncing_limits > 0:
+            unsolved = drop_bounces(model, work, column, slot, h)
         if not unsolved and bends < BENDS and model.rotation_rows > 0:
             unsolved = bend_windows(model, work, column, slot, h)
             bends += 1
@@ -123,12 +121,11 @@ def settle_rows(
 
 @wp.func
 def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Mark the folded drives that exceed their maximum force; says whether there are any."""
-    found = bool(False)
+    """Mark the folded drives that exceed their maximum force; says in which environments there are any."""
+    found = real(0.0, h)
     for row in range(model.row_count):
         if model.row_family[row] == DRIVE:
-            if saturate_drive(model, work, row, column, slot, h):
-                found = bool(True)
+            found = maximum(found, saturate_drive(model, work, row, column, slot, h))
     return found
 
 
@@ -159,11 +156,15 @@ def solve_velocities(
         change_loads(model, work, slot, h)
     solve_rows(model, control, work, column, slot, h, sweeps, settle)
     passes = int(1)
-    while passes < PASSES and saturate_drives(model, work, column, slot, h):
+    saturating = saturate_drives(model, work, column, slot, h)
+    while passes < PASSES and any_positive(saturating):
         fold_drives(model, control, work, column, slot)
         factor(model, control, work, column, slot, h)
-        accelerate_links(model, work, work.vdot, column, slot)
+        accelerate_links(model, work, work.v_next, column, slot)
+        for dof in range(model.dof_count):
+            work.vdot[dof, slot] = where_positive(saturating, work.v_next[dof, slot], work.vdot[dof, slot])
         solve_rows(model, control, work, column, slot, h, sweeps, settle)
+        saturating = saturate_drives(model, work, column, slot, h)
         passes += 1
 
 
