@@ -110,3 +110,41 @@ def test_a_run_that_stops_fails(tmp_path, capsys):
     inputs.write_text(json.dumps({"joint_effort": {"/World/pendulum/hinge": 3e38}}))
     assert main(["simulate", PENDULUM, "--steps", "9000", "--inputs", str(inputs)]) == 1
     assert re.search(r"error: /World/pendulum: environment 0 stopped at step \d+", capsys.readouterr().err)
+
+
+def test_forces_are_recorded_where_asked_for(tmp_path, capsys):
+    """With --forces the record has them, and the summary the largest and those of couplings; else neither."""
+    gripper = "samples/scenes/gripper.usda"
+    recording = simulate(tmp_path, gripper, "--steps", "20", "--forces")
+    assert np.abs(recording.joint_mimic_force).max() > 0.0 and recording.mimic_force.shape == (21, 1, 5)
+    written = capsys.readouterr().out
+    dof = np.abs(recording.joint_drive_force).max(axis=(0, 1)).argmax()
+    largest = np.abs(recording.joint_drive_force[..., dof]).max()
+    assert f"forces     drive at most {largest:.4g} N m at {recording.joint_names[dof]}" in written
+    assert (
+        f"at most {np.abs(recording.mimic_error[..., 4]).max():.3g} rad; {recording.mimic_force[-1, 0, 4]:.4g} N m"
+        in written
+    )
+    recording = simulate(tmp_path, gripper, "--steps", "2")
+    assert recording.joint_mimic_force.size == recording.mimic_force.size == 0
+    written = capsys.readouterr().out
+    assert "\nforces" not in written and f"mimic      {recording.mimic_names[0]}  C " in written
+
+
+def test_the_summary_says_how_tendons_are(tmp_path, capsys):
+    """A taut string is above its limit and pulls."""
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(json.dumps({"joint_position": {"/World/gantry/down": -0.5}}))
+    recording = simulate(tmp_path, "samples/scenes/string.usda", "--steps", "0", "--inputs", str(inputs))
+    length, force = recording.tendon_length[0, 0, 0], recording.tendon_force[0, 0, 0]
+    line = f"tendon     /World/gantry/weight:end  {length:.6g} m, {force:.4g} N, above its limits"
+    assert length > 1.0 and line in capsys.readouterr().out
+
+
+def test_targets_without_a_drive_are_said(tmp_path, capsys):
+    """A whole array with targets for a cart and a pole, which have no drive: one line says that nothing follows."""
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(json.dumps({"drive_position_target": [0.1, 0.1]}))
+    names = simulate(tmp_path, CART_POLE, "--steps", "1", "--inputs", str(inputs)).joint_names
+    sentence = "drive_position_target: has targets for dofs that have no drive, which ignore them"
+    assert capsys.readouterr().err == f"warp-artic: warning: {inputs}: {sentence}: {', '.join(names)}\n"
