@@ -117,8 +117,8 @@ def _report_forbidden(joint: Joint, forbidden: np.ndarray, attributes: Attribute
     linear, angular = np.linalg.norm(forbidden[:3]), np.linalg.norm(forbidden[3:])
     if max(linear, angular) > SPEED:
         text = (
-            f"the authored velocities of its bodies are {linear:.4g} m/s and {angular:.4g} rad/s off what it leaves free: "
-            "the simulation starts without that part"
+            f"the authored velocities of its bodies are {linear:.4g} m/s and {angular:.4g} rad/s off what it leaves "
+            "free: the simulation starts without that part"
         )
         attributes.report.warn("velocity-violates-joint", joint.path, text)
 
