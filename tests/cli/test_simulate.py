@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,6 +140,20 @@ def test_the_summary_says_how_tendons_are(tmp_path, capsys):
     length, force = recording.tendon_length[0, 0, 0], recording.tendon_force[0, 0, 0]
     line = f"tendon     /World/gantry/weight:end  {length:.6g} m, {force:.4g} N, above its limits"
     assert length > 1.0 and line in capsys.readouterr().out
+
+
+def test_the_summary_names_tendons_that_can_gain_energy(tmp_path, capsys):
+    """Without forces recorded by the pose at the start, with them over the run too."""
+    text = Path("tests/data/oracle/stages/fixed_tendon_offset_rest.usda").read_text()
+    turned = tmp_path / "turned.usda"
+    turned.write_text(re.sub(r"(forceCoefficient = \[)", r"\1-", text))
+    recording = simulate(tmp_path, str(turned), "--steps", "5", "--forces")
+    least = recording.tendon_mobility.min()
+    written = capsys.readouterr().out
+    assert least < 0.0 and f"can gain energy: J M^-1 push is down to {least:.3g} 1/kg" in written
+    assert re.search(r"^warnings +1, .*\n +warning: /World/Robot/j1:t: its force does not oppose", written, re.M)
+    simulate(tmp_path, str(turned), "--steps", "5")
+    assert "does not oppose" in capsys.readouterr().out
 
 
 def test_targets_without_a_drive_are_said(tmp_path, capsys):

@@ -121,9 +121,10 @@ def _tendons(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
             for values in (recording.tendon_length, recording.tendon_force, recording.tendon_limit_state)
         )
         text = f"{name}  {length:.6g} m, {force:.4g} N, {SIDES[int(side)]}"
-        text += ", switched off" if name in off else ""
         least = recording.tendon_mobility[..., column].min() if recording.tendon_mobility.size else math.inf
-        if least <= 0.0:
+        if name in off:
+            text += ", switched off"
+        elif least <= 0.0:
             text += f"; can gain energy: J M^-1 push is down to {least:.3g} 1/kg"
         rows.append(("tendon", text))
     return rows
