@@ -150,9 +150,9 @@ class Recording:
         except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
             raise SettingsError(f"{path}: is not a recording (.npz): {error}") from error
         names = [item.name for item in dataclasses.fields(Recording)]
-        if missing := [name for name in names if name not in arrays]:
+        if missing := [name for name in names if name not in arrays and name not in OPTIONAL]:
             raise SettingsError(f"{path}: is not a recording: {missing[0]} is missing")
-        values = {name: arrays[name] for name in names}
+        values = {name: arrays[name] for name in names if name in arrays}
         values |= {name: tuple(arrays[name].tolist()) for name in NAMES}
         values["metadata"] = json.loads(str(arrays["metadata"]))
         return Recording(**values)
