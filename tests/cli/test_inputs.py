@@ -9,6 +9,7 @@ from warp_artic.cli.inputs import read_inputs
 from warp_artic.errors import SettingsError
 
 DOFS = ("/a/hinge", "/a/ball:rotX", "/a/ball:rotY")
+DRIVEN = {"/a/hinge", "/a/ball:rotY"}
 STEPS, ENVIRONMENTS = 4, 2
 
 
@@ -19,7 +20,7 @@ def read(tmp_path, content):
     else:
         path = tmp_path / "inputs.json"
         path.write_text(json.dumps(content))
-    return read_inputs(str(path), DOFS, ENVIRONMENTS, STEPS)
+    return read_inputs(str(path), DOFS, DRIVEN, ENVIRONMENTS, STEPS)
 
 
 def test_start_states(tmp_path):
@@ -49,6 +50,14 @@ def test_controls_by_dof(tmp_path):
     np.testing.assert_array_equal(read(tmp_path, both).control["joint_effort"][0, 0], [9, 0, 0])
 
 
+def test_targets_that_nothing_follows_are_said(tmp_path):
+    """In a whole array, a target other than zero of a dof without a drive; zeros have to stand there."""
+    (sentence,) = read(tmp_path, {"drive_position_target": [[1, 0, 2]] * 3 + [[1, 0.5, 2]]}).ignored
+    assert "drive_position_target: has targets for dofs that have no drive" in sentence
+    assert sentence.endswith("ignore them: /a/ball:rotX")
+    assert not read(tmp_path, {"drive_position_target": [1, 0, 2], "joint_effort": [1, 1, 1]}).ignored
+
+
 def test_changes_are_the_steps_that_need_writing(tmp_path):
     """Steps with the values of the step before need no writing."""
     inputs = read(tmp_path, {"joint_effort": {"/a/hinge": [1, 1, 2, 2]}, "drive_position_target": [0, 0, 0]})
@@ -72,6 +81,7 @@ def test_changes_are_the_steps_that_need_writing(tmp_path):
         ({"joint_effort": {"/a/hinge": 10**400}}, "not a number"),
         ({"joint_effort": {"/a/hinge": 1e39}}, r"is 1e\+39; a finite number, at most 3.4e\+38"),
         ({"joint_position": [[1], [2, 3]]}, "not a number"),
+        ({"drive_velocity_target": {"/a/ball:rotX": 0}}, "velocity_target:/a/ball:rotX: this dof has no drive"),
         ([1, 2], "is not an object"),
     ],
 )
@@ -80,7 +90,7 @@ def test_what_cannot_be_used_is_named(tmp_path, content, sentence):
     path = tmp_path / "inputs.json"
     path.write_text(json.dumps(content))
     with pytest.raises(SettingsError, match=sentence):
-        read_inputs(str(path), DOFS, ENVIRONMENTS, STEPS)
+        read_inputs(str(path), DOFS, DRIVEN, ENVIRONMENTS, STEPS)
 
 
 @pytest.mark.parametrize("name", ["none.json", "text.json", "deep.json", "text.npz", "array.npz"])
@@ -92,4 +102,4 @@ def test_files_that_are_no_inputs(tmp_path, name):
     with open(tmp_path / "array.npz", "wb") as file:
         np.save(file, np.zeros(3))
     with pytest.raises(SettingsError, match=name):
-        read_inputs(str(tmp_path / name), DOFS, ENVIRONMENTS, STEPS)
+        read_inputs(str(tmp_path / name), DOFS, DRIVEN, ENVIRONMENTS, STEPS)

@@ -76,6 +76,9 @@ def test_check_of_a_bad_stage(tmp_path, capsys):
     ("stage", "kind", "line"),
     [
         ("fixed_tendon_two_joints", "fixed_tendons", "length 0 +1 j1 -0.5 j2 m"),
+        ("fixed_tendon_offset_rest", "fixed_tendons", "its force acts by +0.5 j1 +0.2 j2"),
+        ("fixed_tendon_offset_rest", "fixed_tendons", "rest length 0.2 m, limits free .. free m"),
+        ("spatial_tendon_two_leaves", "spatial_tendons", "c:leafc  rest length 0.62 m, limits free .. free m"),
         ("spatial_tendon_two_leaves", "spatial_tendons", "to /World/Robot/c:leafc, /World/Robot/d:leafd"),
         ("mimic_hard_gear", "mimics", "-0.174533 +1 j_follow -1 j_lead = 0, hard"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,3 +111,55 @@ def test_a_run_that_stops_fails(tmp_path, capsys):
     inputs.write_text(json.dumps({"joint_effort": {"/World/pendulum/hinge": 3e38}}))
     assert main(["simulate", PENDULUM, "--steps", "9000", "--inputs", str(inputs)]) == 1
     assert re.search(r"error: /World/pendulum: environment 0 stopped at step \d+", capsys.readouterr().err)
+
+
+def test_forces_are_recorded_where_asked_for(tmp_path, capsys):
+    """With --forces the record has them, and the summary the largest and those of couplings; else neither."""
+    gripper = "samples/scenes/gripper.usda"
+    recording = simulate(tmp_path, gripper, "--steps", "20", "--forces")
+    assert np.abs(recording.joint_mimic_force).max() > 0.0 and recording.mimic_force.shape == (21, 1, 5)
+    written = capsys.readouterr().out
+    dof = np.abs(recording.joint_drive_force).max(axis=(0, 1)).argmax()
+    largest = np.abs(recording.joint_drive_force[..., dof]).max()
+    assert f"forces     drive at most {largest:.4g} N m at {recording.joint_names[dof]}" in written
+    assert (
+        f"at most {np.abs(recording.mimic_error[..., 4]).max():.3g} rad; {recording.mimic_force[-1, 0, 4]:.4g} N m"
+        in written
+    )
+    recording = simulate(tmp_path, gripper, "--steps", "2")
+    assert recording.joint_mimic_force.size == recording.mimic_force.size == 0
+    written = capsys.readouterr().out
+    assert "\nforces" not in written and f"mimic      {recording.mimic_names[0]}  C " in written
+
+
+def test_the_summary_says_how_tendons_are(tmp_path, capsys):
+    """A taut string is above its limit and pulls."""
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(json.dumps({"joint_position": {"/World/gantry/down": -0.5}}))
+    recording = simulate(tmp_path, "samples/scenes/string.usda", "--steps", "0", "--inputs", str(inputs))
+    length, force = recording.tendon_length[0, 0, 0], recording.tendon_force[0, 0, 0]
+    line = f"tendon     /World/gantry/weight:end  {length:.6g} m, {force:.4g} N, above its limits"
+    assert length > 1.0 and line in capsys.readouterr().out
+
+
+def test_the_summary_names_tendons_that_can_gain_energy(tmp_path, capsys):
+    """Without forces recorded by the pose at the start, with them over the run too."""
+    text = Path("tests/data/oracle/stages/fixed_tendon_offset_rest.usda").read_text()
+    turned = tmp_path / "turned.usda"
+    turned.write_text(re.sub(r"(forceCoefficient = \[)", r"\1-", text))
+    recording = simulate(tmp_path, str(turned), "--steps", "5", "--forces")
+    least = recording.tendon_mobility.min()
+    written = capsys.readouterr().out
+    assert least < 0.0 and f"can gain energy: J M^-1 push is down to {least:.3g} 1/kg" in written
+    assert re.search(r"^warnings +1, .*\n +warning: /World/Robot/j1:t: its force does not oppose", written, re.M)
+    simulate(tmp_path, str(turned), "--steps", "5")
+    assert "does not oppose" in capsys.readouterr().out
+
+
+def test_targets_without_a_drive_are_said(tmp_path, capsys):
+    """A whole array with targets for a cart and a pole, which have no drive: one line says that nothing follows."""
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(json.dumps({"drive_position_target": [0.1, 0.1]}))
+    names = simulate(tmp_path, CART_POLE, "--steps", "1", "--inputs", str(inputs)).joint_names
+    sentence = "drive_position_target: has targets for dofs that have no drive, which ignore them"
+    assert capsys.readouterr().err == f"warp-artic: warning: {inputs}: {sentence}: {', '.join(names)}\n"

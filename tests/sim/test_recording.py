@@ -47,6 +47,14 @@ def test_the_file_has_exactly_the_documented_arrays(tmp_path):
         assert str(file["metadata"]) == '{"dt": 0.1, "solver": "pgs"}'
 
 
+def test_a_file_without_an_optional_quantity_loads(tmp_path):
+    """As one that was written before there was the quantity; it has no entries."""
+    recording().save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as file:
+        np.savez(tmp_path / "old.npz", **{name: file[name] for name in file.files if name != "joint_drive_force"})
+    assert Recording.load(tmp_path / "old.npz").joint_drive_force.shape == (4, 2, 0)
+
+
 def test_quantities_without_entries_are_empty():
     """What is not simulated is an array without entries, with the shape it will have."""
     made = recording()

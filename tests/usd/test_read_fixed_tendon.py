@@ -287,3 +287,12 @@ def test_a_simulated_family_is_not_reported(monkeypatch):
     assert not warnings_of(pair("float physxTendon:t:stiffness = 1"))
     (warning,) = warnings_of(pair("float physxTendon:t:nonsense = 1"))
     assert warning == "/World/j1.physxTendon:t:nonsense: is not used"
+
+
+@pytest.mark.parametrize(("force", "warns"), [(0.5, False), (-0.5, True)])
+def test_tendons_that_gain_energy_are_reported(force, warns):
+    """A force coefficient against the gearing drives the length on instead of back."""
+    content = f"float[] physxTendon:t:gearing = [0.01]\nfloat[] physxTendon:t:forceCoefficient = [{force}]\n"
+    stage = finger(("Revolute", (ROOT,), content), ("Revolute", (AXIS,), content))
+    found = [text for text in warnings_of(stage) if "its force does not oppose its change of length" in text]
+    assert len(found) == warns and all(text.startswith("/World/j1:t: ") for text in found)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.oracles.joint_motion import coordinates_of, displacement
+from tests.oracles.joint_motion import coordinates_of, displacement, subspace
 from tests.usd.authoring import body, hinge_of, joint, joint_of, open_text, pendulum, warnings_of
 from warp_artic.description.pose import quaternion_from_rotation_vector
 from warp_artic.usd.read_stage import read_stage
@@ -146,6 +146,51 @@ def test_velocity_of_the_root_alone_sets_no_joint_rates():
     scene = read_stage(open_text(text))
     assert joint_of(scene, "/j").dofs[0].velocity == 0.0
     assert scene.articulations[0].links[0].angular_velocity == pytest.approx((math.pi / 2, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "velocity", "found"),
+    [
+        ("Fixed", "physics:velocity = (0, 3, 4)", "5 m/s and 0 rad/s"),
+        ("Revolute", "physics:angularVelocity = (20, 90, 0)", "0 m/s and 1.571 rad/s"),
+        ("Revolute", "physics:velocity = (2, 0, 0)", "2 m/s and 0 rad/s"),
+        ("Prismatic", "physics:velocity = (2, 0, 1)", "1 m/s and 0 rad/s"),
+        ("Spherical", "physics:velocity = (2, 0, 0)", "2 m/s and 0 rad/s"),
+    ],
+)
+def test_velocities_that_a_joint_forbids_are_reported(kind, velocity, found):
+    """What is off its free axes, X here, has no effect."""
+    stage = pendulum("", kind, rod=f"vector3f {velocity}")
+    (text,) = warnings_of(stage)
+    assert text.startswith("/World/hinge: the authored velocities of its bodies are " + found)
+
+
+@pytest.mark.parametrize("order", [("/base", "/rod"), ("/rod", "/base")])
+def test_two_free_rotations_turn_about_the_third_axis_too(order):
+    """Away from the middle, the velocity of a body with two free rotations is one that the joint allows."""
+    rates = np.array([0.7, -0.4])
+    locked = "float limit:rotZ:physics:low = 1\nfloat limit:rotZ:physics:high = -1"
+    names = ("PhysicsLimitAPI:rotZ", *(f"PhysicsLimitAPI:trans{axis}" for axis in "XYZ"))
+    locked += "".join(
+        f"\nfloat limit:trans{axis}:physics:{side}" for axis in "XYZ" for side in ("low = 1", "high = -1")
+    )
+
+    def stage_of(velocity):
+        content = f"vector3f physics:angularVelocity = {tuple(map(float, np.degrees(velocity)))}\n"
+        rod = body("rod", content + turned((30, -40, 0)))
+        held, ball = joint("held", "Fixed", "", "/base"), joint("ball", "", *order, locked, names)
+        return open_text(body("base") + rod + held + ball)
+
+    ball = joint_of(read_stage(stage_of((0, 0, 0))), "/ball")
+    coordinates = coordinates_of(ball, [dof.position for dof in ball.dofs])
+    R_FM = displacement(ball, coordinates)[0]
+    stage = stage_of(R_FM @ (subspace(ball, coordinates) @ rates)[3:])
+    assert not warnings_of(stage)
+    assert [dof.velocity for dof in joint_of(read_stage(stage), "/ball").dofs] == pytest.approx(rates)
+    assert (
+        "0 m/s and 0.1 rad/s"
+        in warnings_of(stage_of(R_FM @ ((subspace(ball, coordinates) @ rates)[3:] + (0, 0, 0.1))))[0]
+    )
 
 
 def test_joint_state_velocity():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,10 @@ import numpy as np
 from warp_artic.errors import SettingsError
 
 START = ("joint_position", "joint_velocity")
-CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort")
+TARGETS = ("drive_position_target", "drive_velocity_target")
+CONTROL = (*TARGETS, "joint_effort")
+SHOWN = 6
+"""How many dofs a message names."""
 LARGEST = 3.4e38
 """Largest magnitude of an input: where single precision ends."""
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile)
@@ -27,6 +31,8 @@ class Inputs:
     """Quantities of START; shape (E, D), NaN where nothing is given."""
     control: dict[str, np.ndarray]
     """Quantities of CONTROL; shape (T, E, D), or (1, E, D) where constant; NaN where nothing is given."""
+    ignored: tuple[str, ...] = ()
+    """What is given and has no effect, each in a sentence."""
 
     def changes(self, steps: int) -> list[int]:
         """The steps before which some control has to be written, the first of them 0, and `steps` at the end."""
@@ -37,10 +43,10 @@ class Inputs:
         return sorted(step for step in changed if step <= steps)
 
 
-def read_inputs(path: str, dof_names: tuple[str, ...], environments: int, steps: int) -> Inputs:
-    """Read and lay out an inputs file."""
+def read_inputs(path: str, dof_names: tuple[str, ...], driven: Container[str], environments: int, steps: int) -> Inputs:
+    """Read and lay out an inputs file; `driven` are the dofs that have a drive."""
     given = _read(path)
-    start, control = {}, {}
+    start, control, ignored = {}, {}, []
     for key, value in given.items():
         name, _, dof = key.partition(":")
         if name not in (*START, *CONTROL):
@@ -48,13 +54,17 @@ def read_inputs(path: str, dof_names: tuple[str, ...], environments: int, steps:
         where = f"{path}: {key}"
         values = _numbers(where, value)
         column = _column(where, dof, dof_names) if dof else None
+        if name in TARGETS and dof and dof not in driven:
+            raise SettingsError(f"{where}: this dof has no drive, so it takes no target")
         if name in START:
             table = start.setdefault(name, np.full((environments, len(dof_names)), np.nan))
             _fill_start(where, table, values, column)
         else:
             expanded = _control(where, values, column, (steps, environments, len(dof_names)))
             control[name] = _over(control.get(name), expanded)
-    return Inputs(start, control)
+            if name in TARGETS and not dof:
+                ignored += _without_drive(where, expanded, dof_names, driven)
+    return Inputs(start, control, tuple(ignored))
 
 
 def _read(path: str) -> dict:
@@ -100,8 +110,7 @@ def _numbers(where: str, value) -> np.ndarray:
 def _column(where: str, dof: str, dof_names: tuple[str, ...]) -> int:
     """Where a dof is in the order of the names."""
     if dof not in dof_names:
-        shown = ", ".join(dof_names[:6]) + (", ..." if len(dof_names) > 6 else "")
-        raise SettingsError(f"{where}: there is no dof {dof}; the dofs are {shown or 'none'}")
+        raise SettingsError(f"{where}: there is no dof {dof}; the dofs are {_listed(dof_names) or 'none'}")
     return dof_names.index(dof)
 
 
@@ -132,6 +141,20 @@ def _control(where: str, values: np.ndarray, column: int | None, shape: tuple[in
     target = table if column is None else table[:, :, column]
     target[...] = values
     return table
+
+
+def _without_drive(where: str, values: np.ndarray, dof_names: tuple[str, ...], driven: Container[str]) -> list[str]:
+    """A sentence on the dofs without a drive that are given a target other than zero."""
+    aimed = values.any(axis=(0, 1))
+    found = [name for name, is_aimed in zip(dof_names, aimed) if is_aimed and name not in driven]
+    if not found:
+        return []
+    return [f"{where}: has targets for dofs that have no drive, which ignore them: {_listed(found)}"]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names."""
+    return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
 
 def _over(below: np.ndarray | None, above: np.ndarray) -> np.ndarray:

@@ -189,22 +189,40 @@ def _coupling_lines(tree: dict) -> list[str]:
     """Tendons and mimic joints, in SI units."""
     lines = []
     for tendon in tree["fixed_tendons"]:
-        terms = zip(tendon["coefficients"], tendon["dofs"])
-        length = " ".join(f"{c:+.6g} {dof.rpartition('/')[2]}" for c, dof in terms)
+        length = _sum(tendon["coefficients"], tendon["dofs"])
         lines.append(f"fixed tendon {tendon['name']}  length {tendon['offset']:.6g} {length} m")
+        force = _sum(tendon["force_coefficients"], tendon["dofs"])
+        if force != length:
+            lines.append(f"  its force acts by {force}")
         lines += _spring_lines(tendon)
+        lines.append(f"  {_length(tendon)}")
     for tendon in tree["spatial_tendons"]:
         leaves = ", ".join(leaf["attachment"] for leaf in tendon["leaves"])
         lines.append(f"spatial tendon {tendon['name']}  {len(tendon['attachments'])} attachments, to {leaves}")
         lines += _spring_lines(tendon)
+        lines[-1] += f", offset {tendon['offset']:.6g} m"
+        lines[-1] += ", every segment pulls" if tendon["all_segments"] else ""
+        lines += [f"  leaf {leaf['attachment']}  {_length(leaf)}" for leaf in tendon["leaves"]]
     for mimic in tree["mimics"]:
-        terms = zip(mimic["gears"], mimic["dofs"])
-        relation = " ".join(f"{gear:+.6g} {dof.rpartition('/')[2]}" for gear, dof in terms)
+        relation = _sum(mimic["gears"], mimic["dofs"])
         kind = "hard"
         if mimic["natural_frequency"] > 0:
             kind = f"{mimic['natural_frequency']:.6g} rad/s, damping ratio {mimic['damping_ratio']:.6g}"
         lines.append(f"mimic {mimic['name']}  {mimic['offset']:.6g} {relation} = 0, {_state(mimic)}{kind}")
     return lines
+
+
+def _sum(coefficients: list[float], dofs: list[str]) -> str:
+    """A sum over dofs, by their last names."""
+    return " ".join(f"{c:+.6g} {dof.rpartition('/')[2]}" for c, dof in zip(coefficients, dofs))
+
+
+def _length(tendon: dict) -> str:
+    """Rest length and limits of a fixed tendon or a leaf."""
+    rest = tendon["rest_length"]
+    rest = "that at the start" if rest is None else f"{rest:.6g} m"
+    lower, upper = ("free" if tendon[side] is None else f"{tendon[side]:.6g}" for side in ("lower", "upper"))
+    return f"rest length {rest}, limits {lower} .. {upper} m"
 
 
 def _spring_lines(tendon: dict) -> list[str]:

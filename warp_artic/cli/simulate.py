@@ -46,14 +46,18 @@ def run(arguments) -> int:
     _check_outputs(stage, arguments)
     scene = read_stage(stage)
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
-    _check_memory(scene, arguments.environments, steps)
+    _check_memory(scene, arguments.environments, steps, arguments.forces)
     with waiting("preparing; the first run on a machine compiles the kernels"):
         simulation = Simulation(scene, environments=arguments.environments, device=arguments.device, settings=settings)
         simulation.step(0)
+        simulation.record(0, forces=arguments.forces)
     inputs = Inputs({}, {})
     if arguments.inputs:
-        inputs = read_inputs(arguments.inputs, simulation.joint_names, simulation.environments, steps)
-    done = _simulate(simulation, steps, inputs)
+        driven = {dof.name for tree in scene.articulations for dof in tree.dofs if dof.drive is not None}
+        inputs = read_inputs(arguments.inputs, simulation.joint_names, driven, simulation.environments, steps)
+    for sentence in inputs.ignored:
+        print(f"warp-artic: warning: {sentence}", file=sys.stderr)
+    done = _simulate(simulation, steps, inputs, arguments.forces)
     failures = simulation.failures()
     for failure in failures[:SHOWN]:
         print(f"warp-artic: error: {failure}", file=sys.stderr)
@@ -111,11 +115,11 @@ def _step_count(arguments, stage, dt: float) -> int:
     return round(steps)
 
 
-def _check_memory(scene: Scene, environments: int, steps: int) -> None:
+def _check_memory(scene: Scene, environments: int, steps: int, forces: bool) -> None:
     """Refuse a run whose recording this machine cannot hold."""
     if not hasattr(os, "sysconf"):
         return
-    numbers = 2 * len(scene.dof_names) + 13 * len(scene.link_names) + 2
+    numbers = (7 if forces else 2) * len(scene.dof_names) + 13 * len(scene.link_names) + 2
     needed, there = 4 * numbers * environments * (steps + 1), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > there:
         raise SettingsError(
@@ -124,8 +128,8 @@ def _check_memory(scene: Scene, environments: int, steps: int) -> None:
         )
 
 
-def _simulate(simulation: Simulation, steps: int, inputs: Inputs) -> Run:
-    """Step under the inputs, recording each step."""
+def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool) -> Run:
+    """Step under the inputs, recording each step, with or without the forces of the joint constraints."""
     _set_start(simulation, inputs)
     authored = {name: getattr(simulation.control, name).numpy().T for name in inputs.control}
     changes = inputs.changes(steps)
@@ -134,7 +138,7 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs) -> Run:
     with progress("simulating", steps) as advance:
         for first, last in zip(changes, changes[1:] or changes):
             _set_control(simulation, inputs, authored, first)
-            parts.append(simulation.record(last - first, progress=advance))
+            parts.append(simulation.record(last - first, progress=advance, forces=forces))
     return Run(simulation, Recording.joined(parts), time.perf_counter() - begin)
 
 

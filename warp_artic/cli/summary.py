@@ -14,8 +14,12 @@ SHOWN = 3
 """How many of a kind are shown; `check` lists all warnings."""
 
 
+SIDES = {-1: "below its limits", 0: "within its limits", 1: "above its limits"}
+"""Limit states in words."""
+
+
 def summary(stage: str, run, wrote: list[str]) -> str:
-    """Speed, energy, worst joint-limit violation, warnings and files of a run."""
+    """What was run, how fast, how well limits and couplings hold, largest forces, warnings and files."""
     simulation, recording = run.simulation, run.recording
     settings, scene = simulation.settings, simulation.scene
     steps = recording.time.size - 1
@@ -30,6 +34,9 @@ def summary(stage: str, run, wrote: list[str]) -> str:
         ("speed", _speed(run, steps)),
         ("energy", _energy(recording)),
         ("limits", _limits(scene, recording)),
+        *_forces(scene, recording),
+        *_tendons(scene, recording),
+        *_mimics(scene, recording),
         *_warnings(stage, scene),
         *(("wrote", name) for name in wrote),
     ]
@@ -85,6 +92,56 @@ def _limits(scene: Scene, recording: Recording) -> str:
         return f"all {len(dofs)} hold"
     amount = f"{worst:.3g} m" if where.axis.is_linear else f"{math.degrees(worst):.3g} deg"
     return f"worst violation {amount} at {where.name}"
+
+
+def _forces(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
+    """The largest force of each kind, and on which dof, where forces are recorded."""
+    linear = {dof.name for tree in scene.articulations for dof in tree.dofs if dof.axis.is_linear}
+    rows = []
+    for part in ("drive", "limit", "friction", "tendon", "mimic"):
+        forces = np.abs(getattr(recording, f"joint_{part}_force")).max(axis=(0, 1), initial=0.0)
+        if forces.any():
+            largest = int(np.argmax(forces))
+            name = recording.joint_names[largest]
+            unit = "N" if name in linear else "N m"
+            rows.append(("" if rows else "forces", f"{part} at most {forces[largest]:.4g} {unit} at {name}"))
+    return rows
+
+
+def _tendons(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
+    """Length, force and side of the limits of each tendon at the end of the first environment."""
+    off = {tendon.name for tree in scene.articulations for tendon in tree.fixed_tendons if not tendon.enabled}
+    for tree in scene.articulations:
+        for tendon in tree.spatial_tendons:
+            off |= set() if tendon.enabled else set(tendon.leaf_names)
+    rows = []
+    for column, name in enumerate(recording.tendon_names):
+        length, force, side = (
+            values[-1, 0, column]
+            for values in (recording.tendon_length, recording.tendon_force, recording.tendon_limit_state)
+        )
+        text = f"{name}  {length:.6g} m, {force:.4g} N, {SIDES[int(side)]}"
+        least = recording.tendon_mobility[..., column].min() if recording.tendon_mobility.size else math.inf
+        if name in off:
+            text += ", switched off"
+        elif least <= 0.0:
+            text += f"; can gain energy: J M^-1 push is down to {least:.3g} 1/kg"
+        rows.append(("tendon", text))
+    return rows
+
+
+def _mimics(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
+    """The value of the constraint of each mimic joint, and its force where recorded, in the first environment."""
+    rows = []
+    dofs = [(mimic, tree.dofs[mimic.dofs[0]]) for tree in scene.articulations for mimic in tree.mimics]
+    for column, (mimic, dof) in enumerate(dofs):
+        error = recording.mimic_error[:, 0, column]
+        unit, force_unit = ("m", "N") if dof.axis.is_linear else ("rad", "N m")
+        text = f"{mimic.name}  C {error[-1]:.3g} {unit}, at most {np.abs(error).max():.3g} {unit}"
+        if recording.mimic_force.size:
+            text += f"; {recording.mimic_force[-1, 0, column]:.4g} {force_unit}"
+        rows.append(("mimic", text if mimic.enabled else f"{text}; switched off"))
+    return rows
 
 
 def _warnings(stage: str, scene: Scene) -> list[tuple[str, str]]:

@@ -56,15 +56,20 @@ def tendon_force(model: ModelArrays, row: int, column: int, length: Real, rate: 
 
 
 @wp.func
-def prepare_tendon(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """Write J = c and the push r, and see to the response where the tendon is enabled."""
-    tendon = model.row_item[row]
-    first = model.tendon_term[tendon]
+def set_tendon_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """Write J = c and the push r."""
+    first = model.tendon_term[model.row_item[row]]
     start = model.row_term[row]
     for k in range(model.row_terms[row]):
         work.coefficient[start + k, slot] = model.tendon_coefficient[first + k, column]
         work.push[start + k, slot] = model.tendon_force_coefficient[first + k, column]
-    if any_positive(model.tendon_enabled[tendon, column]):
+
+
+@wp.func
+def prepare_tendon(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """Write J = c and the push r, and see to the response where the tendon is enabled."""
+    set_tendon_coefficients(model, work, row, column, slot)
+    if any_positive(model.tendon_enabled[model.row_item[row], column]):
         prepare_response(model, work, row, slot)
 
 

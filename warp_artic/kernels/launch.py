@@ -17,7 +17,7 @@ from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.pgs import settle_pgs
 from warp_artic.solver.runge_kutta import step_runge_kutta
 from warp_artic.solver.step import step_column
-from warp_artic.solver.velocities import solve_accelerations
+from warp_artic.solver.velocities import measure_tendons, solve_accelerations
 
 CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=9000"
 """Lanes are explicit, so the compiler's own search for them only costs time; everything is to be inlined."""
@@ -29,12 +29,13 @@ SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
 
 @cache
 def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
-    """The kernels `step`, `runge_kutta`, `accelerate` and `report` of a number type, compiled at their first launch.
+    """The kernels of a number type, compiled at their first launch.
 
     `settle` is one of SETTLES.
     """
     structs = arrays_for(numbers)
-    Model, State, Control, Work, Report = structs.Model, structs.State, structs.Control, structs.Work, structs.Report
+    Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
+    Report, Forces = structs.Report, structs.Forces
     Real = numbers.real
     options = {
         "enable_backward": False,
@@ -48,6 +49,7 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
         model: Model,
         state: State,
         control: Control,
+        forces: Forces,
         work: Work,
         columns: int,
         workers: int,
@@ -57,16 +59,21 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
         substeps: int,
         sweeps: int,
         last_sweeps: int,
+        with_forces: int,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
-            for _step in range(steps):
+            for count in range(steps):
+                reports = int(0)
+                if count == steps - 1:
+                    reports = with_forces
                 step_column(
                     model,
                     state,
                     control,
                     work,
+                    forces,
                     column,
                     slot,
                     h,
@@ -74,6 +81,7 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
                     substeps,
                     sweeps,
                     last_sweeps,
+                    reports,
                     settle,
                 )
 
@@ -112,10 +120,26 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
                 vdot[dof, column] = work.vdot[dof, slot]
 
     @wp.kernel(**options)
+    def mobilities(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        columns: int,
+        workers: int,
+        mobility: wp.array2d(dtype=Real),
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            measure_tendons(model, state, control, work, mobility, column, slot)
+
+    @wp.kernel(**options)
     def report(model: Model, state: State, report: Report, work: Work, columns: int, workers: int):
         slot = wp.tid()
         for column in range(slot, columns, workers):
             report_links(model, state, work, report, column, slot)
             report_couplings(model, state, work, report, column, slot)
 
-    return SimpleNamespace(step=step, runge_kutta=runge_kutta, accelerate=accelerate, report=report)
+    return SimpleNamespace(
+        step=step, runge_kutta=runge_kutta, accelerate=accelerate, mobilities=mobilities, report=report
+    )

@@ -27,13 +27,15 @@ WorkArrays = Any
 """Annotation of `arrays_for(numbers).Work`."""
 ReportArrays = Any
 """Annotation of `arrays_for(numbers).Report`."""
+ForceArrays = Any
+"""Annotation of `arrays_for(numbers).Forces`."""
 Array = Any
 """Annotation of one array [row, column] of reals."""
 
 
 @cache
 def arrays_for(numbers: Numbers) -> SimpleNamespace:
-    """The structs Model, State, Control, Work and Report of a number type."""
+    """The structs Model, State, Control, Work, Report and Forces of a number type."""
     T = numbers.real
 
     @wp.struct
@@ -263,9 +265,19 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         energy: wp.array2d(dtype=T)
         tendon_length: wp.array2d(dtype=T)
         tendon_force: wp.array2d(dtype=T)
+        tendon_limit_state: wp.array2d(dtype=T)
         mimic_error: wp.array2d(dtype=T)
 
-    return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work, Report=Report)
+    @wp.struct
+    class Forces:
+        joint_drive_force: wp.array2d(dtype=T)
+        joint_limit_force: wp.array2d(dtype=T)
+        joint_friction_force: wp.array2d(dtype=T)
+        joint_tendon_force: wp.array2d(dtype=T)
+        joint_mimic_force: wp.array2d(dtype=T)
+        mimic_force: wp.array2d(dtype=T)
+
+    return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work, Report=Report, Forces=Forces)
 
 
 @wp.func

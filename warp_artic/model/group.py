@@ -45,8 +45,25 @@ LOPSIDED = (
 )
 """Families whose push may be another than J^T."""
 
-REPORTED = ("link_pose", "link_velocity", "energy", "tendon_length", "tendon_force", "mimic_error")
+REPORTED = (
+    "link_pose",
+    "link_velocity",
+    "energy",
+    "tendon_length",
+    "tendon_force",
+    "tendon_limit_state",
+    "mimic_error",
+)
 """Outputs that are brought up to date together."""
+
+JOINT_FORCES = (
+    "joint_drive_force",
+    "joint_limit_force",
+    "joint_friction_force",
+    "joint_tendon_force",
+    "joint_mimic_force",
+)
+"""Outputs of a step that reports forces, with a row for each dof of a joint."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +82,7 @@ class Group:
     control: dict[str, Field]
     outputs: dict[str, Field]
     arrays: SimpleNamespace
-    """The structs `model`, `state`, `control`, `report` and `work` for kernels."""
+    """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels."""
     workers: int
 
     def expand_parameter(self, name: str) -> bool:
@@ -77,6 +94,17 @@ class Group:
         setattr(self.arrays.model, name, self.parameters[name].numbers)
         if name == "mimic_natural_frequency":
             self.arrays.model.compliant_mimics = 1
+        return True
+
+    def make_room_for_forces(self) -> bool:
+        """Make the arrays of forces; says whether they were missing."""
+        if "mimic_force" in self.outputs:
+            return False
+        tree, columns = self.tree, self.columns
+        fields = {name: Field.zeros(tree.dof_count - tree.root_dofs, columns) for name in JOINT_FORCES}
+        fields["mimic_force"] = Field.zeros(tree.count(Family.MIMIC), columns)
+        _field_struct(self.arrays.forces, fields)
+        self.outputs.update(fields, tendon_mobility=Field.zeros(tree.tendon_count, columns))
         return True
 
 
@@ -119,6 +147,7 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         "energy": Field.zeros(2, columns),
         "tendon_length": Field.zeros(tree.tendon_count, columns),
         "tendon_force": Field.zeros(tree.tendon_count, columns),
+        "tendon_limit_state": Field.zeros(tree.tendon_count, columns),
         "mimic_error": Field.zeros(tree.count(Family.MIMIC), columns),
         "joint_force": Field.zeros(tree.dof_count, columns),
         "joint_acceleration": Field.zeros(tree.dof_count, columns),
@@ -130,6 +159,7 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         state=_field_struct(structs.State(), state),
         control=_field_struct(structs.Control(), control),
         report=_field_struct(structs.Report(), {name: outputs[name] for name in REPORTED}),
+        forces=structs.Forces(),
         work=_work_struct(structs.Work(), tree, numbers, workers, device, dense_rows),
     )
     return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)

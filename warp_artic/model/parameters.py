@@ -11,8 +11,8 @@ from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.description.start_pose import start_poses
 from warp_artic.description.tendon import SpatialTendon, TendonLeaf
-from warp_artic.model.start_pose import start_poses
 from warp_artic.model.tree import frame_turn
 
 _AXES = np.eye(3)

@@ -7,52 +7,64 @@ from importlib.metadata import version
 import numpy as np
 import warp as wp
 
+from warp_artic.model.group import JOINT_FORCES
 from warp_artic.sim.recording import Recording
 
-COUPLINGS = ("tendon_length", "tendon_force", "mimic_error")
-"""Arrays with a row for each tendon or mimic joint."""
-RECORDED = ("joint_position", "joint_velocity", "link_pose", "link_velocity", "energy", *COUPLINGS)
-"""Arrays that are read at each record."""
+SCALARS = (
+    "joint_position",
+    "joint_velocity",
+    "tendon_length",
+    "tendon_force",
+    "tendon_limit_state",
+    "mimic_error",
+)
+"""Arrays that are read at each record, with a row for each dof, tendon or mimic joint."""
+STEP_FORCES = (*JOINT_FORCES, "mimic_force")
+"""Such arrays of a recording with forces, of the last step before a record."""
+LINKS = ("link_pose", "link_velocity", "energy")
+"""Arrays that are read at each record, with several rows for each link or articulation."""
+ROWS = {"joint": "dof", "tendon": "tendon", "mimic": "mimic"}
+"""What scalars have a row for, by how their names begin."""
 
 
 class Recorder:
-    """Takes up to `records` states of a simulation; positions are made world positions in double precision."""
+    """Takes up to `records` states of a simulation; positions are made world positions in double precision.
 
-    def __init__(self, simulation, records: int):
+    The first one has no forces of a step.
+    """
+
+    def __init__(self, simulation, records: int, forces: bool = False):
         self._simulation = simulation
+        self._forces = forces
         dtype = wp.dtype_to_numpy(wp.float64 if simulation.settings.precision == "float64" else wp.float32)
-        E, D, L = simulation.environments, len(simulation.joint_names), len(simulation.link_names)
+        E, L = simulation.environments, len(simulation.link_names)
         self._time = np.zeros(records)
-        self._joint_position = np.zeros((records, E, D), dtype)
-        self._joint_velocity = np.zeros((records, E, D), dtype)
         self._link_pose = np.zeros((records, E, L, 7), dtype)
         self._link_velocity = np.zeros((records, E, L, 6), dtype)
         self._energy = np.zeros((records, E, 2), dtype)
-        tendons, mimics = len(simulation.tendon_names), len(simulation.mimic_names)
-        self._couplings = {
-            name: np.zeros((records, E, count), dtype) for name, count in zip(COUPLINGS, (tendons, tendons, mimics))
-        }
-        self._groups = [_GroupReader(simulation, group) for group in simulation._groups]
+        counts = {kind: len(getattr(simulation, f"{kind}_names")) for kind in ROWS}
+        names = (*SCALARS, *STEP_FORCES, "tendon_mobility") if forces else SCALARS
+        self._scalars = {name: np.zeros((records, E, counts[_kind(name)]), dtype) for name in names}
+        self._groups = [_GroupReader(simulation, group, names) for group in simulation._groups]
         self._count = 0
 
     def take(self) -> None:
         """Record the state now."""
         k = self._count
         self._simulation.report()
+        if self._forces:
+            self._simulation._measure_tendons()
         self._time[k] = self._simulation.time
         for group in self._groups:
             values = group.read()
-            if group.dofs.size:
-                self._joint_position[k][:, group.dofs] = values["joint_position"]
-                self._joint_velocity[k][:, group.dofs] = values["joint_velocity"]
             links, places, count = group.links, len(group.links), group.links.shape[1]
             pose = values["link_pose"].reshape(-1, places, count, 7)
             self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
             self._link_velocity[k][:, links] = values["link_velocity"].reshape(-1, places, count, 6)
-            for name, rows in group.couplings.items():
-                if rows.size:
-                    self._couplings[name][k][:, rows] = values[name]
+            for name, rows in group.rows.items():
+                if rows.size and (k > 0 or name not in STEP_FORCES):
+                    self._scalars[name][k][:, rows] = values[name]
             self._energy[k] += values["energy"].sum(axis=1)
             self._energy[k][:, 1] -= group.origin_energy
         self._count += 1
@@ -64,13 +76,11 @@ class Recorder:
             time=self._time[:count],
             joint_names=simulation.joint_names,
             link_names=simulation.link_names,
-            joint_position=self._joint_position[:count],
-            joint_velocity=self._joint_velocity[:count],
             link_pose=self._link_pose[:count],
             link_velocity=self._link_velocity[:count],
             tendon_names=simulation.tendon_names,
             mimic_names=simulation.mimic_names,
-            **{name: values[:count] for name, values in self._couplings.items()},
+            **{name: values[:count] for name, values in self._scalars.items()},
             energy=self._energy[:count],
             metadata={
                 "dt": settings.dt,
@@ -87,17 +97,21 @@ class Recorder:
         )
 
 
+def _kind(name: str) -> str:
+    """What an array has a row for: how its name begins."""
+    return name.split("_")[0]
+
+
 class _GroupReader:
     """Reads the arrays of a group as (environments, articulations, rows)."""
 
-    def __init__(self, simulation, group):
+    def __init__(self, simulation, group, scalars: tuple[str, ...]):
         members = [simulation._members[index] for index in group.members]
         trees = [simulation.scene.articulations[index] for index in group.members]
-        self.dofs = np.array([simulation._order["dof"][member.index] for member in members])
         self.links = np.array([simulation._order["link"][member.index] for member in members])
-        self.couplings = {
-            name: np.array([simulation._order[name.split("_")[0]][member.index] for member in members])
-            for name in COUPLINGS
+        self.rows = {
+            name: np.array([simulation._order[ROWS[_kind(name)]][member.index] for member in members])
+            for name in scalars
         }
         self.origins = group.origins
         masses = [sum(link.mass for link in tree.links) for tree in trees]
@@ -105,7 +119,7 @@ class _GroupReader:
         self._shape = (len(members), group.environments)
         self._arrays = {
             name: (group.state if name in group.state else group.outputs)[name].view(0, group.columns.count)
-            for name in RECORDED
+            for name in (*scalars, *LINKS)
         }
         # On a CPU the arrays are the memory that steps write: one view serves all records.
         self._views = self._copy() if wp.get_device(simulation.device).is_cpu else None

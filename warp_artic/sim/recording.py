@@ -20,18 +20,26 @@ NAMES = ("joint_names", "link_names", "tendon_names", "mimic_names", "loop_names
 SHAPES = {
     "joint_position": ("joint_names",),
     "joint_velocity": ("joint_names",),
+    "joint_drive_force": ("joint_names",),
+    "joint_limit_force": ("joint_names",),
+    "joint_friction_force": ("joint_names",),
+    "joint_tendon_force": ("joint_names",),
+    "joint_mimic_force": ("joint_names",),
     "link_pose": ("link_names", 7),
     "link_velocity": ("link_names", 6),
     "link_incoming_joint_force": ("link_names", 6),
     "tendon_length": ("tendon_names",),
     "tendon_force": ("tendon_names",),
+    "tendon_limit_state": ("tendon_names",),
+    "tendon_mobility": ("tendon_names",),
     "mimic_error": ("mimic_names",),
+    "mimic_force": ("mimic_names",),
     "loop_error": ("loop_names", 2),
     "energy": (2,),
 }
 """Trailing shape of each quantity, after records and environments; a field name stands for its length."""
 
-OPTIONAL = ("link_velocity", "link_incoming_joint_force", "tendon_length", "tendon_force", "mimic_error", "loop_error")
+OPTIONAL = tuple(name for name in SHAPES if name not in ("joint_position", "joint_velocity", "link_pose", "energy"))
 """Quantities that may be left out; they become arrays without entries."""
 
 
@@ -53,6 +61,18 @@ class Recording:
     """[m or rad], shape (R, E, D)."""
     joint_velocity: np.ndarray
     """[m/s or rad/s], shape (R, E, D)."""
+    joint_drive_force: np.ndarray | None = None
+    """Forces of the constraints on each dof over the last step before a record, zero in the first record; here those of
+    drives [N or N m], shape (R, E, D). The five parts add up to all that acts on the dofs beside gravity, inertia,
+    efforts, and forces on links; on dofs of one joint along the axes of their velocities."""
+    joint_limit_force: np.ndarray | None = None
+    """Of limits of positions, hard and soft, and of velocities, of joints and of links [N or N m], shape (R, E, D)."""
+    joint_friction_force: np.ndarray | None = None
+    """Of static, dynamic and viscous friction [N or N m], shape (R, E, D)."""
+    joint_tendon_force: np.ndarray | None = None
+    """Of fixed and spatial tendons and their limits [N or N m], shape (R, E, D)."""
+    joint_mimic_force: np.ndarray | None = None
+    """Of mimic joints [N or N m], shape (R, E, D)."""
     link_pose: np.ndarray
     """World pose of the link prim, position xyz [m] then quaternion xyzw; shape (R, E, L, 7)."""
     link_velocity: np.ndarray | None = None
@@ -66,10 +86,17 @@ class Recording:
     """[m], shape (R, E, N)."""
     tendon_force: np.ndarray | None = None
     """[N], shape (R, E, N)."""
+    tendon_limit_state: np.ndarray | None = None
+    """-1 where the length is below its limits, 0 between them, 1 above; shape (R, E, N)."""
+    tendon_mobility: np.ndarray | None = None
+    """J M^-1 push [1/kg]: what a unit force changes of the rate of the length, J and push coefficients and force
+    coefficients of a fixed tendon; where it is not positive the tendon can gain energy. Shape (R, E, N)."""
     mimic_names: tuple[str, ...] = ()
     """Following joints; length N."""
     mimic_error: np.ndarray | None = None
     """Value of the constraint [m or rad], shape (R, E, N)."""
+    mimic_force: np.ndarray | None = None
+    """Multiplier of the constraint over the last step before a record [N or N m], shape (R, E, N)."""
     loop_names: tuple[str, ...] = ()
     """Joints that close a loop; length N."""
     loop_error: np.ndarray | None = None
@@ -123,9 +150,9 @@ class Recording:
         except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
             raise SettingsError(f"{path}: is not a recording (.npz): {error}") from error
         names = [item.name for item in dataclasses.fields(Recording)]
-        if missing := [name for name in names if name not in arrays]:
+        if missing := [name for name in names if name not in arrays and name not in OPTIONAL]:
             raise SettingsError(f"{path}: is not a recording: {missing[0]} is missing")
-        values = {name: arrays[name] for name in names}
+        values = {name: arrays[name] for name in names if name in arrays}
         values |= {name: tuple(arrays[name].tolist()) for name in NAMES}
         values["metadata"] = json.loads(str(arrays["metadata"]))
         return Recording(**values)

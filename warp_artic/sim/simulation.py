@@ -29,7 +29,7 @@ from warp_artic.sim.views import (
     checked,
     scene_array,
 )
-from warp_artic.solver.settings import SolverSettings
+from warp_artic.solver.settings import INTEGRATORS, SolverSettings
 
 LANES_FROM = 4
 """Environments of a tree from which lanes are faster than scalars on a CPU."""
@@ -133,27 +133,29 @@ class Simulation:
         """Advance every environment by `count` time steps."""
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
-        if count != self._count:
-            for launch in self._launches:
-                launch.set_param_by_name("steps", int(count))
-            self._count = count
-        for launch in self._launches:
-            launch.launch()
-        self.steps_done += int(count)
-        self._reported = False
+        self._advance(int(count), with_forces=False)
 
-    def record(self, steps: int, every: int = 1, progress=None) -> Recording:
+    def record(self, steps: int, every: int = 1, progress=None, forces: bool = False) -> Recording:
         """Step and record the state now and after each `every` steps.
 
-        `progress`, if given, is called with the number of steps done since the last call.
+        Args:
+            steps: Number of time steps.
+            every: Steps from one record to the next.
+            progress: If given, it is called with the number of steps done since its last call.
+            forces: Whether to record the forces of the joint constraints over the last step before each record.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed.
         """
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
-        recorder = Recorder(self, steps // every + 1)
+        if forces:
+            self._make_room_for_forces()
+        recorder = Recorder(self, steps // every + 1, forces)
         recorder.take()
         for _ in range(steps // every):
-            self.step(every)
+            self._advance(every, forces)
             recorder.take()
             if progress is not None:
                 progress(every)
@@ -277,6 +279,30 @@ class Simulation:
                 launch.launch()
             self._reported = True
 
+    def _advance(self, count: int, with_forces: bool) -> None:
+        if (count, with_forces) != self._next:
+            for launch in self._launches:
+                launch.set_param_by_name("steps", count)
+                if self.settings.integrator != "rk4":
+                    launch.set_param_by_name("with_forces", int(with_forces))
+            self._next = count, with_forces
+        for launch in self._launches:
+            launch.launch()
+        self.steps_done += count
+        self._reported = False
+
+    def _make_room_for_forces(self) -> None:
+        if self.settings.integrator == "rk4":
+            others = ", ".join(name for name in INTEGRATORS if name != "rk4")
+            raise SettingsError(f"forces: the integrator rk4 does not report them; allowed here: {others}")
+        if any([group.make_room_for_forces() for group in self._groups]):
+            self._record_launches()
+
+    def _measure_tendons(self) -> None:
+        """Bring the mobilities of tendons up to date with the state."""
+        for launch in self._measures:
+            launch.launch()
+
     def _numbers(self, columns: int) -> Numbers:
         variant = self.settings.variant
         on_cpu = wp.get_device(self.device).is_cpu
@@ -291,12 +317,16 @@ class Simulation:
     def _record_launches(self) -> None:
         """Pack the arguments of the launches that every step repeats."""
         settings = self.settings
-        self._count = 1
-        kernel, numbers = "step", (self._count, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule)
+        self._next = 1, False
+        kernel, structs = "step", ("control", "forces")
+        numbers = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
         if settings.integrator == "rk4":
-            kernel, numbers = "runge_kutta", (self._count, settings.dt)
-        self._launches = [
-            self._launch(group, kernel, ("control",), (), numbers, record_cmd=True) for group in self._groups
+            kernel, structs, numbers = "runge_kutta", ("control",), (1, settings.dt)
+        self._launches = [self._launch(group, kernel, structs, (), numbers, record_cmd=True) for group in self._groups]
+        self._measures = [
+            self._launch(group, "mobilities", ("control",), ("tendon_mobility",), record_cmd=True)
+            for group in self._groups
+            if group.tree.tendon_count and "tendon_mobility" in group.outputs
         ]
         self._reports = [self._launch(group, "report", ("report",), (), record_cmd=True) for group in self._groups]
 

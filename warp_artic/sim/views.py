@@ -54,6 +54,7 @@ ROW_COUNTS = {
     "link_max_angular_velocity": ("link", 1),
     "tendon_length": ("tendon", 1),
     "tendon_force": ("tendon", 1),
+    "tendon_limit_state": ("tendon", 1),
     "tendon_coefficient": ("tendon_term", 1),
     "tendon_force_coefficient": ("tendon_term", 1),
     "tendon_stiffness": ("fixed_tendon", 1),

@@ -13,6 +13,7 @@ Implementation).
 import warp as wp
 
 from warp_artic.constraints.bouncing_limit import share_bounces
+from warp_artic.constraints.forces import report_forces
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -28,7 +29,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import FIXED_TENDON_LIMIT, SOFT_LIMIT, SPATIAL_TENDON_LIMIT
 from warp_artic.phases.integrate import (
     count_step,
@@ -52,6 +53,7 @@ def step_column(
     state: StateArrays,
     control: ControlArrays,
     work: WorkArrays,
+    forces: ForceArrays,
     column: int,
     slot: int,
     h: Real,
@@ -59,9 +61,13 @@ def step_column(
     substeps: int,
     sweeps: int,
     last_sweeps: int,
+    with_forces: int,
     settle: wp.Function,
 ):
-    """Advance the state of one column by h, with `sweeps` in a substep and `last_sweeps` more in the last one."""
+    """Advance the state of one column by h, with `sweeps` in a substep and `last_sweeps` more in the last one.
+
+    `forces` are written if `with_forces` is 1.
+    """
     h_sub = h / real(float(substeps), h)
     count_step(state, column)
     load_state(model, state, work, column, slot)
@@ -75,6 +81,8 @@ def step_column(
             own_sweeps += last_sweeps
         solve_velocities(model, control, work, column, slot, h_sub, substep, own_sweeps, settle)
         find_failure(model, state, work, column, slot)
+        if with_forces == 1:
+            report_forces(model, state, work, forces, column, slot, h_sub, substep, substeps)
         keep_smooth_acceleration(model, state, work, column, slot, h_sub, substep, substeps)
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:

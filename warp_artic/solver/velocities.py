@@ -11,9 +11,11 @@ import warp as wp
 
 from warp_artic.constraints.bouncing_limit import drop_bounces, prepare_bounces
 from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out, saturate_drive
+from warp_artic.constraints.fixed_tendon import set_tendon_coefficients
 from warp_artic.constraints.link_velocity import find_link_motions
 from warp_artic.constraints.mimic import set_gears
 from warp_artic.constraints.rows import set_single_coefficient
+from warp_artic.constraints.spatial_tendon import set_leaf_gradients
 from warp_artic.constraints.table import set_rows
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -28,7 +30,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import DRIVE, MIMIC
+from warp_artic.model.families import DRIVE, FIXED_TENDON, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import spring_drag, spring_slope
 from warp_artic.phases.impulse_response import respond, respond_to_loads
@@ -36,6 +38,7 @@ from warp_artic.phases.integrate import load_state
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_inertias import set_link_inertias
+from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
 BENDS = wp.constant(3)
@@ -60,12 +63,18 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
             work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
         if model.row_family[row] == MIMIC:
             set_gears(model, work, row, column, slot)
-            respond(model, work, row, 0, slot)
-            start = model.row_term[row]
-            r = work.coefficient[start, slot] * work.response[model.term_dof[start], slot]
-            for term in range(start + 1, start + model.row_terms[row]):
-                r = r + work.coefficient[term, slot] * work.response[model.term_dof[term], slot]
-            work.mimic_mobility[model.row_item[row], slot] = r
+            work.mimic_mobility[model.row_item[row], slot] = mobility(model, work, row, slot)
+
+
+@wp.func
+def mobility(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """J M^-1 push of a row that has coefficients; uses up the first response."""
+    respond(model, work, row, 0, slot)
+    start = model.row_term[row]
+    r = work.coefficient[start, slot] * work.response[model.term_dof[start], slot]
+    for term in range(start + 1, start + model.row_terms[row]):
+        r = r + work.coefficient[term, slot] * work.response[model.term_dof[term], slot]
+    return r
 
 
 @wp.func
@@ -202,6 +211,44 @@ def solve_accelerations(
     slot: int,
 ):
     """vdot in `work.vdot` under gravity, external link forces and given generalized forces alone, without drag."""
+    for dof in range(model.dof_count):
+        work.effort[dof, slot] = joint_force[dof, column]
+    factor_bare(model, state, control, work, column, slot)
+    accelerate_links(model, work, work.vdot, column, slot)
+
+
+@wp.func
+def measure_tendons(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    mobilities: Array,
+    column: int,
+    slot: int,
+):
+    """Write J M^-1 push of every tendon at a state, J the gradient of its length; fixed tendons first."""
+    one = real(1.0, model.gravity[0, column])
+    for dof in range(model.dof_count):
+        work.effort[dof, slot] = one - one
+    factor_bare(model, state, control, work, column, slot)
+    if model.spatial_leaves > 0:
+        locate_links(model, work, work.root, column, slot)
+    for row in range(model.row_count):
+        item = model.row_item[row]
+        if model.row_family[row] == FIXED_TENDON:
+            set_tendon_coefficients(model, work, row, column, slot)
+            mobilities[item, column] = mobility(model, work, row, slot)
+        if model.row_family[row] == SPATIAL_TENDON:
+            set_leaf_gradients(model, work, row, column, slot, one, one - one)
+            mobilities[model.fixed_tendons + item, column] = mobility(model, work, row, slot)
+
+
+@wp.func
+def factor_bare(
+    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int
+):
+    """Write the factors at a state without springs, dampers and drag, under `work.effort`."""
     zero = real(0.0, model.gravity[0, column])
     load_state(model, state, work, column, slot)
     place_links(model, work, work.position, work.root, work.v, column, slot)
@@ -211,9 +258,7 @@ def solve_accelerations(
             work.drag_moment[k, slot] = zero
             work.drag_force[k, slot] = zero
     for dof in range(model.dof_count):
-        work.effort[dof, slot] = joint_force[dof, column]
         work.spring[dof, slot] = zero
         work.damper[dof, slot] = zero
     set_link_inertias(model, control, work, column, slot)
     factor_inertias(model, work, column, slot, zero)
-    accelerate_links(model, work, work.vdot, column, slot)

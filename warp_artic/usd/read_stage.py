@@ -10,6 +10,7 @@ from pxr import Usd, UsdGeom, UsdPhysics
 
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.scene import Scene
+from warp_artic.description.tendon_mobility import not_opposing
 from warp_artic.description.validate import findings
 from warp_artic.errors import StageError
 from warp_artic.usd import tokens
@@ -146,7 +147,20 @@ def _read(stage: Usd.Stage, attributes: Attributes) -> Scene | None:
     for finding in findings(scene):
         if finding.severity is Severity.ERROR:
             report.add(finding)
+    if not report.errors:
+        _report_pumping(scene, report)
     return scene
+
+
+def _report_pumping(scene: Scene, report: Report) -> None:
+    """Say which fixed tendons can gain energy."""
+    for tree in scene.articulations:
+        for name, mobility in not_opposing(tree).items():
+            text = (
+                f"its force does not oppose its change of length: c^T M^-1 r is {mobility:.4g} 1/kg at the start, of "
+                "its coefficients c and force coefficients r; where it is not above zero the tendon can gain energy"
+            )
+            report.warn("tendon-gains-energy", name, text)
 
 
 def _report_held(inventory: Inventory, attributes: Attributes) -> None:

@@ -24,6 +24,9 @@ TRANSLATION = 1e-4
 ROTATION = math.radians(0.05)
 """Angle between pose and joint that is reported [rad]."""
 
+SPEED = 1e-3
+"""Relative velocity across a joint that is reported [m/s or rad/s]."""
+
 
 def read_start(
     prim: Usd.Prim, joint: Joint, parent: Link | None, child: Link, moves: bool, attributes: Attributes
@@ -33,7 +36,10 @@ def read_start(
     X_01 = X_FM.inverse() if joint.reversed else X_FM
     derived, off_axis = _positions(joint, X_01)
     _report_violation(joint, off_axis, attributes)
-    rates = _rates(joint, parent, child) if moves else np.zeros(len(joint.dofs))
+    rates = np.zeros(len(joint.dofs))
+    if moves:
+        rates, forbidden = _rates(joint, X_FM, parent, child)
+        _report_forbidden(joint, forbidden, attributes)
     dofs = []
     for dof, position, rate in zip(joint.dofs, derived, rates):
         dof = _start(prim, dof, len(joint.dofs) > 1, float(position), float(rate), attributes)
@@ -87,13 +93,34 @@ def _report_violation(joint: Joint, off_axis: np.ndarray, attributes: Attributes
         attributes.report.warn("pose-violates-joint", joint.path, text)
 
 
-def _rates(joint: Joint, parent: Link | None, child: Link) -> np.ndarray:
-    """Velocities of the dofs from the authored velocities of the bodies."""
+def _rates(joint: Joint, X_FM: Pose, parent: Link | None, child: Link) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities of the dofs from the authored velocities of the bodies, and what the joint does not allow of those.
+
+    Velocities are relative ones of M, linear and angular, in its axes. Two free rotations keep the third component of
+    the rotation vector: with the quaternion (x, w) of R_FM, that of w omega + x cross omega is zero.
+    """
     X_WM = child.pose @ joint.child_frame
     relative = _velocity_at(X_WM.position, child) - _velocity_at(X_WM.position, parent)
     relative = np.concatenate([X_WM.rotation.T @ relative[:3], X_WM.rotation.T @ relative[3:]])
     axes = [dof.axis.index + (0 if dof.axis.is_linear else 3) for dof in joint.dofs]
-    return (-1.0 if joint.reversed else 1.0) * relative[axes]
+    rates = (-1.0 if joint.reversed else 1.0) * relative[axes]
+    allowed = np.zeros(6)
+    allowed[axes] = relative[axes]
+    if len(axes) == 2:
+        *x, w = X_FM.quaternion
+        locked = ({3, 4, 5} - set(axes)).pop()
+        allowed[locked] = -np.cross(x, allowed[3:])[locked - 3] / w if w else relative[locked]
+    return rates, relative - allowed
+
+
+def _report_forbidden(joint: Joint, forbidden: np.ndarray, attributes: Attributes) -> None:
+    linear, angular = np.linalg.norm(forbidden[:3]), np.linalg.norm(forbidden[3:])
+    if max(linear, angular) > SPEED:
+        text = (
+            f"the authored velocities of its bodies are {linear:.4g} m/s and {angular:.4g} rad/s off what it leaves "
+            "free: the simulation starts without that part"
+        )
+        attributes.report.warn("velocity-violates-joint", joint.path, text)
 
 
 def _velocity_at(point, link: Link | None) -> np.ndarray:

@@ -1,0 +1,431 @@
+"""The forces of constraints on dofs: their sum is what the equation of motion lacks, and each has its own part."""
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.oracles import rigid
+from tests.oracles.dense_step import DenseStep, put, state_of
+from warp_artic import SettingsError, Simulation, SolverSettings
+from warp_artic.description.drive import Drive, DriveKind
+from warp_artic.description.friction import Friction
+from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.description.mimic import Mimic
+from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
+from warp_artic.model.families import Family
+from warp_artic.model.tree import tree_of
+
+PARTS = ("drive", "limit", "friction", "tendon", "mimic")
+H = 1 / 240
+
+
+def simulate(tree, **settings):
+    options = {"dt": H, "precision": "float64", "variant": "scalar", **settings}
+    return Simulation(trees.scene(tree), settings=SolverSettings(**options))
+
+
+def force_of(recording, part, record=-1, environment=0):
+    """A part of the forces in one record, shape (D)."""
+    return getattr(recording, f"joint_{part}_force")[record, environment]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The whole
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def bounds_of(joint, place, balls):
+    """Limits of a joint, and its cone: hard, soft and bouncing stops in turn; of ball joints only where `balls`."""
+    if len(joint.dofs) == 1:
+        kinds = (
+            Limit(lower=-0.2, upper=0.1),
+            Limit(lower=-0.4, upper=0.3, stiffness=300.0, damping=2.0),
+            Limit(lower=-0.1, upper=0.2, restitution=0.5, bounce_threshold=0.1),
+        )
+        return [kinds[place % 3]], None
+    if len(joint.dofs) == 2:
+        return [Limit(lower=-0.3, upper=0.2)] * 2, None
+    if not (balls and joint.dofs):
+        return [None] * len(joint.dofs), None
+    twist = Limit(lower=-0.1, upper=0.15)
+    if place % 2:
+        return [twist, None, None], ConeLimit(angle_1=0.2, angle_2=0.15)
+    return [twist, Limit(lower=-0.15, upper=0.15), Limit(lower=-0.1, upper=0.1)], None
+
+
+def bounded(tree, balls):
+    """The tree with limits of every kind, counted among the joints with as many dofs."""
+    joints, places = [], {0: 0, 1: 0, 2: 0, 3: 0}
+    for joint in tree.joints:
+        count = len(joint.dofs)
+        limits, cone = bounds_of(joint, places[count], balls)
+        places[count] += 1
+        dofs = tuple(trees.replace(dof, limit=limit) for dof, limit in zip(joint.dofs, limits))
+        joints.append(trees.replace(joint, dofs=dofs, cone_limit=cone))
+    return trees.replace(tree, joints=tuple(joints))
+
+
+def coupled(rng, tree):
+    """The tree with fixed tendons, a branching spatial one, a hard and a compliant mimic joint, on single dofs."""
+    single = [tree.dofs.index(joint.dofs[0]) for joint in tree.joints if len(joint.dofs) == 1]
+    chosen = [int(dof) for dof in rng.permutation(single)]
+    fixed = tuple(
+        FixedTendon(
+            name=f"/World/fixed_{k}",
+            dofs=tuple(chosen[2 * k : 2 * k + 3]),
+            coefficients=(1.0, -0.5, 0.7),
+            force_coefficients=(1.0, -0.2, 0.9),
+            stiffness=200.0,
+            damping=2.0,
+            limit_stiffness=1e3,
+            lower=-0.05,
+            upper=0.05,
+        )
+        for k in range(2)
+    )
+    attachments = tuple(
+        Attachment(
+            name=f"/World/a{k}",
+            link=int(rng.integers(len(tree.links))),
+            position=tuple(map(float, rng.normal(size=3) * 0.2)),
+            parent=parent,
+        )
+        for k, parent in enumerate((None, 0, 1, 1))
+    )
+    leaves = (
+        TendonLeaf(attachment=2, rest_length=0.4, upper=0.5),
+        TendonLeaf(attachment=3, rest_length=0.5, lower=9.0),
+    )
+    gains = {"stiffness": 100.0, "damping": 1.0, "limit_stiffness": 500.0}
+    spatial = SpatialTendon(name="/World/spatial", attachments=attachments, leaves=leaves, **gains)
+    hard = Mimic(name="/World/hard", dofs=(chosen[5], chosen[0]), gears=(1.0, -0.8))
+    soft = Mimic(
+        name="/World/soft",
+        dofs=(chosen[6], chosen[1]),
+        gears=(1.0, 0.5),
+        natural_frequency=30.0,
+        damping_ratio=0.3,
+    )
+    return trees.replace(tree, fixed_tendons=fixed, spatial_tendons=(spatial,), mimics=(hard, soft))
+
+
+def busy_tree(rng, balls=True):
+    """A floating tree with every joint type and every family; limits of ball joints only where `balls`."""
+    tree = trees.random_articulation(rng, 18, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
+    count = len(tree.dofs)
+    drives = [
+        Drive(
+            kind=DriveKind.ACCELERATION if k % 5 == 0 else DriveKind.FORCE,
+            stiffness=float(rng.uniform(5, 100)),
+            damping=float(rng.uniform(0.5, 5)),
+            position_target=float(rng.normal()),
+            max_force=3.0 if k % 3 == 0 else np.inf,
+            max_velocity=2.0 if k % 7 == 0 else np.inf,
+            velocity_gradient=0.1 if k % 7 == 0 else 0.0,
+        )
+        for k in range(count)
+    ]
+    frictions = [
+        Friction(static_effort=0.3, dynamic_effort=0.2, viscous=0.4, coefficient=0.01 * (k % 3)) for k in range(count)
+    ]
+    tree = trees.with_dofs(
+        tree,
+        drive=drives,
+        friction=[friction if k % 2 == 0 else None for k, friction in enumerate(frictions)],
+        velocity_limit=[0.5 if k % 6 == 0 else np.inf for k in range(count)],
+    )
+    links = tuple(
+        trees.replace(
+            link, max_linear_velocity=0.5 if k == 5 else np.inf, max_angular_velocity=0.5 if k == 9 else np.inf
+        )
+        for k, link in enumerate(tree.links)
+    )
+    return coupled(rng, bounded(trees.replace(tree, links=links), balls))
+
+
+def smooth_acceleration(simulation, path):
+    """What a midpoint step keeps of the one before, of the only environment, as a checkpoint has it; shape (N)."""
+    simulation.save(path)
+    with np.load(path) as content:
+        return content["0/smooth_acceleration"][:, 0]
+
+
+def lacking(simulation, before, ahead, efforts, wrench, lateness):
+    """M (v+ - v) / h + c + g - efforts - J^T wrench of the step that has ended, by dense matrices, shape (N).
+
+    `before` is the state at its start and `ahead` half the change of velocity that is expected; v+ of ball joints is
+    what it was `lateness` (N) [s] before the axes in which it is public.
+    """
+    tree, settings = simulation.scene.articulations[0], simulation.settings
+    step = DenseStep(tree, settings.dt, settings.integrator)
+    v = rigid.velocity(tree, before)
+    placed = step.place(before, v + ahead)
+    after = step.turned(rigid.velocity(tree, state_of(simulation)), v, -lateness)
+    inertial = rigid.mass_matrix(placed) @ (after - v) / settings.dt + rigid.coriolis_effort(placed)
+    given = np.concatenate([np.zeros(step.base), efforts]) + rigid.external_effort(placed, wrench)
+    return inertial + rigid.gravity_effort(placed) - given
+
+
+def stop_shares(simulation):
+    """The share of the last step that each joint moved with v+, shape (N)."""
+    return simulation._groups[0].arrays.work.share.numpy()[:, 0]
+
+
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+def test_the_parts_are_what_the_equation_of_motion_lacks(solver, integrator, tmp_path):
+    """Of random trees with all families, in the first steps: each part acts, and their sum closes the equation."""
+    rng = np.random.default_rng(3)
+    # In substeps of a midpoint step the axes of ball joints at stops turn each time.
+    tree = busy_tree(rng, balls=(solver, integrator) != ("tgs", "midpoint"))
+    simulation = simulate(tree, solver=solver, integrator=integrator)
+    base, count = 6, len(tree.dofs)
+    state = trees.random_state(rng, tree)
+    put(simulation, trees.replace(state, joint_position=0.15 * state.joint_position))
+    efforts, wrench = rng.normal(size=count), rng.normal(size=(len(tree.links), 6))
+    simulation.control.joint_effort.assign(efforts[:, None])
+    simulation.control.link_external_force.assign(wrench[:, :, None])
+    largest = {part: 0.0 for part in PARTS}
+    for k in range(12):
+        before, ahead = state_of(simulation), 0.0
+        has_middle = integrator == "midpoint"
+        if has_middle:
+            step = DenseStep(tree, H, integrator)
+            kept = smooth_acceleration(simulation, tmp_path / "state.npz")
+            ahead = 0.5 * H * step.turned(kept, rigid.velocity(tree, before), np.full(base + count, -H))
+        recording = simulation.record(1, forces=True)
+        lateness = H * (longest_of(tree, stop_shares(simulation)) - 0.5) * has_middle
+        if solver == "tgs" and k == 0 and has_middle:
+            continue
+        found = lacking(simulation, before, ahead, efforts, wrench, np.full(base + count, 0.0) + lateness)
+        parts = {part: force_of(recording, part) for part in PARTS}
+        scale = sum(np.abs(force).max() for force in parts.values())
+        np.testing.assert_allclose(sum(parts.values()), found[base:], rtol=0.0, atol=1e-9 * scale)
+        largest = {part: max(largest[part], np.abs(parts[part]).max()) for part in PARTS}
+    assert min(largest.values()) > 1e-2
+
+
+def longest_of(tree, shares):
+    """The largest share of the dofs of each joint, for each of them, shape (N)."""
+    longest = shares.copy()
+    for part in rigid.dof_slices(tree):
+        own = slice(6 + part.start, 6 + part.stop)
+        longest[own] = shares[own].max(initial=0.0)
+    return longest
+
+
+def test_the_busy_tree_has_every_family():
+    """None is left out above."""
+    assert {row.family for row in tree_of(busy_tree(np.random.default_rng(3))).rows} == set(Family)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The parts
+# ---------------------------------------------------------------------------------------------------------------------
+
+WEIGHT = 9.81
+"""Of a slider [N], along -z."""
+TENDON = {"name": "/World/tendon", "dofs": (0,), "coefficients": (2.0,), "force_coefficients": (3.0,), "damping": 50.0}
+ROUTE = (
+    Attachment(name="/World/root", link=0, position=(0.0, 0.0, 0.0), parent=None),
+    Attachment(name="/World/leaf", link=1, position=(0.0, 0.0, 0.0), parent=0),
+)
+
+
+def slider(dof=None, link=None, **tree_changes):
+    """A mass on a vertical slide below a link that is fixed to the world."""
+    tree = trees.chain(2, "prismatic_z")
+    base = trees.plain_joint(tree.joints[0].path, -1, 0, "fixed")
+    moving = trees.replace(tree.links[1], **(link or {}))
+    tree = trees.replace(tree, joints=(base, tree.joints[1]), links=(tree.links[0], moving), **tree_changes)
+    return trees.with_dofs(tree, **(dof or {}))
+
+
+def spatial(**changes):
+    """A tendon from the base to the mass."""
+    leaf = TendonLeaf(attachment=1, rest_length=0.5, lower=0.0, upper=0.4)
+    return (SpatialTendon(name="/World/spatial", attachments=ROUTE, leaves=(leaf,), damping=50.0, **changes),)
+
+
+HELD = {
+    "drive": ("drive", WEIGHT, slider({"drive": Drive(stiffness=1e4, damping=1e2)})),
+    "saturated drive": ("drive", 4.0, slider({"drive": Drive(stiffness=1e4, damping=1e2, max_force=4.0)})),
+    "stop": ("limit", WEIGHT, slider({"limit": Limit(lower=0.0)})),
+    "bouncing stop": ("limit", WEIGHT, slider({"limit": Limit(lower=0.0, restitution=0.2, bounce_threshold=0.1)})),
+    "soft limit": ("limit", WEIGHT, slider({"limit": Limit(lower=0.0, stiffness=1e4, damping=1e2)})),
+    "velocity limit": ("limit", WEIGHT, slider({"velocity_limit": 0.1})),
+    "link speed": ("limit", WEIGHT, slider(link={"max_linear_velocity": 0.1})),
+    "stuck": ("friction", WEIGHT, slider({"friction": Friction(static_effort=20.0, dynamic_effort=20.0)})),
+    "sliding": ("friction", 2.0, slider({"friction": Friction(static_effort=3.0, dynamic_effort=2.0)})),
+    "viscous": ("friction", WEIGHT, slider({"friction": Friction(viscous=50.0)})),
+    "tendon": ("tendon", WEIGHT, slider(fixed_tendons=(FixedTendon(stiffness=1e3, **TENDON),))),
+    "tendon limit": (
+        "tendon",
+        WEIGHT,
+        slider(fixed_tendons=(FixedTendon(limit_stiffness=1e3, lower=0.1, **TENDON),)),
+    ),
+    "spatial": ("tendon", WEIGHT, slider(spatial_tendons=spatial(stiffness=1e3))),
+    "spatial limit": ("tendon", WEIGHT, slider(spatial_tendons=spatial(limit_stiffness=1e3))),
+}
+
+
+@pytest.mark.parametrize("solver", ["direct", "tgs"])
+@pytest.mark.parametrize(("part", "expected", "tree"), HELD.values(), ids=HELD)
+def test_what_holds_a_weight_has_it_as_its_force(part, expected, tree, solver):
+    """In the end a mass rests or falls steadily: the force is its weight, or the most there is, and is in one part."""
+    recording = simulate(tree, solver=solver).record(480, forces=True)
+    for name in PARTS:
+        assert force_of(recording, name)[0] == pytest.approx(expected if name == part else 0.0, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("gear", [1.0, 0.5])
+def test_masses_on_a_pulley_hold_each_other(gear):
+    """Two sliders with q_0 + gear q_1 = 0: the multiplier is the weight of the first, and gears make its forces."""
+    tree = trees.chain(3, "prismatic_z")
+    base, *sliders = (joint.path for joint in tree.joints)
+    joints = (
+        trees.plain_joint(base, -1, 0, "fixed"),
+        *(trees.plain_joint(path, 0, k, "prismatic_z") for k, path in enumerate(sliders, start=1)),
+    )
+    links = (*tree.links[:2], trees.replace(tree.links[2], mass=gear))
+    mimic = Mimic(name="/World/mimic", dofs=(0, 1), gears=(1.0, gear))
+    recording = simulate(trees.replace(tree, links=links, joints=joints, mimics=(mimic,))).record(24, forces=True)
+    np.testing.assert_allclose(recording.mimic_force[1:, 0, 0], WEIGHT, rtol=1e-9)
+    np.testing.assert_allclose(force_of(recording, "mimic"), [WEIGHT, gear * WEIGHT], rtol=1e-9)
+    assert all(np.abs(force_of(recording, part)).max() == 0.0 for part in PARTS if part != "mimic")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Recordings
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def busy_batch(environments=1, **settings):
+    """Copies of the busy tree in lanes, each from another state."""
+    tree = busy_tree(np.random.default_rng(3))
+    options = SolverSettings(dt=H, variant="lanes", **settings)
+    simulation = Simulation(trees.scene(tree), environments=environments, settings=options)
+    rng = np.random.default_rng(8)
+    states = [trees.random_state(rng, tree) for _ in range(environments)]
+    simulation.set_state(
+        joint_position=[0.15 * state.joint_position for state in states],
+        joint_velocity=[state.joint_velocity for state in states],
+        root_pose=[state.root_pose for state in states],
+        root_velocity=[state.root_velocity for state in states],
+    )
+    return simulation
+
+
+def test_forces_change_nothing_else():
+    """A run that records them moves bitwise as one that does not, which has arrays without entries."""
+    with_forces, without = (busy_batch(3).record(20, forces=forces) for forces in (True, False))
+    for name in ("joint_position", "joint_velocity", "link_pose", "tendon_force", "mimic_error"):
+        np.testing.assert_array_equal(getattr(with_forces, name), getattr(without, name))
+    for name in (*(f"joint_{part}_force" for part in PARTS), "mimic_force", "tendon_mobility"):
+        assert getattr(without, name).shape == (21, 3, 0)
+        found = getattr(with_forces, name)
+        assert np.abs(found[1:]).max() > 0.0 and np.isfinite(found).all()
+        assert name == "tendon_mobility" or (found[0] == 0.0).all()
+
+
+def test_forces_are_those_of_the_last_step():
+    """Every fourth step recorded has every fourth of all forces, and so has each environment alone."""
+    each, fourth = busy_batch(3).record(20, forces=True), busy_batch(3).record(20, every=4, forces=True)
+    alone = busy_batch(1).record(20, forces=True)
+    for part in PARTS:
+        all_steps = getattr(each, f"joint_{part}_force")
+        np.testing.assert_array_equal(getattr(fourth, f"joint_{part}_force")[1:], all_steps[4::4])
+        np.testing.assert_array_equal(getattr(alone, f"joint_{part}_force"), all_steps[:, :1])
+
+
+def test_an_environment_that_has_stopped_has_no_forces():
+    """The others keep theirs."""
+    tree = slider({"drive": Drive(stiffness=1e3, damping=1e2)})
+    simulation = Simulation(trees.scene(tree), environments=2, settings=SolverSettings(dt=H))
+    simulation.set_state(joint_velocity=[[1e30], [0.0]])
+    force = simulation.record(3, forces=True).joint_drive_force
+    assert (force[:, 0] == 0.0).all() and (np.abs(force[1:, 1]) > 0.0).all()
+
+
+def test_forces_of_several_articulations_are_in_the_order_of_the_dofs():
+    """Each slider of three groups carries its own mass."""
+    names = ("a", "b", "c")
+    scene_trees = []
+    for k, name in enumerate(names):
+        tree = slider({"drive": Drive(stiffness=1e4, damping=1e2), "armature": float(k)}, {"mass": 1.0 + k})
+        if name == "b":
+            tree = trees.with_dofs(tree, limit=Limit(lower=-1.0))
+        links = tuple(trees.replace(link, path=link.path.replace("chain", name)) for link in tree.links)
+        joints = tuple(
+            trees.replace(
+                joint,
+                path=joint.path.replace("chain", name),
+                dofs=tuple(trees.replace(dof, name=dof.name.replace("chain", name)) for dof in joint.dofs),
+            )
+            for joint in tree.joints
+        )
+        scene_trees.append(trees.replace(tree, path=f"/World/{name}", links=links, joints=joints))
+    settings = SolverSettings(dt=H, precision="float64", variant="scalar")
+    simulation = Simulation(trees.scene(*scene_trees), settings=settings)
+    recording = simulation.record(480, forces=True)
+    masses = [1.0 + names.index(name.split("/")[2]) for name in recording.joint_names]
+    np.testing.assert_allclose(force_of(recording, "drive"), WEIGHT * np.array(masses), rtol=1e-5)
+
+
+def test_runge_kutta_reports_no_forces():
+    """Its stages have forces of their own."""
+    with pytest.raises(SettingsError, match="forces: the integrator rk4 .* allowed here: midpoint, semi_implicit"):
+        simulate(slider(), integrator="rk4").record(1, forces=True)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tendons
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def length_gradients(tree, q):
+    """Rows of lengths of fixed tendons, then of leaves, by joint velocities, by differences; shape (N, D)."""
+    rows = []
+    for dof in range(len(tree.dofs)):
+        ends = []
+        for step in (1e-6, -1e-6):
+            simulation = simulate(tree)
+            simulation.set_state(joint_position=q + step * np.eye(len(q))[dof])
+            ends.append(simulation.state.tendon_length.numpy()[:, 0])
+        rows.append((ends[0] - ends[1]) / 2e-6)
+    return np.transpose(rows)
+
+
+def test_mobility_is_what_a_force_does_to_the_rate_of_a_length():
+    """J M^-1 push at a state, M dense: of fixed tendons c^T M^-1 r, and of a tendon along all segments J M^-1 J^T."""
+    rng = np.random.default_rng(5)
+    tree = trees.random_articulation(rng, 8, kinds=("revolute_x", "revolute_y", "prismatic_z"), floating=False)
+    tree = trees.with_dofs(tree, drive=Drive(stiffness=1e3, damping=1e2))
+    c, r = rng.normal(size=(2, 3))
+    fixed = FixedTendon(name="/World/fixed", dofs=(1, 3, 6), coefficients=tuple(c), force_coefficients=tuple(r))
+    points = tuple(
+        Attachment(name=f"/World/a{k}", link=link, position=tuple(rng.normal(size=3)), parent=parent)
+        for k, (link, parent) in enumerate(((0, None), (5, 0), (7, 1)))
+    )
+    leaves = (TendonLeaf(attachment=2, rest_length=1.0),)
+    path = SpatialTendon(name="/World/path", attachments=points, leaves=leaves, all_segments=True)
+    tree = trees.replace(tree, fixed_tendons=(fixed,), spatial_tendons=(path,))
+    state = trees.random_state(rng, tree)
+    simulation = simulate(tree)
+    put(simulation, state)
+    J = length_gradients(tree, state.joint_position)
+    pushes = J.copy()
+    pushes[0, [1, 3, 6]] = r
+    response = np.linalg.solve(rigid.mass_matrix(rigid.motion(tree, state)), pushes.T)
+    found = simulation.record(0, forces=True).tendon_mobility[0, 0]
+    np.testing.assert_allclose(found, (J @ response).diagonal(), rtol=1e-7)
+
+
+def test_limit_states_say_on_which_side_a_length_is():
+    """Below, between and above, for a fixed tendon and a leaf."""
+    limits = {"lower": -0.1, "upper": 0.1}
+    tree = slider(fixed_tendons=(FixedTendon(**TENDON, **limits),), spatial_tendons=spatial())
+    simulation = Simulation(trees.scene(tree), environments=3)
+    simulation.set_state(joint_position=[[-0.2], [0.0], [0.3]])
+    np.testing.assert_array_equal(simulation.state.tendon_limit_state.numpy(), [[-1, 0, 1], [1, 1, 0]])
+    np.testing.assert_array_equal(simulation.record(0).tendon_limit_state[0, :, 0], [-1, 0, 1])
