@@ -15,6 +15,7 @@ import warp as wp
 from warp_artic.constraints.bouncing_limit import share_bounces
 from warp_artic.constraints.forces import report_forces
 from warp_artic.constraints.joint_limit import land_on_limits
+from warp_artic.constraints.rows import add_responses
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -190,19 +191,17 @@ def keep_smooth_acceleration(
     zero = real(0.0, h)
     rate = state.started[0, column] / h
     for dof in range(model.dof_count):
-        work.u[dof, slot] = work.vdot[dof, slot]
+        work.v_free[dof, slot] = work.vdot[dof, slot]
     for row in range(model.stop_row):
         family = model.row_family[row]
+        work.smooth[row, slot] = zero
         if family != FIXED_TENDON_LIMIT and family != SPATIAL_TENDON_LIMIT and family != SOFT_LIMIT:
-            impulse = rate * work.impulse[row, slot]
-            if any_positive(absolute(impulse)):
-                response = model.row_slot[row] * model.dof_count
-                for dof in range(model.dof_count):
-                    work.u[dof, slot] = work.u[dof, slot] + work.response[response + dof, slot] * impulse
+            work.smooth[row, slot] = rate * work.impulse[row, slot]
+    add_responses(model, work, work.smooth, 0, model.stop_row, work.v_free, slot)
     per_second = one / h
     weight = one / real(float(substeps), h)
     for dof in range(model.dof_count):
-        smooth = work.u[dof, slot]
+        smooth = work.v_free[dof, slot]
         actual = (work.v_next[dof, slot] - work.v[dof, slot]) * per_second
         least = where_positive(smooth, maximum(minimum(actual, smooth), zero), minimum(maximum(actual, smooth), zero))
         mean = weight * least

@@ -14,7 +14,14 @@ from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drive
 from warp_artic.constraints.fixed_tendon import set_tendon_coefficients
 from warp_artic.constraints.link_velocity import find_link_motions
 from warp_artic.constraints.mimic import set_gears
-from warp_artic.constraints.rows import set_single_coefficient
+from warp_artic.constraints.rows import (
+    add_responses,
+    forget_rate,
+    forget_response,
+    prepare_response,
+    row_response,
+    set_single_coefficient,
+)
 from warp_artic.constraints.spatial_tendon import set_leaf_gradients
 from warp_artic.constraints.table import set_rows
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -33,7 +40,7 @@ from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArra
 from warp_artic.model.families import DRIVE, FIXED_TENDON, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import spring_drag, spring_slope
-from warp_artic.phases.impulse_response import respond, respond_to_loads
+from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
@@ -58,8 +65,7 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
         if model.row_family[row] == DRIVE:
             item = model.row_item[row]
             set_single_coefficient(model, work, row, slot, one)
-            respond(model, work, row, 0, slot)
-            inertia = one / work.response[model.row_dof[row], slot]
+            inertia = one / mobility(model, work, row, slot)
             work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
         if model.row_family[row] == MIMIC:
             set_gears(model, work, row, column, slot)
@@ -68,13 +74,11 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
 
 @wp.func
 def mobility(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """J M^-1 push of a row that has coefficients; uses up the first response."""
-    respond(model, work, row, 0, slot)
-    start = model.row_term[row]
-    r = work.coefficient[start, slot] * work.response[model.term_dof[start], slot]
-    for term in range(start + 1, start + model.row_terms[row]):
-        r = r + work.coefficient[term, slot] * work.response[model.term_dof[term], slot]
-    return r
+    """J M^-1 push of a row that has coefficients."""
+    forget_response(model, work, row, slot)
+    forget_rate(model, work, row, slot)
+    prepare_response(model, work, row, slot)
+    return row_response(model, work, row, slot)
 
 
 @wp.func
@@ -105,6 +109,7 @@ def solve_rows(
     if model.link_limits > 0:
         find_link_motions(model, work, slot)
     set_rows(model, work, column, slot, h)
+    add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
     for dof in range(model.dof_count):
         work.v_free[dof, slot] = work.v_next[dof, slot]
     settle_rows(model, work, column, slot, h, sweeps, settle)
