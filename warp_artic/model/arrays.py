@@ -51,6 +51,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         fixed_tendons: int
         spatial_leaves: int
         rotation_rows: int
+        finite_rotations: int
         stop_row: int
         bouncing_limits: int
         load_friction: int
@@ -189,6 +190,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         u: wp.array2d(dtype=T)
         v: wp.array2d(dtype=T)
         v_next: wp.array2d(dtype=T)
+        v_middle: wp.array2d(dtype=T)
         effort: wp.array2d(dtype=T)
         vdot: wp.array2d(dtype=T)
         rest_vdot: wp.array2d(dtype=T)
@@ -220,6 +222,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         active: wp.array2d(dtype=T)
         joining: wp.array2d(dtype=T)
         bend: wp.array2d(dtype=T)
+        slack: wp.array2d(dtype=T)
         impact_share: wp.array2d(dtype=T)
         rest_share: wp.array2d(dtype=T)
         bounced: wp.array2d(dtype=T)
