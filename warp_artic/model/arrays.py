@@ -54,6 +54,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         fixed_tendons: int
         spatial_leaves: int
         rotation_rows: int
+        finite_rotations: int
         stop_row: int
         bouncing_limits: int
         link_limits: int
@@ -197,6 +198,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         v: wp.array2d(dtype=T)
         v_free: wp.array2d(dtype=T)
         v_next: wp.array2d(dtype=T)
+        v_middle: wp.array2d(dtype=T)
         effort: wp.array2d(dtype=T)
         vdot: wp.array2d(dtype=T)
         rest_vdot: wp.array2d(dtype=T)
@@ -229,6 +231,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         active: wp.array2d(dtype=T)
         joining: wp.array2d(dtype=T)
         bend: wp.array2d(dtype=T)
+        slack: wp.array2d(dtype=T)
         impact_share: wp.array2d(dtype=T)
         rest_share: wp.array2d(dtype=T)
         bounced: wp.array2d(dtype=T)

@@ -18,6 +18,7 @@ from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.families import Family
 from warp_artic.model.field import Columns, Field
+from warp_artic.model.kinds import JointKind
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.tree import Row, Tree, tree_of
 
@@ -240,6 +241,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.fixed_tendons = tree.count(Family.FIXED_TENDON)
     struct.spatial_leaves = len(tree.routes.leaf_tendon)
     struct.rotation_rows = sum(row.family >= Family.ROTATION_LIMIT for row in tree.rows)
+    struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)
@@ -365,18 +367,18 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
         "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links,
         "drag_force": 3 * links, "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs,
-        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "vdot": dofs, "rest_vdot": dofs, "effort": dofs,
-        "spring": dofs, "damper": dofs, "theta": dofs, "load": dofs, "drive_bias": dofs, "drive_scale": dofs,
-        "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs, "drive_side": dofs, "saturated": dofs,
-        "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs, "root": 7, "middle": dofs,
-        "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows,
-        "given": rows, "smooth": rows, "active": rows, "joining": 1, "bend": rows, "impact_share": rows,
-        "rest_share": rows, "bounced": rows, "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
-        "response": slot_count * dofs, "weight": dofs + dense, "basis": dense * (dofs + dense),
-        "dual": dense * (dofs + dense), "ratios": dense * dense, "couplings": dense * dense, "inverse": dense,
-        "is_new": dense, "pivot": dense, "mobility": dense, "kick": dofs, "change": dofs, "yields": dense,
-        "beyond": dense, "feasible": dense, "part": dense, "strain": dense, "y_free": dense, "goal": dense,
-        "held": dense, "right": dense, "trial": dense,
+        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "vdot": dofs, "rest_vdot": dofs,
+        "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "load": dofs, "drive_bias": dofs,
+        "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs, "drive_side": dofs,
+        "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,
+        "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows,
+        "bound": 2 * rows, "impulse": rows, "given": rows, "smooth": rows, "active": rows, "joining": 1, "bend": rows,
+        "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
+        "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]), "response": slot_count * dofs,
+        "weight": dofs + dense, "basis": dense * (dofs + dense), "dual": dense * (dofs + dense),
+        "ratios": dense * dense, "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense,
+        "mobility": dense, "kick": dofs, "change": dofs, "yields": dense, "beyond": dense, "feasible": dense,
+        "part": dense, "strain": dense, "y_free": dense, "goal": dense, "held": dense, "right": dense, "trial": dense,
     }  # fmt: skip
     for name, size in sizes.items():
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))

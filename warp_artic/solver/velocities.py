@@ -31,6 +31,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     div,
     maximum,
+    minimum,
     mul,
     real,
     sub,
@@ -48,8 +49,14 @@ from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
-BENDS = wp.constant(3)
+BENDS = wp.constant(4)
 """Times that the limits of finite rotations are corrected for curvature."""
+TURNED = wp.constant(0.02)
+"""Angle of a step from which on velocity forces may be found again [rad]."""
+EXPECTATIONS = wp.constant(2)
+"""Times that velocity forces are found again where they were found at velocities that the step does not have."""
+EXPECTED = wp.constant(0.002)
+"""Share of the largest angular rate by which the rates in the middle may be other than expected."""
 PASSES = wp.constant(4)
 """Times that saturated drives may leave the factors within a step."""
 
@@ -144,6 +151,31 @@ def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int
 
 
 @wp.func
+def expect_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real, step: Real):
+    """Write the velocities of the middle of the step where those that it was placed with differ; says if any do.
+
+    It was placed with what the acceleration of the step before promised. Where joints turn by a good part of a radian
+    in a step, what velocity forces do at other velocities than those of the middle is work: a chain of ball joints, or
+    a spinning rod that slides along its cone, would gain energy without end.
+    """
+    size = real(0.0, h)
+    miss = real(0.0, h)
+    for dof in range(model.dof_count):
+        v = work.v[dof, slot]
+        smooth = work.vdot[dof, slot]
+        work.u[dof, slot] = real(0.5, h) * (v + work.v_next[dof, slot] + (step - h) * smooth)
+        if model.dof_is_linear[dof] == 0:
+            size = maximum(size, absolute(v))
+            miss = maximum(miss, absolute(work.u[dof, slot] - work.v_middle[dof, slot]))
+    differs = minimum(miss - size * real(EXPECTED, h), step * size - real(TURNED, h))
+    found = any_positive(differs)
+    if found:
+        for dof in range(model.dof_count):
+            work.v_middle[dof, slot] = where_positive(differs, work.u[dof, slot], work.v_middle[dof, slot])
+    return found
+
+
+@wp.func
 def solve_velocities(
     model: ModelArrays,
     control: ControlArrays,
@@ -151,6 +183,8 @@ def solve_velocities(
     column: int,
     slot: int,
     h: Real,
+    step: Real,
+    has_middle: int,
     substep: int,
     sweeps: int,
     settle: wp.Function,
@@ -180,6 +214,19 @@ def solve_velocities(
         solve_rows(model, control, work, column, slot, h, sweeps, settle)
         saturating = saturate_drives(model, work, column, slot, h)
         passes += 1
+    expectations = int(0)
+    while (
+        model.finite_rotations > 0
+        and has_middle == 1
+        and substep == 0
+        and expectations < EXPECTATIONS
+        and expect_velocities(model, work, slot, h, step)
+    ):
+        place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
+        factor(model, control, work, column, slot, h)
+        accelerate_links(model, work, work.vdot, column, slot)
+        solve_rows(model, control, work, column, slot, h, sweeps, settle)
+        expectations += 1
 
 
 @wp.func
