@@ -339,9 +339,8 @@ def hold_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
     passes = int(0)
     while passes < HOLDS and find_way_back(model, work, column, slot, passes, h):
         one = real(1.0, h)
-        for dof in range(model.dof_count):
-            work.share[dof, slot] = one
-            if model.spatial_leaves > 0:
+        if model.spatial_leaves > 0:
+            for dof in range(model.dof_count):
                 work.shift[dof, slot] = work.shift[dof, slot] + work.v_next[dof, slot]
         move_joints(model, work, work.middle, work.middle_root, column, slot, one, 0, 1)
         moved = work.joining[0, slot]
