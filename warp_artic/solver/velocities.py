@@ -111,15 +111,16 @@ def solve_rows(
     """v+ with constraint rows, from `work.vdot`."""
     for dof in range(model.dof_count):
         work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
-    if model.bouncing_limits > 0:
-        prepare_bounces(model, control, work, column, slot, h)
-    if model.link_limits > 0:
-        find_link_motions(model, work, slot)
-    set_rows(model, work, column, slot, h)
-    add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
-    for dof in range(model.dof_count):
-        work.v_free[dof, slot] = work.v_next[dof, slot]
-    settle_rows(model, work, column, slot, h, sweeps, settle)
+    if model.row_count > 0:
+        if model.bouncing_limits > 0:
+            prepare_bounces(model, control, work, column, slot, h)
+        if model.link_limits > 0:
+            find_link_motions(model, work, slot)
+        set_rows(model, work, column, slot, h)
+        add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
+        for dof in range(model.dof_count):
+            work.v_free[dof, slot] = work.v_next[dof, slot]
+        settle_rows(model, work, column, slot, h, sweeps, settle)
 
 
 @wp.func
