@@ -104,7 +104,7 @@ def move_joints(
     with_v: int,
     with_next: int,
 ):
-    """Write positions after a step with v and v+, one with v+ alone, or half a step with v alone."""
+    """Write positions after a step with v and v+, one with v+ alone, half a step with v alone, or none with neither."""
     for link in range(model.link_count):
         kind = model.link_joint[link]
         dof = model.link_dof[link]

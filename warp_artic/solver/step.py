@@ -105,34 +105,31 @@ def place_step(
     model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int
 ):
     """Place the links where forces are evaluated, with the velocities expected there; drag is that of v."""
-    if has_middle == 1:
-        half = h * real(0.5, h)
-        move_joints(model, work, work.middle, work.middle_root, column, slot, h, 1, 0)
-        if model.link_damping == 1:
-            place_links(model, work, work.middle, work.middle_root, work.v, column, slot)
-            move_links(model, work, slot)
-            set_link_drag(model, work, column, slot, h)
-        for dof in range(model.dof_count):
-            v = work.v[dof, slot]
-            if model.spatial_leaves > 0:
-                work.shift[dof, slot] = neg(half * v)
-            work.u[dof, slot] = state.smooth_acceleration[dof, column]
-        turn_rates(model, work, work.u, column, slot, h)
-        for dof in range(model.dof_count):
-            work.v_middle[dof, slot] = work.v[dof, slot] + half * work.u[dof, slot]
+    move_joints(model, work, work.middle, work.middle_root, column, slot, h, has_middle, 0)
+    ahead = h * real(0.5 * float(has_middle), h)
+    for dof in range(model.dof_count):
+        work.v_middle[dof, slot] = work.v[dof, slot]
+        if model.spatial_leaves > 0:
+            work.shift[dof, slot] = neg(ahead * work.v[dof, slot])
+    for turn in range(1 - model.link_damping, 2):
+        if turn == 1 and has_middle == 1:
+            expect_acceleration(model, state, work, column, slot, h)
         place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
-        if model.spatial_leaves > 0:
-            locate_links(model, work, work.middle_root, column, slot)
-    else:
-        if model.spatial_leaves > 0:
-            for dof in range(model.dof_count):
-                work.shift[dof, slot] = real(0.0, h)
-        place_links(model, work, work.position, work.root, work.v, column, slot)
-        if model.link_damping == 1:
+        if turn == 0:
             move_links(model, work, slot)
             set_link_drag(model, work, column, slot, h)
-        if model.spatial_leaves > 0:
-            locate_links(model, work, work.root, column, slot)
+    if model.spatial_leaves > 0:
+        locate_links(model, work, work.middle_root, column, slot)
+
+
+@wp.func
+def expect_acceleration(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Add to the velocities of the middle what the acceleration of the step before promises."""
+    for dof in range(model.dof_count):
+        work.u[dof, slot] = state.smooth_acceleration[dof, column]
+    turn_rates(model, work, work.u, column, slot, h)
+    for dof in range(model.dof_count):
+        work.v_middle[dof, slot] = work.v_middle[dof, slot] + h * real(0.5, h) * work.u[dof, slot]
 
 
 @wp.func

@@ -108,19 +108,16 @@ def solve_rows(
     sweeps: int,
     settle: wp.Function,
 ):
-    """v+ with constraint rows, from `work.vdot`."""
+    """v+ with constraint rows, from that without them."""
+    if model.bouncing_limits > 0:
+        prepare_bounces(model, control, work, column, slot, h)
+    if model.link_limits > 0:
+        find_link_motions(model, work, slot)
+    set_rows(model, work, column, slot, h)
+    add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
     for dof in range(model.dof_count):
-        work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
-    if model.row_count > 0:
-        if model.bouncing_limits > 0:
-            prepare_bounces(model, control, work, column, slot, h)
-        if model.link_limits > 0:
-            find_link_motions(model, work, slot)
-        set_rows(model, work, column, slot, h)
-        add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
-        for dof in range(model.dof_count):
-            work.v_free[dof, slot] = work.v_next[dof, slot]
-        settle_rows(model, work, column, slot, h, sweeps, settle)
+        work.v_free[dof, slot] = work.v_next[dof, slot]
+    settle_rows(model, work, column, slot, h, sweeps, settle)
 
 
 @wp.func
@@ -153,7 +150,7 @@ def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int
 
 @wp.func
 def expect_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real, step: Real):
-    """Write the velocities of the middle of the step where those that it was placed with differ; says if any do.
+    """Write the velocities of the middle of the step where those that it was placed with differ; says where.
 
     It was placed with what the acceleration of the step before promised. Where joints turn by a good part of a radian
     in a step, what velocity forces do at other velocities than those of the middle is work: a chain of ball joints, or
@@ -169,11 +166,9 @@ def expect_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real, 
             size = maximum(size, absolute(v))
             miss = maximum(miss, absolute(work.u[dof, slot] - work.v_middle[dof, slot]))
     differs = minimum(miss - size * real(EXPECTED, h), step * size - real(TURNED, h))
-    found = any_positive(differs)
-    if found:
-        for dof in range(model.dof_count):
-            work.v_middle[dof, slot] = where_positive(differs, work.u[dof, slot], work.v_middle[dof, slot])
-    return found
+    for dof in range(model.dof_count):
+        work.v_middle[dof, slot] = where_positive(differs, work.u[dof, slot], work.v_middle[dof, slot])
+    return maximum(differs, real(0.0, h))
 
 
 @wp.func
@@ -190,44 +185,50 @@ def solve_velocities(
     sweeps: int,
     settle: wp.Function,
 ):
-    """v+ in `work.v_next`, from `work.v`, the positions at the start of the substep and the placement of the step."""
+    """v+ in `work.v_next`, from `work.v`, the positions at the start of the substep and the placement of the step.
+
+    It is found again, with other drives in the factors or with links placed anew, until nothing more is to be changed.
+    """
+    zero = real(0.0, h)
+    measures = int(0)
+    anew = real(1.0, h)
     if substep == 0:
-        clear_efforts(model, work, slot, real(0.0, h))
+        clear_efforts(model, work, slot, zero)
         if model.acceleration_drives == 1 or model.compliant_mimics == 1:
-            leave_drives_out(model, control, work, column, slot)
-            factor(model, control, work, column, slot, h)
-            measure_inertias(model, work, column, slot)
-    fold_drives(model, control, work, column, slot)
-    if substep == 0:
-        factor(model, control, work, column, slot, h)
-        accelerate_links(model, work, work.vdot, column, slot)
-    else:
-        change_loads(model, work, slot, h)
-    solve_rows(model, control, work, column, slot, h, sweeps, settle)
-    passes = int(1)
-    saturating = saturate_drives(model, work, column, slot, h)
-    while passes < PASSES and any_positive(saturating):
-        fold_drives(model, control, work, column, slot)
-        factor(model, control, work, column, slot, h)
-        accelerate_links(model, work, work.v_next, column, slot)
-        for dof in range(model.dof_count):
-            work.vdot[dof, slot] = where_positive(saturating, work.v_next[dof, slot], work.vdot[dof, slot])
-        solve_rows(model, control, work, column, slot, h, sweeps, settle)
-        saturating = saturate_drives(model, work, column, slot, h)
-        passes += 1
+            measures = int(1)
+    passes = int(0)
     expectations = int(0)
-    while (
-        model.finite_rotations > 0
-        and has_middle == 1
-        and substep == 0
-        and expectations < EXPECTATIONS
-        and expect_velocities(model, work, slot, h, step)
-    ):
-        place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
-        factor(model, control, work, column, slot, h)
-        accelerate_links(model, work, work.vdot, column, slot)
-        solve_rows(model, control, work, column, slot, h, sweeps, settle)
-        expectations += 1
+    while any_positive(anew):
+        if measures == 1:
+            leave_drives_out(model, control, work, column, slot)
+        else:
+            fold_drives(model, control, work, column, slot)
+        if substep == 0 or passes > 0:
+            factor(model, control, work, column, slot, h)
+            if measures == 0:
+                accelerate_links(model, work, work.v_next, column, slot)
+                for dof in range(model.dof_count):
+                    work.vdot[dof, slot] = where_positive(anew, work.v_next[dof, slot], work.vdot[dof, slot])
+        else:
+            change_loads(model, work, slot, h)
+        if measures == 1:
+            measure_inertias(model, work, column, slot)
+            measures = 0
+        else:
+            for dof in range(model.dof_count):
+                work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
+            anew = zero
+            if model.row_count > 0:
+                solve_rows(model, control, work, column, slot, h, sweeps, settle)
+                passes += 1
+                if passes < PASSES and expectations == 0:
+                    anew = saturate_drives(model, work, column, slot, h)
+            if model.finite_rotations > 0 and has_middle == 1 and substep == 0 and not any_positive(anew):
+                if expectations < EXPECTATIONS:
+                    expectations += 1
+                    anew = expect_velocities(model, work, slot, h, step)
+                    if any_positive(anew):
+                        place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
 
 
 @wp.func
