@@ -18,7 +18,7 @@ which the stops together would do work, as when one impact throws another joint 
 
 import warp as wp
 
-from warp_artic.constraints.joint_limit import set_joint_limit_row
+from warp_artic.constraints.joint_limit import reach_beyond, set_joint_limit_row
 from warp_artic.constraints.rows import (
     gap_velocity,
     row_rate,
@@ -57,17 +57,6 @@ def prepare_bounces(model: ModelArrays, control: ControlArrays, work: WorkArrays
                 meets = bool(True)
     if meets:
         accelerate_from_rest(model, control, work, work.rest_vdot, column, slot)
-
-
-@wp.func
-def reach_beyond(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """How far a dof might pass the nearer limit within the step, without the limit."""
-    item = model.row_item[row]
-    dof = model.row_dof[row]
-    v = work.v[dof, slot]
-    q = work.position[item, slot]
-    reach = h * maximum(absolute(v), absolute(v + h * work.vdot[dof, slot]))
-    return reach - minimum(q - model.limit_lower[item, column], model.limit_upper[item, column] - q)
 
 
 @wp.func

@@ -6,7 +6,6 @@ The spring and the limit are a row each, of the kinds of `spring`, with e = L - 
 
 import warp as wp
 
-from warp_artic.constraints.rows import prepare_response
 from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
 from warp_artic.constraints.tension import tension
 from warp_artic.math.numbers import Real, add, any_positive, mul, real, sub, where_positive  # noqa: F401 (operators)
@@ -57,20 +56,13 @@ def tendon_force(model: ModelArrays, row: int, column: int, length: Real, rate: 
 
 @wp.func
 def set_tendon_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """Write J = c and the push r."""
+    """Write J = c and the push r; says whether the tendon is enabled in any environment of the column."""
     first = model.tendon_term[model.row_item[row]]
     start = model.row_term[row]
     for k in range(model.row_terms[row]):
         work.coefficient[start + k, slot] = model.tendon_coefficient[first + k, column]
         work.push[start + k, slot] = model.tendon_force_coefficient[first + k, column]
-
-
-@wp.func
-def prepare_tendon(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """Write J = c and the push r, and see to the response where the tendon is enabled."""
-    set_tendon_coefficients(model, work, row, column, slot)
-    if any_positive(model.tendon_enabled[model.row_item[row], column]):
-        prepare_response(model, work, row, slot)
+    return any_positive(model.tendon_enabled[model.row_item[row], column])
 
 
 @wp.func
@@ -81,8 +73,7 @@ def set_fixed_tendon_row(model: ModelArrays, work: WorkArrays, row: int, column:
     k = where_positive(enabled, model.tendon_stiffness[tendon, column], real(0.0, h))
     d = where_positive(enabled, model.tendon_damping[tendon, column], real(0.0, h))
     e = tendon_length(model, work.position, slot, row, column) - model.tendon_rest_length[tendon, column]
-    prepare_tendon(model, work, row, column, slot)
-    set_spring_row(model, work, row, slot, e, k, d, spring_theta(model, work, row, slot, k, d, h), h)
+    set_spring_row(model, work, row, slot, e, k, d, spring_theta(work, row, slot, k, d, h), h)
 
 
 @wp.func
@@ -91,7 +82,6 @@ def set_fixed_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, c
     tendon = model.row_item[row]
     zero = real(0.0, h)
     k = where_positive(model.tendon_enabled[tendon, column], model.tendon_limit_stiffness[tendon, column], zero)
-    prepare_tendon(model, work, row, column, slot)
     set_stop_spring_row(
         model,
         work,
@@ -102,6 +92,6 @@ def set_fixed_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, c
         model.tendon_upper[tendon, column],
         k,
         zero,
-        spring_theta(model, work, row, slot, k, zero, h),
+        spring_theta(work, row, slot, k, zero, h),
         h,
     )

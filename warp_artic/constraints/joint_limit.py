@@ -14,6 +14,7 @@ import warp as wp
 from warp_artic.constraints.rows import gap_velocity, set_single_coefficient, set_unbounded, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    absolute,
     add,
     any_positive,
     div,
@@ -40,6 +41,17 @@ def set_joint_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: 
     work.compliance[row, slot] = real(0.0, h)
     set_unbounded(work, row, slot, h)
     set_single_coefficient(model, work, row, slot, h)
+
+
+@wp.func
+def reach_beyond(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """How far a dof might pass the nearer limit within the step, without the limit."""
+    item = model.row_item[row]
+    dof = model.row_dof[row]
+    v = work.v[dof, slot]
+    q = work.position[item, slot]
+    reach = h * maximum(absolute(v), absolute(v + h * work.vdot[dof, slot]))
+    return reach - minimum(q - model.limit_lower[item, column], model.limit_upper[item, column] - q)
 
 
 @wp.func

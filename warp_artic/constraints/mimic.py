@@ -10,7 +10,6 @@ import warp as wp
 
 from warp_artic.constraints.rows import (
     allow_every_velocity,
-    prepare_response,
     row_rate,
     set_coefficient,
     set_window,
@@ -36,11 +35,12 @@ def mimic_error(model: ModelArrays, positions: Array, place: int, row: int, colu
 
 @wp.func
 def set_gears(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """Write J = G."""
+    """Write J = G; says whether the mimic joint is enabled in any environment of the column."""
     first = model.mimic_term[model.row_item[row]]
     start = model.row_term[row]
     for k in range(model.row_terms[row]):
         set_coefficient(work, start + k, slot, model.mimic_gear[first + k, column])
+    return any_positive(model.mimic_enabled[model.row_item[row], column])
 
 
 @wp.func
@@ -49,10 +49,7 @@ def set_mimic_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
     mimic = model.row_item[row]
     one = real(1.0, h)
     zero = real(0.0, h)
-    set_gears(model, work, row, column, slot)
     enabled = model.mimic_enabled[mimic, column]
-    if any_positive(enabled):
-        prepare_response(model, work, row, slot)
     C = mimic_error(model, work.position, slot, row, column)
     frequency = model.mimic_natural_frequency[mimic, column]
     r = one
@@ -61,7 +58,7 @@ def set_mimic_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
     safe = where_positive(r, r, one)
     k_p = frequency * frequency / safe
     k_d = real(2.0, h) * frequency * model.mimic_damping_ratio[mimic, column] / safe
-    set_spring_row(model, work, row, slot, C, k_p, k_d, spring_theta(model, work, row, slot, k_p, k_d, h), h)
+    set_spring_row(model, work, row, slot, C, k_p, k_d, spring_theta(work, row, slot, k_p, k_d, h), h)
     # The document keeps a tenth of the error for the next step: a whole correction would overshoot what TGS moves.
     share = work.least[0, slot]
     C_M = C + (one - share) * h * row_rate(model, work, work.v, row, slot)

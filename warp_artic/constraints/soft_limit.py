@@ -6,7 +6,8 @@ the spring is for the step, is only computed where the dof may come near an end;
 
 import warp as wp
 
-from warp_artic.constraints.rows import prepare_response, set_single_coefficient
+from warp_artic.constraints.joint_limit import reach_beyond
+from warp_artic.constraints.rows import set_single_coefficient
 from warp_artic.constraints.spring import set_stop_spring_row, spring_theta
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -24,21 +25,30 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
+def set_soft_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J = 1; says whether any environment of the column comes near an end."""
+    set_single_coefficient(model, work, row, slot, h)
+    return any_positive(reach_beyond(model, work, row, column, slot, h))
+
+
+@wp.func
 def set_soft_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of the soft limits of a revolute or prismatic dof."""
     item = model.row_item[row]
-    dof = model.row_dof[row]
-    q = work.position[item, slot]
-    lower = model.limit_lower[item, column]
-    upper = model.limit_upper[item, column]
     k = model.limit_stiffness[item, column]
     d = model.limit_damping[item, column]
-    v = work.v[dof, slot]
-    reach = h * maximum(absolute(v), absolute(v + h * work.vdot[dof, slot]))
-    near = reach - minimum(q - lower, upper - q)
-    set_single_coefficient(model, work, row, slot, h)
-    theta = real(1.0, h)
-    if any_positive(near):
-        prepare_response(model, work, row, slot)
-        theta = where_positive(near, spring_theta(model, work, row, slot, k, d, h), theta)
-    set_stop_spring_row(model, work, row, slot, q, lower, upper, k, d, theta, h)
+    near = reach_beyond(model, work, row, column, slot, h)
+    theta = where_positive(near, spring_theta(work, row, slot, k, d, h), real(1.0, h))
+    set_stop_spring_row(
+        model,
+        work,
+        row,
+        slot,
+        work.position[item, slot],
+        model.limit_lower[item, column],
+        model.limit_upper[item, column],
+        k,
+        d,
+        theta,
+        h,
+    )

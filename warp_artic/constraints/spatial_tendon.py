@@ -13,7 +13,7 @@ The direction of a segment whose ends coincide is taken as zero: it has a length
 
 import warp as wp
 
-from warp_artic.constraints.rows import forget_rate, prepare_response, row_rate
+from warp_artic.constraints.rows import forget_rate, row_rate
 from warp_artic.constraints.spring import set_law_row, set_stop_spring_row, spring_theta
 from warp_artic.constraints.tension import tension
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -32,6 +32,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.rotation import ratio
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.families import SPATIAL_TENDON
 from warp_artic.phases.implicit import spring_slope
 
 
@@ -192,30 +193,41 @@ def set_leaf_gradients(
 
 
 @wp.func
-def prepare_leaf(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """Write J_L and the push of a unit force, see to the response where the tendon is enabled, and find L."""
+def spatial_gains(model: ModelArrays, leaf: int, column: int):
+    """Stiffness and damping of a sub-tendon; zero where its tendon is not enabled."""
+    tendon = model.leaf_tendon[leaf]
+    enabled = model.spatial_enabled[tendon, column]
+    zero = real(0.0, enabled)
+    k = where_positive(enabled, model.spatial_stiffness[tendon, column], zero)
+    return k, where_positive(enabled, model.spatial_damping[tendon, column], zero)
+
+
+@wp.func
+def set_spatial_tendon_gradients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write the push of a unit force and J, of a spring that of its law with theta = 1, of a limit J_L.
+
+    Says whether the tendon is enabled in any environment of the column.
+    """
     leaf = model.row_item[row]
-    one = real(1.0, model.gravity[0, column])
-    set_leaf_gradients(model, work, row, column, slot, one, one - one)
-    if any_positive(model.spatial_enabled[model.leaf_tendon[leaf], column]):
-        prepare_response(model, work, row, slot)
-    return leaf_length(model, work, leaf, column, slot) + row_rate(model, work, work.shift, row, slot)
+    spring = real(1.0, h)
+    damper = real(0.0, h)
+    if model.row_family[row] == SPATIAL_TENDON:
+        k, damper = spatial_gains(model, leaf, column)
+        spring = h * k
+    weigh_gradients(model, work, row, column, slot, spring, damper)
+    return any_positive(model.spatial_enabled[model.leaf_tendon[leaf], column])
 
 
 @wp.func
 def set_spatial_tendon_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of the spring and damper of a sub-tendon."""
     leaf = model.row_item[row]
-    tendon = model.leaf_tendon[leaf]
-    zero = real(0.0, h)
     one = real(1.0, h)
-    enabled = model.spatial_enabled[tendon, column]
-    k = where_positive(enabled, model.spatial_stiffness[tendon, column], zero)
-    d = where_positive(enabled, model.spatial_damping[tendon, column], zero)
-    e = prepare_leaf(model, work, row, column, slot) - model.leaf_rest_length[leaf, column]
+    k, d = spatial_gains(model, leaf, column)
+    set_leaf_gradients(model, work, row, column, slot, one, one - one)
+    e = leaf_length_now(model, work, row, column, slot) - model.leaf_rest_length[leaf, column]
     stretching = row_rate(model, work, work.v, row, slot)
-    weigh_gradients(model, work, row, column, slot, h * k, d)
-    theta = spring_theta(model, work, row, slot, k, d, h)
+    theta = spring_theta(work, row, slot, k, d, h)
     reach = theta * h * k
     weigh_gradients(model, work, row, column, slot, reach, d)
     # d J_S v is what the weighted J leaves beside the part of J_L.
@@ -223,6 +235,12 @@ def set_spatial_tendon_row(model: ModelArrays, work: WorkArrays, row: int, colum
     share = work.least[0, slot]
     lost = k * e + reach * (one - share) * stretching + (one - theta) * damping
     set_law_row(work, row, slot, lost, spring_slope(k, d, theta, h), h)
+
+
+@wp.func
+def leaf_length_now(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """L at the start of the substep, from that where the links are placed and J = J_L."""
+    return leaf_length(model, work, model.row_item[row], column, slot) + row_rate(model, work, work.shift, row, slot)
 
 
 @wp.func
@@ -240,17 +258,16 @@ def set_spatial_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int,
     tendon = model.leaf_tendon[leaf]
     zero = real(0.0, h)
     k = where_positive(model.spatial_enabled[tendon, column], model.spatial_limit_stiffness[tendon, column], zero)
-    length = prepare_leaf(model, work, row, column, slot)
     set_stop_spring_row(
         model,
         work,
         row,
         slot,
-        length,
+        leaf_length_now(model, work, row, column, slot),
         model.leaf_lower[leaf, column],
         model.leaf_upper[leaf, column],
         k,
         zero,
-        spring_theta(model, work, row, slot, k, zero, h),
+        spring_theta(work, row, slot, k, zero, h),
         h,
     )

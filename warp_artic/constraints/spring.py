@@ -13,7 +13,6 @@ import warp as wp
 from warp_artic.constraints.rows import (
     allow_every_velocity,
     row_rate,
-    row_response,
     set_unbounded,
     set_window,
 )
@@ -33,9 +32,9 @@ from warp_artic.phases.implicit import implicit_theta, spring_drag, spring_slope
 
 
 @wp.func
-def spring_theta(model: ModelArrays, work: WorkArrays, row: int, slot: int, k: Real, d: Real, h: Real):
-    """theta of the spring of a row with coefficients, push and response."""
-    r = row_response(model, work, row, slot)
+def spring_theta(work: WorkArrays, row: int, slot: int, k: Real, d: Real, h: Real):
+    """theta of the spring of a row whose J Y is known."""
+    r = work.row_mobility[row, slot]
     return implicit_theta(maximum(r * h * (d + h * k), real(0.0, h)), real(1.0, h), work.least[0, slot])
 
 

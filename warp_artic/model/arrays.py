@@ -228,6 +228,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         impulse: wp.array2d(dtype=T)
         given: wp.array2d(dtype=T)
         smooth: wp.array2d(dtype=T)
+        row_mobility: wp.array2d(dtype=T)
         active: wp.array2d(dtype=T)
         joining: wp.array2d(dtype=T)
         bend: wp.array2d(dtype=T)
