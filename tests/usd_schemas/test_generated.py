@@ -6,9 +6,9 @@ import sys
 import pytest
 from pxr import Sdf
 
+from tests.usd_schemas.source import SOURCE
 from warp_artic import schema_root
 
-SOURCE = Sdf.Layer.FindOrOpen(str(schema_root() / "schema.usda"))
 CLASSES = [prim for prim in SOURCE.rootPrims if prim.name != "GLOBAL"]
 PROPERTIES = [prop for prim in CLASSES for prop in prim.properties]
 HAVE_NO_UNIT = ("bool", "token", "token[]", "int", "int[]")

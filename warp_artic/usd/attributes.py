@@ -31,6 +31,11 @@ class Attributes:
             self._names[prim] = frozenset(prim.GetAuthoredPropertyNames())
         return self._names[prim]
 
+    def pass_over(self, prim: Usd.Prim, prefix: str = "") -> None:
+        """Count the properties of a prim whose names begin so as reported: some finding tells about all of them."""
+        names = (name for name in self.names(prim) if name.startswith(prefix))
+        self.report.used.update(f"{prim.GetPath()}.{name}" for name in names)
+
     def authored(self, prim: Usd.Prim, name: str):
         """The value of an attribute if it has an authored one, else None."""
         if name not in self.names(prim):

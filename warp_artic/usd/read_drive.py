@@ -44,21 +44,19 @@ def read_drive(
     return Drive(kind=kind, **values), readings
 
 
-def report_idle(prim: Usd.Prim, instances: set[str], inventory: Inventory, attributes: Attributes) -> None:
-    """Report drives, and what else goes by axis, whose instance name is none of those of the free axes."""
+def report_idle(prim: Usd.Prim, instances: list[tuple[str, ...]], inventory: Inventory, attributes: Attributes) -> None:
+    """Report drives, and what else goes by axis, under none of the instance names that the free axes have."""
     drives = {*inventory.instances(prim, tokens.DRIVE), *inventory.instances(prim, tokens.ARTIC_DRIVE)}
     own = set(inventory.instances(prim, tokens.ARTIC_JOINT))
-    allowed = ", ".join(sorted(instances)) or "none: the joint is fixed"
-    for rule, what, found, prefixes in (
-        ("drive-idle", "the drive {}", drives, ("drive:{}:", "warpArtic:drive:{}:")),
-        ("axis-idle", f"{tokens.ARTIC_JOINT}:{{}}", own, ("warpArtic:joint:{}:",)),
+    first, every = {names[0] for names in instances}, {name for names in instances for name in names}
+    listed = ", ".join(sorted(first)) or "none: the joint is fixed"
+    for rule, what, idle, prefixes in (
+        ("drive-idle", "the drive {}", drives - first, ("drive:{}:", "warpArtic:drive:{}:")),
+        ("axis-idle", f"{tokens.ARTIC_JOINT}:{{}}", own - every, ("warpArtic:joint:{}:",)),
     ):
-        for instance in sorted(found - instances):
-            text = (
-                f"{what.format(instance)} has no effect: no such axis of the joint is free (instances allowed: "
-                f"{allowed})"
-            )
+        for instance in sorted(idle):
+            found = f"{what.format(instance)} has no effect"
+            text = f"{found}: no such axis of the joint is free (instances allowed: {listed})"
             attributes.report.warn(rule, prim.GetPath(), text)
-            start = tuple(prefix.format(instance) for prefix in prefixes)
-            names = (name for name in attributes.names(prim) if name.startswith(start))
-            attributes.report.used.update(f"{prim.GetPath()}.{name}" for name in names)
+            for prefix in prefixes:
+                attributes.pass_over(prim, prefix.format(instance))

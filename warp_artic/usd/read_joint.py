@@ -27,8 +27,8 @@ def read_joint(
     freedom = read_freedom(ends.prim, inventory, attributes)
     if not _fits_a_tree(ends.path, freedom, attributes):
         return None
-    driven = {instances_of(ends.prim, axis)[0] for axis in freedom.limits}
-    report_idle(ends.prim, driven, inventory, attributes)
+    instances = [instances_of(ends.prim, axis) for axis in freedom.limits]
+    report_idle(ends.prim, instances, inventory, attributes)
     many = len(freedom.limits) > 1
     dofs = []
     for axis, limit in freedom.limits.items():
