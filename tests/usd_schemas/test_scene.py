@@ -94,12 +94,12 @@ def test_ours_comes_before_the_others():
     settings = settings_of(stage)
     assert (settings.dt, settings.position_iterations, settings.velocity_iterations) == (1 / 100, 3, 1)
     assert sorted(warnings_of(stage)) == [
-        "/box.physxArticulation:solverPositionIterationCount: gives position_iterations 8 1, but "
-        "warpArtic:scene:positionIterations gives 3 1, which is used",
-        "/box.physxArticulation:solverVelocityIterationCount: gives velocity_iterations 2 1, but "
-        "warpArtic:scene:velocityIterations gives 1 1, which is used",
-        "/scene.newton:maxSolverIterations: gives position_iterations 5 1, but warpArtic:scene:positionIterations "
-        "gives 3 1, which is used",
+        "/box.physxArticulation:solverPositionIterationCount: gives position_iterations 8, but "
+        "warpArtic:scene:positionIterations gives 3, which is used",
+        "/box.physxArticulation:solverVelocityIterationCount: gives velocity_iterations 2, but "
+        "warpArtic:scene:velocityIterations gives 1, which is used",
+        "/scene.newton:maxSolverIterations: gives position_iterations 5, but warpArtic:scene:positionIterations "
+        "gives 3, which is used",
         "/scene.newton:timeStepsPerSecond: gives steps_per_second 200 1/s, but warpArtic:scene:timeStepsPerSecond "
         "gives 100 1/s, which is used",
     ]

@@ -277,10 +277,7 @@ def resolve(
 def report_difference(used: Reading, other: Reading, attributes: Attributes) -> None:
     """Report two values of one field that are not the same, with both."""
     if not math.isclose(other.value, used.value, rel_tol=1e-5, abs_tol=1e-12):
-        text = (
-            f"gives {other.field} {other.value:g} {other.unit}, but {_name(used)} gives {used.value:g} {used.unit}, "
-            "which is used"
-        )
+        text = f"gives {other.field} {_show(other)}, but {_name(used)} gives {_show(used)}, which is used"
         attributes.report.warn("dialects-differ", other.attribute, text)
 
 
@@ -299,6 +296,10 @@ def _read(attributes, prim, field, name, source: Source, is_linear: bool) -> Rea
     quantity = source.quantity(is_linear)
     value = attributes.units.si(authored, quantity)
     return Reading(field, f"{prim.GetPath()}.{name}", authored, quantity.authored, value, quantity.si)
+
+
+def _show(reading: Reading) -> str:
+    return f"{reading.value:g}" + (f" {reading.unit}" if reading.unit != "1" else "")
 
 
 def _name(reading: Reading) -> str:

@@ -104,6 +104,8 @@ def _attachment(
     if point.parent is None and "warpArtic:coefficient" in attributes.names(point.prim):
         text = "is not used: no segment leads to the root of a spatial tendon"
         attributes.report.note("tendon-root-segment", f"{point.path}.warpArtic:coefficient", text)
+    if not point.is_leaf:
+        _report_inner_lengths(point, attributes)
     if target is None:
         return None
     if body not in links:
@@ -121,6 +123,15 @@ def _attachment(
         parent=point.parent,
         coefficient=1.0 if point.parent is None else coefficient,
     )
+
+
+def _report_inner_lengths(point: _Point, attributes: Attributes) -> None:
+    """Warn of a rest length or a limit where no sub-tendon ends."""
+    names = {source.attribute for sources in LENGTH_FIELDS.values() for source in sources}
+    for name in sorted(names & attributes.names(point.prim)):
+        text = "is not used: another attachment follows, and only the end of a sub-tendon has one"
+        attributes.report.warn("tendon-inner-length", f"{point.path}.{name}", text)
+        attributes.report.used.add(f"{point.path}.{name}")
 
 
 def _target(point: _Point, attributes: Attributes) -> Usd.Prim | None:
