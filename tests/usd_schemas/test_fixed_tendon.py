@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tests.usd.authoring import SI, SMALL_UNITS, errors_of, warnings_of
+from tests.usd.authoring import SI, SMALL_UNITS, errors_of, open_text, warnings_of
 from tests.usd_schemas.mechanisms import BALL, HINGE, SLIDE, chain, prim
 from tests.usd_schemas.source import PER_DEGREE, attributes_of, line
 from warp_artic.description.tendon import FixedTendon
@@ -117,6 +117,19 @@ def test_several_tendons_and_articulations():
         "/World": ["/tendons/b", "/tendons/c"],
         "/Other": ["/tendons/a"],
     }
+
+
+@pytest.mark.parametrize("instanceable", [False, True])
+def test_referenced_twice(instanceable):
+    """Each copy of a robot has its tendon, shared prototype or not."""
+    layer = tendon(TERMS).GetRootLayer()
+    stage = open_text("")
+    for name in ("/a", "/b"):
+        copy = stage.DefinePrim(name, "Xform")
+        copy.GetReferences().AddReference(layer.identifier, "/World")
+        copy.SetInstanceable(instanceable)
+    trees = read_stage(stage).articulations
+    assert [[found.name for found in tree.fixed_tendons] for tree in trees] == [["/a/t"], ["/b/t"]]
 
 
 def test_readings_tell_where_values_come_from():
