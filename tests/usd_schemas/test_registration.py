@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from pxr import Usd, UsdPhysics
 
+from tests.usd.authoring import SI
+from tests.usd_schemas.test_same_mechanism import ours
 from warp_artic import schema_root
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +50,16 @@ def test_known_after_the_import():
 def test_known_without_any_import():
     """PXR_PLUGINPATH_NAME makes any program with USD know them."""
     assert answer(ASK, PXR_PLUGINPATH_NAME=str(schema_root())) == "True"
+
+
+def test_stages_read_the_same_without_registration(tmp_path):
+    """Where USD has looked at schemas before the import, it never learns of ours; attributes go by their names."""
+    path = tmp_path / "mechanism.usda"
+    ours(SI).GetRootLayer().Export(str(path))
+    read = f"import warp_artic; print(hash(repr(warp_artic.read_stage({str(path)!r}))))"
+    late = f"{ASK}; {read}; {ASK}"
+    here = answer(read, PYTHONHASHSEED="0")
+    assert answer(late, PYTHONHASHSEED="0").splitlines() == ["False", here, "False"]
 
 
 def test_the_import_reads_no_stage_module():

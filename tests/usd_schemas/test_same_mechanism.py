@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 import pytest
+from pxr import Sdf, Usd
 
 from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, joint, open_text, schemas, warnings_of
 from tests.usd_schemas.mechanisms import prim
@@ -276,6 +277,19 @@ def test_ours_and_newton(header):
     )
     assert warnings_of(one) == warnings_of(other) == []
     assert_same(one, other)
+
+
+def test_one_tendon_in_two_schemas():
+    """Nobody can tell whether they are one: both act, and that is said."""
+    both = physx(SI).GetRootLayer()
+    for name in ("t", "s"):
+        Sdf.CopySpec(ours(SI).GetRootLayer(), f"/World/{name}", both, f"/World/{name}")
+    stage = Usd.Stage.Open(both)
+    assert len(read_stage(stage).articulations[0].fixed_tendons) == 2
+    assert [text for text in warnings_of(stage) if "both act" in text] == [
+        "/World/t: runs where the tendon /World/j1:t does: both act; if they are one, remove either",
+        "/World/s: runs where the tendon /World/l0:root does: both act; if they are one, remove either",
+    ]
 
 
 def test_a_difference_is_seen():

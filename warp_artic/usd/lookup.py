@@ -7,7 +7,7 @@ Where two of them are authored and differ in SI units, that is reported.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pxr import Usd
 
@@ -233,21 +233,6 @@ SCENE_FIELDS: dict[str, tuple[Source, ...]] = {
 }
 
 
-def applied(
-    fields: dict[str, tuple[Source, ...]], prim: Usd.Prim, instances: tuple[str, ...], inventory: Inventory
-) -> dict[str, tuple[Source, ...]]:
-    """A table with instance names filled in, without the attributes whose schema is not applied under them."""
-    filled = {}
-    for field, sources in fields.items():
-        own = []
-        for source in sources:
-            for instance in instances if "{instance}" in source.attribute else ("",):
-                if not source.schema or inventory.has_schema(prim, f"{source.schema}:{instance}"):
-                    own.append(replace(source, attribute=source.attribute.format(instance=instance)))
-        filled[field] = tuple(own)
-    return filled
-
-
 def resolve(
     attributes: Attributes,
     prim: Usd.Prim,
@@ -255,15 +240,19 @@ def resolve(
     sources: tuple[Source, ...],
     instances: tuple[str, ...] = ("",),
     is_linear: bool = True,
+    inventory: Inventory | None = None,
 ) -> Reading | None:
-    """The value of a field from the first authored source, or None when no source is authored."""
+    """The value of a field from the first authored source, or None when no source is authored.
+
+    `inventory` is needed where a source has a schema.
+    """
     found: list[Reading] = []
     names = attributes.names(prim)
     for source in sources:
         own = instances if "{instance}" in source.attribute else ("",)
         for instance in own:
             name = source.attribute.format(instance=instance)
-            if name in names:
+            if name in names and (not source.schema or inventory.has_schema(prim, f"{source.schema}:{instance}")):
                 reading = _read(attributes, prim, field, name, source, is_linear)
                 if reading is not None:
                     found.append(reading)

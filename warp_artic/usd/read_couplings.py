@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from warp_artic.description.articulation import Articulation
@@ -36,18 +36,27 @@ def with_couplings(
     articulation: Articulation, inventory: Inventory, attributes: Attributes, placements: Placements
 ) -> Articulation:
     """The articulation with its tendons and mimic joints."""
+    fixed = read_fixed_tendons(articulation, inventory, attributes)
+    own_fixed = read_fixed_tendon_prims(articulation, inventory, attributes)
+    spatial = read_spatial_tendons(articulation, inventory, attributes, placements)
+    own_spatial = read_spatial_tendon_prims(articulation, inventory, attributes, placements)
+    _report_doubles(own_fixed, fixed, lambda tendon: frozenset(tendon.dofs), attributes)
+    _report_doubles(own_spatial, spatial, lambda tendon: [one.link for one in tendon.attachments], attributes)
     return replace(
         articulation,
-        fixed_tendons=(
-            *read_fixed_tendons(articulation, inventory, attributes),
-            *read_fixed_tendon_prims(articulation, inventory, attributes),
-        ),
-        spatial_tendons=(
-            *read_spatial_tendons(articulation, inventory, attributes, placements),
-            *read_spatial_tendon_prims(articulation, inventory, attributes, placements),
-        ),
+        fixed_tendons=(*fixed, *own_fixed),
+        spatial_tendons=(*spatial, *own_spatial),
         mimics=read_mimics(articulation, inventory, attributes),
     )
+
+
+def _report_doubles(own: tuple, others: tuple, course: Callable, attributes: Attributes) -> None:
+    """Warn of tendons of ours that run where one in a schema of others does, and may be the same one."""
+    for tendon in own:
+        for other in others:
+            if course(tendon) == course(other):
+                text = f"runs where the tendon {other.name} does: both act; if they are one, remove either"
+                attributes.report.warn("tendon-double", tendon.name, text)
 
 
 def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, attributes: Attributes) -> None:

@@ -8,7 +8,7 @@ from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, Reading, applied, resolve
+from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, Reading, resolve
 
 KINDS = tuple(kind.value for kind in DriveKind)
 
@@ -27,12 +27,11 @@ def read_drive(
         "velocity_target": "velocity_target",
         "max_force": "max_force",
     }
-    sources = {name: DOF_FIELDS[field] for name, field in fields.items()}
+    sources = {name: DOF_FIELDS[field] for name, field in fields.items()} | ENVELOPE_FIELDS
     not_negative = {"stiffness", "damping", "max_force", *ENVELOPE_FIELDS}
-    sources |= applied(ENVELOPE_FIELDS, prim, (instance,), inventory)
     readings, values = [], {}
     for name, own in sources.items():
-        reading = resolve(attributes, prim, name, own, (instance,), is_linear)
+        reading = resolve(attributes, prim, name, own, (instance,), is_linear, inventory)
         if reading is None:
             continue
         if name in not_negative and reading.value < 0.0:

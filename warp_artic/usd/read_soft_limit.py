@@ -10,7 +10,7 @@ from pxr import Usd
 from warp_artic.description.limit import Limit
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.lookup import LIMIT_FIELDS, Reading, applied, resolve
+from warp_artic.usd.lookup import LIMIT_FIELDS, Reading, resolve
 
 
 def read_soft_limit(
@@ -23,8 +23,8 @@ def read_soft_limit(
 ) -> tuple[Limit | None, list[Reading]]:
     """The limit with what its schemas add to its bounds, and where the values came from."""
     readings, values = [], {}
-    for field, sources in applied(LIMIT_FIELDS, prim, instances, inventory).items():
-        reading = resolve(attributes, prim, f"limit_{field}", sources, is_linear=is_linear)
+    for field, sources in LIMIT_FIELDS.items():
+        reading = resolve(attributes, prim, f"limit_{field}", sources, instances, is_linear, inventory)
         if reading is None:
             continue
         if reading.value < 0.0 or (field == "restitution" and reading.value > 1.0):
