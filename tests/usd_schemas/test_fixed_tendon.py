@@ -144,6 +144,7 @@ def test_readings_tell_where_values_come_from():
     "content, error",
     [
         ("", "/World/t.warpArtic:joints: leads to no joint, must lead to at least one"),
+        ("double warpArtic:joints = 1", "/World/t.warpArtic:joints: must be a relationship"),
         ("rel warpArtic:joints = </nowhere>", "/World/t.warpArtic:joints: leads to /nowhere, which is no joint"),
         (
             "rel warpArtic:joints = [</World/j1>, </nowhere>]",

@@ -200,7 +200,7 @@ def test_errors(content, error):
 def test_an_attribute_for_a_relationship():
     """What leads to the leaders is a relationship."""
     errors = errors_of(chain(follower("double {}leaders = 1"), HINGE))
-    assert errors[0] == "/World/j1.warpArtic:mimic:angular:leaders: must be a relationship"
+    assert errors == ["/World/j1.warpArtic:mimic:angular:leaders: must be a relationship"]
 
 
 def test_leaders_of_another_articulation():

@@ -133,6 +133,14 @@ def test_readings_tell_where_values_come_from():
             "/World/t/root.warpArtic:body: leads to no prim; it must lead to a link",
         ),
         (
+            POINTS.replace("rel warpArtic:body = </World/l0>", "double warpArtic:body = 1"),
+            "/World/t/root.warpArtic:body: must be a relationship",
+        ),
+        (
+            POINTS.replace("rel warpArtic:body = </World/l1>", "double warpArtic:body = 1"),
+            "/World/t/root/tip.warpArtic:body: must be a relationship",
+        ),
+        (
             POINTS.replace("</World/l0>", "[</World/l0>, </World/l1>]"),
             "/World/t/root.warpArtic:body: leads to 2 prims, must lead to one",
         ),

@@ -15,6 +15,7 @@ from warp_artic.usd.read_fixed_tendon_prims import read_fixed_tendon_prims
 from warp_artic.usd.read_mimic import read_mimics
 from warp_artic.usd.read_spatial_tendon import read_spatial_tendons
 from warp_artic.usd.read_spatial_tendon_prims import read_spatial_tendon_prims
+from warp_artic.usd.read_terms import refuse_empty
 
 OF_JOINTS = {
     tokens.TENDON_AXIS_ROOT: "the root of the fixed tendon {instance}",
@@ -91,7 +92,7 @@ def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory,
             found = "in no articulation" if targets[0] in inventory.joints else "no joint"
             error("coupling-stray", place, f"leads to {targets[0]}, which is {found}")
         else:
-            error("terms", place, "leads to no joint, must lead to at least one")
+            refuse_empty(place, attributes)
     for path in inventory.spatial_tendons:
         roots = inventory.attachments_below.get(path, [])
         if len(roots) != 1:
@@ -101,7 +102,9 @@ def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory,
         targets = [str(target) for target in attributes.targets(roots[0], TENDON_BODY)]
         if not targets or inventory.body_of.get(targets[0]) not in links:
             found = f"{targets[0]}, which is no link of an articulation, nor below one" if targets else "no prim"
-            error("coupling-stray", f"{roots[0].GetPath()}.{TENDON_BODY}", f"leads to {found}; it must lead to a link")
+            place = f"{roots[0].GetPath()}.{TENDON_BODY}"
+            if not attributes.report.is_refused(place):
+                error("coupling-stray", place, f"leads to {found}; it must lead to a link")
     for path in inventory.attachments:
         above = path.rpartition("/")[0]
         if above not in inventory.spatial_tendons and above not in inventory.attachments:

@@ -93,7 +93,8 @@ def _agree(one: Mimic, other: Mimic, with_compliance: bool) -> bool:
     numbers = [[*mimic.gears, mimic.offset] for mimic in (one, other)]
     if with_compliance:
         for mimic, own in zip((one, other), numbers):
-            own += [max(mimic.natural_frequency, 0.0), mimic.damping_ratio]
+            is_spring = mimic.natural_frequency > 0.0
+            own += [mimic.natural_frequency, mimic.damping_ratio] if is_spring else [0.0, 0.0]
     same = one.dofs == other.dofs and one.enabled == other.enabled
     return same and all(math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-9) for a, b in zip(*numbers))
 

@@ -139,7 +139,8 @@ def _target(point: _Point, attributes: Attributes) -> Usd.Prim | None:
     targets = attributes.targets(point.prim, TENDON_BODY)
     path = f"{point.path}.{TENDON_BODY}"
     if len(targets) != 1:
-        attributes.report.error("tendon-body", path, f"leads to {len(targets)} prims, must lead to one")
+        if not attributes.report.is_refused(path):
+            attributes.report.error("tendon-body", path, f"leads to {len(targets)} prims, must lead to one")
         return None
     target = point.prim.GetStage().GetPrimAtPath(targets[0].GetPrimPath())
     if not target or targets[0].IsPropertyPath():

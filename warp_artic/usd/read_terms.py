@@ -32,7 +32,7 @@ def read_terms(
     path = f"{prim.GetPath()}.{names.joints}"
     targets = [str(target) for target in attributes.targets(prim, names.joints)]
     if not targets:
-        attributes.report.error("terms", path, "leads to no joint, must lead to at least one")
+        refuse_empty(path, attributes)
         return None
     indices = _indices(prim, names.indices, len(targets), attributes)
     axes = attributes.words(prim, names.axes, WORDS)
@@ -55,6 +55,12 @@ def read_terms(
         place = f"{prim.GetPath()}.{names.axes}" if axis else path
         dofs.append(find_dof(articulation, joint, inventory.joints[joint.path], axis, place, attributes))
     return None if None in dofs else tuple(dofs)
+
+
+def refuse_empty(path: str, attributes: Attributes) -> None:
+    """Report that terms have no joints, unless their relationship is wrong in another way."""
+    if not attributes.report.is_refused(path):
+        attributes.report.error("terms", path, "leads to no joint, must lead to at least one")
 
 
 def read_numbers(prim: Usd.Prim, name: str, count: int, attributes: Attributes) -> list[float] | None:
