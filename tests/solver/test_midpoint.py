@@ -177,7 +177,7 @@ def test_a_cone_limit_holds():
     recording = simulation.record(480)
     x = [trees.Pose((0, 0, 0), tuple(q)).rotation[0, 0] for q in recording.link_pose[:, 0, 0, 3:].astype(float)]
     swing = np.arccos(np.clip(x, -1, 1))
-    assert limit - np.radians(1.0) < swing.max() <= limit + np.radians(0.1)
+    assert limit - np.radians(1.0) < swing.max() <= limit + np.radians(0.01)
 
 
 def test_an_impact_does_not_leak_into_the_next_step():

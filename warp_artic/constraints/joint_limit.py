@@ -5,7 +5,8 @@ violated at the start of a step is recovered by a share a step, and no faster th
 that a bad start pose does not become a shot.
 
 A dof that moves with v and then with v+ may pass its limit though neither h v nor h v+ does, or reach it too early in a
-step in which another joint has an impact. It then has v+ for the share of the step that brings it onto the limit.
+step in which another joint has an impact. It then has v+ for the share of the step that brings it onto the limit, or
+no further beyond one that it has passed already.
 """
 
 import warp as wp
@@ -54,11 +55,10 @@ def land_on_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int,
         change = work.v_next[dof, slot] - v
         share = work.share[dof, slot]
         path = h * (v + share * change)
-        below = q - model.limit_lower[item, column]
-        above = model.limit_upper[item, column] - q
+        below = maximum(q - model.limit_lower[item, column], zero)
+        above = maximum(model.limit_upper[item, column] - q, zero)
         passes = maximum(path - above, neg(path) - below)
-        inside = minimum(below, above)
         if any_positive(passes):
             edge = where_positive(path, above, neg(below)) / h
             onto = minimum(maximum((edge - v) / change, zero), one)
-            work.share[dof, slot] = where_positive(passes, where_positive(neg(inside), share, onto), share)
+            work.share[dof, slot] = where_positive(passes, onto, share)

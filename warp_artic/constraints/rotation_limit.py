@@ -12,13 +12,22 @@ With theta = |s|, n = s / theta, x' = R x and the relative angular velocity w in
     tdot = w_x + ((x y -+ w z) w_y + (x z +- w y) w_z) / (w^2 + x^2)   of the quaternion (x, y, z, w) of R,
 upper signs for w in the frame that R maps from. The public velocity of a joint is given in the moving frame: that is
 where R maps from, or, for a reversed joint, where R maps to.
+
+A row is y at the start of the step, with its Jacobian there. Its window is corrected for what y(q+) is, so that a joint
+that slides along its limit keeps its energy: the impulse at each corner of its path reverses the velocity along J
+(SHAKE). Where that is not enough, as in a step that is inelastic, the velocity is stopped along J, and q+ is brought
+onto the limit afterwards.
 """
 
 import warp as wp
 
 from warp_artic.constraints.rows import (
+    RECOVERY,
+    add_responses,
     forget_response,
-    gap_velocity,
+    prepare_response,
+    row_rate,
+    row_response,
     row_velocity,
     set_coefficient,
     set_position_window,
@@ -30,7 +39,9 @@ from warp_artic.joints.swing import coefficients
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
+    absolute,
     add,
+    any_positive,
     arctan2,
     cosine,
     div,
@@ -48,7 +59,17 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, ratio
 from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.model.families import ROTATION_LIMIT, SWING_LIMIT, TWIST_LIMIT
+from warp_artic.model.families import CONE_LIMIT, ROTATION_LIMIT, TWIST_LIMIT
+from warp_artic.phases.integrate import move_joints
+
+REVERSED = wp.constant(1.1)
+"""Share of a velocity that a limit may reverse to make a joint follow its curve."""
+SETTLED = wp.constant(1e-6)
+"""What a limit may be missed by [rad]."""
+HOLDS = wp.constant(6)
+"""Times that joints beyond their limits are brought back in a step."""
+HOLDS_BY_INERTIA = wp.constant(2)
+"""Of these, the times that it is by the shortest way in terms of M; then the joint alone moves."""
 
 
 @wp.func
@@ -109,15 +130,6 @@ def component(v: Vec3, axis: int):
 
 
 @wp.func
-def set_triple_coefficients(
-    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, J_start: Vec3, h: Real
-):
-    """Write a Jacobian given in the axes that M has at the start of the step on the dofs of a ball joint."""
-    turn = turn_to_middle(model, work, model.term_dof[model.row_term[row]], column, slot, h)
-    set_coefficients(model, work, row, slot, transpose_mul(turn, J_start))
-
-
-@wp.func
 def set_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, J: Vec3):
     """Write a Jacobian given in the axes of M on the dofs of a joint."""
     start = model.row_term[row]
@@ -127,30 +139,16 @@ def set_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, 
 
 
 @wp.func
-def set_hard(work: WorkArrays, row: int, slot: int, h: Real):
-    """No compliance, no bound, and no correction of the window yet."""
-    work.compliance[row, slot] = real(0.0, h)
-    work.bend[row, slot] = real(0.0, h)
-    set_unbounded(work, row, slot, h)
-
-
-@wp.func
-def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill the row of one component of a joint with two free rotations."""
-    item = model.row_item[row]
-    dof = model.term_dof[model.row_term[row]]
-    phi = start_triple(model, work, dof, dof - model.root_dofs, 2, slot)
+def rotation_at(model: ModelArrays, row: int, column: int, phi: Vec3):
+    """y of one component of two free rotations, and its Jacobian."""
     tau, kappa, rho = coefficients(phi.x, phi.y)
-    zero = real(0.0, h)
-    one = real(1.0, h)
+    zero = real(0.0, phi.x)
+    one = real(1.0, phi.x)
     mixed = neg(kappa * phi.x * phi.y)
     J = vec3(one + kappa * phi.y * phi.y, mixed, zero)
-    if model.dof_axis[model.root_dofs + item] == 1:
+    if model.dof_axis[model.root_dofs + model.row_item[row]] == 1:
         J = vec3(mixed, one + kappa * phi.x * phi.x, zero)
-    q = work.position[item, slot]
-    set_position_window(work, row, slot, q, model.limit_lower[item, column], model.limit_upper[item, column], h)
-    set_coefficients(model, work, row, slot, J)
-    set_hard(work, row, slot, h)
+    return component(phi, model.dof_axis[model.root_dofs + model.row_item[row]]), J
 
 
 @wp.func
@@ -200,35 +198,23 @@ def twist_of(x: Vec3, w: Real):
 
 
 @wp.func
-def set_twist_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill the row of a twist limit of a joint with three free rotations."""
-    item = model.row_item[row]
-    dof = model.term_dof[model.row_term[row]]
-    x, w = quaternion_exp(start_triple(model, work, dof, dof - model.root_dofs, 3, slot))
-    square = maximum(w * w + x.x * x.x, ratio(1.0, 1000000.0, h))
-    flip = where_positive(model.dof_sign[item, column], w, neg(w))
-    J = vec3(real(1.0, h), (x.x * x.y - flip * x.z) / square, (x.x * x.z + flip * x.y) / square)
-    set_triple_coefficients(model, work, row, column, slot, J, h)
-    lower = model.limit_lower[item, column]
-    set_position_window(work, row, slot, twist_of(x, w), lower, model.limit_upper[item, column], h)
-    set_hard(work, row, slot, h)
+def twist_at(model: ModelArrays, row: int, column: int, x: Vec3, w: Real):
+    """The twist, and its Jacobian in the axes of M."""
+    square = maximum(w * w + x.x * x.x, ratio(1.0, 1000000.0, w))
+    flip = where_positive(model.dof_sign[model.row_item[row], column], w, neg(w))
+    J = vec3(real(1.0, w), (x.x * x.y - flip * x.z) / square, (x.x * x.z + flip * x.y) / square)
+    return twist_of(x, w), J
 
 
 @wp.func
-def set_swing_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill the row of a swing limit of a joint with three free rotations."""
-    item = model.row_item[row]
-    dof = model.term_dof[model.row_term[row]]
-    x, w = quaternion_exp(start_triple(model, work, dof, dof - model.root_dofs, 3, slot))
-    axis = model.dof_axis[model.root_dofs + item]
+def swing_at(model: ModelArrays, row: int, column: int, x: Vec3, w: Real):
+    """One component of the swing, and its Jacobian in the axes of M."""
+    axis = model.dof_axis[model.root_dofs + model.row_item[row]]
     theta, n = swing_of(x, w)
     side, side_rate = swing_rates(theta, n)
     J = n * component(n, axis) + side_rate * component(side, axis)
-    J = in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column]))
-    set_triple_coefficients(model, work, row, column, slot, J, h)
-    lower = model.limit_lower[item, column]
-    set_position_window(work, row, slot, theta * component(n, axis), lower, model.limit_upper[item, column], h)
-    set_hard(work, row, slot, h)
+    J = in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[model.row_item[row], column]))
+    return theta * component(n, axis), J
 
 
 @wp.func
@@ -248,52 +234,67 @@ def cone_angle_towards(model: ModelArrays, row: int, column: int, n: Vec3):
 
 
 @wp.func
-def set_cone_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill the row of the cone limit of a spherical joint; y is e times the angle of the cone in this direction."""
-    dof = model.term_dof[model.row_term[row]]
-    item = dof - model.root_dofs
-    x, w = quaternion_exp(start_triple(model, work, dof, item, 3, slot))
+def cone_at(model: ModelArrays, row: int, column: int, x: Vec3, w: Real):
+    """The swing, the Jacobian of e times the angle of the cone in this direction, and that angle."""
     theta, n = swing_of(x, w)
     side, side_rate = swing_rates(theta, n)
     angle = cone_angle_towards(model, row, column, n)
-    # y has the rate angle^2 (m.sdot); m.n = 1 / angle^2 makes its part along n the swing rate itself.
+    # The rate is angle^2 (m.sdot); m.n = 1 / angle^2 makes its part along n the swing rate itself.
     J = n + side_rate * (dot(cone_steepness(model, row, column, n), side) * angle * angle)
-    J = in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column]))
-    set_triple_coefficients(model, work, row, column, slot, J, h)
-    set_window(work, row, slot, neg(real(1.0, h) / real(0.0, h)), gap_velocity(angle - theta, h))
-    set_hard(work, row, slot, h)
+    item = model.term_dof[model.row_term[row]] - model.root_dofs
+    return theta, in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column])), angle
 
 
 @wp.func
-def limited_rotation(model: ModelArrays, row: int, phi: Vec3, start: Vec3, column: int):
-    """The y of a row at the public rotation vector phi; the direction of a cone's angle is that at `start`."""
+def limit_at(model: ModelArrays, row: int, column: int, phi: Vec3):
+    """At a public rotation vector: y of a row, its Jacobian in the axes of M, and its limits."""
     family = model.row_family[row]
-    y = phi.x
-    if family == ROTATION_LIMIT:
-        y = component(phi, model.dof_axis[model.root_dofs + model.row_item[row]])
-    else:
+    y, J = rotation_at(model, row, column, phi)
+    lower = neg(real(1.0, y) / real(0.0, y))
+    upper = neg(lower)
+    if family == CONE_LIMIT:
         x, w = quaternion_exp(phi)
-        if family == TWIST_LIMIT:
-            y = twist_of(x, w)
-        else:
-            theta, n = swing_of(x, w)
-            if family == SWING_LIMIT:
-                y = theta * component(n, model.dof_axis[model.root_dofs + model.row_item[row]])
+        y, J, upper = cone_at(model, row, column, x, w)
+    else:
+        lower = model.limit_lower[model.row_item[row], column]
+        upper = model.limit_upper[model.row_item[row], column]
+        if family != ROTATION_LIMIT:
+            x, w = quaternion_exp(phi)
+            if family == TWIST_LIMIT:
+                y, J = twist_at(model, row, column, x, w)
             else:
-                z, s = quaternion_exp(start)
-                _, n_start = swing_of(z, s)
-                angle = cone_angle_towards(model, row, column, n)
-                y = theta / angle * cone_angle_towards(model, row, column, n_start)
-    return y
+                y, J = swing_at(model, row, column, x, w)
+    return y, J, lower, upper
+
+
+@wp.func
+def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a limit of two or three free rotations."""
+    dof = model.term_dof[model.row_term[row]]
+    count = model.row_terms[row]
+    zero = real(0.0, h)
+    start = start_triple(model, work, dof, dof - model.root_dofs, count, slot)
+    y, J, lower, upper = limit_at(model, row, column, start)
+    if count == 3:
+        J = transpose_mul(turn_to_middle(model, work, dof, column, slot, h), J)
+    set_coefficients(model, work, row, slot, J)
+    set_position_window(work, row, slot, y, lower, upper, h)
+    set_unbounded(work, row, slot, h)
+    work.compliance[row, slot] = zero
+    work.bend[row, slot] = zero
+    violation = maximum(maximum(lower - y, y - upper), zero)
+    work.slack[row, slot] = violation * (real(1.0, h) - real(RECOVERY, h))
 
 
 @wp.func
 def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, bends: Real):
     """Move the window of a row by what the end of the step, with v+ so far, misses of its linear prediction.
 
-    Only where `bends` is positive.
+    Only where `bends` is positive, and by more than a rounding error: then it returns 1.
 
-    y(q+) is not y + h J v+ for finite rotations; after one or two such corrections the limit holds at q+ itself.
+    y(q+) is not y + h J v+ for finite rotations; after one or two such corrections the limit holds at q+ itself. To
+    follow a curve a limit reverses a velocity. Where it would have to do more, it would give energy: there it stops
+    the joint as if it were straight, and `hold_limits` does the rest.
     """
     dof = model.term_dof[model.row_term[row]]
     item = dof - model.root_dofs
@@ -307,11 +308,80 @@ def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
         phi = vec3(a, b, real(0.0, h))
     else:
         phi = spherical.advance(phi, v * sign, h)
-    change = limited_rotation(model, row, phi * sign, start, column) - limited_rotation(
-        model, row, start, start, column
-    )
+    before, J, lower, upper = limit_at(model, row, column, start)
+    after, J_after, lower_after, upper_after = limit_at(model, row, column, phi * sign)
+    if model.row_family[row] == CONE_LIMIT:
+        after = after * upper / upper_after
     old = work.bend[row, slot]
-    bend = where_positive(bends, row_velocity(model, work, row, slot) - change / h, old)
-    shift = bend - old
-    work.bend[row, slot] = bend
+    bend = row_velocity(model, work, row, slot) - (after - before) / h
+    zero = real(0.0, h)
+    y = row_rate(model, work, work.v, row, slot)
+    straight_lower = work.window[2 * row, slot] - old
+    straight_upper = work.window[2 * row + 1, slot] - old
+    most = real(REVERSED, h)
+    above = neg(maximum(y, zero) * most) - straight_upper - bend
+    below = bend + straight_lower - maximum(neg(y), zero) * most
+    bend = where_positive(minimum(above, neg(bend)), zero, where_positive(minimum(below, bend), zero, bend))
+    moves = where_positive(absolute(bend - old) * h - real(SETTLED, h), bends, zero)
+    shift = where_positive(moves, bend - old, zero)
+    work.bend[row, slot] = old + shift
     set_window(work, row, slot, work.window[2 * row, slot] + shift, work.window[2 * row + 1, slot] + shift)
+    return moves
+
+
+@wp.func
+def hold_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Bring joints that have passed limits of finite rotations back onto them, by the shortest way in terms of M.
+
+    What two such ways leave is taken back in the joint alone. Velocities stay as they were. A limit that was violated
+    before the step may still be by what `rows.RECOVERY` leaves.
+    """
+    passes = int(0)
+    while passes < HOLDS and find_way_back(model, work, column, slot, passes, h):
+        one = real(1.0, h)
+        if model.spatial_leaves > 0:
+            for dof in range(model.dof_count):
+                work.shift[dof, slot] = work.shift[dof, slot] + work.v_next[dof, slot]
+        move_joints(model, work, work.middle, work.middle_root, column, slot, one, 0, 1)
+        moved = work.joining[0, slot]
+        for item in range(model.dof_count - model.root_dofs):
+            work.position[item, slot] = where_positive(moved, work.middle[item, slot], work.position[item, slot])
+        if model.root_dofs > 0:
+            for k in range(7):
+                work.root[k, slot] = where_positive(moved, work.middle_root[k, slot], work.root[k, slot])
+        passes += 1
+
+
+@wp.func
+def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, passes: int, h: Real):
+    """Write to `work.v_next` how the dofs are to move so that no limit is passed; says whether any has to."""
+    zero = real(0.0, h)
+    found = bool(False)
+    joining = zero
+    for row in range(model.row_count - model.rotation_rows, model.row_count):
+        dof = model.term_dof[model.row_term[row]]
+        phi = start_triple(model, work, dof, dof - model.root_dofs, model.row_terms[row], slot)
+        y, J, lower, upper = limit_at(model, row, column, phi)
+        over = y - upper - work.slack[row, slot]
+        under = lower - y - work.slack[row, slot]
+        passed = maximum(over, under) - real(SETTLED, h)
+        if any_positive(passed):
+            if not found:
+                for k in range(model.dof_count):
+                    work.v_next[k, slot] = zero
+            found = bool(True)
+            joining = maximum(joining, where_positive(passed, real(1.0, h), zero))
+            set_coefficients(model, work, row, slot, J)
+            way = where_positive(over, neg(over), under) - row_velocity(model, work, row, slot)
+            way = where_positive(passed, way, zero)
+            if passes < HOLDS_BY_INERTIA:
+                prepare_response(model, work, row, slot)
+                work.smooth[row, slot] = way / row_response(model, work, row, slot)
+                add_responses(model, work, work.smooth, row, row + 1, work.v_next, slot)
+            else:
+                start = model.row_term[row]
+                for term in range(start, start + model.row_terms[row]):
+                    k = model.term_dof[term]
+                    work.v_next[k, slot] = work.v_next[k, slot] + work.coefficient[term, slot] * way / dot(J, J)
+    work.joining[0, slot] = joining
+    return found

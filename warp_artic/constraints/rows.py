@@ -19,6 +19,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
     add,
+    any_positive,
     div,
     maximum,
     minimum,
@@ -26,10 +27,11 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     neg,
     real,
     sub,
+    vec3,
     where_positive,
 )
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.phases.impulse_response import respond
+from warp_artic.phases.impulse_response import innovate, pass_outward, respond
 
 RECOVERY = wp.constant(0.2)
 """Share of a violated limit that is taken back in a step."""
@@ -117,6 +119,24 @@ def prepare_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 
 
 @wp.func
+def prepare_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Compute the innovations of J of a row whose push may be another, unless they are known."""
+    place = model.row_rate_slot[row]
+    if place != model.row_slot[row] and work.ready[place, slot] == 0:
+        innovate(model, work, work.coefficient, row, slot)
+        for dof in range(model.row_first[row], model.row_end[row]):
+            work.response[place * model.dof_count + dof, slot] = work.u[dof, slot]
+        work.ready[place, slot] = 1
+
+
+@wp.func
+def forget_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Have the innovations of J of a row computed anew, after J has changed while its push has not."""
+    if model.row_rate_slot[row] != model.row_slot[row]:
+        work.ready[model.row_rate_slot[row], slot] = 0
+
+
+@wp.func
 def forget_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     """Have the response of a row computed anew, after its push has changed in a substep."""
     work.ready[model.row_slot[row], slot] = 0
@@ -131,8 +151,51 @@ def push_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, impulse:
 
 
 @wp.func
+def add_responses(model: ModelArrays, work: WorkArrays, impulses: Array, first: int, end: int, rates: Array, slot: int):
+    """Add what impulses of the rows from `first` to `end` change to the rates of the dofs."""
+    found = bool(False)
+    zero = real(0.0, rates[0, slot])
+    for row in range(first, end):
+        z = impulses[row, slot]
+        if any_positive(absolute(z)):
+            response = model.row_slot[row] * model.dof_count
+            if model.innovations_only == 0:
+                for dof in range(model.dof_count):
+                    rates[dof, slot] = rates[dof, slot] + work.response[response + dof, slot] * z
+            else:
+                if not found:
+                    for dof in range(model.dof_count):
+                        work.kick[dof, slot] = zero
+                found = bool(True)
+                for dof in range(model.row_first[row], model.row_end[row]):
+                    work.kick[dof, slot] = work.kick[dof, slot] + work.response[response + dof, slot] * z
+    if found:
+        add_kick(model, work, rates, slot)
+
+
+@wp.func
+def add_kick(model: ModelArrays, work: WorkArrays, rates: Array, slot: int):
+    """Add the rates that the innovations in `work.kick` stand for."""
+    zero = real(0.0, rates[0, slot])
+    for dof in range(model.dof_count):
+        work.u[dof, slot] = work.kick[dof, slot]
+    pass_outward(model, work, work.kick, 0, slot, vec3(zero, zero, zero))
+    for dof in range(model.dof_count):
+        rates[dof, slot] = rates[dof, slot] + work.kick[dof, slot]
+
+
+@wp.func
 def row_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     """J Y: the velocity of a row that a unit impulse along it causes."""
+    if model.innovations_only == 1:
+        prepare_rate(model, work, row, slot)
+        push = model.row_slot[row] * model.dof_count
+        rate = model.row_rate_slot[row] * model.dof_count
+        total = real(0.0, work.D_inverse[0, slot])
+        for dof in range(model.row_first[row], model.row_end[row]):
+            p = work.response[push + dof, slot] * work.D_inverse[dof, slot]
+            total = total + work.response[rate + dof, slot] * p
+        return total
     start = model.row_term[row]
     response = model.row_slot[row] * model.dof_count
     r = work.coefficient[start, slot] * work.response[response + model.term_dof[start], slot]

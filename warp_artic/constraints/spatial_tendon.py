@@ -13,7 +13,7 @@ The direction of a segment whose ends coincide is taken as zero: it has a length
 
 import warp as wp
 
-from warp_artic.constraints.rows import prepare_response, row_rate
+from warp_artic.constraints.rows import forget_rate, prepare_response, row_rate
 from warp_artic.constraints.spring import set_law_row, set_stop_spring_row, spring_theta
 from warp_artic.constraints.tension import tension
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -159,6 +159,7 @@ def set_leaf_gradients(
     zero = real(0.0, by_length)
     one = real(1.0, by_length)
     start = model.row_term[row]
+    forget_rate(model, work, row, slot)
     for term in range(start, start + model.row_terms[row]):
         work.coefficient[term, slot] = zero
         work.push[term, slot] = zero

@@ -12,7 +12,6 @@ import warp as wp
 
 from warp_artic.constraints.rows import (
     allow_every_velocity,
-    push_row,
     row_rate,
     row_response,
     set_unbounded,
@@ -75,7 +74,7 @@ def set_stop_spring_row(
     theta: Real,
     h: Real,
 ):
-    """Fill the row of a spring and damper that act beyond [lower, upper], and give their known part."""
+    """Fill the row of a spring and damper that act beyond [lower, upper], and what is given: their known part."""
     zero = real(0.0, h)
     one = real(1.0, h)
     speed = row_rate(model, work, work.v, row, slot)
@@ -94,9 +93,7 @@ def set_stop_spring_row(
     set_unbounded(work, row, slot, h)
     up = where_positive(lower - e, maximum(k * (lower - e) - d * speed, zero), zero)
     down = where_positive(e - upper, maximum(k * (e - upper) + d * speed, zero), zero)
-    given = h * (one - theta) * (up - down)
-    work.given[row, slot] = given
-    push_row(model, work, row, slot, given)
+    work.given[row, slot] = h * (one - theta) * (up - down)
 
 
 @wp.func

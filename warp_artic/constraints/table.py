@@ -9,7 +9,7 @@ from warp_artic.constraints.joint_friction import set_friction_row
 from warp_artic.constraints.joint_limit import set_joint_limit_row
 from warp_artic.constraints.link_velocity import set_link_velocity_row
 from warp_artic.constraints.mimic import set_mimic_row
-from warp_artic.constraints.rotation_limit import set_cone_row, set_rotation_limit_row, set_swing_row, set_twist_row
+from warp_artic.constraints.rotation_limit import set_rotation_limit_row
 from warp_artic.constraints.soft_limit import set_soft_limit_row
 from warp_artic.constraints.spatial_tendon import set_spatial_tendon_limit_row, set_spatial_tendon_row
 from warp_artic.constraints.velocity_limit import set_velocity_limit_row
@@ -17,7 +17,6 @@ from warp_artic.math.numbers import Real, real
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import (
     BOUNCING_LIMIT,
-    CONE_LIMIT,
     DRIVE,
     FIXED_TENDON,
     FIXED_TENDON_LIMIT,
@@ -26,12 +25,9 @@ from warp_artic.model.families import (
     LINK_SPEED,
     LINK_SPIN,
     MIMIC,
-    ROTATION_LIMIT,
     SOFT_LIMIT,
     SPATIAL_TENDON,
     SPATIAL_TENDON_LIMIT,
-    SWING_LIMIT,
-    TWIST_LIMIT,
     VELOCITY_LIMIT,
 )
 
@@ -69,11 +65,5 @@ def set_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Re
             set_joint_limit_row(model, work, row, column, slot, h)
         if family == BOUNCING_LIMIT:
             set_bouncing_limit_row(model, work, row, column, slot, h)
-        if family == ROTATION_LIMIT:
+        if row >= model.row_count - model.rotation_rows:
             set_rotation_limit_row(model, work, row, column, slot, h)
-        if family == TWIST_LIMIT:
-            set_twist_row(model, work, row, column, slot, h)
-        if family == SWING_LIMIT:
-            set_swing_row(model, work, row, column, slot, h)
-        if family == CONE_LIMIT:
-            set_cone_row(model, work, row, column, slot, h)

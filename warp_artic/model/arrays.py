@@ -46,7 +46,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         root_dofs: int
         row_count: int
         slot_count: int
-        dense_rows: int
+        innovations_only: int
         acceleration_drives: int
         compliant_mimics: int
         drive_envelopes: int
@@ -54,6 +54,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         fixed_tendons: int
         spatial_leaves: int
         rotation_rows: int
+        finite_rotations: int
         stop_row: int
         bouncing_limits: int
         link_limits: int
@@ -73,6 +74,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         row_terms: wp.array(dtype=int)
         row_slot: wp.array(dtype=int)
         row_rate_slot: wp.array(dtype=int)
+        row_first: wp.array(dtype=int)
+        row_end: wp.array(dtype=int)
         row_path: wp.array(dtype=int)
         row_steps: wp.array(dtype=int)
         path_link: wp.array(dtype=int)
@@ -195,6 +198,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         v: wp.array2d(dtype=T)
         v_free: wp.array2d(dtype=T)
         v_next: wp.array2d(dtype=T)
+        v_middle: wp.array2d(dtype=T)
         effort: wp.array2d(dtype=T)
         vdot: wp.array2d(dtype=T)
         rest_vdot: wp.array2d(dtype=T)
@@ -223,9 +227,11 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         bound: wp.array2d(dtype=T)
         impulse: wp.array2d(dtype=T)
         given: wp.array2d(dtype=T)
+        smooth: wp.array2d(dtype=T)
         active: wp.array2d(dtype=T)
         joining: wp.array2d(dtype=T)
         bend: wp.array2d(dtype=T)
+        slack: wp.array2d(dtype=T)
         impact_share: wp.array2d(dtype=T)
         rest_share: wp.array2d(dtype=T)
         bounced: wp.array2d(dtype=T)
@@ -236,7 +242,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         # Direct solver
         gathered: wp.array2d(dtype=int)
         entry: wp.array2d(dtype=int)
-        innovation: wp.array2d(dtype=T)
+        first: wp.array2d(dtype=int)
+        end: wp.array2d(dtype=int)
         weight: wp.array2d(dtype=T)
         basis: wp.array2d(dtype=T)
         dual: wp.array2d(dtype=T)
@@ -247,6 +254,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         pivot: wp.array2d(dtype=T)
         mobility: wp.array2d(dtype=T)
         kick: wp.array2d(dtype=T)
+        change: wp.array2d(dtype=T)
         yields: wp.array2d(dtype=T)
         beyond: wp.array2d(dtype=T)
         feasible: wp.array2d(dtype=T)

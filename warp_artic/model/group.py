@@ -18,6 +18,7 @@ from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.families import Family
 from warp_artic.model.field import Columns, Field
+from warp_artic.model.kinds import JointKind
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.tree import Row, Tree, tree_of
 
@@ -240,15 +241,16 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.fixed_tendons = tree.count(Family.FIXED_TENDON)
     struct.spatial_leaves = len(tree.routes.leaf_tendon)
     struct.rotation_rows = sum(row.family >= Family.ROTATION_LIMIT for row in tree.rows)
+    struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)
     struct.link_limits = tree.count(Family.LINK_SPEED) + tree.count(Family.LINK_SPIN)
     struct.bouncing_limits = tree.count(Family.BOUNCING_LIMIT)
-    terms, slots = _row_tables(tree)
+    terms, slots, slot_count = _row_tables(tree, dense_rows)
     struct.row_count = len(tree.rows)
-    struct.slot_count = len(slots)
-    struct.dense_rows = int(dense_rows)
+    struct.slot_count = slot_count
+    struct.innovations_only = int(dense_rows)
     tables = {
         "order": tree.order,
         "link_parent": tree.parent,
@@ -271,14 +273,24 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     return struct
 
 
-def _row_tables(tree: Tree) -> tuple[dict[str, list[int]], list[int]]:
-    """Terms and inward path of each row, and the rows that represent the response slots.
+def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], list[int], int]:
+    """Terms and inward path of each row, the rows that represent the slots of pushes, and the number of slots.
 
-    Rows on one dof share the slot of the dof.
+    Rows on one dof share the slot of the dof. The direct solver has further slots for J that may differ from the push.
     """
     slot_of: dict[tuple, int] = {}
     slots: list[int] = []
-    names = ("row_term", "row_terms", "row_slot", "term_dof", "row_path", "row_steps", "path_link")
+    names = (
+        "row_term",
+        "row_terms",
+        "row_slot",
+        "term_dof",
+        "row_path",
+        "row_steps",
+        "path_link",
+        "row_first",
+        "row_end",
+    )
     tables: dict[str, list[int]] = {name: [] for name in names}
     for index, row in enumerate(tree.rows):
         key = _slot_key(row, index)
@@ -293,11 +305,16 @@ def _row_tables(tree: Tree) -> tuple[dict[str, list[int]], list[int]]:
         tables["row_path"].append(len(tables["path_link"]))
         tables["row_steps"].append(len(path))
         tables["path_link"] += path
-    lopsided = [index for index, row in enumerate(tree.rows) if row.family in LOPSIDED]
+        moving = [link for link in path if tree.dof_counts[link] > 0]
+        tables["row_first"].append(min(tree.first_dof[link] for link in moving))
+        tables["row_end"].append(max(tree.first_dof[link] + tree.dof_counts[link] for link in moving))
     tables["row_rate_slot"] = list(tables["row_slot"])
-    for place, index in enumerate(lopsided):
-        tables["row_rate_slot"][index] = len(slots) + place
-    return tables, slots
+    slot_count = len(slots)
+    for index, row in enumerate(tree.rows):
+        if dense_rows and row.family in LOPSIDED:
+            tables["row_rate_slot"][index] = slot_count
+            slot_count += 1
+    return tables, slots, slot_count
 
 
 def _slot_key(row: Row, index: int):
@@ -342,31 +359,30 @@ def _coupling_terms(tree: Tree, family: Family) -> list[int]:
 
 
 def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str, dense_rows: bool):
-    terms, slots = _row_tables(tree)
+    terms, slots, slot_count = _row_tables(tree, dense_rows)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
     dense = rows if dense_rows else 0
-    rate_slots = len(slots) + sum(row.family in LOPSIDED for row in tree.rows)
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
         "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links,
         "drag_force": 3 * links, "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs,
-        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "vdot": dofs, "rest_vdot": dofs, "effort": dofs,
-        "spring": dofs, "damper": dofs, "theta": dofs, "load": dofs, "drive_bias": dofs, "drive_scale": dofs,
-        "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs, "drive_side": dofs, "saturated": dofs,
-        "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs, "root": 7, "middle": dofs,
-        "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows, "bound": 2 * rows, "impulse": rows,
-        "given": rows, "active": rows, "joining": 1, "bend": rows, "impact_share": rows, "rest_share": rows,
-        "bounced": rows, "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
-        "response": len(slots) * dofs, "innovation": rate_slots * dofs if dense_rows else 0, "weight": dofs + dense,
-        "basis": dense * (dofs + dense), "dual": dense * (dofs + dense), "ratios": dense * dense,
-        "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense, "mobility": dense,
-        "kick": dofs, "yields": dense, "beyond": dense, "feasible": dense, "part": dense, "strain": dense,
-        "y_free": dense, "goal": dense, "held": dense, "right": dense, "trial": dense,
+        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "vdot": dofs, "rest_vdot": dofs,
+        "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "load": dofs, "drive_bias": dofs,
+        "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs, "drive_side": dofs,
+        "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,
+        "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows,
+        "bound": 2 * rows, "impulse": rows, "given": rows, "smooth": rows, "active": rows, "joining": 1, "bend": rows,
+        "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
+        "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]), "response": slot_count * dofs,
+        "weight": dofs + dense, "basis": dense * (dofs + dense), "dual": dense * (dofs + dense),
+        "ratios": dense * dense, "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense,
+        "mobility": dense, "kick": dofs, "change": dofs, "yields": dense, "beyond": dense, "feasible": dense,
+        "part": dense, "strain": dense, "y_free": dense, "goal": dense, "held": dense, "right": dense, "trial": dense,
     }  # fmt: skip
     for name, size in sizes.items():
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))
-    struct.ready = wp.zeros((max(len(slots), 1), workers), dtype=int, device=device)
-    for name in ("gathered", "entry"):
+    struct.ready = wp.zeros((max(slot_count, 1), workers), dtype=int, device=device)
+    for name in ("gathered", "entry", "first", "end"):
         setattr(struct, name, wp.zeros((max(rows, 1), workers), dtype=int, device=device))
     return struct

@@ -1,7 +1,8 @@
 """Velocity changes that a joint-space impulse causes, from the factors of the articulated inertias:  Y = M^-1 push.
 
 Inward:  u = impulse - s.p,  p += U u / D, shifted to the parent.  Outward:  as accelerations, from a world at rest.
-M contains armature and the springs and dampers that are folded into the factors.
+M contains armature and the springs and dampers that are folded into the factors. What the inward pass gives, u, are the
+innovations of the impulse: with M^-1 = W^T D^-1 W it is W impulse (Jain, Robot and Multibody Dynamics, section 7.2).
 """
 
 import warp as wp
@@ -81,13 +82,17 @@ def innovate(model: ModelArrays, work: WorkArrays, push: Array, row: int, slot: 
 
 @wp.func
 def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
-    """Write the response to the push of constraint `row` to rows `response` ... of `work.response`."""
+    """Write the response to the push of constraint `row` to rows `response` ... of `work.response`.
+
+    For the direct solver these are its innovations, which are nonzero between `row_first` and `row_end` only.
+    """
     innovate(model, work, work.push, row, slot)
-    if model.dense_rows == 1:
-        for dof in range(model.dof_count):
-            work.innovation[response + dof, slot] = work.u[dof, slot]
-    zero = real(0.0, work.D_inverse[0, slot])
-    pass_outward(model, work, work.response, response, slot, vec3(zero, zero, zero))
+    if model.innovations_only == 1:
+        for dof in range(model.row_first[row], model.row_end[row]):
+            work.response[response + dof, slot] = work.u[dof, slot]
+    else:
+        zero = real(0.0, work.D_inverse[0, slot])
+        pass_outward(model, work, work.response, response, slot, vec3(zero, zero, zero))
 
 
 @wp.func

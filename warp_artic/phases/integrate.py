@@ -104,14 +104,16 @@ def move_joints(
     with_v: int,
     with_next: int,
 ):
-    """Write positions after a step; without v all shares must be one, without v+ it is half a step with v."""
+    """Write positions after a step with v and v+, one with v+ alone, or half a step with v alone."""
     for link in range(model.link_count):
         kind = model.link_joint[link]
         dof = model.link_dof[link]
         item = dof - model.root_dofs
-        after = h * real(0.5, h)
-        if with_next == 1 and model.link_dofs[link] > 0:
-            after = h * joint_share(model, work, dof, model.link_dofs[link], slot)
+        after = h
+        if with_v == 1:
+            after = h * real(0.5, h)
+            if with_next == 1 and model.link_dofs[link] > 0:
+                after = h * joint_share(model, work, dof, model.link_dofs[link], slot)
         before = h - after
         if kind == REVOLUTE or kind == PRISMATIC:
             q = work.position[item, slot]

@@ -22,7 +22,7 @@ No iteration error is left, whatever the ratio of masses; the cost grows with th
 
 import warp as wp
 
-from warp_artic.constraints.rows import row_rate
+from warp_artic.constraints.rows import add_kick, prepare_rate, row_rate, row_response
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -35,12 +35,10 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     neg,
     real,
     sub,
-    vec3,
     where_positive,
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.phases.impulse_response import innovate, pass_outward
 
 BOLD_GUESSES = wp.constant(4)
 """Guesses in which every contradiction is changed at once, before it is done one by one."""
@@ -52,7 +50,7 @@ STRAIN = wp.constant(1000.0)
 def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
     """List the rows that are active in any environment of the column, stops first, and the entries of innovations.
 
-    Returns how many rows and entries there are, and the first row whose push is not its J^T.
+    Returns how many rows and entries there are, and the first row whose push may be another than its J^T.
     """
     count = int(0)
     entries = int(model.dof_count)
@@ -62,6 +60,9 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
     for k in range(model.row_count):
         row = model.row_count - 1 - k
         if any_positive(work.active[row, slot]):
+            prepare_rate(model, work, row, slot)
+            if model.row_rate_slot[row] != model.row_slot[row]:
+                lopsided = wp.min(lopsided, count)
             work.gathered[count, slot] = row
             work.entry[count, slot] = -1
             compliance = work.compliance[row, slot]
@@ -69,19 +70,13 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
                 work.entry[count, slot] = entries
                 work.weight[entries, slot] = compliance
                 entries += 1
-            if model.row_rate_slot[row] != model.row_slot[row]:
-                innovate(model, work, work.coefficient, row, slot)
-                for dof in range(model.dof_count):
-                    work.innovation[model.row_rate_slot[row] * model.dof_count + dof, slot] = work.u[dof, slot]
-                lopsided = wp.min(lopsided, count)
             count += 1
     return count, entries, lopsided
 
 
 @wp.func
 def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Write the velocities of the gathered rows without impulses, what an impulse
-    does to them, and hold what is beyond its window."""
+    """Hold what is beyond its window; writes velocities without impulses, and what an impulse does to them."""
     for a in range(count):
         row = work.gathered[a, slot]
         y = row_rate(model, work, work.v_free, row, slot)
@@ -94,13 +89,7 @@ def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         work.held[a, slot] = where_positive(upper - lower, beyond, active)
         work.goal[a, slot] = minimum(maximum(y, lower), upper)
         work.trial[a, slot] = zero
-        push = model.row_slot[row] * model.dof_count
-        rate = model.row_rate_slot[row] * model.dof_count
-        r = zero
-        for dof in range(model.dof_count):
-            p = work.innovation[push + dof, slot] * work.weight[dof, slot]
-            r = r + work.innovation[rate + dof, slot] * p
-        work.mobility[a, slot] = r
+        work.mobility[a, slot] = row_response(model, work, row, slot)
 
 
 @wp.func
@@ -109,46 +98,36 @@ def orthogonalize(model: ModelArrays, work: WorkArrays, count: int, entries: int
     one = real(1.0, work.y_free[0, slot])
     zero = one - one
     for a in range(count):
-        row = work.gathered[a, slot]
         held = work.held[a, slot]
-        source = model.row_slot[row] * model.dof_count
         own = a * (model.dof_count + model.row_count)
-        whole = zero
-        for i in range(entries):
-            p = zero
-            if i < model.dof_count:
-                p = work.innovation[source + i, slot] * held
-            if i == work.entry[a, slot]:
-                p = held
-            work.basis[own + i, slot] = p
-            whole = whole + p * p * work.weight[i, slot]
-        for b in range(a):
-            work.ratios[a * model.row_count + b, slot] = zero
+        whole = copy_push(model, work, a, entries, slot)
         # What is left of a sum that cancels has lost its right angles: there the projection is done once more.
         again = held
         left = whole
         passes = int(0)
         while passes < 2 and any_positive(again):
-            passes += 1
             for b in range(a):
-                other = b * (model.dof_count + model.row_count)
-                r = zero
-                for i in range(entries):
-                    r = r + work.dual[other + i, slot] * work.basis[own + i, slot]
-                r = r * again
-                if any_positive(absolute(r)):
-                    place = a * model.row_count + b
-                    work.ratios[place, slot] = work.ratios[place, slot] + r
-                    for i in range(entries):
-                        work.basis[own + i, slot] = work.basis[own + i, slot] - r * work.basis[other + i, slot]
+                r = project_out(model, work, a, b, entries, slot, again)
+                place = a * model.row_count + b
+                if passes > 0:
+                    r = r + work.ratios[place, slot]
+                work.ratios[place, slot] = r
             left = zero
-            for i in range(entries):
+            for dof in range(work.first[a, slot], work.end[a, slot]):
+                q = work.basis[own + dof, slot]
+                left = left + q * q * work.weight[dof, slot]
+            for i in range(model.dof_count, entries):
                 q = work.basis[own + i, slot]
                 left = left + q * q * work.weight[i, slot]
             again = where_positive(whole * ratio(1.0, 4.0, one) - left, again, zero)
+            passes += 1
         is_new = where_positive(left - whole * model.rounding[1, 0], held, zero)
         inverse = is_new / where_positive(is_new, left, one)
-        for i in range(entries):
+        for dof in range(work.first[a, slot], work.end[a, slot]):
+            q = work.basis[own + dof, slot] * is_new
+            work.basis[own + dof, slot] = q
+            work.dual[own + dof, slot] = q * work.weight[dof, slot] * inverse
+        for i in range(model.dof_count, entries):
             q = work.basis[own + i, slot] * is_new
             work.basis[own + i, slot] = q
             work.dual[own + i, slot] = q * work.weight[i, slot] * inverse
@@ -157,27 +136,76 @@ def orthogonalize(model: ModelArrays, work: WorkArrays, count: int, entries: int
 
 
 @wp.func
-def set_couplings(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Write  T_ab = <j_a, Q_b> / <Q_b, Q_b>,  which is R_ba where j_a is p_a."""
+def copy_push(model: ModelArrays, work: WorkArrays, a: int, entries: int, slot: int):
+    """Start Q_a with p_a, or with nothing where the row is not held; returns <p_a, p_a>."""
+    row = work.gathered[a, slot]
+    held = work.held[a, slot]
+    own = a * (model.dof_count + model.row_count)
+    source = model.row_slot[row] * model.dof_count
+    whole = real(0.0, held)
+    for dof in range(model.row_first[row], model.row_end[row]):
+        p = work.response[source + dof, slot] * held
+        work.basis[own + dof, slot] = p
+        whole = whole + p * p * work.weight[dof, slot]
+    for i in range(model.dof_count, entries):
+        work.basis[own + i, slot] = real(0.0, held)
+    if work.entry[a, slot] >= 0:
+        work.basis[own + work.entry[a, slot], slot] = held
+        whole = whole + held * work.weight[work.entry[a, slot], slot]
+    work.first[a, slot] = model.row_first[row]
+    work.end[a, slot] = model.row_end[row]
+    for b in range(a):
+        work.ratios[a * model.row_count + b, slot] = real(0.0, held)
+    return whole
+
+
+@wp.func
+def project_out(model: ModelArrays, work: WorkArrays, a: int, b: int, entries: int, slot: int, again: Real):
+    """Take from Q_a what it has of Q_b where `again` is one; returns how much that is."""
+    own = a * (model.dof_count + model.row_count)
+    other = b * (model.dof_count + model.row_count)
+    r = real(0.0, again)
+    for dof in range(wp.max(work.first[a, slot], work.first[b, slot]), wp.min(work.end[a, slot], work.end[b, slot])):
+        r = r + work.dual[other + dof, slot] * work.basis[own + dof, slot]
+    for i in range(model.dof_count, entries):
+        r = r + work.dual[other + i, slot] * work.basis[own + i, slot]
+    r = r * again
+    if any_positive(absolute(r)):
+        for dof in range(work.first[b, slot], work.first[a, slot]):
+            work.basis[own + dof, slot] = real(0.0, again)
+        for dof in range(work.end[a, slot], work.end[b, slot]):
+            work.basis[own + dof, slot] = real(0.0, again)
+        work.first[a, slot] = wp.min(work.first[a, slot], work.first[b, slot])
+        work.end[a, slot] = wp.max(work.end[a, slot], work.end[b, slot])
+        for dof in range(work.first[b, slot], work.end[b, slot]):
+            work.basis[own + dof, slot] = work.basis[own + dof, slot] - r * work.basis[other + dof, slot]
+        for i in range(model.dof_count, entries):
+            work.basis[own + i, slot] = work.basis[own + i, slot] - r * work.basis[other + i, slot]
+    return r
+
+
+@wp.func
+def set_couplings(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, slot: int):
+    """Write  T_ab = <j_a, Q_b> / <Q_b, Q_b>  from `lopsided` on; before, where j_a is p_a, it is R_ba."""
     one = real(1.0, work.y_free[0, slot])
-    zero = one - one
-    for a in range(count):
+    for a in range(lopsided, count):
         row = work.gathered[a, slot]
-        first = model.row_rate_slot[row] * model.dof_count
+        rate = model.row_rate_slot[row] * model.dof_count
         is_lopsided = model.row_rate_slot[row] != model.row_slot[row]
         for b in range(count):
-            t = zero
+            t = one - one
             if is_lopsided:
                 other = b * (model.dof_count + model.row_count)
-                for dof in range(model.dof_count):
-                    t = t + work.innovation[first + dof, slot] * work.dual[other + dof, slot]
+                first = wp.max(model.row_first[row], work.first[b, slot])
+                for dof in range(first, wp.min(model.row_end[row], work.end[b, slot])):
+                    t = t + work.response[rate + dof, slot] * work.dual[other + dof, slot]
                 if work.entry[a, slot] >= 0:
                     t = t + work.dual[other + work.entry[a, slot], slot]
                 t = t * work.held[a, slot]
-            elif b == a:
-                t = one
             elif b < a:
                 t = work.ratios[a * model.row_count + b, slot]
+            elif b == a:
+                t = one
             if b == a:
                 t = where_positive(work.is_new[a, slot], t, one)
             work.couplings[a * model.row_count + b, slot] = t
@@ -192,9 +220,12 @@ def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
     for a in range(count):
         given = where_positive(work.held[a, slot], zero, work.trial[a, slot])
         if any_positive(absolute(given)):
-            first = model.row_slot[work.gathered[a, slot]] * model.dof_count
-            for dof in range(model.dof_count):
-                work.kick[dof, slot] = work.kick[dof, slot] + work.innovation[first + dof, slot] * given
+            row = work.gathered[a, slot]
+            push = model.row_slot[row] * model.dof_count
+            for dof in range(model.row_first[row], model.row_end[row]):
+                work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + dof, slot] * given
+    for dof in range(model.dof_count):
+        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
     for a in range(count):
         y = work.y_free[a, slot] + rate_change(model, work, a, slot)
         work.right[a, slot] = (work.goal[a, slot] - y) * work.held[a, slot]
@@ -202,11 +233,12 @@ def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
 
 @wp.func
 def rate_change(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """<j_a, w> of the entries of the dofs."""
-    first = model.row_rate_slot[work.gathered[a, slot]] * model.dof_count
+    """<j_a, w> of the entries of the dofs, from w / D in `work.change`."""
+    row = work.gathered[a, slot]
+    rate = model.row_rate_slot[row] * model.dof_count
     change = real(0.0, work.y_free[a, slot])
-    for dof in range(model.dof_count):
-        change = change + work.innovation[first + dof, slot] * (work.kick[dof, slot] * work.weight[dof, slot])
+    for dof in range(model.row_first[row], model.row_end[row]):
+        change = change + work.response[rate + dof, slot] * work.change[dof, slot]
     return change
 
 
@@ -219,7 +251,9 @@ def eliminate(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, s
         x = work.right[a, slot]
         size = absolute(x)
         for b in range(a):
-            t = work.couplings[a * m + b, slot] * work.pivot[b, slot]
+            t = work.ratios[a * m + b, slot]
+            if a >= lopsided:
+                t = work.couplings[a * m + b, slot] * work.pivot[b, slot]
             known = t * work.right[b, slot]
             x = x - known
             size = size + absolute(known)
@@ -232,9 +266,11 @@ def eliminate(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, s
         contradicts = absolute(x) - size * model.rounding[0, 0] * real(8.0, x)
         contradicts = where_positive(work.held[a, slot] - work.is_new[a, slot], contradicts, one - one)
         work.strain[a, slot] = where_positive(contradicts, x / work.mobility[a, slot], one - one)
-        t = work.couplings[a * m + a, slot]
-        enough = absolute(t) - model.rounding[0, 0]
-        work.pivot[a, slot] = where_positive(enough, one / where_positive(enough, t, one), one - one)
+        work.pivot[a, slot] = one
+        if a >= lopsided:
+            t = work.couplings[a * m + a, slot]
+            enough = absolute(t) - model.rounding[0, 0]
+            work.pivot[a, slot] = where_positive(enough, one / where_positive(enough, t, one), one - one)
     for k in range(count):
         a = count - 1 - k
         x = work.right[a, slot]
@@ -248,15 +284,17 @@ def eliminate(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, s
 def solve_guess(model: ModelArrays, work: WorkArrays, count: int, entries: int, lopsided: int, slot: int):
     """Write the impulses of the present guess, `work.trial`, and their w, `work.kick`."""
     orthogonalize(model, work, count, entries, slot)
-    set_couplings(model, work, count, slot)
+    set_couplings(model, work, count, lopsided, slot)
     give_impulses(model, work, count, slot)
     eliminate(model, work, count, lopsided, slot)
     for a in range(count):
         y = work.right[a, slot] * work.inverse[a, slot]
         work.right[a, slot] = y
         own = a * (model.dof_count + model.row_count)
-        for dof in range(model.dof_count):
+        for dof in range(work.first[a, slot], work.end[a, slot]):
             work.kick[dof, slot] = work.kick[dof, slot] + work.basis[own + dof, slot] * y
+    for dof in range(model.dof_count):
+        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
     spread(model, work, work.right, count, slot)
     add_strain(model, work, count, slot)
     for a in range(count):
@@ -444,11 +482,10 @@ def take_solution(model: ModelArrays, work: WorkArrays, count: int, slot: int):
     joining = work.joining[0, slot]
     zero = real(0.0, joining)
     for dof in range(model.dof_count):
-        work.u[dof, slot] = work.kick[dof, slot]
-    pass_outward(model, work, work.kick, 0, slot, vec3(zero, zero, zero))
-    for dof in range(model.dof_count):
-        v = work.v_free[dof, slot] + work.kick[dof, slot]
-        work.v_next[dof, slot] = where_positive(joining, v, work.v_next[dof, slot])
+        v = work.v_next[dof, slot]
+        work.v_next[dof, slot] = where_positive(joining, work.v_free[dof, slot], v)
+        work.kick[dof, slot] = where_positive(joining, work.kick[dof, slot], zero)
+    add_kick(model, work, work.v_next, slot)
     for a in range(count):
         row = work.gathered[a, slot]
         impulse = where_positive(work.active[row, slot], work.trial[a, slot], zero)

@@ -12,7 +12,13 @@ an environment does never depends on its neighbours in a lane.
 import warp as wp
 
 from warp_artic.constraints.rotation_limit import bend_window
-from warp_artic.constraints.rows import prepare_response, project, push_row, row_response, row_velocity
+from warp_artic.constraints.rows import (
+    prepare_response,
+    project,
+    push_row,
+    row_response,
+    row_velocity,
+)
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     add,
@@ -56,15 +62,15 @@ def prepare_responses(model: ModelArrays, work: WorkArrays, slot: int):
 def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Correct the limits of finite rotations for curvature in the environments that have an active one; these join."""
     first = model.row_count - model.rotation_rows
-    joining = real(0.0, h)
+    bends = real(0.0, h)
     for row in range(first, model.row_count):
-        joining = maximum(joining, work.active[row, slot])
-    work.joining[0, slot] = joining
-    found = any_positive(joining)
-    if found:
+        bends = maximum(bends, work.active[row, slot])
+    joining = real(0.0, h)
+    if any_positive(bends):
         for row in range(first, model.row_count):
-            bend_window(model, work, row, column, slot, h, joining)
-    return found
+            joining = maximum(joining, bend_window(model, work, row, column, slot, h, bends))
+    work.joining[0, slot] = joining
+    return any_positive(joining)
 
 
 @wp.func

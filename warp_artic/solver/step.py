@@ -3,7 +3,9 @@
     q_M = q moved by h/2 v,   M(q_M) (v+ - v) = h f(q_M, v + h/2 a) + J^T z,   q+ = q moved by h/2 v, then by h/2 v+
 with a the smooth acceleration of the step before, so that an impact does not leak into the forces of the next step.
 One evaluation a step; second order where motion is smooth. Springs, drives and dampers follow `phases.implicit`. Joints
-at a stop have no middle: they move by h v+ from where they were.
+at a stop have no middle: they move by h v+ from where they were. In trees with joints of two or three free rotations
+that turn fast, v + h/2 a gives way to the mean of v and v+ where it is not what a has promised: then the step is
+evaluated again (`velocities.expect_velocities`).
 
 With n substeps the velocities and positions advance n times by h / n, with constraint rows, springs and dampers at the
 positions that are reached, and the factors, responses and velocity forces of the step (Mimic Joints, PGS and TGS
@@ -15,6 +17,8 @@ import warp as wp
 from warp_artic.constraints.bouncing_limit import share_bounces
 from warp_artic.constraints.forces import report_forces
 from warp_artic.constraints.joint_limit import land_on_limits
+from warp_artic.constraints.rotation_limit import hold_limits
+from warp_artic.constraints.rows import add_responses
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -79,7 +83,7 @@ def step_column(
         own_sweeps = int(sweeps)
         if substep == substeps - 1:
             own_sweeps += last_sweeps
-        solve_velocities(model, control, work, column, slot, h_sub, substep, own_sweeps, settle)
+        solve_velocities(model, control, work, column, slot, h_sub, h, has_middle, substep, own_sweeps, settle)
         find_failure(model, state, work, column, slot)
         if with_forces == 1:
             report_forces(model, state, work, forces, column, slot, h_sub, substep, substeps)
@@ -89,6 +93,8 @@ def step_column(
             land_on_limits(model, work, column, slot, h_sub)
         move_joints(model, work, work.position, work.root, column, slot, h_sub, has_middle, 1)
         take_velocities(model, work, slot, h_sub)
+        if model.rotation_rows > 0:
+            hold_limits(model, work, column, slot, h_sub)
     store_state(model, state, work, column, slot)
     started = state.started[0, column]
     state.started[0, column] = real(1.0, started)
@@ -113,8 +119,8 @@ def place_step(
             work.u[dof, slot] = state.smooth_acceleration[dof, column]
         turn_rates(model, work, work.u, column, slot, h)
         for dof in range(model.dof_count):
-            work.v_next[dof, slot] = work.v[dof, slot] + half * work.u[dof, slot]
-        place_links(model, work, work.middle, work.middle_root, work.v_next, column, slot)
+            work.v_middle[dof, slot] = work.v[dof, slot] + half * work.u[dof, slot]
+        place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
         if model.spatial_leaves > 0:
             locate_links(model, work, work.middle_root, column, slot)
     else:
@@ -190,19 +196,17 @@ def keep_smooth_acceleration(
     zero = real(0.0, h)
     rate = state.started[0, column] / h
     for dof in range(model.dof_count):
-        work.u[dof, slot] = work.vdot[dof, slot]
+        work.v_free[dof, slot] = work.vdot[dof, slot]
     for row in range(model.stop_row):
         family = model.row_family[row]
+        work.smooth[row, slot] = zero
         if family != FIXED_TENDON_LIMIT and family != SPATIAL_TENDON_LIMIT and family != SOFT_LIMIT:
-            impulse = rate * work.impulse[row, slot]
-            if any_positive(absolute(impulse)):
-                response = model.row_slot[row] * model.dof_count
-                for dof in range(model.dof_count):
-                    work.u[dof, slot] = work.u[dof, slot] + work.response[response + dof, slot] * impulse
+            work.smooth[row, slot] = rate * work.impulse[row, slot]
+    add_responses(model, work, work.smooth, 0, model.stop_row, work.v_free, slot)
     per_second = one / h
     weight = one / real(float(substeps), h)
     for dof in range(model.dof_count):
-        smooth = work.u[dof, slot]
+        smooth = work.v_free[dof, slot]
         actual = (work.v_next[dof, slot] - work.v[dof, slot]) * per_second
         least = where_positive(smooth, maximum(minimum(actual, smooth), zero), minimum(maximum(actual, smooth), zero))
         mean = weight * least

@@ -14,7 +14,14 @@ from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drive
 from warp_artic.constraints.fixed_tendon import set_tendon_coefficients
 from warp_artic.constraints.link_velocity import find_link_motions
 from warp_artic.constraints.mimic import set_gears
-from warp_artic.constraints.rows import set_single_coefficient
+from warp_artic.constraints.rows import (
+    add_responses,
+    forget_rate,
+    forget_response,
+    prepare_response,
+    row_response,
+    set_single_coefficient,
+)
 from warp_artic.constraints.spatial_tendon import set_leaf_gradients
 from warp_artic.constraints.table import set_rows
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -24,6 +31,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     div,
     maximum,
+    minimum,
     mul,
     real,
     sub,
@@ -33,7 +41,7 @@ from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArra
 from warp_artic.model.families import DRIVE, FIXED_TENDON, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import spring_drag, spring_slope
-from warp_artic.phases.impulse_response import respond, respond_to_loads
+from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
@@ -41,8 +49,14 @@ from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
-BENDS = wp.constant(3)
+BENDS = wp.constant(4)
 """Times that the limits of finite rotations are corrected for curvature."""
+TURNED = wp.constant(0.02)
+"""Angle of a step from which on velocity forces may be found again [rad]."""
+EXPECTATIONS = wp.constant(2)
+"""Times that velocity forces are found again where they were found at velocities that the step does not have."""
+EXPECTED = wp.constant(0.002)
+"""Share of the largest angular rate by which the rates in the middle may be other than expected."""
 PASSES = wp.constant(4)
 """Times that saturated drives may leave the factors within a step."""
 
@@ -58,8 +72,7 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
         if model.row_family[row] == DRIVE:
             item = model.row_item[row]
             set_single_coefficient(model, work, row, slot, one)
-            respond(model, work, row, 0, slot)
-            inertia = one / work.response[model.row_dof[row], slot]
+            inertia = one / mobility(model, work, row, slot)
             work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
         if model.row_family[row] == MIMIC:
             set_gears(model, work, row, column, slot)
@@ -68,13 +81,11 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
 
 @wp.func
 def mobility(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """J M^-1 push of a row that has coefficients; uses up the first response."""
-    respond(model, work, row, 0, slot)
-    start = model.row_term[row]
-    r = work.coefficient[start, slot] * work.response[model.term_dof[start], slot]
-    for term in range(start + 1, start + model.row_terms[row]):
-        r = r + work.coefficient[term, slot] * work.response[model.term_dof[term], slot]
-    return r
+    """J M^-1 push of a row that has coefficients."""
+    forget_response(model, work, row, slot)
+    forget_rate(model, work, row, slot)
+    prepare_response(model, work, row, slot)
+    return row_response(model, work, row, slot)
 
 
 @wp.func
@@ -100,14 +111,16 @@ def solve_rows(
     """v+ with constraint rows, from `work.vdot`."""
     for dof in range(model.dof_count):
         work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
-    if model.bouncing_limits > 0:
-        prepare_bounces(model, control, work, column, slot, h)
-    if model.link_limits > 0:
-        find_link_motions(model, work, slot)
-    set_rows(model, work, column, slot, h)
-    for dof in range(model.dof_count):
-        work.v_free[dof, slot] = work.v_next[dof, slot]
-    settle_rows(model, work, column, slot, h, sweeps, settle)
+    if model.row_count > 0:
+        if model.bouncing_limits > 0:
+            prepare_bounces(model, control, work, column, slot, h)
+        if model.link_limits > 0:
+            find_link_motions(model, work, slot)
+        set_rows(model, work, column, slot, h)
+        add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
+        for dof in range(model.dof_count):
+            work.v_free[dof, slot] = work.v_next[dof, slot]
+        settle_rows(model, work, column, slot, h, sweeps, settle)
 
 
 @wp.func
@@ -139,6 +152,31 @@ def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int
 
 
 @wp.func
+def expect_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real, step: Real):
+    """Write the velocities of the middle of the step where those that it was placed with differ; says if any do.
+
+    It was placed with what the acceleration of the step before promised. Where joints turn by a good part of a radian
+    in a step, what velocity forces do at other velocities than those of the middle is work: a chain of ball joints, or
+    a spinning rod that slides along its cone, would gain energy without end.
+    """
+    size = real(0.0, h)
+    miss = real(0.0, h)
+    for dof in range(model.dof_count):
+        v = work.v[dof, slot]
+        smooth = work.vdot[dof, slot]
+        work.u[dof, slot] = real(0.5, h) * (v + work.v_next[dof, slot] + (step - h) * smooth)
+        if model.dof_is_linear[dof] == 0:
+            size = maximum(size, absolute(v))
+            miss = maximum(miss, absolute(work.u[dof, slot] - work.v_middle[dof, slot]))
+    differs = minimum(miss - size * real(EXPECTED, h), step * size - real(TURNED, h))
+    found = any_positive(differs)
+    if found:
+        for dof in range(model.dof_count):
+            work.v_middle[dof, slot] = where_positive(differs, work.u[dof, slot], work.v_middle[dof, slot])
+    return found
+
+
+@wp.func
 def solve_velocities(
     model: ModelArrays,
     control: ControlArrays,
@@ -146,6 +184,8 @@ def solve_velocities(
     column: int,
     slot: int,
     h: Real,
+    step: Real,
+    has_middle: int,
     substep: int,
     sweeps: int,
     settle: wp.Function,
@@ -175,6 +215,19 @@ def solve_velocities(
         solve_rows(model, control, work, column, slot, h, sweeps, settle)
         saturating = saturate_drives(model, work, column, slot, h)
         passes += 1
+    expectations = int(0)
+    while (
+        model.finite_rotations > 0
+        and has_middle == 1
+        and substep == 0
+        and expectations < EXPECTATIONS
+        and expect_velocities(model, work, slot, h, step)
+    ):
+        place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
+        factor(model, control, work, column, slot, h)
+        accelerate_links(model, work, work.vdot, column, slot)
+        solve_rows(model, control, work, column, slot, h, sweeps, settle)
+        expectations += 1
 
 
 @wp.func
