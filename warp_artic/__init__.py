@@ -10,6 +10,8 @@ wa.write_results("arm.usda", recording, "arm_baked.usdc")
 
 from importlib import import_module
 
+from warp_artic.usd.schemas import register_schemas
+
 _PUBLIC = {
     "ArticError": "warp_artic.errors",
     "DescriptionError": "warp_artic.errors",
@@ -22,11 +24,14 @@ _PUBLIC = {
     "SolverSettings": "warp_artic.solver.settings",
     "check_stage": "warp_artic.usd.read_stage",
     "read_stage": "warp_artic.usd.read_stage",
+    "schema_root": "warp_artic.usd.schemas",
     "write_results": "warp_artic.usd.write_results",
 }
 """Public name -> the module that has it; loaded when first asked for, so that no part costs before it is used."""
 
 __all__ = sorted(_PUBLIC)
+
+register_schemas()
 
 
 def __getattr__(name: str):

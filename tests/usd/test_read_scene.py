@@ -81,7 +81,7 @@ def test_first_of_several_scenes_is_used():
         ("float physics:gravityMagnitude = inf", "/scene.physics:gravityMagnitude: is inf, must be finite"),
         ("vector3f physics:gravityDirection = (0, nan, 0)", "/scene.physics:gravityDirection: is"),
         ("uint physxScene:timeStepsPerSecond = 0", "/scene.physxScene:timeStepsPerSecond: is 0, must be positive"),
-        ("int newton:maxSolverIterations = 0", "/scene.newton:maxSolverIterations: is 0, must be at least 1"),
+        ("int newton:maxSolverIterations = 0", "/scene.newton:maxSolverIterations: is 0, must be a whole number"),
     ],
 )
 def test_bad_scene_values(content, sentence):

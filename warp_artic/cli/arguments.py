@@ -6,9 +6,8 @@ import argparse
 import math
 from typing import NoReturn
 
-from warp_artic.solver.settings import INTEGRATORS, PRECISIONS, SOLVERS, SolverSettings
+from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVERS
 
-DEFAULTS = SolverSettings()
 LARGEST_COUNT = 2**31 - 1
 INPUTS_HELP = """\
 inputs: a .json or .npz file with any of these, in SI units and radians
@@ -21,9 +20,9 @@ step, and for a start state a number or one for each environment.
 """
 
 
-def _choices(names: tuple[str, ...], default: str) -> str:
-    """The help of an option with these values."""
-    return f"{' or '.join(names)}; default: {default}"
+def _choices(name: str, values: tuple[str, ...]) -> str:
+    """The help of a setting with these values."""
+    return f"{' or '.join(values)}; default: that of the stage, else {DEFAULTS[name]}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,15 +65,11 @@ def _add_simulate(commands) -> None:
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
     parser.add_argument("--environments", type=_count, default=1, metavar="N", help="copies; the first one is baked")
-    parser.add_argument("--solver", default=DEFAULTS.solver, metavar="NAME", help=_choices(SOLVERS, DEFAULTS.solver))
+    parser.add_argument("--solver", metavar="NAME", help=_choices("solver", SOLVERS))
     parser.add_argument("--position-iterations", type=_count, metavar="N", help="default: those of the stage")
     parser.add_argument("--velocity-iterations", type=_count, metavar="N", help="default: those of the stage")
-    parser.add_argument(
-        "--integrator", default=DEFAULTS.integrator, metavar="NAME", help=_choices(INTEGRATORS, DEFAULTS.integrator)
-    )
-    parser.add_argument(
-        "--precision", default=DEFAULTS.precision, metavar="NAME", help=_choices(PRECISIONS, DEFAULTS.precision)
-    )
+    parser.add_argument("--integrator", metavar="NAME", help=_choices("integrator", INTEGRATORS))
+    parser.add_argument("--precision", metavar="NAME", help=_choices("precision", PRECISIONS))
     parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
 
@@ -108,8 +103,9 @@ def _add_bench(commands) -> None:
     parser.add_argument("--models", nargs="+", metavar="NAME", help="default: all of them")
     parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024], metavar="N")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
+    precision = DEFAULTS["precision"]
     parser.add_argument(
-        "--precision", default=DEFAULTS.precision, metavar="NAME", help=_choices(PRECISIONS, DEFAULTS.precision)
+        "--precision", default=precision, metavar="NAME", help=f"{' or '.join(PRECISIONS)}; default: {precision}"
     )
     parser.add_argument("--repeats", type=_count, default=5, metavar="N", help="runs of each case; default: 5")
     parser.add_argument("--seconds", type=_number, default=0.5, metavar="S", help="length of a run; default: 0.5")

@@ -53,6 +53,9 @@ def _content(inspection: Inspection) -> dict:
     return {
         "gravity": list(scene.gravity),
         "time_step": scene.time_step,
+        "solver": scene.solver,
+        "integrator": scene.integrator,
+        "precision": scene.precision,
         "dof_names": list(scene.dof_names),
         "link_names": list(scene.link_names),
         "articulations": [_articulation(tree, inspection) for tree in scene.articulations],
@@ -170,6 +173,7 @@ def _text(content: dict) -> str:
     gravity = " ".join(f"{value:g}" for value in content["gravity"])
     step = content["time_step"]
     lines = [f"gravity {gravity} m/s^2, time step {'not authored' if step is None else f'{step:g} s'}"]
+    lines[0] += "".join(f", {content[name]}" for name in ("solver", "integrator", "precision") if content[name])
     for tree in content["articulations"]:
         lines += ["", f"articulation {tree['path']}: {tree['base']} base, {len(tree['links'])} links"]
         for link in tree["links"]:

@@ -17,6 +17,12 @@ class Scene:
     """[m/s^2], world axes of the stage."""
     time_step: float | None = None
     """Authored time step [s], if any."""
+    solver: str | None = None
+    """Authored name of the solver, if any; as in `SolverSettings`, like the next two."""
+    integrator: str | None = None
+    """Authored name of the integrator, if any."""
+    precision: str | None = None
+    """Authored name of the precision, if any."""
     link_names: tuple[str, ...] = ()
     """Paths of all links, depth first as composed on the stage."""
     dof_names: tuple[str, ...] = ()

@@ -13,24 +13,33 @@ LARGEST_COUNT = 1_000_000
 """Most sweeps that a setting may ask for."""
 PRECISIONS = ("float32", "float64")
 VARIANTS = ("auto", "lanes", "scalar")
+DEFAULTS = {
+    "dt": 1.0 / 240.0,
+    "solver": "direct",
+    "position_iterations": 4,
+    "velocity_iterations": 0,
+    "integrator": "midpoint",
+    "precision": "float32",
+}
+"""Of what neither the settings nor the stage decide."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SolverSettings:
-    """Settings of a step; None means: what the stage authors, else the default that is named."""
+    """Settings of a step; None means: what the stage authors, else what DEFAULTS has."""
 
     dt: float | None = None
-    """Time step [s]; default 1/240."""
-    solver: str = "direct"
+    """Time step [s]."""
+    solver: str | None = None
     """How constraint rows are solved: one of SOLVERS."""
     position_iterations: int | None = None
     """Of "pgs": sweeps over the active constraint rows, back and there, in a step; of "tgs": substeps, with such a
-    sweep in each; default 4."""
+    sweep in each."""
     velocity_iterations: int | None = None
-    """Of "pgs" and "tgs": further sweeps, in every substep; default 0."""
-    integrator: str = "midpoint"
+    """Of "pgs" and "tgs": further sweeps, in every substep."""
+    integrator: str | None = None
     """One of INTEGRATORS; "rk4" is for motion without limits, dry friction, tendons and other constraint rows."""
-    precision: str = "float32"
+    precision: str | None = None
     """"float32" or "float64"."""
     variant: str = "auto"
     """Kernel variant: "lanes" computes 16 or 8 environments at once on a CPU, "scalar" one; "auto" takes lanes on a CPU
@@ -47,7 +56,7 @@ class SolverSettings:
             ("variant", VARIANTS),
         ):
             value = getattr(self, name)
-            if value not in allowed:
+            if value not in allowed and (value is not None or name == "variant"):
                 raise SettingsError(f"{name}: {value!r} is not one of {', '.join(allowed)}")
 
     @property
@@ -63,15 +72,17 @@ class SolverSettings:
         """These settings with every None replaced by what the scene authors, else the default."""
         authored = {
             "dt": scene.time_step,
+            "solver": scene.solver,
+            "integrator": scene.integrator,
+            "precision": scene.precision,
             "position_iterations": _largest(tree.position_iterations for tree in scene.articulations),
             "velocity_iterations": _largest(tree.velocity_iterations for tree in scene.articulations),
         }
-        default = {"dt": 1.0 / 240.0, "position_iterations": 4, "velocity_iterations": 0}
         chosen = {}
         for field in fields(self):
             value = getattr(self, field.name)
             if value is None:
-                value = authored[field.name] if authored[field.name] is not None else default[field.name]
+                value = authored[field.name] if authored[field.name] is not None else DEFAULTS[field.name]
             chosen[field.name] = value
         return replace(self, **chosen)
 

@@ -31,6 +31,11 @@ class Attributes:
             self._names[prim] = frozenset(prim.GetAuthoredPropertyNames())
         return self._names[prim]
 
+    def pass_over(self, prim: Usd.Prim, prefix: str = "") -> None:
+        """Count the properties of a prim whose names begin so as reported: some finding tells about all of them."""
+        names = (name for name in self.names(prim) if name.startswith(prefix))
+        self.report.used.update(f"{prim.GetPath()}.{name}" for name in names)
+
     def authored(self, prim: Usd.Prim, name: str):
         """The value of an attribute if it has an authored one, else None."""
         if name not in self.names(prim):
@@ -70,6 +75,29 @@ class Attributes:
         if value is None:
             return ""
         return self._first(prim, name, value, f"words of {', '.join(allowed)}", lambda one: one in allowed)
+
+    def numbers(self, prim, name) -> list[float] | None:
+        """An array of finite numbers, as authored; empty where it is not authored, None, and an error, where wrong."""
+        return self._all(prim, name, "numbers", lambda one: _is_number(one) and abs(one) < UNBOUNDED)
+
+    def whole_numbers(self, prim, name) -> list[int] | None:
+        """An array of whole numbers; empty where it is not authored, None, and an error, where it is wrong."""
+        return self._all(prim, name, "whole numbers", lambda one: isinstance(one, int) and not isinstance(one, bool))
+
+    def words(self, prim, name, allowed: tuple[str, ...]) -> list[str] | None:
+        """An array of words; empty where it is not authored, None, and an error, where it is wrong."""
+        return self._all(prim, name, f"words of {', '.join(allowed)}", lambda one: one in allowed)
+
+    def _all(self, prim, name, what: str, is_right):
+        value = self.authored(prim, name)
+        if value is None:
+            return []
+        if not isinstance(value, ARRAYS):
+            return self._refuse(prim, name, f"is {_show(value)}, must be an array of {what}", None)
+        wrong = [one for one in value if not is_right(one)]
+        if wrong:
+            return self._refuse(prim, name, f"has {_show(wrong[0])}, must be an array of {what}", None)
+        return list(value)
 
     def _first(self, prim, name, value, what: str, is_right):
         if not isinstance(value, ARRAYS):

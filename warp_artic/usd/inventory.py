@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pxr import Usd, UsdGeom
@@ -9,6 +10,9 @@ from pxr import Usd, UsdGeom
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 
+TENDON_JOINTS = "warpArtic:joints"
+TENDON_BODY = "warpArtic:body"
+"""Relationships by which our tendons belong to an articulation."""
 PREDICATE = Usd.PrimIsActive & Usd.PrimIsDefined & Usd.PrimIsLoaded & ~Usd.PrimIsAbstract
 
 
@@ -25,6 +29,14 @@ class Inventory:
     roots: dict[str, Usd.Prim] = field(default_factory=dict)
     colliders: dict[str, list[Usd.Prim]] = field(default_factory=dict)
     """By the path of the body they move with; those of no body under the empty path."""
+    fixed_tendons: dict[str, Usd.Prim] = field(default_factory=dict)
+    spatial_tendons: dict[str, Usd.Prim] = field(default_factory=dict)
+    attachments: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Prims of our schemas of these names."""
+    attachments_below: dict[str, list[Usd.Prim]] = field(default_factory=dict)
+    """By the path of the prim right above them."""
+    tendons: dict[str, list[Usd.Prim]] = field(default_factory=dict)
+    """Our tendons, by the path of the joint that is named first, or of the link that the root is on."""
     instancers: list[str] = field(default_factory=list)
     """Paths of point instancers."""
     others: dict[str, Usd.Prim] = field(default_factory=dict)
@@ -38,10 +50,16 @@ class Inventory:
 
     def all_prims(self) -> list[Usd.Prim]:
         """Every prim listed here, in order."""
-        groups = (self.scenes, self.bodies, self.held, self.joints, self.roots, self.others)
+        tendons = (self.fixed_tendons, self.spatial_tendons, self.attachments)
+        groups = (self.scenes, self.bodies, self.held, self.joints, self.roots, *tendons, self.others)
         prims = {path: prim for group in groups for path, prim in group.items()}
         prims |= {str(prim.GetPath()): prim for group in self.colliders.values() for prim in group}
         return [prims[path] for path in sorted(prims, key=self.order.__getitem__)]
+
+    def tendons_of(self, paths: Iterable[str]) -> list[Usd.Prim]:
+        """Our tendons that belong to some joints or links, in the order of the stage."""
+        found = [prim for path in paths for prim in self.tendons.get(path, ())]
+        return sorted(found, key=lambda prim: self.order[str(prim.GetPath())])
 
     def has_schema(self, prim: Usd.Prim, schema: str) -> bool:
         """Whether a schema, with its instance after a colon if it has one, is applied to a prim."""
@@ -63,7 +81,19 @@ def take_inventory(stage: Usd.Stage, attributes: Attributes) -> Inventory:
         schemas = frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas())
         _own(inventory, attributes, prim, path, schemas)
         _classify(inventory, attributes, prim, path, schemas)
+    _place_tendons(inventory, attributes)
     return inventory
+
+
+def _place_tendons(inventory: Inventory, attributes: Attributes) -> None:
+    """Find the joint or link by which each of our tendons belongs to an articulation."""
+    for prim in inventory.fixed_tendons.values():
+        for target in attributes.targets(prim, TENDON_JOINTS)[:1]:
+            inventory.tendons.setdefault(str(target), []).append(prim)
+    for path, prim in inventory.spatial_tendons.items():
+        roots = inventory.attachments_below.get(path, [])
+        for target in attributes.targets(roots[0], TENDON_BODY)[:1] if len(roots) == 1 else ():
+            inventory.tendons.setdefault(inventory.body_of.get(str(target), ""), []).append(prim)
 
 
 def _own(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
@@ -95,6 +125,16 @@ def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path
         listed = True
     if kind in tokens.JOINTS:
         inventory.joints[path] = prim
+        listed = True
+    if kind == tokens.ARTIC_FIXED_TENDON:
+        inventory.fixed_tendons[path] = prim
+        listed = True
+    if kind == tokens.ARTIC_SPATIAL_TENDON:
+        inventory.spatial_tendons[path] = prim
+        listed = True
+    if kind == tokens.ARTIC_ATTACHMENT:
+        inventory.attachments[path] = prim
+        inventory.attachments_below.setdefault(path.rpartition("/")[0], []).append(prim)
         listed = True
     if schemas.intersection(tokens.ARTICULATION_ROOTS):
         inventory.roots[path] = prim

@@ -1,7 +1,7 @@
 """One table: a field of ours, and the attributes of each dialect that give it, in order of priority.
 
-The first authored attribute gives the value: Newton, then PhysX by axis, then PhysX by joint, then MuJoCo. Where two of
-them are authored and differ in SI units, that is reported.
+The first authored attribute gives the value: ours, then Newton, then PhysX by axis, then PhysX by joint, then MuJoCo.
+Where two of them are authored and differ in SI units, that is reported.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from pxr import Usd
 
-from warp_artic.usd import units
+from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.report import Reading
 from warp_artic.usd.units import Quantity
 
@@ -30,6 +31,8 @@ class Source:
     """Whether infinity is a value."""
     unset_below: float = -math.inf
     """Authored values below this mean unset."""
+    schema: str = ""
+    """The schema without which the attribute means nothing, where there is one."""
 
     def quantity(self, is_linear: bool) -> Quantity:
         """The quantity on an axis."""
@@ -37,6 +40,7 @@ class Source:
 
 
 ARMATURE = (units.MASS, units.INERTIA)
+IMPULSE = (units.IMPULSE, units.ANGULAR_IMPULSE)
 EFFORT = (units.FORCE, units.TORQUE)
 VISCOUS = (units.LINEAR_DAMPING, units.ANGULAR_DAMPING)
 VISCOUS_PER_RADIAN = (units.LINEAR_DAMPING, units.ANGULAR_DAMPING_PER_RADIAN)
@@ -44,36 +48,48 @@ SPEED = (units.LINEAR_VELOCITY, units.ANGULAR_VELOCITY)
 PLACE = (units.DISTANCE, units.ANGLE)
 STIFFNESS = (units.LINEAR_STIFFNESS, units.ANGULAR_STIFFNESS)
 GRADIENT = (units.LINEAR_GRADIENT, units.ANGULAR_GRADIENT)
+ENVELOPE = "physxDrivePerformanceEnvelope:{instance}"
 
 DOF_FIELDS: dict[str, tuple[Source, ...]] = {
     "armature": (
+        Source("warpArtic:joint:{instance}:armature", *ARMATURE),
         Source("newton:armature", *ARMATURE),
         Source("physxJointAxis:{instance}:armature", *ARMATURE),
         Source("physxJoint:armature", *ARMATURE),
         Source("mjc:armature", *ARMATURE),
     ),
     "velocity_limit": (
+        Source("warpArtic:joint:{instance}:velocityLimit", *SPEED, unbounded=True),
         Source("newton:velocityLimit", *SPEED, unbounded=True),
         Source("physxJointAxis:{instance}:maxJointVelocity", *SPEED, unbounded=True),
         Source("physxJoint:maxJointVelocity", *SPEED, unbounded=True),
     ),
     "static_effort": (
+        Source("warpArtic:joint:{instance}:staticFrictionEffort", *EFFORT),
         Source("newton:friction", *EFFORT),
         Source("physxJointAxis:{instance}:staticFrictionEffort", *EFFORT),
         Source("mjc:frictionloss", *EFFORT),
     ),
     "dynamic_effort": (
+        Source("warpArtic:joint:{instance}:dynamicFrictionEffort", *EFFORT),
         Source("newton:friction", *EFFORT),
         Source("physxJointAxis:{instance}:dynamicFrictionEffort", *EFFORT),
         Source("mjc:frictionloss", *EFFORT),
     ),
     "viscous": (
+        Source("warpArtic:joint:{instance}:viscousFrictionCoefficient", *VISCOUS),
         Source("newton:damping", *VISCOUS),
         Source("physxJointAxis:{instance}:viscousFrictionCoefficient", *VISCOUS),
         Source("mjc:damping", *VISCOUS_PER_RADIAN),
     ),
-    "position": (Source("state:{instance}:physics:position", *PLACE),),
-    "velocity": (Source("state:{instance}:physics:velocity", *SPEED),),
+    "position": (
+        Source("warpArtic:joint:{instance}:position", *PLACE),
+        Source("state:{instance}:physics:position", *PLACE),
+    ),
+    "velocity": (
+        Source("warpArtic:joint:{instance}:velocity", *SPEED),
+        Source("state:{instance}:physics:velocity", *SPEED),
+    ),
     "position_target": (Source("drive:{instance}:physics:targetPosition", *PLACE),),
     "velocity_target": (Source("drive:{instance}:physics:targetVelocity", *SPEED),),
     "max_force": (Source("drive:{instance}:physics:maxForce", *EFFORT, unbounded=True),),
@@ -91,51 +107,105 @@ DOF_FIELDS: dict[str, tuple[Source, ...]] = {
             "drive:{instance}:physics:damping", units.LINEAR_ACCELERATION_DAMPING, units.ANGULAR_ACCELERATION_DAMPING
         ),
     ),
-    "coefficient": (Source("physxJoint:jointFriction", units.NUMBER),),
+    "coefficient": (
+        Source("warpArtic:joint:{instance}:loadFrictionCoefficient", units.NUMBER),
+        Source("physxJoint:jointFriction", units.NUMBER),
+    ),
 }
 """Fields of a dof, its drive and its friction."""
 
 LIMIT_FIELDS: dict[str, tuple[Source, ...]] = {
     "stiffness": (
+        Source("warpArtic:joint:{instance}:limitStiffness", *STIFFNESS),
         Source("newton:limitStiffness", *STIFFNESS, unbounded=True, unset_below=0.0),
-        Source("physxLimit:{instance}:stiffness", *STIFFNESS),
+        Source("physxLimit:{instance}:stiffness", *STIFFNESS, schema=tokens.PHYSX_LIMIT),
     ),
     "damping": (
+        Source("warpArtic:joint:{instance}:limitDamping", *VISCOUS),
         Source("newton:limitDamping", *VISCOUS, unbounded=True, unset_below=0.0),
-        Source("physxLimit:{instance}:damping", *VISCOUS),
+        Source("physxLimit:{instance}:damping", *VISCOUS, schema=tokens.PHYSX_LIMIT),
     ),
-    "restitution": (Source("physxLimit:{instance}:restitution", units.NUMBER),),
-    "bounce_threshold": (Source("physxLimit:{instance}:bounceThreshold", *SPEED),),
+    "restitution": (
+        Source("warpArtic:joint:{instance}:limitRestitution", units.NUMBER),
+        Source("physxLimit:{instance}:restitution", units.NUMBER, schema=tokens.PHYSX_LIMIT),
+    ),
+    "bounce_threshold": (
+        Source("warpArtic:joint:{instance}:limitBounceThreshold", *SPEED),
+        Source("physxLimit:{instance}:bounceThreshold", *SPEED, schema=tokens.PHYSX_LIMIT),
+    ),
 }
 """Fields of a limit beside its bounds."""
 
 ENVELOPE_FIELDS: dict[str, tuple[Source, ...]] = {
-    "max_velocity": (Source("physxDrivePerformanceEnvelope:{instance}:maxActuatorVelocity", *SPEED, unbounded=True),),
-    "velocity_gradient": (Source("physxDrivePerformanceEnvelope:{instance}:speedEffortGradient", *GRADIENT),),
-    "velocity_resistance": (Source("physxDrivePerformanceEnvelope:{instance}:velocityDependentResistance", *VISCOUS),),
+    "max_impulse": (Source("warpArtic:drive:{instance}:maxImpulse", *IMPULSE, unbounded=True),),
+    "max_velocity": (
+        Source("warpArtic:drive:{instance}:maxVelocity", *SPEED, unbounded=True),
+        Source(f"{ENVELOPE}:maxActuatorVelocity", *SPEED, unbounded=True, schema=tokens.DRIVE_ENVELOPE),
+    ),
+    "velocity_gradient": (
+        Source("warpArtic:drive:{instance}:velocityGradient", *GRADIENT),
+        Source(f"{ENVELOPE}:speedEffortGradient", *GRADIENT, schema=tokens.DRIVE_ENVELOPE),
+    ),
+    "velocity_resistance": (
+        Source("warpArtic:drive:{instance}:velocityResistance", *VISCOUS),
+        Source(f"{ENVELOPE}:velocityDependentResistance", *VISCOUS, schema=tokens.DRIVE_ENVELOPE),
+    ),
 }
-"""Fields of the performance envelope of a drive."""
+"""What bounds a drive beside its largest force."""
 
 TENDON_FIELDS: dict[str, tuple[Source, ...]] = {
-    "stiffness": (Source("physxTendon:{instance}:stiffness", units.LINEAR_STIFFNESS),),
-    "damping": (Source("physxTendon:{instance}:damping", units.LINEAR_DAMPING),),
-    "limit_stiffness": (Source("physxTendon:{instance}:limitStiffness", units.LINEAR_STIFFNESS),),
-    "offset": (Source("physxTendon:{instance}:offset", units.DISTANCE),),
+    "stiffness": (
+        Source("warpArtic:stiffness", units.LINEAR_STIFFNESS),
+        Source("physxTendon:{instance}:stiffness", units.LINEAR_STIFFNESS),
+    ),
+    "damping": (
+        Source("warpArtic:damping", units.LINEAR_DAMPING),
+        Source("physxTendon:{instance}:damping", units.LINEAR_DAMPING),
+    ),
+    "limit_stiffness": (
+        Source("warpArtic:limitStiffness", units.LINEAR_STIFFNESS),
+        Source("physxTendon:{instance}:limitStiffness", units.LINEAR_STIFFNESS),
+    ),
+    "offset": (
+        Source("warpArtic:offset", units.DISTANCE),
+        Source("physxTendon:{instance}:offset", units.DISTANCE),
+    ),
 }
-"""Fields of the root of a tendon, fixed or spatial."""
+"""Fields of a tendon, fixed or spatial."""
 
 LENGTH_FIELDS: dict[str, tuple[Source, ...]] = {
-    "rest_length": (Source("physxTendon:{instance}:restLength", units.DISTANCE, unbounded=True),),
-    "lower": (Source("physxTendon:{instance}:lowerLimit", units.DISTANCE, unbounded=True),),
-    "upper": (Source("physxTendon:{instance}:upperLimit", units.DISTANCE, unbounded=True),),
+    "rest_length": (
+        Source("warpArtic:restLength", units.DISTANCE, unbounded=True),
+        Source("physxTendon:{instance}:restLength", units.DISTANCE, unbounded=True),
+    ),
+    "lower": (
+        Source("warpArtic:lowerLimit", units.DISTANCE, unbounded=True),
+        Source("physxTendon:{instance}:lowerLimit", units.DISTANCE, unbounded=True),
+    ),
+    "upper": (
+        Source("warpArtic:upperLimit", units.DISTANCE, unbounded=True),
+        Source("physxTendon:{instance}:upperLimit", units.DISTANCE, unbounded=True),
+    ),
 }
-"""Fields of the root of a fixed tendon, or of a leaf of a spatial one."""
+"""Fields of a fixed tendon, or of a leaf of a spatial one."""
 
 LINK_FIELDS: dict[str, tuple[Source, ...]] = {
-    "linear_damping": (Source("physxRigidBody:linearDamping", units.RATE),),
-    "angular_damping": (Source("physxRigidBody:angularDamping", units.RATE),),
-    "max_linear_velocity": (Source("physxRigidBody:maxLinearVelocity", units.LINEAR_VELOCITY, unbounded=True),),
-    "max_angular_velocity": (Source("physxRigidBody:maxAngularVelocity", units.ANGULAR_VELOCITY, unbounded=True),),
+    "linear_damping": (
+        Source("warpArtic:link:linearDamping", units.RATE),
+        Source("physxRigidBody:linearDamping", units.RATE),
+    ),
+    "angular_damping": (
+        Source("warpArtic:link:angularDamping", units.RATE),
+        Source("physxRigidBody:angularDamping", units.RATE),
+    ),
+    "max_linear_velocity": (
+        Source("warpArtic:link:maxLinearVelocity", units.LINEAR_VELOCITY, unbounded=True),
+        Source("physxRigidBody:maxLinearVelocity", units.LINEAR_VELOCITY, unbounded=True),
+    ),
+    "max_angular_velocity": (
+        Source("warpArtic:link:maxAngularVelocity", units.ANGULAR_VELOCITY, unbounded=True),
+        Source("physxRigidBody:maxAngularVelocity", units.ANGULAR_VELOCITY, unbounded=True),
+    ),
 }
 
 ARTICULATION_FIELDS: dict[str, tuple[Source, ...]] = {
@@ -151,10 +221,15 @@ ARTICULATION_FIELDS: dict[str, tuple[Source, ...]] = {
 
 SCENE_FIELDS: dict[str, tuple[Source, ...]] = {
     "steps_per_second": (
+        Source("warpArtic:scene:timeStepsPerSecond", units.RATE),
         Source("newton:timeStepsPerSecond", units.RATE),
         Source("physxScene:timeStepsPerSecond", units.RATE),
     ),
-    "position_iterations": (Source("newton:maxSolverIterations", units.NUMBER, unset_below=0.0),),
+    "position_iterations": (
+        Source("warpArtic:scene:positionIterations", units.NUMBER),
+        Source("newton:maxSolverIterations", units.NUMBER, unset_below=0.0),
+    ),
+    "velocity_iterations": (Source("warpArtic:scene:velocityIterations", units.NUMBER),),
 }
 
 
@@ -165,34 +240,40 @@ def resolve(
     sources: tuple[Source, ...],
     instances: tuple[str, ...] = ("",),
     is_linear: bool = True,
+    inventory: Inventory | None = None,
 ) -> Reading | None:
-    """The value of a field from the first authored source, or None when no source is authored."""
+    """The value of a field from the first authored source, or None when no source is authored.
+
+    `inventory` is needed where a source has a schema.
+    """
     found: list[Reading] = []
     names = attributes.names(prim)
     for source in sources:
         own = instances if "{instance}" in source.attribute else ("",)
         for instance in own:
             name = source.attribute.format(instance=instance)
-            if name in names:
+            if name in names and (not source.schema or inventory.has_schema(prim, f"{source.schema}:{instance}")):
                 reading = _read(attributes, prim, field, name, source, is_linear)
                 if reading is not None:
                     found.append(reading)
     if not found:
         return None
     for other in found[1:]:
-        if not math.isclose(other.value, found[0].value, rel_tol=1e-5, abs_tol=1e-12):
-            text = (
-                f"gives {field} {other.value:g} {other.unit}, but {_name(found[0])} gives {found[0].value:g} "
-                f"{found[0].unit}, which is used"
-            )
-            attributes.report.warn("dialects-differ", other.attribute, text)
+        report_difference(found[0], other, attributes)
     return found[0]
 
 
+def report_difference(used: Reading, other: Reading, attributes: Attributes) -> None:
+    """Report two values of one field that are not the same, with both."""
+    if not math.isclose(other.value, used.value, rel_tol=1e-5, abs_tol=1e-12):
+        text = f"gives {other.field} {_show(other)}, but {_name(used)} gives {_show(used)}, which is used"
+        attributes.report.warn("dialects-differ", other.attribute, text)
+
+
 def resolve_all(
-    attributes: Attributes, prim: Usd.Prim, fields: dict[str, tuple[Source, ...]], instance: str
+    attributes: Attributes, prim: Usd.Prim, fields: dict[str, tuple[Source, ...]], instance: str = ""
 ) -> dict[str, Reading]:
-    """The fields of a table that are authored under an instance name."""
+    """The fields of a table that are authored, under an instance name where the attributes have one."""
     found = {name: resolve(attributes, prim, name, sources, (instance,)) for name, sources in fields.items()}
     return {name: reading for name, reading in found.items() if reading is not None}
 
@@ -204,6 +285,10 @@ def _read(attributes, prim, field, name, source: Source, is_linear: bool) -> Rea
     quantity = source.quantity(is_linear)
     value = attributes.units.si(authored, quantity)
     return Reading(field, f"{prim.GetPath()}.{name}", authored, quantity.authored, value, quantity.si)
+
+
+def _show(reading: Reading) -> str:
+    return f"{reading.value:g}" + (f" {reading.unit}" if reading.unit != "1" else "")
 
 
 def _name(reading: Reading) -> str:

@@ -9,16 +9,14 @@ from warp_artic.description.spanning_forest import Branch
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
-from warp_artic.usd.lookup import ARTICULATION_FIELDS, resolve
+from warp_artic.usd.lookup import ARTICULATION_FIELDS, report_difference
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_couplings import with_couplings
 from warp_artic.usd.read_joint import read_joint
 from warp_artic.usd.read_link import read_link
-from warp_artic.usd.read_scene import SceneSettings
+from warp_artic.usd.read_scene import SceneSettings, read_iterations
 from warp_artic.usd.read_trees import TreePlan
 
-LEAST = {"position_iterations": 1, "velocity_iterations": 0}
-"""Smallest allowed iteration counts."""
 VELOCITIES = ("physics:velocity", "physics:angularVelocity")
 
 
@@ -47,24 +45,21 @@ def read_articulation(
         read.append(read_joint(ends, local, is_reversed, links, moves, inventory, attributes))
     if None in links or None in read or len(read) < len(plan.tree.branches):
         return None
-    position_iterations = _iterations(plan, "position_iterations", attributes)
     articulation = Articulation(
         path=plan.path,
         links=tuple(links),
         joints=tuple(read),
-        position_iterations=settings.position_iterations if position_iterations is None else position_iterations,
-        velocity_iterations=_iterations(plan, "velocity_iterations", attributes),
+        **_iterations(plan, settings, attributes),
     )
     return with_couplings(articulation, inventory, attributes, placements)
 
 
-def _iterations(plan: TreePlan, field: str, attributes: Attributes) -> int | None:
-    reading = resolve(attributes, plan.settings, field, ARTICULATION_FIELDS[field])
-    if reading is None:
-        return None
-    least = LEAST[field]
-    if reading.value < least or reading.value != int(reading.value):
-        text = f"is {reading.value:g}, must be a whole number of at least {least}"
-        attributes.report.error("iterations", reading.attribute, text)
-        return None
-    return int(reading.value)
+def _iterations(plan: TreePlan, settings: SceneSettings, attributes: Attributes) -> dict[str, int]:
+    """The iteration counts of our scene, else those of the articulation, else those of the scene."""
+    found = read_iterations(plan.settings, ARTICULATION_FIELDS, attributes)
+    for name, reading in settings.iterations.items():
+        if ".warpArtic:" in reading.attribute and name in found:
+            report_difference(reading, found[name], attributes)
+            found[name] = reading
+        found.setdefault(name, reading)
+    return {name: int(reading.value) for name, reading in found.items()}

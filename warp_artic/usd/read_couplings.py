@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
-from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.inventory import TENDON_BODY, TENDON_JOINTS, Inventory
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_fixed_tendon import read_fixed_tendons
+from warp_artic.usd.read_fixed_tendon_prims import read_fixed_tendon_prims
 from warp_artic.usd.read_mimic import read_mimics
 from warp_artic.usd.read_spatial_tendon import read_spatial_tendons
+from warp_artic.usd.read_spatial_tendon_prims import read_spatial_tendon_prims
+from warp_artic.usd.read_terms import refuse_empty
 
 OF_JOINTS = {
     tokens.TENDON_AXIS_ROOT: "the root of the fixed tendon {instance}",
     tokens.TENDON_AXIS: "an axis of the fixed tendon {instance}",
     tokens.PHYSX_MIMIC: "a mimic joint ({instance})",
     tokens.NEWTON_MIMIC: "a mimic joint",
+    tokens.ARTIC_MIMIC: "a mimic joint ({instance})",
 }
 """Schemas that only joints of articulations have, and what they make of them."""
 OF_LINKS = {
@@ -33,12 +37,27 @@ def with_couplings(
     articulation: Articulation, inventory: Inventory, attributes: Attributes, placements: Placements
 ) -> Articulation:
     """The articulation with its tendons and mimic joints."""
+    fixed = read_fixed_tendons(articulation, inventory, attributes)
+    own_fixed = read_fixed_tendon_prims(articulation, inventory, attributes)
+    spatial = read_spatial_tendons(articulation, inventory, attributes, placements)
+    own_spatial = read_spatial_tendon_prims(articulation, inventory, attributes, placements)
+    _report_doubles(own_fixed, fixed, lambda tendon: frozenset(tendon.dofs), attributes)
+    _report_doubles(own_spatial, spatial, lambda tendon: [one.link for one in tendon.attachments], attributes)
     return replace(
         articulation,
-        fixed_tendons=read_fixed_tendons(articulation, inventory, attributes),
-        spatial_tendons=read_spatial_tendons(articulation, inventory, attributes, placements),
+        fixed_tendons=(*fixed, *own_fixed),
+        spatial_tendons=(*spatial, *own_spatial),
         mimics=read_mimics(articulation, inventory, attributes),
     )
+
+
+def _report_doubles(own: tuple, others: tuple, course: Callable, attributes: Attributes) -> None:
+    """Warn of tendons of ours that run where one in a schema of others does, and may be the same one."""
+    for tendon in own:
+        for other in others:
+            if course(tendon) == course(other):
+                text = f"runs where the tendon {other.name} does: both act; if they are one, remove either"
+                attributes.report.warn("tendon-double", tendon.name, text)
 
 
 def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, attributes: Attributes) -> None:
@@ -57,3 +76,48 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
             if kind in OF_LINKS and path not in links:
                 text = f"has {OF_LINKS[kind].format(instance=instance)}, but is no link of an articulation"
                 attributes.report.error("coupling-stray", path, text)
+    _refuse_stray_prims(joints, links, inventory, attributes)
+
+
+def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory, attributes: Attributes) -> None:
+    """Report our tendons whose first joint, or whose root, is in no articulation, and attachments of no tendon."""
+    error = attributes.report.error
+    for path, prim in inventory.fixed_tendons.items():
+        targets = [str(target) for target in attributes.targets(prim, TENDON_JOINTS)]
+        place = f"{path}.{TENDON_JOINTS}"
+        if targets and targets[0] in joints:
+            continue
+        attributes.pass_over(prim)
+        if targets:
+            found = "in no articulation" if targets[0] in inventory.joints else "no joint"
+            error("coupling-stray", place, f"leads to {targets[0]}, which is {found}")
+        else:
+            refuse_empty(place, attributes)
+    for path in inventory.spatial_tendons:
+        roots = inventory.attachments_below.get(path, [])
+        if len(roots) != 1:
+            text = f"has {len(roots)} {tokens.ARTIC_ATTACHMENT} prims right below it, must have one: the root"
+            error("tendon-root", path, text)
+            continue
+        targets = [str(target) for target in attributes.targets(roots[0], TENDON_BODY)]
+        if not targets or inventory.body_of.get(targets[0]) not in links:
+            found = f"{targets[0]}, which is no link of an articulation, nor below one" if targets else "no prim"
+            place = f"{roots[0].GetPath()}.{TENDON_BODY}"
+            if not attributes.report.is_refused(place):
+                error("coupling-stray", place, f"leads to {found}; it must lead to a link")
+    for path in inventory.attachments:
+        above = path.rpartition("/")[0]
+        if above not in inventory.spatial_tendons and above not in inventory.attachments:
+            text = f"is right below neither a {tokens.ARTIC_SPATIAL_TENDON} nor a {tokens.ARTIC_ATTACHMENT}"
+            error("coupling-stray", path, text)
+    _pass_over_spatial(inventory, attributes, links)
+
+
+def _pass_over_spatial(inventory: Inventory, attributes: Attributes, links: set[str]) -> None:
+    """Count what belongs to spatial tendons that were refused above as reported."""
+    read = {str(prim.GetPath()) for link in links for prim in inventory.tendons.get(link, ())}
+    owner: dict[str, str] = {path: path for path in inventory.spatial_tendons}
+    for path, prim in {**inventory.spatial_tendons, **inventory.attachments}.items():
+        owner[path] = owner.get(path, owner.get(path.rpartition("/")[0], ""))
+        if owner[path] not in read:
+            attributes.pass_over(prim)

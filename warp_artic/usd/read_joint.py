@@ -9,7 +9,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_dof import instances_of, read_dof
-from warp_artic.usd.read_drive import report_idle_drives
+from warp_artic.usd.read_drive import report_idle
 from warp_artic.usd.read_limit import Freedom, read_freedom
 from warp_artic.usd.read_start import read_start
 
@@ -27,8 +27,8 @@ def read_joint(
     freedom = read_freedom(ends.prim, inventory, attributes)
     if not _fits_a_tree(ends.path, freedom, attributes):
         return None
-    driven = {instances_of(ends.prim, axis)[0] for axis in freedom.limits}
-    report_idle_drives(ends.prim, driven, inventory, attributes)
+    instances = [instances_of(ends.prim, axis) for axis in freedom.limits]
+    report_idle(ends.prim, instances, inventory, attributes)
     many = len(freedom.limits) > 1
     dofs = []
     for axis, limit in freedom.limits.items():

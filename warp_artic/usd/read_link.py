@@ -60,8 +60,9 @@ def _not_negative(prim: Usd.Prim, field: str, fallback: float, attributes: Attri
 
 def _angular_fallback(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> float:
     """PhysX damps rotations also where the asset does not say so."""
-    name = "physxRigidBody:angularDamping"
-    if not inventory.has_schema(prim, tokens.PHYSX_RIGID_BODY) or attributes.authored(prim, name) is not None:
+    names = [source.attribute for source in LINK_FIELDS["angular_damping"]]
+    is_authored = any(attributes.authored(prim, name) is not None for name in names)
+    if is_authored or not inventory.has_schema(prim, tokens.PHYSX_RIGID_BODY):
         return 0.0
     text = (
         f"angular damping is {PHYSX_ANGULAR_DAMPING} 1/s, the fallback of {tokens.PHYSX_RIGID_BODY}; author 0 for none"

@@ -1,9 +1,10 @@
-"""The mimic joints of an articulation, in the dialects of Newton and PhysX."""
+"""The mimic joints of an articulation, in our dialect and those of Newton and PhysX."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from pxr import Usd
 
@@ -15,59 +16,145 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import Source, resolve
+from warp_artic.usd.read_terms import TermNames, read_numbers, read_terms
+from warp_artic.usd.report import Reading
 from warp_artic.usd.units import Quantity
 
 NEWTON_REFERENCE = "newton:mimicJoint"
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A mimic joint as one schema has it."""
+
+    schema: str
+    """With its instance after a colon, if it has one."""
+    mimic: Mimic
+    is_rigid: bool = False
+    """Whether the schema has no say on compliance."""
 
 
 def read_mimics(articulation: Articulation, inventory: Inventory, attributes: Attributes) -> tuple[Mimic, ...]:
     """The mimic joints of an articulation, in the order of their followers; a wrong one is left out, with an error."""
     found: dict[int, Mimic] = {}
     for joint in articulation.joints:
-        prim = inventory.joints[joint.path]
-        if inventory.has_schema(prim, tokens.NEWTON_MIMIC):
-            mimic = _read_newton(joint, prim, articulation, inventory, attributes)
-            if mimic is not None:
-                found[mimic.dofs[0]] = mimic
-        taken: dict[int, str] = {}
-        for instance in inventory.instances(prim, tokens.PHYSX_MIMIC):
-            mimic = _read_physx(joint, prim, instance, articulation, inventory, attributes)
-            if mimic is None:
-                continue
-            follower = mimic.dofs[0]
-            if follower in taken:
-                text = (
-                    f"is a mimic joint twice, as {taken[follower]} and as {instance}, with one axis; keep one of them"
-                )
+        rivals: dict[int, list[_Claim]] = {}
+        for claim in _claims(joint, articulation, inventory, attributes):
+            kind, _, instance = claim.schema.partition(":")
+            others = rivals.setdefault(claim.mimic.dofs[0], [])
+            taken = [one.schema for one in others if one.schema.startswith(kind)]
+            if taken:
+                first = taken[0].partition(":")[2]
+                text = f"is a mimic joint twice, as {first} and as {instance}, with one axis; keep one of them"
                 attributes.report.error("mimic-twice", joint.path, text)
                 continue
-            taken[follower] = instance
-            found[follower] = _choose(found.get(follower), mimic, instance, joint, articulation, attributes)
+            others.append(claim)
+        for follower, claims in rivals.items():
+            found[follower] = _choose(claims, joint, articulation, attributes)
     return tuple(found[follower] for follower in sorted(found))
 
 
-def _choose(
-    newton: Mimic | None, physx: Mimic, instance: str, joint: Joint, articulation: Articulation, attributes: Attributes
-) -> Mimic:
-    """The mimic joint of both dialects: that of Newton, which has no say on compliance, where they agree."""
-    if newton is None:
-        return physx
-    same = newton.dofs == physx.dofs and newton.enabled == physx.enabled
-    for one, other in ((newton.gears[1], physx.gears[1]), (newton.offset, physx.offset)):
-        same = same and math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-9)
-    if not same:
-        found = (
-            f"{tokens.PHYSX_MIMIC}:{instance} gives {_show(physx, articulation)}, but {tokens.NEWTON_MIMIC} gives "
-            f"{_show(newton, articulation)}, which is used"
-        )
-        attributes.report.warn("dialects-differ", joint.path, found)
-        return newton
-    return replace(newton, natural_frequency=physx.natural_frequency, damping_ratio=physx.damping_ratio)
+def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attributes: Attributes) -> Iterator[_Claim]:
+    """What each schema makes of a joint, in order of priority; a wrong one is left out, with an error."""
+    prim = inventory.joints[joint.path]
+    for instance in inventory.instances(prim, tokens.ARTIC_MIMIC):
+        mimic = _read_own(joint, prim, instance, articulation, inventory, attributes)
+        if mimic is None:
+            attributes.pass_over(prim, f"warpArtic:mimic:{instance}:")
+        else:
+            yield _Claim(f"{tokens.ARTIC_MIMIC}:{instance}", mimic)
+    if inventory.has_schema(prim, tokens.NEWTON_MIMIC):
+        mimic = _read_newton(joint, prim, articulation, inventory, attributes)
+        if mimic is not None:
+            yield _Claim(tokens.NEWTON_MIMIC, mimic, is_rigid=True)
+    for instance in inventory.instances(prim, tokens.PHYSX_MIMIC):
+        mimic = _read_physx(joint, prim, instance, articulation, inventory, attributes)
+        if mimic is not None:
+            yield _Claim(f"{tokens.PHYSX_MIMIC}:{instance}", mimic)
 
 
-def _show(mimic: Mimic, articulation: Articulation) -> str:
-    off = "" if mimic.enabled else " (disabled)"
-    return f"q = {0.0 - mimic.gears[1]:g} q({articulation.dofs[mimic.dofs[1]].name}) + {0.0 - mimic.offset:g}{off}"
+def _choose(claims: list[_Claim], joint: Joint, articulation: Articulation, attributes: Attributes) -> Mimic:
+    """The first of several; where it has no say on compliance, with that of another that agrees with it."""
+    used = claims[0]
+    for other in claims[1:]:
+        is_compared = not (used.is_rigid or other.is_rigid)
+        if not _agree(used.mimic, other.mimic, is_compared):
+            one, two = (_show(claim.mimic, articulation, is_compared) for claim in (other, used))
+            found = f"{other.schema} gives {one}, but {used.schema} gives {two}, which is used"
+            attributes.report.warn("dialects-differ", joint.path, found)
+        elif used.is_rigid:
+            spring = {name: getattr(other.mimic, name) for name in ("natural_frequency", "damping_ratio")}
+            used = replace(used, mimic=replace(used.mimic, **spring), is_rigid=False)
+    return used.mimic
+
+
+def _agree(one: Mimic, other: Mimic, with_compliance: bool) -> bool:
+    """Whether two mimic joints mean the same."""
+    numbers = [[*mimic.gears, mimic.offset] for mimic in (one, other)]
+    if with_compliance:
+        for mimic, own in zip((one, other), numbers):
+            is_spring = mimic.natural_frequency > 0.0
+            own += [mimic.natural_frequency, mimic.damping_ratio] if is_spring else [0.0, 0.0]
+    same = one.dofs == other.dofs and one.enabled == other.enabled
+    return same and all(math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-9) for a, b in zip(*numbers))
+
+
+def _show(mimic: Mimic, articulation: Articulation, with_compliance: bool) -> str:
+    terms = [f"{0.0 - gear:g} q({articulation.dofs[dof].name})" for dof, gear in zip(mimic.dofs[1:], mimic.gears[1:])]
+    spring = ""
+    if with_compliance:
+        spring = f", {mimic.natural_frequency:g} rad/s" if mimic.natural_frequency > 0.0 else ", hard"
+        spring += f", damping ratio {mimic.damping_ratio:g}"
+    return f"q = {' + '.join(terms)} + {0.0 - mimic.offset:g}{spring}{'' if mimic.enabled else ' (disabled)'}"
+
+
+def _read_own(
+    joint: Joint,
+    prim: Usd.Prim,
+    instance: str,
+    articulation: Articulation,
+    inventory: Inventory,
+    attributes: Attributes,
+) -> Mimic | None:
+    """q_0 = offset + sum gear_i q_i."""
+    prefix = f"warpArtic:mimic:{instance}:"
+    names = TermNames(f"{prefix}leaders", f"{prefix}leaderIndices", f"{prefix}leaderAxes")
+    follower = find_dof(articulation, joint, prim, instance, joint.path, attributes)
+    leaders = read_terms(prim, names, articulation, inventory, attributes)
+    if follower is None or leaders is None:
+        return None
+    if follower in leaders:
+        text = f"leads to {articulation.dofs[follower].name}: a joint cannot mimic itself"
+        attributes.report.error("mimic-self", f"{joint.path}.{names.joints}", text)
+        return None
+    gears = read_numbers(prim, f"{prefix}gears", len(leaders), attributes)
+    if gears is None:
+        return None
+    name = articulation.dofs[follower].name
+    values = []
+    for leader, gear in zip(leaders, gears or [1.0] * len(leaders)):
+        quantity, _ = _quantities(articulation, (follower, leader))
+        values.append(attributes.units.si(gear, quantity))
+        if gears:
+            reading = Reading(
+                "mimic_gear", f"{joint.path}.{prefix}gears", gear, quantity.authored, values[-1], quantity.si
+            )
+            attributes.report.readings[name].append(reading)
+    dofs = (follower, *leaders)
+    _, place = _quantities(articulation, dofs[:2])
+
+    def number(field: str, name: str, quantity: Quantity) -> float:
+        return _number(prim, f"mimic_{field}", f"{prefix}{name}", 0.0, quantity, dofs, articulation, attributes)
+
+    return Mimic(
+        name=name,
+        dofs=dofs,
+        gears=(1.0, *(0.0 - value for value in values)),
+        offset=0.0 - number("offset", "offset", place),
+        natural_frequency=number("natural_frequency", "naturalFrequency", units.NATURAL_FREQUENCY),
+        damping_ratio=number("damping_ratio", "dampingRatio", units.NUMBER),
+        enabled=attributes.flag(prim, f"{prefix}enabled", True),
+    )
 
 
 def _read_newton(

@@ -1,8 +1,8 @@
-"""The physics scene: gravity, time step and iteration counts."""
+"""The physics scene: gravity, time step, solver and iteration counts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from pxr import Usd, UsdGeom
@@ -10,10 +10,19 @@ from pxr import Usd, UsdGeom
 from warp_artic.usd import units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.lookup import SCENE_FIELDS, resolve
+from warp_artic.usd.lookup import SCENE_FIELDS, Source, resolve
+from warp_artic.usd.report import Reading
 
 EARTH = 9.81
 """Gravity where none is authored [m/s^2]."""
+WORDS = {
+    "solver": ("direct", "pgs", "tgs"),
+    "integrator": ("midpoint", "rk4", "semi_implicit"),
+    "precision": ("float32", "float64"),
+}
+"""What our schema of a scene can say in words, as `SolverSettings` has them."""
+LEAST = {"position_iterations": 1, "velocity_iterations": 0}
+"""Smallest allowed iteration counts."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,10 @@ class SceneSettings:
 
     gravity: tuple[float, float, float]
     time_step: float | None = None
-    position_iterations: int | None = None
+    iterations: dict[str, Reading] = field(default_factory=dict)
+    """By the names in LEAST."""
+    words: dict[str, str] = field(default_factory=dict)
+    """By the names in WORDS."""
 
 
 def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -> SceneSettings:
@@ -37,16 +49,30 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
     if rate is not None and rate.value <= 0.0:
         attributes.report.error("time-step", rate.attribute, f"is {rate.value:g}, must be positive")
         rate = None
-    iterations = resolve(attributes, prim, "position_iterations", SCENE_FIELDS["position_iterations"])
-    if iterations is not None and iterations.value < 1.0:
-        text = f"is {iterations.value:g}, must be at least 1, or -1 for the default"
-        attributes.report.error("iterations", iterations.attribute, text)
-        iterations = None
+    words = {name: attributes.token(prim, f"warpArtic:scene:{name}", "", allowed) for name, allowed in WORDS.items()}
     return SceneSettings(
         _gravity(prim, attributes, up),
         None if rate is None else 1.0 / rate.value,
-        None if iterations is None else int(iterations.value),
+        read_iterations(prim, SCENE_FIELDS, attributes),
+        {name: word for name, word in words.items() if word},
     )
+
+
+def read_iterations(
+    prim: Usd.Prim, fields: dict[str, tuple[Source, ...]], attributes: Attributes
+) -> dict[str, Reading]:
+    """The iteration counts that a table finds on a prim; one that cannot be is left out, with an error."""
+    found = {}
+    for name, least in LEAST.items():
+        reading = resolve(attributes, prim, name, fields[name])
+        if reading is None:
+            continue
+        if reading.value < least or reading.value != int(reading.value):
+            text = f"is {reading.value:g}, must be a whole number of at least {least}"
+            attributes.report.error("iterations", reading.attribute, text)
+            continue
+        found[name] = reading
+    return found
 
 
 def _up_axis(stage: Usd.Stage, attributes: Attributes) -> int:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pxr import Usd
 
 from warp_artic.description.limit import Limit
-from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import LIMIT_FIELDS, Reading, resolve
@@ -23,10 +22,9 @@ def read_soft_limit(
     attributes: Attributes,
 ) -> tuple[Limit | None, list[Reading]]:
     """The limit with what its schemas add to its bounds, and where the values came from."""
-    applied = tuple(name for name in instances if inventory.has_schema(prim, f"{tokens.PHYSX_LIMIT}:{name}"))
     readings, values = [], {}
     for field, sources in LIMIT_FIELDS.items():
-        reading = resolve(attributes, prim, f"limit_{field}", sources, applied, is_linear)
+        reading = resolve(attributes, prim, f"limit_{field}", sources, instances, is_linear, inventory)
         if reading is None:
             continue
         if reading.value < 0.0 or (field == "restitution" and reading.value > 1.0):

@@ -141,6 +141,7 @@ def _read(stage: Usd.Stage, attributes: Attributes) -> Scene | None:
         articulations=tuple(articulations),
         gravity=settings.gravity,
         time_step=settings.time_step,
+        **settings.words,
         link_names=tuple(links),
         dof_names=tuple(dof.name for joint in all_joints for dof in joint.dofs),
     )

@@ -57,6 +57,10 @@ class Report:
         """Add a finding, once."""
         self.found.setdefault(diagnostic)
 
+    def is_refused(self, path: object) -> bool:
+        """Whether there is an error about a path."""
+        return any(error.path == str(path) for error in self.errors)
+
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Everything found, in the order found."""

@@ -32,6 +32,17 @@ ATTACHMENT_LEAF = "PhysxTendonAttachmentLeafAPI"
 PHYSX_MIMIC = "PhysxMimicJointAPI"
 NEWTON_MIMIC = "NewtonMimicAPI"
 
+ARTIC_SCENE = "WarpArticSceneAPI"
+ARTIC_LINK = "WarpArticLinkAPI"
+ARTIC_DRIVE = "WarpArticDriveAPI"
+"""Brings a PhysicsDriveAPI with it, also where its plugin is not registered."""
+ARTIC_JOINT = "WarpArticJointAPI"
+ARTIC_MIMIC = "WarpArticMimicAPI"
+ARTIC_FIXED_TENDON = "WarpArticFixedTendon"
+ARTIC_SPATIAL_TENDON = "WarpArticSpatialTendon"
+ARTIC_ATTACHMENT = "WarpArticTendonAttachment"
+ARTIC_TENDON_STATE = "WarpArticTendonStateAPI"
+
 NAMESPACES = ("physics:", "physx", "newton:", "mjc:", "state:", "drive:", "limit:", "warpArtic:")
 """How the names of physics attributes begin."""
 SCHEMA_FAMILIES = ("Physics", "Physx", "Newton", "Mjc", "WarpArtic")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pxr import Usd
 
 from warp_artic.usd import tokens
@@ -29,9 +31,26 @@ READ_SCHEMAS = frozenset(
         "NewtonJointAPI",
         "NewtonMassAPI",
         "MjcJointAPI",
+        tokens.ARTIC_SCENE,
+        tokens.ARTIC_LINK,
+        tokens.ARTIC_DRIVE,
+        tokens.ARTIC_JOINT,
+        tokens.ARTIC_MIMIC,
+        tokens.ARTIC_TENDON_STATE,
     }
 )
-"""Schemas with attributes that are read, without instance."""
+"""Schemas with attributes that are read, or that a run writes, without instance."""
+READ_TYPES = (
+    *tokens.JOINTS,
+    tokens.SCENE,
+    tokens.ARTIC_FIXED_TENDON,
+    tokens.ARTIC_SPATIAL_TENDON,
+    tokens.ARTIC_ATTACHMENT,
+)
+OUTPUTS = re.compile(
+    r"warpArtic:(link:incomingJoint(Force|Torque)|joint:\w+:(effort|mimicError)|(tendon:.+:)?(length|speed|force))"
+)
+"""Attributes that a run has written, and nobody reads."""
 
 HARMLESS = (
     "physxScene:",
@@ -91,7 +110,7 @@ def report_unused(inventory: Inventory, attributes: Attributes) -> None:
 
 def _report_property(prim: Usd.Prim, name: str, attributes: Attributes) -> None:
     path = f"{prim.GetPath()}.{name}"
-    if path in attributes.report.used:
+    if path in attributes.report.used or OUTPUTS.fullmatch(name):
         return
     attribute = prim.GetAttribute(name)
     if attribute and not attribute.HasAuthoredValue():
@@ -106,7 +125,7 @@ def _report_property(prim: Usd.Prim, name: str, attributes: Attributes) -> None:
 
 def _report_schemas(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> None:
     kind = prim.GetTypeName()
-    if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in (*tokens.JOINTS, tokens.SCENE, *TYPES):
+    if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in (*READ_TYPES, *TYPES):
         _report_name(prim, f"a prim of type {kind}", kind, attributes)
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
         kind = schema.partition(":")[0]
