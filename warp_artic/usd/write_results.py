@@ -1,4 +1,4 @@
-"""A run layer over a stage: link poses and joint states as time samples; the stage itself is never edited."""
+"""A run layer over a stage: poses, joint states and forces as time samples; the stage itself is never edited."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from warp_artic.errors import SettingsError, SolveError, StageError
 from warp_artic.sim.recording import Recording
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.time_samples import sample_times
+from warp_artic.usd.units import Units
+from warp_artic.usd.write_incoming_forces import write_incoming_forces
 from warp_artic.usd.write_joints import write_joints
 from warp_artic.usd.write_links import write_links
+from warp_artic.usd.write_tendons import write_tendons
 
 SUFFIXES = (".usd", ".usda", ".usdc")
 NOT_INHERITED = ("subLayers", "subLayerOffsets", "layerRelocates", "comment", "documentation", "customLayerData")
@@ -27,6 +30,9 @@ def write_results(
     frames_per_second: float | None = None,
 ) -> None:
     """Write the motion of one environment to `output` (.usd, .usda or .usdc), a layer over `stage`.
+
+    Beside poses it has the outputs of our schemas, of the quantities that are recorded: positions, velocities and
+    efforts of joints, lengths and forces of tendons, errors of mimic joints, forces by joints on links.
 
     There is one sample a frame (interpolated between records where a frame falls between two), at the stage's frame
     rate unless `frames_per_second` is given, or one a record where records are further apart; and one for the last
@@ -43,12 +49,14 @@ def write_results(
     root = stage.GetRootLayer()
     start = root.startTimeCode if root.HasStartTimeCode() else 0.0
     codes = (start + times * root.timeCodesPerSecond).tolist()
+    units = Units(UsdGeom.GetStageMetersPerUnit(stage), UsdPhysics.GetStageKilogramsPerUnit(stage))
 
     layer = Sdf.Layer.CreateAnonymous(".usda")
     _write_stage_metadata(layer, stage, recording, codes, Path(output))
     with Sdf.ChangeBlock():
         write_links(layer, stage, recording, environment, times, codes)
-        write_joints(layer, stage, recording, environment, times, codes)
+        for write in (write_joints, write_tendons, write_incoming_forces):
+            write(layer, stage, recording, environment, times, codes, units)
     _export(layer, Path(output))
 
 
