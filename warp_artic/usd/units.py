@@ -39,6 +39,12 @@ class Units:
         """A value in SI units and radians, or an array of them, as it is authored."""
         return value / self._factor(quantity)
 
+    def authored_exactly(self, value: float, quantity: Quantity) -> float:
+        """The number that is read as this value; the nearest one where rounding leaves none."""
+        near = self.authored(value, quantity)
+        below, above = math.nextafter(near, -math.inf), math.nextafter(near, math.inf)
+        return next((number for number in (near, below, above) if self.si(number, quantity) == value), near)
+
     def _factor(self, quantity: Quantity) -> float:
         return self.meters**quantity.length * self.kilograms**quantity.mass * DEGREE**quantity.degrees
 
