@@ -51,14 +51,28 @@ class Conversion:
         """A prim of the copy."""
         return self.stage.GetPrimAtPath(path)
 
-    def can_edit(self, path: str) -> bool:
-        """Whether a prim can be edited; inside an instance none can be."""
-        return not self.prim(path).IsInstanceProxy()
+    def leave(self, paths: Iterable[str], reason: str) -> None:
+        """List what stays as it is, each path once."""
+        listed = {left.path for left in self.left}
+        self.left += [Left(path, reason) for path in dict.fromkeys(paths) if path not in listed]
+
+    def obstacle(self, prim: Usd.Prim, names: Iterable[str]) -> str:
+        """Why properties of a prim cannot be rewritten; empty where they can be."""
+        if self.prim(str(prim.GetPath())).IsInstanceProxy():
+            return "is inside an instance, which cannot be edited"
+        attributes = (prim.GetAttribute(name) for name in names)
+        if any(attribute and attribute.ValueMightBeTimeVarying() for attribute in attributes):
+            return "has time samples, or goes with what has: rewritten it would only have the value at the start"
+        return ""
+
+    def begun(self, prim: Usd.Prim, prefix: str) -> list[str]:
+        """Authored properties of a prim whose names begin so."""
+        return sorted(name for name in self.attributes.names(prim) if name.startswith(prefix))
 
     def retire(self, prim: Usd.Prim, prefix: str, schema: str) -> None:
         """Take out a schema, and the properties whose names begin so."""
         self.prim(str(prim.GetPath())).RemoveAppliedSchema(schema)
-        self.remove(prim, [name for name in self.attributes.names(prim) if name.startswith(prefix)])
+        self.remove(prim, self.begun(prim, prefix))
 
     def remove(self, prim: Usd.Prim, names: Iterable[str]) -> None:
         """Take out properties."""

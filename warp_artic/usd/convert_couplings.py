@@ -10,14 +10,19 @@ from warp_artic.description.tendon import FixedTendon, SpatialTendon
 from warp_artic.usd import tokens, units
 from warp_artic.usd.author_joints import mimic as author_mimic
 from warp_artic.usd.author_tendons import attachment, fixed_tendon, spatial_tendon
-from warp_artic.usd.conversion import Conversion, Left, Rewrite
+from warp_artic.usd.conversion import Conversion, Rewrite
 from warp_artic.usd.read_dof import instances_of
 from warp_artic.usd.read_mimic import quantities_of
 
-MIMICS = {tokens.PHYSX_MIMIC: "physxMimicJoint:{instance}:", tokens.NEWTON_MIMIC: "newton:mimic"}
-"""Schemas of mimic joints, and how the properties of each begin."""
+MIMICS = (tokens.PHYSX_MIMIC, tokens.NEWTON_MIMIC)
 OF_JOINTS = (tokens.TENDON_AXIS_ROOT, tokens.TENDON_AXIS)
 OF_LINKS = (tokens.ATTACHMENT_ROOT, tokens.ATTACHMENT, tokens.ATTACHMENT_LEAF)
+PREFIXES = {
+    tokens.PHYSX_MIMIC: "physxMimicJoint:{instance}:",
+    tokens.NEWTON_MIMIC: "newton:mimic",
+    **dict.fromkeys((*OF_JOINTS, *OF_LINKS), "physxTendon:{instance}:"),
+}
+"""How the properties of each schema begin."""
 
 
 def convert_couplings(conversion: Conversion) -> None:
@@ -36,8 +41,11 @@ def _convert_mimic(mimic: Mimic, tree: Articulation, conversion: Conversion) -> 
         schemas = [schema for schema in schemas if schema.partition(":")[2] in ("", axis)]
     if not schemas:
         return
-    if not conversion.can_edit(path):
-        conversion.left += [Left(path, f"{schema} is inside an instance") for schema in schemas]
+    prefixes = {schema: _prefix(schema) for schema in schemas}
+    names = [name for prefix in prefixes.values() for name in conversion.begun(prim, prefix)]
+    if obstacle := conversion.obstacle(prim, names):
+        conversion.leave((f"{path}: {schema}" for schema in schemas), obstacle)
+        conversion.leave((f"{path}.{name}" for name in names), obstacle)
         return
     now = ""
     if not conversion.inventory.has_schema(prim, f"{tokens.ARTIC_MIMIC}:{axis}"):
@@ -55,9 +63,8 @@ def _convert_mimic(mimic: Mimic, tree: Articulation, conversion: Conversion) -> 
             enabled=mimic.enabled,
         )
         now = f"{path}: {tokens.ARTIC_MIMIC}:{axis}"
-    for schema in schemas:
-        kind, _, instance = schema.partition(":")
-        conversion.retire(prim, MIMICS[kind].format(instance=instance), schema)
+    for schema, prefix in prefixes.items():
+        conversion.retire(prim, prefix, schema)
         conversion.rewritten.append(Rewrite(f"{path}: {schema}", now))
 
 
@@ -70,10 +77,14 @@ def _convert_tendons(tree: Articulation, conversion: Conversion) -> None:
     old = [(prim, schemas) for prim, schemas in old if schemas]
     if not old:
         return
-    paths = (tree.path, *(str(prim.GetPath()) for prim, _ in old))
-    if conversion.prim(tree.path).IsInstance() or not all(map(conversion.can_edit, paths)):
-        for prim, schemas in old:
-            conversion.left += [Left(str(prim.GetPath()), f"{one} is inside an instance") for one in schemas]
+    names = [(prim, conversion.begun(prim, _prefix(schema))) for prim, schemas in old for schema in schemas]
+    obstacles = {conversion.obstacle(prim, own) for prim, own in names} - {""}
+    if conversion.prim(tree.path).IsInstance():
+        obstacles = {"is inside an instance, which cannot be edited"}
+    if obstacles:
+        reason = min(obstacles)
+        conversion.leave((f"{prim.GetPath()}: {schema}" for prim, schemas in old for schema in schemas), reason)
+        conversion.leave((f"{prim.GetPath()}.{name}" for prim, own in names for name in own), reason)
         return
     named: dict[str, str] = {}
     for one in tree.fixed_tendons:
@@ -85,9 +96,15 @@ def _convert_tendons(tree: Articulation, conversion: Conversion) -> None:
     for prim, schemas in old:
         for schema in schemas:
             kind, _, instance = schema.partition(":")
-            conversion.retire(prim, f"physxTendon:{instance}:", schema)
+            conversion.retire(prim, _prefix(schema), schema)
             tendon = _tendon_of(tree, f"{prim.GetPath()}:{instance}", kind in OF_JOINTS, instance)
             conversion.rewritten.append(Rewrite(f"{prim.GetPath()}: {schema}", named.get(tendon, "")))
+
+
+def _prefix(schema: str) -> str:
+    """How the properties of an applied schema begin."""
+    kind, _, instance = schema.partition(":")
+    return PREFIXES[kind].format(instance=instance)
 
 
 def _tendon_of(tree: Articulation, name: str, on_joint: bool, instance: str) -> str:

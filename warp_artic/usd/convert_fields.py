@@ -8,7 +8,7 @@ from pxr import Usd
 
 from warp_artic.description.joint import Dof
 from warp_artic.usd import tokens
-from warp_artic.usd.conversion import FOREIGN, Conversion, Left, Rewrite
+from warp_artic.usd.conversion import FOREIGN, Conversion, Rewrite
 from warp_artic.usd.edit import Edit
 from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, LIMIT_FIELDS, LINK_FIELDS, Source, resolve
 from warp_artic.usd.read_dof import instances_of
@@ -68,8 +68,8 @@ def _convert(
         schema = next((schema for prefix, schema in OURS.items() if own.attribute.startswith(prefix)), None)
         if not old or schema is None:
             continue
-        if not conversion.can_edit(path):
-            conversion.left += [Left(f"{path}.{name}", "it is inside an instance") for name in old]
+        if obstacle := conversion.obstacle(prim, old):
+            conversion.leave((f"{path}.{name}" for name in old), obstacle)
             continue
         sources = fields[field]
         used = resolve(conversion.attributes, prim, field, sources, instances, is_linear, conversion.inventory)

@@ -8,7 +8,7 @@ from pathlib import Path
 from pxr import Sdf, Usd, UsdUtils
 
 from warp_artic.usd.attributes import Attributes
-from warp_artic.usd.conversion import FOREIGN, Conversion, Left
+from warp_artic.usd.conversion import FOREIGN, Conversion
 from warp_artic.usd.convert_couplings import convert_couplings
 from warp_artic.usd.convert_fields import convert_fields
 from warp_artic.usd.inventory import take_inventory
@@ -62,10 +62,6 @@ NO_WORD = "has no counterpart in our schemas of joints, drives, links, mimic joi
 
 def _list_left(conversion: Conversion) -> None:
     """Add the attributes of other schemas that are still there."""
-    listed = {left.path for left in conversion.left}
     for prim in Usd.PrimRange.Stage(conversion.stage, Usd.TraverseInstanceProxies()):
-        for attribute in prim.GetAuthoredAttributes():
-            path = str(attribute.GetPath())
-            is_old = attribute.GetName().startswith(FOREIGN) and attribute.HasAuthoredValue()
-            if is_old and path not in listed and str(prim.GetPath()) not in listed:
-                conversion.left.append(Left(path, NO_WORD))
+        attributes = (one for one in prim.GetAuthoredAttributes() if one.HasAuthoredValue())
+        conversion.leave((str(one.GetPath()) for one in attributes if one.GetName().startswith(FOREIGN)), NO_WORD)

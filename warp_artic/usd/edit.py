@@ -117,9 +117,8 @@ class Edit:
 
     def write(self, prim: Usd.Prim) -> Usd.Prim:
         """Author everything in the edit target of the stage."""
-        with Sdf.ChangeBlock():
-            for schema in self._schemas:
-                prim.AddAppliedSchema(schema)
+        for schema in self._schemas:
+            prim.AddAppliedSchema(schema)
         for name, kind, value, uniform in self._values:
             variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
             attribute = prim.CreateAttribute(name, kind, custom=False, variability=variability)
