@@ -35,7 +35,7 @@ def convert_fields(conversion: Conversion) -> None:
     for tree in conversion.scene.articulations:
         for joint in tree.joints:
             prim = conversion.inventory.joints[joint.path]
-            done: dict[str, str] = {}
+            done: dict[str, list[str]] = {}
             for dof in joint.dofs:
                 for fields, applies in (
                     (DOF_FIELDS, True),
@@ -57,7 +57,7 @@ def _convert(
     fields: dict[str, tuple[Source, ...]],
     instances: tuple[str, ...],
     dof: Dof | None,
-    done: dict[str, str],
+    done: dict[str, list[str]],
     conversion: Conversion,
 ) -> None:
     """Author the fields of one axis or link; `done` gets the names that are replaced, and what by."""
@@ -74,12 +74,13 @@ def _convert(
         sources = fields[field]
         used = resolve(conversion.attributes, prim, field, sources, instances, is_linear, conversion.inventory)
         name = own.attribute.format(instance=instances[0])
-        done.update(dict.fromkeys(old, ""))
+        for one in old:
+            done.setdefault(one, [])
         if used is None or used.attribute.rpartition(".")[2] not in old:
             continue
-        done[used.attribute.rpartition(".")[2]] = name
         if math.isinf(used.value) and not own.unbounded:
             continue  # a limit that is infinitely stiff is a hard one, as one without stiffness
+        done[used.attribute.rpartition(".")[2]].append(name)
         quantity = own.quantity(is_linear)
         number = conversion.attributes.units.authored_exactly(used.value, quantity)
         edit.number(name, number, infinite=own.unbounded)
@@ -101,7 +102,7 @@ def _names(sources: list[Source], instances: tuple[str, ...], prim: Usd.Prim, co
     return found
 
 
-def _retire(prim: Usd.Prim, done: dict[str, str], conversion: Conversion) -> None:
+def _retire(prim: Usd.Prim, done: dict[str, list[str]], conversion: Conversion) -> None:
     """Take out what is replaced, and the schemas that have nothing else."""
     path = prim.GetPath()
     kept = conversion.attributes.names(prim) - done.keys()
@@ -112,5 +113,6 @@ def _retire(prim: Usd.Prim, done: dict[str, str], conversion: Conversion) -> Non
         if replaced and not any(name.startswith(prefix) for name in kept):
             conversion.prim(str(path)).RemoveAppliedSchema(schema)
     conversion.remove(prim, done)
-    for name, now in done.items():
-        conversion.rewritten.append(Rewrite(f"{path}.{name}", f"{path}.{now}" if now else ""))
+    for name, own in done.items():
+        now = [f"{path}.{one}" for one in own] or [""]
+        conversion.rewritten += [Rewrite(f"{path}.{name}", one) for one in now]
