@@ -244,6 +244,16 @@ def test_animated_values_are_left(tmp_path):
     assert {rewrite.was for rewrite in conversion.rewritten} == {"/World/j2.newton:friction"}
 
 
+def test_a_value_of_which_one_use_is_left(tmp_path):
+    """Static friction is left for the samples that it overrules, dynamic friction is rewritten: both are as before."""
+    text = "float newton:friction = 0.5\nfloat physxJointAxis:angular:staticFrictionEffort.timeSamples = {0: 1, 9: 2}"
+    stage = chain(("Revolute", ("PhysxJointAxisAPI:angular",), text))
+    conversion, result = converted(stage, tmp_path)
+    same.assert_same(stage, result)
+    assert [one.now.rpartition(":")[2] for one in conversion.rewritten] == ["dynamicFrictionEffort"]
+    assert "/World/j1.newton:friction" in {left.path for left in conversion.left}
+
+
 def test_values_in_a_variant(tmp_path):
     """What the chosen variant has is overridden by ours; it stays for whoever edits the variant."""
     stage = chain(HINGE)
