@@ -29,12 +29,17 @@ _PUBLIC = {
 }
 """Public name -> the module that has it; loaded when first asked for, so that no part costs before it is used."""
 
-__all__ = sorted(_PUBLIC)
+_MODULES = ("author",)
+"""Public modules, loaded likewise."""
+
+__all__ = sorted((*_PUBLIC, *_MODULES))
 
 register_schemas()
 
 
 def __getattr__(name: str):
+    if name in _MODULES:
+        return import_module(f"warp_artic.{name}")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'warp_artic' has no attribute {name!r}")
     value = getattr(import_module(_PUBLIC[name]), name)

@@ -10,7 +10,7 @@ from warp_artic.cli.main import main
 PENDULUM = "samples/scenes/pendulum.usda"
 
 
-@pytest.mark.parametrize("command", [(), ("simulate",), ("inspect",), ("check",), ("bench",)])
+@pytest.mark.parametrize("command", [(), ("simulate",), ("inspect",), ("check",), ("convert",), ("bench",)])
 def test_help(command, capsys):
     """Each command says what it does and ends well."""
     assert main([*command, "--help"]) == 0
@@ -60,6 +60,15 @@ def test_help_loads_neither_warp_nor_stages():
         ("simulate {stage} --record nowhere/out.npz", 2, "there is no folder nowhere"),
         ("simulate {stage} --inputs none.json", 2, "none.json: there is no such file"),
         ("simulate {stage} --frames-per-second 0", 2, "frames per second: 0"),
+        ("convert {stage} out.usda", 2, "required: --to"),
+        ("convert {stage} --to warpArtic", 2, "required: OUT"),
+        ("convert {stage} out.usda --to newton", 2, "invalid choice: 'newton'"),
+        ("convert none.usda out.usda --to warpArtic", 1, "none.usda: there is no such file"),
+        ("convert README.md out.usda --to warpArtic", 1, "README.md: "),
+        ("convert {stage} {stage} --to warpArtic", 2, "is a layer of the stage itself"),
+        ("convert {stage} ./{stage} --to warpArtic", 2, "is a layer of the stage itself"),
+        ("convert {stage} out.txt --to warpArtic", 2, "out.txt: the name of a converted stage ends in"),
+        ("convert {stage} nowhere/out.usda --to warpArtic", 2, "there is no folder nowhere"),
         ("bench --repeats 0", 2, "repeats: 0 is not above 0"),
         ("bench --seconds=-1", 2, "seconds: -1 is not above 0"),
         ("bench --models spider", 2, "models: 'spider' is not one of humanoid, arm"),

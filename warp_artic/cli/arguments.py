@@ -39,6 +39,7 @@ def command_line() -> argparse.ArgumentParser:
     _add_simulate(commands)
     _add_inspect(commands)
     _add_check(commands)
+    _add_convert(commands)
     _add_bench(commands)
     return parser
 
@@ -92,6 +93,21 @@ def _add_check(commands) -> None:
     )
     parser.add_argument("stage", metavar="STAGE", help="a USD file")
     parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def _add_convert(commands) -> None:
+    parser = commands.add_parser(
+        "convert",
+        help="rewrite tendons, mimic joints and motors of other schemas as ours",
+        description="Write a copy of a stage with tendons, mimic joints, motors, friction and soft limits of other "
+        "schemas rewritten as ours, and say what was rewritten and what was left. The stage itself is never edited.",
+    )
+    parser.add_argument("stage", metavar="IN", help="a USD file")
+    parser.add_argument(
+        "output", metavar="OUT", help="the copy: .usd, .usda or .usdc; what IN refers to stays in place"
+    )
+    parser.add_argument("--to", choices=("warpArtic",), required=True, help="the schemas to rewrite as")
+    parser.add_argument("--json", action="store_true", help="the report for programs")
 
 
 def _add_bench(commands) -> None:

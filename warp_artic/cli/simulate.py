@@ -20,9 +20,10 @@ from warp_artic.sim.device import start_quietly
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
+from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage
-from warp_artic.usd.write_results import check_output, write_results
+from warp_artic.usd.write_results import write_results
 
 DEFAULT_DURATION = 5.0
 """[s], of a stage without a time range."""

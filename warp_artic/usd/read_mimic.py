@@ -133,7 +133,7 @@ def _read_own(
     name = articulation.dofs[follower].name
     values = []
     for leader, gear in zip(leaders, gears or [1.0] * len(leaders)):
-        quantity, _ = _quantities(articulation, (follower, leader))
+        quantity, _ = quantities_of(articulation, (follower, leader))
         values.append(attributes.units.si(gear, quantity))
         if gears:
             reading = Reading(
@@ -141,7 +141,7 @@ def _read_own(
             )
             attributes.report.readings[name].append(reading)
     dofs = (follower, *leaders)
-    _, place = _quantities(articulation, dofs[:2])
+    _, place = quantities_of(articulation, dofs[:2])
 
     def number(field: str, name: str, quantity: Quantity) -> float:
         return _number(prim, f"mimic_{field}", f"{prefix}{name}", 0.0, quantity, dofs, articulation, attributes)
@@ -165,7 +165,7 @@ def _read_newton(
     enabled = attributes.flag(prim, "newton:mimicEnabled", True)
     if dofs is None:
         return None
-    per_position, place = _quantities(articulation, dofs)
+    per_position, place = quantities_of(articulation, dofs)
     coefficient = _number(prim, "mimic_coef1", "newton:mimicCoef1", 1.0, per_position, dofs, articulation, attributes)
     offset = _number(prim, "mimic_coef0", "newton:mimicCoef0", 0.0, place, dofs, articulation, attributes)
     return Mimic(
@@ -191,7 +191,7 @@ def _read_physx(
     dofs = _dofs(joint, prim, instance, f"{prefix}referenceJoint", axis, articulation, inventory, attributes)
     if dofs is None:
         return None
-    per_position, place = _quantities(articulation, dofs)
+    per_position, place = quantities_of(articulation, dofs)
 
     def number(field: str, name: str, default: float, quantity: Quantity) -> float:
         return _number(prim, f"mimic_{field}", f"{prefix}{name}", default, quantity, dofs, articulation, attributes)
@@ -241,7 +241,7 @@ def _dofs(
     return follower, leader
 
 
-def _quantities(articulation: Articulation, dofs: tuple[int, int]) -> tuple[Quantity, Quantity]:
+def quantities_of(articulation: Articulation, dofs: tuple[int, int]) -> tuple[Quantity, Quantity]:
     """What the gearing and the offset are in: positions of the follower, and those per position of the leader."""
     follower, leader = (articulation.dofs[dof].axis.is_linear for dof in dofs)
     place = units.DISTANCE if follower else units.ANGLE

@@ -97,3 +97,12 @@ def over(layer: Sdf.Layer, prim: Usd.Prim) -> Sdf.PrimSpec:
             Sdf.CreatePrimInLayer(layer, ancestor.GetPath()).SetInfo("instanceable", False)
         ancestor = ancestor.GetParent()
     return Sdf.CreatePrimInLayer(layer, prim.GetPath())
+
+
+def apply_schema(spec: Sdf.PrimSpec, schema: str) -> None:
+    """Add an applied schema to a prim spec, keeping those that are there."""
+    applied = Sdf.TokenListOp()
+    before = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+    if schema not in before.prependedItems:
+        applied.prependedItems = [*before.prependedItems, schema]
+        spec.SetInfo("apiSchemas", applied)

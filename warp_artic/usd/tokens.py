@@ -22,6 +22,7 @@ JOINTS = (*TREE_JOINTS, DISTANCE_JOINT)
 DRIVE = "PhysicsDriveAPI"
 DRIVE_ENVELOPE = "PhysxDrivePerformanceEnvelopeAPI"
 LIMIT = "PhysicsLimitAPI"
+JOINT_STATE = "PhysicsJointStateAPI"
 PHYSX_LIMIT = "PhysxLimitAPI"
 
 TENDON_AXIS_ROOT = "PhysxTendonAxisRootAPI"

@@ -1,4 +1,4 @@
-"""Stage units and SI: every conversion of a quantity that is read from a stage."""
+"""Stage units and SI: every conversion of a quantity that is read from a stage or written to one."""
 
 from __future__ import annotations
 
@@ -33,8 +33,20 @@ class Units:
 
     def si(self, value: float, quantity: Quantity) -> float:
         """An authored value in SI units and radians."""
-        factor = self.meters**quantity.length * self.kilograms**quantity.mass * DEGREE**quantity.degrees
-        return value * factor
+        return value * self._factor(quantity)
+
+    def authored(self, value, quantity: Quantity):
+        """A value in SI units and radians, or an array of them, as it is authored."""
+        return value / self._factor(quantity)
+
+    def authored_exactly(self, value: float, quantity: Quantity) -> float:
+        """The number that is read as this value; the nearest one where rounding leaves none."""
+        near = self.authored(value, quantity)
+        below, above = math.nextafter(near, -math.inf), math.nextafter(near, math.inf)
+        return next((number for number in (near, below, above) if self.si(number, quantity) == value), near)
+
+    def _factor(self, quantity: Quantity) -> float:
+        return self.meters**quantity.length * self.kilograms**quantity.mass * DEGREE**quantity.degrees
 
 
 NUMBER = Quantity("1", "1")

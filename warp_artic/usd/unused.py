@@ -115,6 +115,9 @@ def _report_property(prim: Usd.Prim, name: str, attributes: Attributes) -> None:
     attribute = prim.GetAttribute(name)
     if attribute and not attribute.HasAuthoredValue():
         return
+    relationship = prim.GetRelationship(name)
+    if relationship and not relationship.GetTargets():
+        return
     if name.startswith(HARMLESS):
         attributes.report.note(
             "attribute-not-used", path, "is not used: it concerns contacts, sleeping or another engine"

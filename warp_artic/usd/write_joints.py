@@ -1,36 +1,57 @@
-"""Joint positions and velocities as time samples of PhysicsJointStateAPI attributes."""
+"""Joint states, drive efforts and mimic errors as time samples of our joint schema and PhysicsJointStateAPI."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from pxr import Sdf, Usd, UsdGeom, UsdPhysics
+from pxr import Sdf, Usd, UsdPhysics
 
 from warp_artic.errors import StageError
-from warp_artic.usd.time_samples import at_times, check_finite, over, prim_named, write_samples
+from warp_artic.usd import tokens
+from warp_artic.usd.lookup import EFFORT, PLACE, SPEED
+from warp_artic.usd.time_samples import apply_schema, at_times, check_finite, over, prim_named, write_samples
+from warp_artic.usd.units import Units
 
 
-def write_joints(layer, stage, recording, environment, times, codes) -> None:
-    """Joint state samples in the units of the stage: degrees, or stage units of length."""
-    jumps = {"position": _turns_back(recording.joint_names, recording.joint_position[:, environment])}
-    quantities = {}
-    for name in ("position", "velocity"):
-        values = getattr(recording, f"joint_{name}")[:, environment]
-        check_finite(recording, values[..., None], recording.joint_names, name)
-        quantities[name] = at_times(recording, values, times, jumps.get(name))
-    meters_per_unit = UsdGeom.GetStageMetersPerUnit(stage)
-    for dof, dof_name in enumerate(recording.joint_names):
-        path, _, axis = dof_name.partition(":")
-        prim = prim_named(stage, path, "joint")
-        instance = axis or _single_axis(prim)
-        is_linear = instance == "linear" or instance.startswith("trans")
-        factor = 1.0 / meters_per_unit if is_linear else 180.0 / math.pi
-        spec = over(layer, prim)
-        _apply_schema(spec, f"PhysicsJointStateAPI:{instance}")
-        for name, values in quantities.items():
-            samples = (factor * values[:, dof]).tolist()
-            write_samples(spec, f"state:{instance}:physics:{name}", Sdf.ValueTypeNames.Float, samples, codes)
+def write_joints(layer, stage, recording, environment, times, codes, units: Units) -> None:
+    """Samples of every dof; what a PhysicsJointStateAPI has no word for only under our own schema."""
+    dofs, followers = recording.joint_names, recording.mimic_names
+    turns = _turns_back(dofs, recording.joint_position[:, environment])
+    outputs = [
+        ("position", PLACE, dofs, recording.joint_position, turns),
+        ("velocity", SPEED, dofs, recording.joint_velocity, None),
+        ("effort", EFFORT, dofs, _of_steps(recording.joint_drive_force), None),
+        ("mimicError", PLACE, followers, recording.mimic_error, None),
+    ]
+    for name, quantities, names, values, jumps in outputs:
+        values = values[:, environment]
+        check_finite(recording, values[..., None], names, name)
+        values = at_times(recording, values, times, jumps)
+        for entry, dof in enumerate(names[: values.shape[1]]):
+            path, _, axis = dof.partition(":")
+            prim = prim_named(stage, path, "joint")
+            instance = axis or _single_axis(prim)
+            is_linear = instance == "linear" or instance.startswith("trans")
+            samples = units.authored(values[:, entry], quantities[not is_linear]).tolist()
+            spec = over(layer, prim)
+            apply_schema(spec, f"{tokens.ARTIC_JOINT}:{instance}")
+            write_samples(spec, f"warpArtic:joint:{instance}:{name}", Sdf.ValueTypeNames.Double, samples, codes)
+            if name in STATE:
+                apply_schema(spec, f"{tokens.JOINT_STATE}:{instance}")
+                write_samples(spec, f"state:{instance}:physics:{name}", Sdf.ValueTypeNames.Float, samples, codes)
+
+
+STATE = ("position", "velocity")
+"""What a PhysicsJointStateAPI has, as hosts read it."""
+
+
+def _of_steps(forces: np.ndarray) -> np.ndarray:
+    """Forces of the step before each record (R, ...); the first record, before any step, has that of the first step.
+
+    A run without steps has none: no entries.
+    """
+    return np.concatenate([forces[1:2], forces[1:]]) if len(forces) > 1 else forces[..., :0]
 
 
 def _turns_back(joint_names: tuple[str, ...], positions: np.ndarray) -> np.ndarray:
@@ -61,11 +82,3 @@ def _is_locked(joint: Usd.Prim, axis: str) -> bool:
     """Whether a limit leaves no motion along an axis."""
     low, high = (joint.GetAttribute(f"limit:{axis}:physics:{side}").Get() for side in ("low", "high"))
     return joint.HasAPI(UsdPhysics.LimitAPI, axis) and None not in (low, high) and low >= high
-
-
-def _apply_schema(spec: Sdf.PrimSpec, schema: str) -> None:
-    """Add an applied schema to a prim spec, keeping those that are there."""
-    applied = Sdf.TokenListOp()
-    before = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
-    applied.prependedItems = [*before.prependedItems, schema]
-    spec.SetInfo("apiSchemas", applied)

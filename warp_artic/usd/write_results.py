@@ -1,4 +1,4 @@
-"""A run layer over a stage: link poses and joint states as time samples; the stage itself is never edited."""
+"""A run layer over a stage: poses, joint states and forces as time samples; the stage itself is never edited."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from pathlib import Path
 
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
-from warp_artic.errors import SettingsError, SolveError, StageError
+from warp_artic.errors import SettingsError
 from warp_artic.sim.recording import Recording
+from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
 from warp_artic.usd.open_stage import open_stage
+from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import sample_times
+from warp_artic.usd.write_incoming_forces import write_incoming_forces
 from warp_artic.usd.write_joints import write_joints
 from warp_artic.usd.write_links import write_links
+from warp_artic.usd.write_tendons import write_tendons
 
-SUFFIXES = (".usd", ".usda", ".usdc")
 NOT_INHERITED = ("subLayers", "subLayerOffsets", "layerRelocates", "comment", "documentation", "customLayerData")
 """Metadata of the stage's root layer that the run layer does not repeat; sublayering keeps or replaces them."""
 
@@ -27,6 +30,9 @@ def write_results(
     frames_per_second: float | None = None,
 ) -> None:
     """Write the motion of one environment to `output` (.usd, .usda or .usdc), a layer over `stage`.
+
+    Beside poses it has the outputs of our schemas, of the quantities that are recorded: positions, velocities and
+    efforts of joints, lengths and forces of tendons, errors of mimic joints, forces by joints on links.
 
     There is one sample a frame (interpolated between records where a frame falls between two), at the stage's frame
     rate unless `frames_per_second` is given, or one a record where records are further apart; and one for the last
@@ -43,27 +49,16 @@ def write_results(
     root = stage.GetRootLayer()
     start = root.startTimeCode if root.HasStartTimeCode() else 0.0
     codes = (start + times * root.timeCodesPerSecond).tolist()
+    units = stage_units(stage)
 
     layer = Sdf.Layer.CreateAnonymous(".usda")
     _write_stage_metadata(layer, stage, recording, codes, Path(output))
     with Sdf.ChangeBlock():
         write_links(layer, stage, recording, environment, times, codes)
-        write_joints(layer, stage, recording, environment, times, codes)
-    _export(layer, Path(output))
-
-
-def check_output(stage: Usd.Stage, output: str | os.PathLike) -> None:
-    """Refuse a path that cannot take a run layer over the stage; cheap, to be called before a long run."""
-    output = Path(output)
-    if stage.GetRootLayer().anonymous:
-        raise StageError("the stage has no file: save it, so that a run layer can refer to it")
-    if output.suffix not in SUFFIXES:
-        raise SettingsError(f"{output}: the name of a run layer ends in one of {', '.join(SUFFIXES)}")
-    if not output.absolute().parent.is_dir():
-        raise SettingsError(f"{output}: there is no folder {output.parent}")
-    for layer in stage.GetUsedLayers():
-        if layer.realPath and os.path.realpath(layer.realPath) == os.path.realpath(output):
-            raise SettingsError(f"{output}: is a layer of the stage itself; choose another name")
+        for write in (write_joints, write_tendons, write_incoming_forces):
+            write(layer, stage, recording, environment, times, codes, units)
+    with written_whole(Path(output)) as partial:
+        export(layer, partial)
 
 
 def _write_stage_metadata(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, codes: list, output: Path) -> None:
@@ -88,28 +83,4 @@ def _write_stage_metadata(layer: Sdf.Layer, stage: Usd.Stage, recording: Recordi
 
 def _asset_path(source: Sdf.Layer, output: Path) -> str:
     """How the run layer refers to the stage: relative to its own folder where both are files."""
-    if not source.realPath:
-        return source.identifier
-    try:
-        relative = os.path.relpath(os.path.abspath(source.realPath), os.path.abspath(output.parent))
-    except ValueError:  # on another drive
-        return source.realPath
-    relative = Path(relative).as_posix()
-    return relative if relative.startswith("../") else f"./{relative}"
-
-
-def _export(layer: Sdf.Layer, output: Path) -> None:
-    """Write a layer to a temporary name in the same folder, then rename it."""
-    partial = output.with_name(f".{output.stem}.{os.getpid()}.partial{output.suffix}")
-    try:
-        if not layer.Export(os.fspath(partial)):
-            raise SolveError(f"{output}: cannot be written")
-        os.replace(partial, output)
-    except OSError as error:
-        raise SolveError(f"{output}: cannot be written: {error.strerror or error}") from error
-    except Exception as error:
-        raise error if isinstance(error, SolveError) else SolveError(f"{output}: cannot be written") from error
-    finally:
-        partial.unlink(missing_ok=True)
-    if opened := Sdf.Layer.Find(os.fspath(output)):
-        opened.Reload(force=True)
+    return relative_path(source.realPath, output) if source.realPath else source.identifier

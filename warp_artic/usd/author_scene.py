@@ -1,0 +1,58 @@
+"""Authors how a scene is stepped, and what a rigid body has beside UsdPhysics."""
+
+from __future__ import annotations
+
+from pxr import Sdf, Usd, UsdPhysics
+
+from warp_artic.errors import StageError
+from warp_artic.usd import tokens
+from warp_artic.usd.edit import Edit, prim_at, prim_of_type
+from warp_artic.usd.read_scene import WORDS
+
+
+def scene(
+    stage: Usd.Stage,
+    path: str | Sdf.Path,
+    *,
+    time_steps_per_second: float | None = None,
+    solver: str | None = None,
+    position_iterations: int | None = None,
+    velocity_iterations: int | None = None,
+    integrator: str | None = None,
+    precision: str | None = None,
+) -> Usd.Prim:
+    """A PhysicsScene, made where there is none, with a WarpArticSceneAPI."""
+    prim_of_type(stage, path, tokens.SCENE)
+    edit = Edit(path)
+    prefix = "warpArtic:scene:"
+    rate = f"{prefix}timeStepsPerSecond"
+    edit.number(rate, time_steps_per_second, least=0.0, uniform=True)
+    if time_steps_per_second == 0:
+        edit.refuse(rate, "is 0, must be above 0")
+    for name, word in (("solver", solver), ("integrator", integrator), ("precision", precision)):
+        edit.word(f"{prefix}{name}", word, WORDS[name])
+    edit.count(f"{prefix}positionIterations", position_iterations, 1)
+    edit.count(f"{prefix}velocityIterations", velocity_iterations, 0)
+    edit.apply(tokens.ARTIC_SCENE)
+    return edit.write(stage.DefinePrim(path, tokens.SCENE))
+
+
+def link(
+    stage: Usd.Stage,
+    path: str | Sdf.Path,
+    *,
+    linear_damping: float | None = None,
+    angular_damping: float | None = None,
+    max_linear_velocity: float | None = None,
+    max_angular_velocity: float | None = None,
+) -> Usd.Prim:
+    """A rigid body with a WarpArticLinkAPI: damping [1/s], largest speeds [distance/s, degrees/s]."""
+    prim = prim_at(stage, path)
+    if not prim.HasAPI(UsdPhysics.RigidBodyAPI):
+        raise StageError(f"{path}: is no rigid body; apply {tokens.RIGID_BODY} first")
+    edit = Edit(path)
+    prefix = "warpArtic:link:"
+    edit.not_negative(prefix, False, linearDamping=linear_damping, angularDamping=angular_damping)
+    edit.not_negative(prefix, True, maxLinearVelocity=max_linear_velocity, maxAngularVelocity=max_angular_velocity)
+    edit.apply(tokens.ARTIC_LINK)
+    return edit.write(prim)

@@ -1,0 +1,119 @@
+"""Rewrites what the table of dialects has a word of ours for, on axes of joints, their drives and limits, and links."""
+
+from __future__ import annotations
+
+import math
+
+from pxr import Usd
+
+from warp_artic.description.joint import Dof
+from warp_artic.usd import tokens
+from warp_artic.usd.conversion import FOREIGN, Conversion, Rewrite
+from warp_artic.usd.edit import Edit
+from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, LIMIT_FIELDS, LINK_FIELDS, Source, resolve
+from warp_artic.usd.read_dof import instances_of
+
+OURS = {
+    "warpArtic:joint:": tokens.ARTIC_JOINT,
+    "warpArtic:drive:": tokens.ARTIC_DRIVE,
+    "warpArtic:link:": tokens.ARTIC_LINK,
+}
+"""How our attributes begin, and the schema that has them."""
+EMPTIED = {
+    tokens.PHYSX_LIMIT: "physxLimit:{instance}:",
+    tokens.DRIVE_ENVELOPE: "physxDrivePerformanceEnvelope:{instance}:",
+    "PhysxJointAxisAPI": "physxJointAxis:{instance}:",
+    "PhysxJointAPI": "physxJoint:",
+    "NewtonJointAPI": "newton:",
+    "MjcJointAPI": "mjc:",
+}
+"""Schemas that go with the last attribute of theirs, and how these begin."""
+
+
+def convert_fields(conversion: Conversion) -> None:
+    """Rewrite the fields of all joints and links."""
+    for tree in conversion.scene.articulations:
+        for joint in tree.joints:
+            prim = conversion.inventory.joints[joint.path]
+            done: dict[str, list[str]] = {}
+            for dof in joint.dofs:
+                for fields, applies in (
+                    (DOF_FIELDS, True),
+                    (LIMIT_FIELDS, True),
+                    # Authored on an axis without a drive they have no effect; ours would be a drive.
+                    (ENVELOPE_FIELDS, dof.drive is not None),
+                ):
+                    if applies:
+                        _convert(prim, fields, instances_of(prim, dof.axis), dof, done, conversion)
+            _retire(prim, done, conversion)
+        for link in tree.links:
+            prim, done = conversion.inventory.bodies[link.path], {}
+            _convert(prim, LINK_FIELDS, ("",), None, done, conversion)
+            _retire(prim, done, conversion)
+
+
+def _convert(
+    prim: Usd.Prim,
+    fields: dict[str, tuple[Source, ...]],
+    instances: tuple[str, ...],
+    dof: Dof | None,
+    done: dict[str, list[str]],
+    conversion: Conversion,
+) -> None:
+    """Author the fields of one axis or link; `done` gets the names that are replaced, and what by."""
+    path, is_linear = str(prim.GetPath()), dof is None or dof.axis.is_linear
+    edit = Edit(path)
+    for field, (own, *others) in fields.items():
+        old = [name for name in _names(others, instances, prim, conversion) if name.startswith(FOREIGN)]
+        schema = next((schema for prefix, schema in OURS.items() if own.attribute.startswith(prefix)), None)
+        if not old or schema is None:
+            continue
+        if obstacle := conversion.obstacle(prim, old):
+            conversion.leave((f"{path}.{name}" for name in old), obstacle)
+            continue
+        sources = fields[field]
+        used = resolve(conversion.attributes, prim, field, sources, instances, is_linear, conversion.inventory)
+        name = own.attribute.format(instance=instances[0])
+        for one in old:
+            done.setdefault(one, [])
+        if used is None or used.attribute.rpartition(".")[2] not in old:
+            continue
+        if math.isinf(used.value) and not own.unbounded:
+            continue  # a limit that is infinitely stiff is a hard one, as one without stiffness
+        done[used.attribute.rpartition(".")[2]].append(name)
+        quantity = own.quantity(is_linear)
+        number = conversion.attributes.units.authored_exactly(used.value, quantity)
+        edit.number(name, number, infinite=own.unbounded)
+        edit.apply(f"{schema}:{instances[0]}" if instances[0] else schema)
+    if edit.has_values(""):
+        edit.write(conversion.prim(path))
+
+
+def _names(sources: list[Source], instances: tuple[str, ...], prim: Usd.Prim, conversion: Conversion) -> list[str]:
+    """Attributes of a prim that sources have a say in."""
+    found = []
+    for source in sources:
+        for instance in instances if "{instance}" in source.attribute else ("",):
+            name = source.attribute.format(instance=instance)
+            schema = f"{source.schema}:{instance}"
+            if name in conversion.attributes.names(prim):
+                if not source.schema or conversion.inventory.has_schema(prim, schema):
+                    found.append(name)
+    return found
+
+
+def _retire(prim: Usd.Prim, done: dict[str, list[str]], conversion: Conversion) -> None:
+    """Take out what is replaced, and the schemas that have nothing else."""
+    path, left = prim.GetPath(), {left.path for left in conversion.left}
+    gone = {name for name in done if f"{path}.{name}" not in left}  # a value for two fields can be left for one
+    kept = conversion.attributes.names(prim) - gone
+    for schema in conversion.applied(prim, EMPTIED):
+        kind, _, instance = schema.partition(":")
+        prefix = EMPTIED[kind].format(instance=instance)
+        replaced = any(name.startswith(prefix) for name in gone)
+        if replaced and not any(name.startswith(prefix) for name in kept):
+            conversion.prim(str(path)).RemoveAppliedSchema(schema)
+    conversion.remove(prim, gone)
+    for name, own in done.items():
+        now = [f"{path}.{one}" for one in own] or [""]
+        conversion.rewritten += [Rewrite(f"{path}.{name}", one) for one in now]

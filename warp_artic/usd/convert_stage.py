@@ -1,0 +1,67 @@
+"""A copy of a stage with tendons, mimic joints, motors, friction and soft limits of other schemas rewritten as ours."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pxr import Sdf, Usd, UsdUtils
+
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.conversion import FOREIGN, Conversion
+from warp_artic.usd.convert_couplings import convert_couplings
+from warp_artic.usd.convert_fields import convert_fields
+from warp_artic.usd.inventory import take_inventory
+from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
+from warp_artic.usd.open_stage import open_stage
+from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_stage import read_stage, start_time
+from warp_artic.usd.report import Report
+from warp_artic.usd.stage_units import stage_units
+
+
+def convert_stage(source: str | os.PathLike | Usd.Stage, output: str | os.PathLike) -> Conversion:
+    """Write `output` (.usd, .usda or .usdc), a copy of the root layer of a stage that is simulated as it is.
+
+    What the stage refers to stays in its files, and is overridden where it is rewritten. Values are those at the start
+    of the stage.
+
+    Raises:
+        StageError: The stage cannot be opened or simulated; a stage with errors is not converted.
+    """
+    stage = open_stage(source)
+    output = Path(output)
+    check_output(stage, output, "converted stage")
+    scene = read_stage(stage)
+    attributes = Attributes(start_time(stage), stage_units(stage), Report())
+    inventory = take_inventory(stage, attributes)
+    root = stage.GetRootLayer()
+    with written_whole(output) as partial:
+        export(root, partial)
+        layer = Sdf.Layer.FindOrOpen(os.fspath(partial))
+        UsdUtils.ModifyAssetPaths(layer, lambda path: _moved(path, root, output))
+        copy = Usd.Stage.Open(layer)
+        conversion = Conversion(scene, copy, inventory, attributes, Placements(attributes))
+        convert_couplings(conversion)
+        convert_fields(conversion)
+        _list_left(conversion)
+        layer.Save()
+    return conversion
+
+
+def _moved(path: str, root: Sdf.Layer, output: Path) -> str:
+    """How a layer in the folder of the output refers to what the root layer refers to by a relative path."""
+    if not path or os.path.isabs(path) or not root.realPath:
+        return path
+    absolute = root.ComputeAbsolutePath(path)
+    return relative_path(absolute, output) if os.path.exists(absolute.partition("[")[0]) else path
+
+
+NO_WORD = "has no counterpart in our schemas of joints, drives, links, mimic joints and tendons"
+
+
+def _list_left(conversion: Conversion) -> None:
+    """Add the attributes of other schemas that are still there."""
+    for prim in Usd.PrimRange.Stage(conversion.stage, Usd.TraverseInstanceProxies()):
+        attributes = (one for one in prim.GetAuthoredAttributes() if one.HasAuthoredValue())
+        conversion.leave((str(one.GetPath()) for one in attributes if one.GetName().startswith(FOREIGN)), NO_WORD)

@@ -1,0 +1,168 @@
+"""An edit of one prim: every value is checked before the first one is written, so that an error leaves the stage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from pxr import Sdf, Usd
+
+from warp_artic.errors import SettingsError, StageError
+
+DOUBLE, DOUBLES = Sdf.ValueTypeNames.Double, Sdf.ValueTypeNames.DoubleArray
+TOKEN, TOKENS = Sdf.ValueTypeNames.Token, Sdf.ValueTypeNames.TokenArray
+INT, INTS = Sdf.ValueTypeNames.Int, Sdf.ValueTypeNames.IntArray
+INFINITE = math.inf
+
+
+class Edit:
+    """Values for a prim, from None (left as it is) to whatever the attribute takes; `write` authors them."""
+
+    def __init__(self, path: str | Sdf.Path):
+        self.path = str(path)
+        self._schemas: list[str] = []
+        self._values: list[tuple[str, Sdf.ValueTypeName, object, bool]] = []
+        self._targets: list[tuple[str, list[Sdf.Path]]] = []
+
+    def apply(self, schema: str) -> None:
+        """Apply a schema, with its instance after a colon if it has one."""
+        self._schemas.append(schema)
+
+    def number(
+        self,
+        name: str,
+        value: float | None,
+        least: float = -INFINITE,
+        most: float = INFINITE,
+        infinite: bool = False,
+        kind: Sdf.ValueTypeName = DOUBLE,
+        uniform: bool = False,
+    ) -> None:
+        """A number in bounds; infinity is one only where `infinite`."""
+        if value is not None:
+            number = self._finite(name, value, infinite)
+            if not least <= number <= most:
+                allowed = f"from {least:g} to {most:g}" if most < INFINITE else f"at least {least:g}"
+                self.refuse(name, f"is {number:g}, must be {allowed}")
+            self._values.append((name, kind, number, uniform))
+
+    def not_negative(self, prefix: str, infinite: bool, kind: Sdf.ValueTypeName = DOUBLE, **values) -> None:
+        """Numbers of at least 0 by the names of their attributes, without what they all begin with."""
+        for name, value in values.items():
+            self.number(f"{prefix}{name}", value, least=0.0, infinite=infinite, kind=kind)
+
+    def numbers(self, name: str, values: Sequence[float] | None, count: int) -> None:
+        """A finite number for each of some terms."""
+        if values is not None:
+            numbers = [self._finite(name, value, False) for value in values]
+            if len(numbers) != count:
+                self.refuse(name, f"has {len(numbers)} numbers for {count} terms, must have one for each")
+            self._values.append((name, DOUBLES, numbers, False))
+
+    def limits(self, lower_name: str, lower: float | None, upper_name: str, upper: float | None) -> None:
+        """Two bounds, either may be infinite."""
+        self.number(lower_name, lower, infinite=True)
+        self.number(upper_name, upper, infinite=True)
+        if lower is not None and upper is not None and lower > upper:
+            self.refuse(lower_name, f"is {lower:g}, must not be above {upper_name}, {upper:g}")
+
+    def count(self, name: str, value: int | None, least: int) -> None:
+        """A whole number."""
+        if value is not None:
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                self.refuse(name, f"is {value!r}, must be a whole number of at least {least}")
+            self._values.append((name, INT, value, True))
+
+    def word(self, name: str, value: str | None, allowed: Sequence[str]) -> None:
+        """One of some words."""
+        if value is not None:
+            if value not in allowed:
+                self.refuse(name, f"is {value!r}, must be one of {', '.join(allowed)}")
+            self._values.append((name, TOKEN, value, True))
+
+    def flag(self, name: str, value: bool | None) -> None:
+        """True or false."""
+        if value is not None:
+            if not isinstance(value, bool):
+                self.refuse(name, f"is {value!r}, must be True or False")
+            self._values.append((name, Sdf.ValueTypeNames.Bool, value, False))
+
+    def point(self, name: str, value: Sequence[float] | None) -> None:
+        """Three finite numbers."""
+        if value is not None:
+            numbers = [self._finite(name, component, False) for component in value]
+            if len(numbers) != 3:
+                self.refuse(name, f"has {len(numbers)} numbers, must have three")
+            self._values.append((name, Sdf.ValueTypeNames.Point3d, tuple(numbers), False))
+
+    def tokens(self, name: str, values: list[str]) -> None:
+        """A list of words that were checked before."""
+        self._values.append((name, TOKENS, values, True))
+
+    def places(self, name: str, values: list[int]) -> None:
+        """A list of places in another list."""
+        self._values.append((name, INTS, values, True))
+
+    def targets(self, name: str, paths: Sequence[Sdf.Path]) -> None:
+        """What a relationship leads to, which was checked before."""
+        self._targets.append((name, list(paths)))
+
+    def has_values(self, prefix: str) -> bool:
+        """Whether there is a value for an attribute whose name begins so."""
+        return any(name.startswith(prefix) for name, *_ in self._values)
+
+    def refuse(self, name: str, text: str) -> None:
+        """Stop with a sentence about an attribute."""
+        raise SettingsError(f"{self.path}.{name}: {text}")
+
+    def write(self, prim: Usd.Prim) -> Usd.Prim:
+        """Author everything in the edit target of the stage."""
+        for schema in self._schemas:
+            prim.AddAppliedSchema(schema)
+        for name, kind, value, uniform in self._values:
+            variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
+            attribute = prim.CreateAttribute(name, kind, custom=False, variability=variability)
+            attribute.Clear()  # time samples in the same layer would hide the value
+            attribute.Set(value)
+        for name, paths in self._targets:
+            prim.CreateRelationship(name, custom=False).SetTargets(paths)
+        return prim
+
+    def _finite(self, name: str, value: float, infinite: bool) -> float:
+        try:
+            number = math.nan if isinstance(value, (str, bool)) else float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if math.isnan(number) or (math.isinf(number) and not infinite):
+            self.refuse(name, f"is {value!r}, must be {'a number' if infinite else 'a finite number'}")
+        return number
+
+
+def prim_at(stage: Usd.Stage, path: str | Sdf.Path) -> Usd.Prim:
+    """A prim that can be edited."""
+    prim = stage.GetPrimAtPath(checked_path(path))
+    if not prim or prim.IsPseudoRoot():
+        raise StageError(f"{path}: there is no such prim")
+    if prim.IsInstanceProxy() or prim.IsInPrototype():
+        raise StageError(f"{path}: is inside an instance; edit what it refers to, or make it no instance")
+    return prim
+
+
+def prim_of_type(stage: Usd.Stage, path: str | Sdf.Path, kind: str) -> None:
+    """Refuse a path at which no prim of a type is or can be made."""
+    path = checked_path(path)
+    found = stage.GetPrimAtPath(path)
+    if found and found.GetTypeName() not in (kind, ""):
+        raise StageError(f"{path}: is a {found.GetTypeName()}, must be a {kind} or not be there yet")
+    if path.GetParentPath() != Sdf.Path.absoluteRootPath:
+        prim_at(stage, path.GetParentPath())
+
+
+def checked_path(path: str | Sdf.Path) -> Sdf.Path:
+    """An absolute path of a prim."""
+    if not Sdf.Path.IsValidPathString(str(path)) or not Sdf.Path(str(path)).IsAbsoluteRootOrPrimPath():
+        raise StageError(f"{path}: is no path of a prim, such as /World/arm")
+    path = Sdf.Path(str(path))
+    if not path.IsAbsolutePath():
+        raise StageError(f"{path}: must be an absolute path, such as /World/arm")
+    return path

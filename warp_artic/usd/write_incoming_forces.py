@@ -1,0 +1,25 @@
+"""Forces and torques by the joints that hold links, as time samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from pxr import Sdf, Vt
+
+from warp_artic.usd import tokens
+from warp_artic.usd.time_samples import apply_schema, at_times, check_finite, over, prim_named, write_samples
+from warp_artic.usd.units import FORCE, TORQUE, Units
+
+
+def write_incoming_forces(layer, stage, recording, environment, times, codes, units: Units) -> None:
+    """Samples on every link of a recording that has them."""
+    values = recording.link_incoming_joint_force[:, environment]
+    check_finite(recording, values, recording.link_names, "incoming joint force")
+    values = at_times(recording, values, times)
+    for entry, link in enumerate(recording.link_names[: values.shape[1]]):
+        spec = over(layer, prim_named(stage, link, "link"))
+        apply_schema(spec, tokens.ARTIC_LINK)
+        for name, quantity, part in (("Force", FORCE, slice(0, 3)), ("Torque", TORQUE, slice(3, 6))):
+            samples = np.ascontiguousarray(units.authored(values[:, entry, part], quantity))
+            samples = Vt.Vec3dArray.FromNumpy(samples)
+            attribute = f"warpArtic:link:incomingJoint{name}"
+            write_samples(spec, attribute, Sdf.ValueTypeNames.Vector3d, samples, codes)
