@@ -31,6 +31,8 @@ class Source:
     """Whether infinity is a value."""
     unset_below: float = -math.inf
     """Authored values below this mean unset."""
+    is_period: bool = False
+    """Whether it is one over the field."""
     schema: str = ""
     """The schema without which the attribute means nothing, where there is one."""
 
@@ -173,6 +175,14 @@ TENDON_FIELDS: dict[str, tuple[Source, ...]] = {
 }
 """Fields of a tendon, fixed or spatial."""
 
+MJC_SPRING = (Source("mjc:stiffness", units.LINEAR_STIFFNESS, units.ANGULAR_STIFFNESS_PER_RADIAN),)
+"""The spring in a joint."""
+MJC_TENDON_FIELDS: dict[str, tuple[Source, ...]] = {
+    "stiffness": (Source("mjc:stiffness", units.LINEAR_STIFFNESS),),
+    "damping": (Source("mjc:damping", units.LINEAR_DAMPING),),
+}
+"""Fields of a tendon of the MuJoCo dialect, whose names are those of joints too."""
+
 LENGTH_FIELDS: dict[str, tuple[Source, ...]] = {
     "rest_length": (
         Source("warpArtic:restLength", units.DISTANCE, unbounded=True),
@@ -224,6 +234,7 @@ SCENE_FIELDS: dict[str, tuple[Source, ...]] = {
         Source("warpArtic:scene:timeStepsPerSecond", units.RATE),
         Source("newton:timeStepsPerSecond", units.RATE),
         Source("physxScene:timeStepsPerSecond", units.RATE),
+        Source("mjc:option:timestep", units.TIME, is_period=True),
     ),
     "position_iterations": (
         Source("warpArtic:scene:positionIterations", units.NUMBER),
@@ -284,6 +295,8 @@ def _read(attributes, prim, field, name, source: Source, is_linear: bool) -> Rea
         return None
     quantity = source.quantity(is_linear)
     value = attributes.units.si(authored, quantity)
+    if source.is_period:
+        value = 1.0 / value if value else 0.0
     return Reading(field, f"{prim.GetPath()}.{name}", authored, quantity.authored, value, quantity.si)
 
 

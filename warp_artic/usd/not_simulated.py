@@ -10,6 +10,7 @@ from pxr import Usd
 
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES
 
 NOT_YET = ()
 """Families that are read into the description, but have no effect yet: without its name here, one is not reported."""
@@ -48,7 +49,6 @@ SCHEMAS: dict[str, Feature] = {
     ),
     "PhysxMimicJointAPI": Feature("mimic", "mimic joint ({instance})", "physxMimicJoint:{instance}:", "mimic"),
     "NewtonMimicAPI": Feature("mimic", "mimic joint", "newton:mimic", "mimic"),
-    "MjcEqualityJointAPI": Feature("mimic", "equality constraint of joints", "mjc:"),
     "MjcEqualityConnectAPI": Feature("loop-joint", "connect constraint", "mjc:"),
     "MjcEqualityWeldAPI": Feature("loop-joint", "weld constraint", "mjc:"),
     "PhysxDrivePerformanceEnvelopeAPI": Feature(
@@ -66,8 +66,6 @@ SCHEMAS: dict[str, Feature] = {
 """By schema name without instance."""
 
 TYPES: dict[str, Feature] = {
-    "MjcTendon": Feature("tendon", "tendon", "mjc:"),
-    "MjcActuator": Feature("actuator", "actuator", "mjc:"),
     "NewtonActuator": Feature("actuator", "actuator", "newton:"),
     "PhysxPhysicsGearJoint": Feature("gear", "gear joint", "phys"),
     "PhysxPhysicsRackAndPinionJoint": Feature("gear", "rack and pinion joint", "phys"),
@@ -76,7 +74,7 @@ TYPES: dict[str, Feature] = {
 }
 """By prim type."""
 
-ATTRIBUTES: dict[str, tuple[str, float]] = {
+ATTRIBUTES: dict[str, tuple[str, object]] = {
     "physxJoint:jointFriction": ("load-proportional joint friction", 0.0),
     "newton:limitStiffness": ("stiffness of the joint limit", -math.inf),
     "newton:limitDamping": ("damping of the joint limit", -math.inf),
@@ -85,8 +83,7 @@ ATTRIBUTES: dict[str, tuple[str, float]] = {
     "physics:breakTorque": ("breaking of a joint by torque", math.inf),
     "physics:startsAsleep": ("sleeping", 0.0),
     "newton:jointsAddMobility": ("joints that add mobility", 0.0),
-    "mjc:stiffness": ("a spring in the joint", 0.0),
-}
+} | MJC_ATTRIBUTES
 """What an attribute stands for, and the value that means none."""
 FAMILIES = {
     "physxJoint:jointFriction": "load_friction",
@@ -138,13 +135,20 @@ def _report_attributes(prim: Usd.Prim, names: list[str], read: set[str], attribu
     """Report attributes without effect, but not those of prims that were reported as a whole."""
     for name in names:
         path = f"{prim.GetPath()}.{name}"
-        is_pending = FAMILIES[name] in NOT_YET if name in FAMILIES else True
-        if name in ATTRIBUTES and is_pending and (path in read or path not in attributes.report.used):
+        is_pending = path in read and FAMILIES.get(name) in NOT_YET
+        if name in ATTRIBUTES and (is_pending or path not in attributes.report.used):
             what, none = ATTRIBUTES[name]
             value = attributes.authored(prim, name)
-            if value is not None and _as_number(value) != none:
+            if value is not None and not _is(value, none):
                 text = f"is {value}; {what} is not simulated yet"
                 attributes.report.warn("not-simulated", path, text)
+
+
+def _is(value, none) -> bool:
+    """Whether a value is the one that means none."""
+    if isinstance(none, (tuple, str)):
+        return (value if isinstance(value, str) else tuple(value)) == none
+    return _as_number(value) == none
 
 
 def _as_number(value) -> float:
