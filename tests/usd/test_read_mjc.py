@@ -161,6 +161,21 @@ def test_servo_comes_before_a_usd_drive():
     ]
 
 
+def test_usd_drive_before_a_servo():
+    """Where the order says so; what it does not give is taken over, except by an acceleration drive."""
+    content = "float drive:angular:physics:stiffness = 2\n"
+    stage = pendulum(content, applied=("PhysicsDriveAPI:angular",), more=actuator(servo(5, 1)))
+    (dof,) = read_stage(stage, dialects=("usdphysics",)).articulations[0].joints[1].dofs
+    assert (dof.drive.stiffness, dof.drive.damping) == pytest.approx((2 / DEGREE, 1.0))
+    content += 'token drive:angular:physics:type = "acceleration"'
+    stage = pendulum(content, applied=("PhysicsDriveAPI:angular",), more=actuator(servo(5, 1)))
+    inspection = inspect_stage(stage, dialects=("usdphysics",))
+    drive = inspection.scene.articulations[0].joints[1].dofs[0].drive
+    assert (drive.kind, drive.damping) == (DriveKind.ACCELERATION, 0.0)
+    assert any("has an acceleration drive, which is used" in one.message for one in inspection.diagnostics)
+    assert hinge_of(stage).dofs[0].drive.kind is DriveKind.FORCE
+
+
 def test_motor():
     """Its effort is given in a run."""
     stage = hinge("", more=actuator("double[] mjc:gear = [30, 0, 0, 0, 0, 0]"))

@@ -1,6 +1,7 @@
 """One table: a field of ours, and the attributes of each dialect that give it, in order of priority.
 
-The first authored attribute gives the value: ours, then Newton, then PhysX by axis, then PhysX by joint, then MuJoCo.
+The first authored attribute gives the value: ours, then Newton, then PhysX by axis, then PhysX by joint, then MuJoCo,
+unless the order of dialects is another.
 Where two of them are authored and differ in SI units, that is reported.
 """
 
@@ -269,6 +270,7 @@ def resolve(
                     found.append(reading)
     if not found:
         return None
+    found.sort(key=lambda reading: attributes.rank(_name(reading)))
     for other in found[1:]:
         report_difference(found[0], other, attributes)
     return found[0]

@@ -45,12 +45,19 @@ def read_drive(
             attributes.report.error("drive", reading.attribute, text)
             continue
         readings[name] = reading
-    for name in (name for name in actuated if name in readings):
-        report_difference(actuated[name], readings[name], attributes)
-    readings |= actuated
+    is_mjc = bool(actuated) and (not applied or attributes.rank("mjc:") < attributes.rank("drive:"))
+    if actuated and not is_mjc and kind is not DriveKind.FORCE:
+        text = f"{tokens.MJC_ACTUATOR} prims act on it, but it has an acceleration drive, which is used"
+        attributes.report.warn("dialects-differ", prim.GetPath(), text)
+        actuated = {}
+    first, second = (actuated, readings) if is_mjc else (readings, actuated)
+    for name, reading in first.items():
+        if name in second:
+            report_difference(reading, second[name], attributes)
+    readings = second | first
     values = {name: reading.value for name, reading in readings.items()}
     values["max_force"] = min(values.get("max_force", math.inf), _effort_range(prim, is_linear, attributes))
-    return Drive(kind=DriveKind.FORCE if actuated else kind, **values), list(readings.values())
+    return Drive(kind=DriveKind.FORCE if is_mjc else kind, **values), list(readings.values())
 
 
 def _effort_range(prim: Usd.Prim, is_linear: bool, attributes: Attributes) -> float:

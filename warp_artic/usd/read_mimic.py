@@ -41,7 +41,8 @@ def read_mimics(articulation: Articulation, inventory: Inventory, attributes: At
     found: dict[int, Mimic] = {}
     for joint in articulation.joints:
         rivals: dict[int, list[_Claim]] = {}
-        for claim in _claims(joint, articulation, inventory, attributes):
+        claims = _claims(joint, articulation, inventory, attributes)
+        for claim in sorted(claims, key=lambda claim: attributes.rank(claim.schema)):
             kind, _, instance = claim.schema.partition(":")
             others = rivals.setdefault(claim.mimic.dofs[0], [])
             taken = [one.schema for one in others if one.schema.startswith(kind)]
@@ -57,7 +58,7 @@ def read_mimics(articulation: Articulation, inventory: Inventory, attributes: At
 
 
 def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attributes: Attributes) -> Iterator[_Claim]:
-    """What each schema makes of a joint, in order of priority; a wrong one is left out, with an error."""
+    """What each schema makes of a joint; a wrong one is left out, with an error."""
     prim = inventory.joints[joint.path]
     for instance in inventory.instances(prim, tokens.ARTIC_MIMIC):
         mimic = _read_own(joint, prim, instance, articulation, inventory, attributes)
