@@ -60,6 +60,16 @@ SCHEMAS: dict[str, Feature] = {
     "PhysxLimitAPI": Feature(
         "limit-soft", "compliance and restitution of the limit {instance}", "physxLimit:{instance}:", "soft_limit"
     ),
+    "NewtonActuatorDelayAPI": Feature("actuator", "delay of an actuator", "newton:"),
+    "NewtonPDControlAPI": Feature("actuator", "PD control of an actuator", "newton:"),
+    "NewtonPIDControlAPI": Feature("actuator", "PID control of an actuator", "newton:"),
+    "NewtonNeuralControlAPI": Feature("actuator", "neural control of an actuator", "newton:"),
+    "NewtonMaxEffortClampingAPI": Feature("actuator", "largest effort of an actuator", "newton:"),
+    "NewtonDCMotorClampingAPI": Feature("actuator", "torque curve of a motor", "newton:"),
+    "NewtonPositionBasedClampingAPI": Feature("actuator", "effort by position of an actuator", "newton:"),
+    "PhysxPhysicsDistanceJointAPI": Feature(
+        "loop-joint", "the spring of a distance joint", "physxPhysicsDistanceJoint:"
+    ),
     "PhysxVehicleAPI": Feature("vehicle", "vehicle", "physxVehicle"),
     "PhysxForceAPI": Feature("force", "force", "physxForce"),
 }
@@ -79,6 +89,13 @@ ATTRIBUTES: dict[str, tuple[str, object]] = {
     "newton:limitStiffness": ("stiffness of the joint limit", -math.inf),
     "newton:limitDamping": ("damping of the joint limit", -math.inf),
     "physxRigidBody:disableGravity": ("a body without gravity", 0.0),
+    "physxRigidBody:enableGyroscopicForces": ("a body without gyroscopic forces", 1.0),
+    "physxRigidBody:lockedPosAxis": ("a body locked along axes of the world", 0.0),
+    "physxRigidBody:lockedRotAxis": ("a body locked about axes of the world", 0.0),
+    "physxRigidBody:retainAccelerations": ("forces kept for further steps", 0.0),
+    "physxRigidBody:cfmScale": ("constraint force mixing", 0.0),
+    "newton:massModel": ("a mass that is spread over the surface of a shape", "solid"),
+    "newton:shellThickness": ("a mass that is spread over the surface of a shape", -math.inf),
     "physics:breakForce": ("breaking of a joint by force", math.inf),
     "physics:breakTorque": ("breaking of a joint by torque", math.inf),
     "physics:startsAsleep": ("sleeping", 0.0),

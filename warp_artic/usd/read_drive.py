@@ -23,6 +23,7 @@ def read_drive(
     """The drive that is applied under an instance name, and where its values came from."""
     actuated = read_mjc_actuators(prim, is_linear, inventory, attributes)
     applied = any(inventory.has_schema(prim, f"{schema}:{instance}") for schema in (tokens.DRIVE, tokens.ARTIC_DRIVE))
+    effort_range = _effort_range(prim, is_linear, attributes)
     if not applied and not actuated:
         return None, []
     kind = DriveKind(attributes.token(prim, f"drive:{instance}:physics:type", "force", KINDS))
@@ -56,7 +57,7 @@ def read_drive(
             report_difference(reading, second[name], attributes)
     readings = second | first
     values = {name: reading.value for name, reading in readings.items()}
-    values["max_force"] = min(values.get("max_force", math.inf), _effort_range(prim, is_linear, attributes))
+    values["max_force"] = min(values.get("max_force", math.inf), effort_range)
     return Drive(kind=DriveKind.FORCE if is_mjc else kind, **values), list(readings.values())
 
 

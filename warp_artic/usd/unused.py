@@ -80,6 +80,7 @@ HARMLESS = (
     "physxRigidBody:enableCCD",
     "physxRigidBody:enableSpeculativeCCD",
     "physxRigidBody:solver",
+    "physxRigidBody:solveContact",
     "physics:approximation",
     "physics:collisionEnabled",
     "physics:collisionGroup",
