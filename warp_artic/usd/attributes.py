@@ -33,9 +33,10 @@ class Attributes:
 
     def names(self, prim: Usd.Prim) -> frozenset[str]:
         """Names of the properties that are authored on a prim."""
-        if prim not in self._names:
-            self._names[prim] = frozenset(prim.GetAuthoredPropertyNames())
-        return self._names[prim]
+        names = self._names.get(prim)
+        if names is None:
+            names = self._names[prim] = frozenset(prim.GetAuthoredPropertyNames())
+        return names
 
     def pass_over(self, prim: Usd.Prim, prefix: str = "") -> None:
         """Count the properties of a prim whose names begin so as reported: some finding tells about all of them."""

@@ -270,6 +270,8 @@ def resolve(
                     found.append(reading)
     if not found:
         return None
+    if len(found) == 1:
+        return found[0]
     found.sort(key=lambda reading: attributes.rank(_name(reading)))
     for other in found[1:]:
         report_difference(found[0], other, attributes)
