@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from tests.usd.authoring import (
@@ -410,3 +411,76 @@ def test_tendon_of_no_articulation():
     text = body("a") + joint("j", "Revolute", "/a", "/gone", "bool physics:jointEnabled = 0")
     stage = open_text(text + 'def MjcTendon "t" {\ntoken mjc:type = "fixed"\nrel mjc:path = </j>\n}\n')
     assert any("starts at no joint" in found for found in warnings_of(stage))
+
+
+MJCF = """
+<mujoco><compiler angle="degree"/><option gravity="0 0 0"/>
+<worldbody><body><joint name="j1" axis="1 0 0" ref="10" springref="30" stiffness="2"/><geom size=".1"/>
+<body><joint name="j2" axis="1 0 0" springref="-20"/><geom size=".1" pos=".5 0 0"/>
+<body><joint name="j3" type="slide" axis="1 0 0" ref=".2" springref=".3" stiffness="5"/><geom size=".1"/></body>
+</body></body></worldbody>
+<tendon>
+<fixed name="t" stiffness="3" damping="0.4"><joint joint="j1" coef="0.5"/><joint joint="j3" coef="2"/></fixed>
+<fixed name="u" stiffness="7" springlength="0 0.2"><joint joint="j2" coef="1"/><joint joint="j1" coef="-1"/></fixed>
+</tendon>
+<actuator><position joint="j1" kp="4" kv="0.3" gear="3"/><velocity joint="j2" kv="1.5" gear="2"/></actuator>
+</mujoco>
+"""
+SAME = """
+def MjcTendon "t" {
+    token mjc:type = "fixed"
+    rel mjc:path = [</World/j1>, </World/j3>]
+    double[] mjc:path:coef = [0.5, 2]
+    double mjc:stiffness = 3
+    double mjc:damping = 0.4
+}
+def MjcTendon "u" {
+    token mjc:type = "fixed"
+    rel mjc:path = [</World/j2>, </World/j1>]
+    double[] mjc:path:coef = [1, -1]
+    double mjc:stiffness = 7
+    double[] mjc:springlength = [0, 0.2]
+}
+"""
+
+
+def efforts(tree, q, v):
+    """What drives and fixed tendons give, by their laws in the description."""
+    total = np.zeros(len(tree.dofs))
+    for number, dof in enumerate(tree.dofs):
+        if dof.drive:
+            pull = dof.drive.stiffness * (dof.drive.position_target - q[number])
+            total[number] += pull + dof.drive.damping * (dof.drive.velocity_target - v[number])
+    for one in tree.fixed_tendons:
+        c = np.zeros(len(tree.dofs))
+        c[list(one.dofs)] = one.coefficients
+        length = one.offset + c @ q
+        force = one.stiffness * (one.rest_length - length) - one.damping * (c @ v)
+        force += one.limit_stiffness * (np.clip(length, one.lower, one.upper) - length)
+        total += c * force
+    return total
+
+
+def test_efforts_are_those_of_mujoco():
+    """Springs, servos and tendons give what MuJoCo computes, at random states; its positions start at ref."""
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(MJCF)
+    data = mujoco.MjData(model)
+    velocity_servo = actuator(servo(0, 1.5, "double[] mjc:gear = [2]"), "/World/j2", "speed")
+    more = SAME + actuator(servo(4, 0.3, "double[] mjc:gear = [3]"), "/World/j1") + velocity_servo
+    first = "double mjc:ref = 10\ndouble mjc:springref = 30\ndouble mjc:stiffness = 2"
+    last = "double mjc:ref = 0.2\ndouble mjc:springref = 0.3\ndouble mjc:stiffness = 5"
+    applied = ("MjcJointAPI",)
+    joints = (
+        ("Revolute", applied, first),
+        ("Revolute", applied, "double mjc:springref = -20"),
+        ("Prismatic", applied, last),
+    )
+    tree = tree_of(chain(*joints, more=more))
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        q, v = rng.normal(size=(2, 3))
+        data.qpos[:], data.qvel[:] = q + model.qpos0, v
+        mujoco.mj_forward(model, data)
+        expected = data.qfrc_passive + data.qfrc_actuator
+        assert efforts(tree, q, v) == pytest.approx(expected, rel=1e-6, abs=1e-9)
