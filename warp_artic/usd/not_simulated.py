@@ -163,8 +163,10 @@ def _report_attributes(prim: Usd.Prim, names: list[str], read: set[str], attribu
 
 def _is(value, none) -> bool:
     """Whether a value is the one that means none."""
-    if isinstance(none, (tuple, str)):
-        return (value if isinstance(value, str) else tuple(value)) == none
+    if isinstance(none, str):
+        return value == none
+    if isinstance(none, tuple):
+        return hasattr(value, "__len__") and tuple(value) == none
     return _as_number(value) == none
 
 
