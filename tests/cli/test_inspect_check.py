@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from tests.usd.authoring import pendulum
 from warp_artic.cli.main import main
 
 
@@ -91,3 +92,19 @@ def test_couplings_are_shown(capsys, stage, kind, line):
     json.dumps(content, allow_nan=False)
     assert main(["inspect", path]) == 0
     assert line in capsys.readouterr().out
+
+
+def test_order_of_dialects(capsys, tmp_path):
+    """The first of several dialects that say the same is given on the command line."""
+    stage = pendulum("float newton:armature = 3\ndouble mjc:armature = 5")
+    path = str(tmp_path / "two.usda")
+    stage.GetRootLayer().Export(path)
+    for dialects, armature in (([], 3.0), (["--dialects", "mjc,newton"], 5.0)):
+        content = json_of(capsys, "inspect", path, *dialects)
+        assert dof_named(content, "/World/hinge")["si"]["armature"] == armature
+    (finding,) = [
+        one for one in json_of(capsys, "check", path, "--dialects", "mjc") if one["rule"] == "dialects-differ"
+    ]
+    assert finding["path"] == "/World/hinge.newton:armature"
+    assert main(["check", path, "--dialects", "bullet"]) == 2
+    assert "'bullet' is not a dialect" in capsys.readouterr().err

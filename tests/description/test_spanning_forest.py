@@ -1,10 +1,11 @@
 """Trees and loops in graphs of bodies."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warp_artic.description.joint import WORLD
-from warp_artic.description.spanning_forest import Edge, components, loop_edges, span
+from warp_artic.description.spanning_forest import Edge, components, edges_by_body, loop_edges, span
 
 
 def test_chain_is_its_own_tree():
@@ -75,3 +76,15 @@ def test_properties_of_the_forest(graph):
             WORLD in (edge.body0, edge.body1) and {edge.body0, edge.body1} & set(tree.bodies) for edge in edges
         )
         assert tree.is_floating == (not anchored)
+
+
+def test_known_edges_change_nothing():
+    """A tree is the same whether the edges of its component are given or looked for."""
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        ends = rng.integers(-1, 8, size=(rng.integers(0, 12), 2)).tolist()
+        edges = [Edge(*pair) for pair in ends if pair[0] != pair[1]]
+        touching = edges_by_body(edges)
+        for group in components(8, edges):
+            own = sorted({edge for body in group for edge in touching.get(body, ())})
+            assert span(group, edges, own=own) == span(group, edges)

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tests.usd.authoring import SMALL_UNITS, errors_of, hinge_of, pendulum, warnings_of
+from warp_artic.errors import SettingsError
 from warp_artic.usd import not_simulated
 from warp_artic.usd.read_stage import inspect_stage
 
@@ -79,6 +80,30 @@ def test_first_dialect_wins_and_the_conflict_is_reported():
     warnings = [text for text in warnings_of(stage) if "armature" in text]
     assert len(warnings) == 2
     assert "gives armature 2 kg m^2, but newton:armature gives 3 kg m^2, which is used" in warnings[0] + warnings[1]
+
+
+@pytest.mark.parametrize(
+    "dialects, armature",
+    [((), 4.0), (("physx",), 2.0), (("newton", "mjc"), 3.0), (("mjc", "warpArtic"), 5.0), (["usdphysics"], 4.0)],
+)
+def test_order_of_dialects(dialects, armature):
+    """The named ones come first, the others after them; within PhysX the schemas by axis stay first."""
+    ours = "double warpArtic:joint:angular:armature = 4\n"
+    content = "float physxJoint:armature = 1\nfloat physxJointAxis:angular:armature = 2\nfloat newton:armature = 3\n"
+    stage = pendulum(f"{ours}{content}double mjc:armature = 5")
+    inspection = inspect_stage(stage, dialects=dialects)
+    (dof,) = inspection.scene.articulations[0].joints[1].dofs
+    assert dof.armature == armature
+    texts = [finding.message for finding in inspection.diagnostics if "gives armature" in finding.message]
+    assert len(texts) == 4 and all(f"gives {armature:g} kg m^2, which is used" in text for text in texts)
+
+
+def test_dialects_that_are_not_known():
+    """Their names are those of DIALECTS, each once."""
+    with pytest.raises(SettingsError, match="'bullet' is not a dialect; dialects are warpArtic, newton, physx, mjc, "):
+        inspect_stage(pendulum(), dialects=("physx", "bullet"))
+    with pytest.raises(SettingsError, match="named twice"):
+        inspect_stage(pendulum(), dialects=("physx", "physx"))
 
 
 def test_equal_values_in_two_dialects_are_no_conflict():

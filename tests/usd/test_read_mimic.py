@@ -107,6 +107,8 @@ def test_equal_values_in_two_dialects():
         "/World/follow: PhysxMimicJointAPI:rotX gives q = 2 q(/World/lead) + -0.785398, but NewtonMimicAPI gives "
         "q = 2 q(/World/lead) + -0.349066, which is used"
     )
+    (mimic,) = read_stage(other, dialects=("physx",)).articulations[0].mimics
+    assert (mimic.offset, mimic.natural_frequency) == (pytest.approx(45 * DEGREE), 5.0)
 
 
 @pytest.mark.parametrize("instance", ["rotX", "rotY", "rotZ", "transX"])

@@ -1,4 +1,4 @@
-"""One mechanism in our schemas, in those of PhysX, and in those of Newton: the same description."""
+"""One mechanism in our schemas, and in those of PhysX, Newton and MuJoCo: the same description."""
 
 import dataclasses
 import math
@@ -274,6 +274,101 @@ def test_ours_and_newton(header):
         {"j1": (("NewtonJointAPI",), BOUNDS + newton), "j3": (("NewtonMimicAPI",), mimics)},
         {},
         header,
+    )
+    assert warnings_of(one) == warnings_of(other) == []
+    assert_same(one, other)
+
+
+@pytest.mark.parametrize("header", [SI, SMALL_UNITS])
+def test_ours_and_mujoco(header):
+    """Scene, servo, friction, a joint spring, a rigid mimic joint, a fixed and a spatial tendon."""
+    servo = f"""
+    double drive:angular:physics:stiffness = {12 * DEGREE!r}
+    double drive:angular:physics:damping = {0.5 * DEGREE!r}
+    double drive:angular:physics:maxForce = 40
+    double warpArtic:joint:angular:armature = 0.3
+    double warpArtic:joint:angular:staticFrictionEffort = 0.4
+    double warpArtic:joint:angular:dynamicFrictionEffort = 0.4
+    double warpArtic:joint:angular:viscousFrictionCoefficient = {0.01 * DEGREE!r}
+    """
+    follows = """
+    rel warpArtic:mimic:angular:leaders = </World/j1>
+    double[] warpArtic:mimic:angular:gears = [2]
+    double warpArtic:mimic:angular:offset = 5
+    """
+    own = f"""
+    rel warpArtic:joints = [</World/j1>, </World/j3>]
+    double[] warpArtic:coefficients = [{0.25 * DEGREE!r}, -2]
+    double warpArtic:stiffness = 60
+    double warpArtic:damping = 1.5
+    double warpArtic:restLength = 0.5
+    """
+    lone = """
+    rel warpArtic:joints = [</World/j3>]
+    double[] warpArtic:coefficients = [1]
+    double warpArtic:stiffness = 7
+    double warpArtic:restLength = 0.25
+    """
+
+    def point(name: str, link: str, content: str = "", below: str = "") -> str:
+        return prim("TendonAttachment", name, f"rel warpArtic:body = </World/{link}>\n{content}\n{below}")
+
+    tip = point("tip", "l2", "double warpArtic:coefficient = 0.5\ndouble warpArtic:restLength = 0.75")
+    middle = point("middle", "l1", "double warpArtic:coefficient = 0.5\npoint3d warpArtic:localPos = (0, 2, 0)", tip)
+    spatial = 'token warpArtic:forceRouting = "allSegments"\ndouble warpArtic:stiffness = 90\n'
+    more = prim("FixedTendon", "t", own) + prim("SpatialTendon", "s", spatial + point("root", "l0", "", middle))
+    one = stage(
+        "uniform double warpArtic:scene:timeStepsPerSecond = 250",
+        {
+            "j1": (("WarpArticDriveAPI:angular", "WarpArticJointAPI:angular"), BOUNDS + servo),
+            "j2": (("WarpArticMimicAPI:angular",), BOUNDS + follows),
+        },
+        {},
+        header,
+        more + prim("FixedTendon", "spring", lone),
+    )
+
+    def site(name: str, at: tuple) -> str:
+        order = 'uniform token[] xformOpOrder = ["xformOp:translate"]'
+        return f'def Xform "{name}" {schemas("MjcSiteAPI")} {{\ndouble3 xformOp:translate = {at}\n{order}\n}}\n'
+
+    tendons = """
+    def MjcActuator "servo" {
+        rel mjc:target = </World/j1>
+        token mjc:biasType = "affine"
+        double[] mjc:gainPrm = [12]
+        double[] mjc:biasPrm = [0, -12, -0.5]
+        double mjc:forceRange:min = -40
+        double mjc:forceRange:max = 40
+    }
+    def MjcTendon "t" {
+        uniform token mjc:type = "fixed"
+        rel mjc:path = [</World/j1>, </World/j3>]
+        double[] mjc:path:coef = [0.25, -2]
+        double mjc:stiffness = 60
+        double mjc:damping = 1.5
+        double[] mjc:springlength = [0.5]
+    }
+    def MjcTendon "s" {
+        rel mjc:path = [</World/l0/a>, </World/l1/b>, </World/l2/c>]
+        double[] mjc:path:divisors = [2]
+        double mjc:stiffness = 90
+        double[] mjc:springlength = [0.75, 0.75]
+    }
+    """
+    hinge = "double mjc:armature = 0.3\ndouble mjc:frictionloss = 0.4\ndouble mjc:damping = 0.01\n"
+    equal = f"rel mjc:target = </World/j1>\ndouble mjc:coef1 = 2\ndouble mjc:coef0 = {5 * DEGREE!r}\n"
+    links = {"l0": ((), site("a", (0, 0, 0))), "l1": ((), site("b", (0, 2, 0))), "l2": ((), site("c", (0, 0, 0)))}
+    other = stage(
+        "double mjc:option:timestep = 0.004",
+        {
+            "j1": (("MjcJointAPI",), BOUNDS + hinge),
+            "j2": (("MjcEqualityJointAPI",), BOUNDS + equal),
+            "j3": (("MjcJointAPI",), "double mjc:stiffness = 7\ndouble mjc:springref = 0.25"),
+        },
+        links,
+        header,
+        tendons,
     )
     assert warnings_of(one) == warnings_of(other) == []
     assert_same(one, other)

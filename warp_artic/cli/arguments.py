@@ -44,6 +44,17 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_stage(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+    parser.add_argument(
+        "--dialects",
+        type=lambda text: tuple(text.split(",")),
+        default=(),
+        metavar="A,B",
+        help="which come first where several say the same; default: warpArtic,newton,physx,mjc,usdphysics",
+    )
+
+
 def _add_simulate(commands) -> None:
     parser = commands.add_parser(
         "simulate",
@@ -52,7 +63,7 @@ def _add_simulate(commands) -> None:
         epilog=INPUTS_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+    _add_stage(parser)
     parser.add_argument("-o", "--output", metavar="OUT.usdc", help="the run layer: .usd, .usda or .usdc")
     parser.add_argument("--record", metavar="OUT.npz", help="all states of all environments, as arrays")
     parser.add_argument("--forces", action="store_true", help="record the forces of the joint constraints as well")
@@ -81,7 +92,7 @@ def _add_inspect(commands) -> None:
         help="show what is understood of a stage",
         description="Show articulations, links, joints, gains and limits as understood, and what is not used.",
     )
-    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+    _add_stage(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -91,7 +102,7 @@ def _add_check(commands) -> None:
         help="list errors and warnings of a stage",
         description="List errors, warnings and notes with prim paths; the exit code is 1 when there is an error.",
     )
-    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+    _add_stage(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
 
 

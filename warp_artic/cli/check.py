@@ -11,7 +11,7 @@ from warp_artic.usd.read_stage import check_stage
 
 def run(arguments) -> int:
     """List what there is to say about a stage; 1 when there is an error."""
-    diagnostics = check_stage(arguments.stage)
+    diagnostics = check_stage(arguments.stage, dialects=arguments.dialects)
     if arguments.json:
         print(json.dumps([as_json(item) for item in diagnostics], indent=1))
     else:

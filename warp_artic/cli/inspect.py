@@ -32,7 +32,7 @@ DRIVE_NUMBERS = (
 
 def run(arguments) -> int:
     """Show what is understood; 1 when the stage has an error, and so gives no scene."""
-    inspection = inspect_stage(arguments.stage)
+    inspection = inspect_stage(arguments.stage, dialects=arguments.dialects)
     content = _content(inspection)
     if arguments.json:
         print(json.dumps(content, indent=1))

@@ -45,7 +45,7 @@ def run(arguments) -> int:
     settings = _settings(arguments)
     stage = open_stage(arguments.stage)
     _check_outputs(stage, arguments)
-    scene = read_stage(stage)
+    scene = read_stage(stage, dialects=arguments.dialects)
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
     _check_memory(scene, arguments.environments, steps, arguments.forces)
     with waiting("preparing; the first run on a machine compiles the kernels"):

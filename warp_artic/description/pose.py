@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+
+REMEMBERED = 4096
+"""Rotations that are kept: the copies of a robot have the same ones."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +23,12 @@ class Pose:
     @staticmethod
     def of(position, rotation) -> Pose:
         """The pose with a position (3) and a rotation matrix (3, 3)."""
-        return Pose(tuple(map(float, position)), quaternion_from_matrix(np.asarray(rotation, float)))
+        return Pose(tuple(map(float, position)), _quaternion_of(np.asarray(rotation, float).tobytes()))
 
     @property
     def rotation(self) -> np.ndarray:
-        """R_AB, shape (3, 3)."""
-        return matrix_from_quaternion(self.quaternion)
+        """R_AB, shape (3, 3), not to be written to."""
+        return _rotation_of(self.quaternion)
 
     def __matmul__(self, other: Pose) -> Pose:
         """X_AC = X_AB @ X_BC."""
@@ -39,6 +43,19 @@ class Pose:
     def apply(self, point) -> np.ndarray:
         """A point given in B, in A [m]."""
         return np.asarray(self.position) + self.rotation @ np.asarray(point, float)
+
+
+@lru_cache(REMEMBERED)
+def _rotation_of(quaternion: tuple[float, float, float, float]) -> np.ndarray:
+    rotation = matrix_from_quaternion(quaternion)
+    rotation.flags.writeable = False
+    return rotation
+
+
+@lru_cache(REMEMBERED)
+def _quaternion_of(content: bytes) -> tuple[float, float, float, float]:
+    """Of the rotation matrix with this content, row by row."""
+    return quaternion_from_matrix(np.frombuffer(content).reshape(3, 3))
 
 
 def matrix_from_quaternion(quaternion) -> np.ndarray:

@@ -8,6 +8,7 @@ rooted there. It depends on nothing but the order of bodies and edges.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warp_artic.description.joint import WORLD
@@ -77,10 +78,23 @@ def components(body_count: int, edges: list[Edge]) -> list[tuple[int, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
+def edges_by_body(edges: list[Edge]) -> dict[int, list[int]]:
+    """The indices of the edges that touch each body, or the world."""
+    found: dict[int, list[int]] = {}
+    for index, edge in enumerate(edges):
+        for body in {edge.body0, edge.body1}:
+            found.setdefault(body, []).append(index)
+    return found
+
+
 def span(
-    bodies: tuple[int, ...], edges: list[Edge], root_body: int | None = None, root_edge: int | None = None
+    bodies: tuple[int, ...],
+    edges: list[Edge],
+    root_body: int | None = None,
+    root_edge: int | None = None,
+    own: Iterable[int] | None = None,
 ) -> Tree:
-    """The breadth-first spanning tree of one component.
+    """The breadth-first spanning tree of one component; `own` are the edges that touch it, where they are known.
 
     It starts at the world: at `root_edge`, else at an edge of `root_body`, else at the first edge that leads there. A
     component without such an edge starts at `root_body`, else at the first body that is body1 of no edge, else at
@@ -89,7 +103,8 @@ def span(
     members = set(bodies)
     touching: dict[int, list[int]] = {body: [] for body in bodies}
     anchors = []
-    for index, edge in enumerate(edges):
+    for index in range(len(edges)) if own is None else own:
+        edge = edges[index]
         ends = members.intersection((edge.body0, edge.body1))
         if WORLD in (edge.body0, edge.body1):
             anchors += [index] * len(ends)

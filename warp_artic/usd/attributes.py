@@ -6,6 +6,7 @@ import math
 
 from pxr import Gf, Usd, Vt
 
+from warp_artic.usd.dialects import DIALECTS, dialect_of
 from warp_artic.usd.report import Report
 from warp_artic.usd.units import NUMBER, Quantity, Units
 
@@ -19,17 +20,23 @@ QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
 class Attributes:
     """Reads authored opinions at one time; a wrong value is reported and replaced by the default."""
 
-    def __init__(self, time: Usd.TimeCode, units: Units, report: Report):
+    def __init__(self, time: Usd.TimeCode, units: Units, report: Report, dialects: tuple[str, ...] = DIALECTS):
         self.time = time
+        self.dialects = dialects
         self.units = units
         self.report = report
         self._names: dict[Usd.Prim, frozenset[str]] = {}
 
+    def rank(self, name: str) -> int:
+        """The place of an attribute or a schema, given by its name, in the order of dialects."""
+        return self.dialects.index(dialect_of(name))
+
     def names(self, prim: Usd.Prim) -> frozenset[str]:
         """Names of the properties that are authored on a prim."""
-        if prim not in self._names:
-            self._names[prim] = frozenset(prim.GetAuthoredPropertyNames())
-        return self._names[prim]
+        names = self._names.get(prim)
+        if names is None:
+            names = self._names[prim] = frozenset(prim.GetAuthoredPropertyNames())
+        return names
 
     def pass_over(self, prim: Usd.Prim, prefix: str = "") -> None:
         """Count the properties of a prim whose names begin so as reported: some finding tells about all of them."""

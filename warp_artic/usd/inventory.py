@@ -12,7 +12,8 @@ from warp_artic.usd.attributes import Attributes
 
 TENDON_JOINTS = "warpArtic:joints"
 TENDON_BODY = "warpArtic:body"
-"""Relationships by which our tendons belong to an articulation."""
+MJC_PATH = "mjc:path"
+"""Relationships by which tendons belong to an articulation."""
 PREDICATE = Usd.PrimIsActive & Usd.PrimIsDefined & Usd.PrimIsLoaded & ~Usd.PrimIsAbstract
 
 
@@ -33,10 +34,15 @@ class Inventory:
     spatial_tendons: dict[str, Usd.Prim] = field(default_factory=dict)
     attachments: dict[str, Usd.Prim] = field(default_factory=dict)
     """Prims of our schemas of these names."""
+    mjc_tendons: dict[str, Usd.Prim] = field(default_factory=dict)
+    mjc_actuators: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Prims of these schemas of the MuJoCo dialect."""
+    actuators: dict[str, list[Usd.Prim]] = field(default_factory=dict)
+    """Those of them on one hinge or slide, by its path."""
     attachments_below: dict[str, list[Usd.Prim]] = field(default_factory=dict)
     """By the path of the prim right above them."""
     tendons: dict[str, list[Usd.Prim]] = field(default_factory=dict)
-    """Our tendons, by the path of the joint that is named first, or of the link that the root is on."""
+    """Prims that are tendons, by the path of the joint that is named first, or of the link that the root is on."""
     instancers: list[str] = field(default_factory=list)
     """Paths of point instancers."""
     others: dict[str, Usd.Prim] = field(default_factory=dict)
@@ -51,14 +57,15 @@ class Inventory:
     def all_prims(self) -> list[Usd.Prim]:
         """Every prim listed here, in order."""
         tendons = (self.fixed_tendons, self.spatial_tendons, self.attachments)
-        groups = (self.scenes, self.bodies, self.held, self.joints, self.roots, *tendons, self.others)
+        mjc = (self.mjc_tendons, self.mjc_actuators)
+        groups = (self.scenes, self.bodies, self.held, self.joints, self.roots, *tendons, *mjc, self.others)
         prims = {path: prim for group in groups for path, prim in group.items()}
         prims |= {str(prim.GetPath()): prim for group in self.colliders.values() for prim in group}
         return [prims[path] for path in sorted(prims, key=self.order.__getitem__)]
 
-    def tendons_of(self, paths: Iterable[str]) -> list[Usd.Prim]:
-        """Our tendons that belong to some joints or links, in the order of the stage."""
-        found = [prim for path in paths for prim in self.tendons.get(path, ())]
+    def tendons_of(self, paths: Iterable[str], kind: str) -> list[Usd.Prim]:
+        """The tendons of a type that belong to some joints or links, in the order of the stage."""
+        found = [prim for path in paths for prim in self.tendons.get(path, ()) if prim.GetTypeName() == kind]
         return sorted(found, key=lambda prim: self.order[str(prim.GetPath())])
 
     def has_schema(self, prim: Usd.Prim, schema: str) -> bool:
@@ -82,6 +89,7 @@ def take_inventory(stage: Usd.Stage, attributes: Attributes) -> Inventory:
         _own(inventory, attributes, prim, path, schemas)
         _classify(inventory, attributes, prim, path, schemas)
     _place_tendons(inventory, attributes)
+    _place_actuators(inventory, attributes)
     return inventory
 
 
@@ -94,6 +102,21 @@ def _place_tendons(inventory: Inventory, attributes: Attributes) -> None:
         roots = inventory.attachments_below.get(path, [])
         for target in attributes.targets(roots[0], TENDON_BODY)[:1] if len(roots) == 1 else ():
             inventory.tendons.setdefault(inventory.body_of.get(str(target), ""), []).append(prim)
+
+    for prim in inventory.mjc_tendons.values():
+        for target in attributes.targets(prim, MJC_PATH)[:1]:
+            place = str(target)
+            own = place if place in inventory.joints else inventory.body_of.get(place, "")
+            inventory.tendons.setdefault(own, []).append(prim)
+
+
+def _place_actuators(inventory: Inventory, attributes: Attributes) -> None:
+    """Find the joint that each actuator is on."""
+    for prim in inventory.mjc_actuators.values():
+        targets = [str(target) for target in attributes.targets(prim, "mjc:target")]
+        joint = inventory.joints.get(targets[0]) if len(targets) == 1 else None
+        if joint and joint.GetTypeName() in (tokens.REVOLUTE_JOINT, tokens.PRISMATIC_JOINT):
+            inventory.actuators.setdefault(targets[0], []).append(prim)
 
 
 def _own(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
@@ -135,6 +158,12 @@ def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path
     if kind == tokens.ARTIC_ATTACHMENT:
         inventory.attachments[path] = prim
         inventory.attachments_below.setdefault(path.rpartition("/")[0], []).append(prim)
+        listed = True
+    if kind == tokens.MJC_TENDON:
+        inventory.mjc_tendons[path] = prim
+        listed = True
+    if kind == tokens.MJC_ACTUATOR:
+        inventory.mjc_actuators[path] = prim
         listed = True
     if schemas.intersection(tokens.ARTICULATION_ROOTS):
         inventory.roots[path] = prim

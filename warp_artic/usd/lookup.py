@@ -1,6 +1,7 @@
 """One table: a field of ours, and the attributes of each dialect that give it, in order of priority.
 
-The first authored attribute gives the value: ours, then Newton, then PhysX by axis, then PhysX by joint, then MuJoCo.
+The first authored attribute gives the value: ours, then Newton, then PhysX by axis, then PhysX by joint, then MuJoCo,
+unless the order of dialects is another.
 Where two of them are authored and differ in SI units, that is reported.
 """
 
@@ -31,6 +32,8 @@ class Source:
     """Whether infinity is a value."""
     unset_below: float = -math.inf
     """Authored values below this mean unset."""
+    is_period: bool = False
+    """Whether it is one over the field."""
     schema: str = ""
     """The schema without which the attribute means nothing, where there is one."""
 
@@ -173,6 +176,14 @@ TENDON_FIELDS: dict[str, tuple[Source, ...]] = {
 }
 """Fields of a tendon, fixed or spatial."""
 
+MJC_SPRING = (Source("mjc:stiffness", units.LINEAR_STIFFNESS, units.ANGULAR_STIFFNESS_PER_RADIAN),)
+"""The spring in a joint."""
+MJC_TENDON_FIELDS: dict[str, tuple[Source, ...]] = {
+    "stiffness": (Source("mjc:stiffness", units.LINEAR_STIFFNESS),),
+    "damping": (Source("mjc:damping", units.LINEAR_DAMPING),),
+}
+"""Fields of a tendon of the MuJoCo dialect, whose names are those of joints too."""
+
 LENGTH_FIELDS: dict[str, tuple[Source, ...]] = {
     "rest_length": (
         Source("warpArtic:restLength", units.DISTANCE, unbounded=True),
@@ -224,6 +235,7 @@ SCENE_FIELDS: dict[str, tuple[Source, ...]] = {
         Source("warpArtic:scene:timeStepsPerSecond", units.RATE),
         Source("newton:timeStepsPerSecond", units.RATE),
         Source("physxScene:timeStepsPerSecond", units.RATE),
+        Source("mjc:option:timestep", units.TIME, is_period=True),
     ),
     "position_iterations": (
         Source("warpArtic:scene:positionIterations", units.NUMBER),
@@ -258,6 +270,9 @@ def resolve(
                     found.append(reading)
     if not found:
         return None
+    if len(found) == 1:
+        return found[0]
+    found.sort(key=lambda reading: attributes.rank(_name(reading)))
     for other in found[1:]:
         report_difference(found[0], other, attributes)
     return found[0]
@@ -284,6 +299,8 @@ def _read(attributes, prim, field, name, source: Source, is_linear: bool) -> Rea
         return None
     quantity = source.quantity(is_linear)
     value = attributes.units.si(authored, quantity)
+    if source.is_period:
+        value = 1.0 / value if value else 0.0
     return Reading(field, f"{prim.GetPath()}.{name}", authored, quantity.authored, value, quantity.si)
 
 

@@ -10,6 +10,7 @@ from pxr import Usd
 
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES
 
 NOT_YET = ()
 """Families that are read into the description, but have no effect yet: without its name here, one is not reported."""
@@ -48,7 +49,6 @@ SCHEMAS: dict[str, Feature] = {
     ),
     "PhysxMimicJointAPI": Feature("mimic", "mimic joint ({instance})", "physxMimicJoint:{instance}:", "mimic"),
     "NewtonMimicAPI": Feature("mimic", "mimic joint", "newton:mimic", "mimic"),
-    "MjcEqualityJointAPI": Feature("mimic", "equality constraint of joints", "mjc:"),
     "MjcEqualityConnectAPI": Feature("loop-joint", "connect constraint", "mjc:"),
     "MjcEqualityWeldAPI": Feature("loop-joint", "weld constraint", "mjc:"),
     "PhysxDrivePerformanceEnvelopeAPI": Feature(
@@ -60,14 +60,22 @@ SCHEMAS: dict[str, Feature] = {
     "PhysxLimitAPI": Feature(
         "limit-soft", "compliance and restitution of the limit {instance}", "physxLimit:{instance}:", "soft_limit"
     ),
+    "NewtonActuatorDelayAPI": Feature("actuator", "delay of an actuator", "newton:"),
+    "NewtonPDControlAPI": Feature("actuator", "PD control of an actuator", "newton:"),
+    "NewtonPIDControlAPI": Feature("actuator", "PID control of an actuator", "newton:"),
+    "NewtonNeuralControlAPI": Feature("actuator", "neural control of an actuator", "newton:"),
+    "NewtonMaxEffortClampingAPI": Feature("actuator", "largest effort of an actuator", "newton:"),
+    "NewtonDCMotorClampingAPI": Feature("actuator", "torque curve of a motor", "newton:"),
+    "NewtonPositionBasedClampingAPI": Feature("actuator", "effort by position of an actuator", "newton:"),
+    "PhysxPhysicsDistanceJointAPI": Feature(
+        "loop-joint", "the spring of a distance joint", "physxPhysicsDistanceJoint:"
+    ),
     "PhysxVehicleAPI": Feature("vehicle", "vehicle", "physxVehicle"),
     "PhysxForceAPI": Feature("force", "force", "physxForce"),
 }
 """By schema name without instance."""
 
 TYPES: dict[str, Feature] = {
-    "MjcTendon": Feature("tendon", "tendon", "mjc:"),
-    "MjcActuator": Feature("actuator", "actuator", "mjc:"),
     "NewtonActuator": Feature("actuator", "actuator", "newton:"),
     "PhysxPhysicsGearJoint": Feature("gear", "gear joint", "phys"),
     "PhysxPhysicsRackAndPinionJoint": Feature("gear", "rack and pinion joint", "phys"),
@@ -76,17 +84,23 @@ TYPES: dict[str, Feature] = {
 }
 """By prim type."""
 
-ATTRIBUTES: dict[str, tuple[str, float]] = {
+ATTRIBUTES: dict[str, tuple[str, object]] = {
     "physxJoint:jointFriction": ("load-proportional joint friction", 0.0),
     "newton:limitStiffness": ("stiffness of the joint limit", -math.inf),
     "newton:limitDamping": ("damping of the joint limit", -math.inf),
     "physxRigidBody:disableGravity": ("a body without gravity", 0.0),
+    "physxRigidBody:enableGyroscopicForces": ("a body without gyroscopic forces", 1.0),
+    "physxRigidBody:lockedPosAxis": ("a body locked along axes of the world", 0.0),
+    "physxRigidBody:lockedRotAxis": ("a body locked about axes of the world", 0.0),
+    "physxRigidBody:retainAccelerations": ("forces kept for further steps", 0.0),
+    "physxRigidBody:cfmScale": ("constraint force mixing", 0.0),
+    "newton:massModel": ("a mass that is spread over the surface of a shape", "solid"),
+    "newton:shellThickness": ("a mass that is spread over the surface of a shape", -math.inf),
     "physics:breakForce": ("breaking of a joint by force", math.inf),
     "physics:breakTorque": ("breaking of a joint by torque", math.inf),
     "physics:startsAsleep": ("sleeping", 0.0),
     "newton:jointsAddMobility": ("joints that add mobility", 0.0),
-    "mjc:stiffness": ("a spring in the joint", 0.0),
-}
+} | MJC_ATTRIBUTES
 """What an attribute stands for, and the value that means none."""
 FAMILIES = {
     "physxJoint:jointFriction": "load_friction",
@@ -138,13 +152,22 @@ def _report_attributes(prim: Usd.Prim, names: list[str], read: set[str], attribu
     """Report attributes without effect, but not those of prims that were reported as a whole."""
     for name in names:
         path = f"{prim.GetPath()}.{name}"
-        is_pending = FAMILIES[name] in NOT_YET if name in FAMILIES else True
-        if name in ATTRIBUTES and is_pending and (path in read or path not in attributes.report.used):
+        is_pending = path in read and FAMILIES.get(name) in NOT_YET
+        if name in ATTRIBUTES and (is_pending or path not in attributes.report.used):
             what, none = ATTRIBUTES[name]
             value = attributes.authored(prim, name)
-            if value is not None and _as_number(value) != none:
+            if value is not None and not _is(value, none):
                 text = f"is {value}; {what} is not simulated yet"
                 attributes.report.warn("not-simulated", path, text)
+
+
+def _is(value, none) -> bool:
+    """Whether a value is the one that means none."""
+    if isinstance(none, str):
+        return value == none
+    if isinstance(none, tuple):
+        return hasattr(value, "__len__") and tuple(value) == none
+    return _as_number(value) == none
 
 
 def _as_number(value) -> float:

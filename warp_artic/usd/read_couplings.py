@@ -13,6 +13,9 @@ from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_fixed_tendon import read_fixed_tendons
 from warp_artic.usd.read_fixed_tendon_prims import read_fixed_tendon_prims
 from warp_artic.usd.read_mimic import read_mimics
+from warp_artic.usd.read_mjc_actuators import report_other_actuators
+from warp_artic.usd.read_mjc_springs import read_mjc_springs
+from warp_artic.usd.read_mjc_tendons import read_mjc_fixed_tendons, read_mjc_spatial_tendons, report_other_tendons
 from warp_artic.usd.read_spatial_tendon import read_spatial_tendons
 from warp_artic.usd.read_spatial_tendon_prims import read_spatial_tendon_prims
 from warp_artic.usd.read_terms import refuse_empty
@@ -22,6 +25,7 @@ OF_JOINTS = {
     tokens.TENDON_AXIS: "an axis of the fixed tendon {instance}",
     tokens.PHYSX_MIMIC: "a mimic joint ({instance})",
     tokens.NEWTON_MIMIC: "a mimic joint",
+    tokens.MJC_EQUALITY: "an equality of joints",
     tokens.ARTIC_MIMIC: "a mimic joint ({instance})",
 }
 """Schemas that only joints of articulations have, and what they make of them."""
@@ -41,12 +45,15 @@ def with_couplings(
     own_fixed = read_fixed_tendon_prims(articulation, inventory, attributes)
     spatial = read_spatial_tendons(articulation, inventory, attributes, placements)
     own_spatial = read_spatial_tendon_prims(articulation, inventory, attributes, placements)
+    mjc_fixed = read_mjc_fixed_tendons(articulation, inventory, attributes)
+    mjc_spatial = read_mjc_spatial_tendons(articulation, inventory, attributes, placements)
+    springs = read_mjc_springs(articulation, inventory, attributes)
     _report_doubles(own_fixed, fixed, lambda tendon: frozenset(tendon.dofs), attributes)
     _report_doubles(own_spatial, spatial, lambda tendon: [one.link for one in tendon.attachments], attributes)
     return replace(
         articulation,
-        fixed_tendons=(*fixed, *own_fixed),
-        spatial_tendons=(*spatial, *own_spatial),
+        fixed_tendons=(*fixed, *own_fixed, *mjc_fixed, *springs),
+        spatial_tendons=(*spatial, *own_spatial, *mjc_spatial),
         mimics=read_mimics(articulation, inventory, attributes),
     )
 
@@ -77,6 +84,8 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
                 text = f"has {OF_LINKS[kind].format(instance=instance)}, but is no link of an articulation"
                 attributes.report.error("coupling-stray", path, text)
     _refuse_stray_prims(joints, links, inventory, attributes)
+    report_other_tendons(joints, links, inventory, attributes)
+    report_other_actuators(inventory, attributes)
 
 
 def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory, attributes: Attributes) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from pxr import Usd
 
 from warp_artic.description.drive import Drive, DriveKind
-from warp_artic.usd import tokens
+from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, Reading, resolve
+from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, Reading, report_difference, resolve
+from warp_artic.usd.mjc import mjc_range, symmetric_bound
+from warp_artic.usd.read_mjc_actuators import read_mjc_actuators
 
 KINDS = tuple(kind.value for kind in DriveKind)
 
@@ -17,7 +21,10 @@ def read_drive(
     prim: Usd.Prim, instance: str, is_linear: bool, inventory: Inventory, attributes: Attributes
 ) -> tuple[Drive | None, list[Reading]]:
     """The drive that is applied under an instance name, and where its values came from."""
-    if not any(inventory.has_schema(prim, f"{schema}:{instance}") for schema in (tokens.DRIVE, tokens.ARTIC_DRIVE)):
+    actuated = read_mjc_actuators(prim, is_linear, inventory, attributes)
+    applied = any(inventory.has_schema(prim, f"{schema}:{instance}") for schema in (tokens.DRIVE, tokens.ARTIC_DRIVE))
+    effort_range = _effort_range(prim, is_linear, attributes)
+    if not applied and not actuated:
         return None, []
     kind = DriveKind(attributes.token(prim, f"drive:{instance}:physics:type", "force", KINDS))
     fields = {
@@ -29,8 +36,8 @@ def read_drive(
     }
     sources = {name: DOF_FIELDS[field] for name, field in fields.items()} | ENVELOPE_FIELDS
     not_negative = {"stiffness", "damping", "max_force", *ENVELOPE_FIELDS}
-    readings, values = [], {}
-    for name, own in sources.items():
+    readings: dict[str, Reading] = {}
+    for name, own in sources.items() if applied else ():
         reading = resolve(attributes, prim, name, own, (instance,), is_linear, inventory)
         if reading is None:
             continue
@@ -38,9 +45,27 @@ def read_drive(
             text = f"is {reading.found}, must not be negative"
             attributes.report.error("drive", reading.attribute, text)
             continue
-        values[name] = reading.value
-        readings.append(reading)
-    return Drive(kind=kind, **values), readings
+        readings[name] = reading
+    is_mjc = bool(actuated) and (not applied or attributes.rank("mjc:") < attributes.rank("drive:"))
+    if actuated and not is_mjc and kind is not DriveKind.FORCE:
+        text = f"{tokens.MJC_ACTUATOR} prims act on it, but it has an acceleration drive, which is used"
+        attributes.report.warn("dialects-differ", prim.GetPath(), text)
+        actuated = {}
+    first, second = (actuated, readings) if is_mjc else (readings, actuated)
+    for name, reading in first.items():
+        if name in second:
+            report_difference(reading, second[name], attributes)
+    readings = second | first
+    values = {name: reading.value for name, reading in readings.items()}
+    values["max_force"] = min(values.get("max_force", math.inf), effort_range)
+    return Drive(kind=DriveKind.FORCE if is_mjc else kind, **values), list(readings.values())
+
+
+def _effort_range(prim: Usd.Prim, is_linear: bool, attributes: Attributes) -> float:
+    """What a joint of the MuJoCo dialect lets actuators give to it [N or N m]."""
+    bounds = mjc_range(prim, "mjc:actuatorfrclimited", "mjc:actuatorfrcrange", attributes)
+    bound = symmetric_bound(bounds, f"{prim.GetPath()}.mjc:actuatorfrcrange", attributes)
+    return attributes.units.si(bound, units.FORCE if is_linear else units.TORQUE)
 
 
 def report_idle(prim: Usd.Prim, instances: list[tuple[str, ...]], inventory: Inventory, attributes: Attributes) -> None:

@@ -6,7 +6,7 @@ from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.tendon import FixedTendon
-from warp_artic.usd import units
+from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import TENDON_JOINTS, Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, resolve_all
@@ -23,7 +23,7 @@ def read_fixed_tendon_prims(
 ) -> tuple[FixedTendon, ...]:
     """The tendons whose first joint is in an articulation, in their order; a wrong one is left out, with an error."""
     tendons = []
-    for prim in inventory.tendons_of(joint.path for joint in articulation.joints):
+    for prim in inventory.tendons_of([joint.path for joint in articulation.joints], tokens.ARTIC_FIXED_TENDON):
         tendon = _read(prim, articulation, inventory, attributes)
         if tendon is None:
             attributes.pass_over(prim)

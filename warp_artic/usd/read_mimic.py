@@ -1,4 +1,4 @@
-"""The mimic joints of an articulation, in our dialect and those of Newton and PhysX."""
+"""The mimic joints of an articulation, in our dialect and those of Newton, PhysX and MuJoCo."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from warp_artic.usd.report import Reading
 from warp_artic.usd.units import Quantity
 
 NEWTON_REFERENCE = "newton:mimicJoint"
+MJC_REFERENCE = "mjc:target"
+HIGHER_TERMS = ("mjc:coef2", "mjc:coef3", "mjc:coef4")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ def read_mimics(articulation: Articulation, inventory: Inventory, attributes: At
     found: dict[int, Mimic] = {}
     for joint in articulation.joints:
         rivals: dict[int, list[_Claim]] = {}
-        for claim in _claims(joint, articulation, inventory, attributes):
+        claims = _claims(joint, articulation, inventory, attributes)
+        for claim in sorted(claims, key=lambda claim: attributes.rank(claim.schema)):
             kind, _, instance = claim.schema.partition(":")
             others = rivals.setdefault(claim.mimic.dofs[0], [])
             taken = [one.schema for one in others if one.schema.startswith(kind)]
@@ -55,7 +58,7 @@ def read_mimics(articulation: Articulation, inventory: Inventory, attributes: At
 
 
 def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attributes: Attributes) -> Iterator[_Claim]:
-    """What each schema makes of a joint, in order of priority; a wrong one is left out, with an error."""
+    """What each schema makes of a joint; a wrong one is left out, with an error."""
     prim = inventory.joints[joint.path]
     for instance in inventory.instances(prim, tokens.ARTIC_MIMIC):
         mimic = _read_own(joint, prim, instance, articulation, inventory, attributes)
@@ -63,7 +66,8 @@ def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attr
             attributes.pass_over(prim, f"warpArtic:mimic:{instance}:")
         else:
             yield _Claim(f"{tokens.ARTIC_MIMIC}:{instance}", mimic)
-    if inventory.has_schema(prim, tokens.NEWTON_MIMIC):
+    is_mjc = inventory.has_schema(prim, tokens.MJC_EQUALITY)
+    if inventory.has_schema(prim, tokens.NEWTON_MIMIC) or (is_mjc and NEWTON_REFERENCE in attributes.names(prim)):
         mimic = _read_newton(joint, prim, articulation, inventory, attributes)
         if mimic is not None:
             yield _Claim(tokens.NEWTON_MIMIC, mimic, is_rigid=True)
@@ -71,6 +75,10 @@ def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attr
         mimic = _read_physx(joint, prim, instance, articulation, inventory, attributes)
         if mimic is not None:
             yield _Claim(f"{tokens.PHYSX_MIMIC}:{instance}", mimic)
+    if is_mjc and MJC_REFERENCE in attributes.names(prim):
+        mimic = _read_mjc(joint, prim, articulation, inventory, attributes)
+        if mimic is not None:
+            yield _Claim(tokens.MJC_EQUALITY, mimic, is_rigid=True)
 
 
 def _choose(claims: list[_Claim], joint: Joint, articulation: Articulation, attributes: Attributes) -> Mimic:
@@ -206,6 +214,26 @@ def _read_physx(
     )
 
 
+def _read_mjc(
+    joint: Joint, prim: Usd.Prim, articulation: Articulation, inventory: Inventory, attributes: Attributes
+) -> Mimic | None:
+    """q_0 = coef0 + coef1 q_1, in radians; None where there are higher terms, which are reported by name."""
+    dofs = _dofs(joint, prim, "", MJC_REFERENCE, "", articulation, inventory, attributes)
+    if dofs is None:
+        return None
+    follower, leader = (articulation.dofs[dof].axis.is_linear for dof in dofs)
+    slope = units.NUMBER
+    if follower != leader:
+        slope = units.LEVER if follower else units.RADIAN_PER_DISTANCE
+    place = units.DISTANCE if follower else units.RADIAN
+    coefficient = _number(prim, "mimic_coef1", "mjc:coef1", 1.0, slope, dofs, articulation, attributes)
+    offset = _number(prim, "mimic_coef0", "mjc:coef0", 0.0, place, dofs, articulation, attributes)
+    if any(attributes.number(prim, name) != 0.0 for name in HIGHER_TERMS):
+        attributes.report.warn("mimic", joint.path, "an equality of joints that is not linear: not simulated yet")
+        return None
+    return Mimic(name=articulation.dofs[dofs[0]].name, dofs=dofs, gears=(1.0, 0.0 - coefficient), offset=0.0 - offset)
+
+
 def _dofs(
     joint: Joint,
     prim: Usd.Prim,
@@ -230,7 +258,7 @@ def _dofs(
         attributes.report.error("mimic-reference", path, f"leads to {targets[0]}, which is {found}")
         return None
     reference = joints[targets[0]]
-    if not reference_axis and len(reference.dofs) > 1 and relationship != NEWTON_REFERENCE:
+    if not reference_axis and len(reference.dofs) > 1 and relationship not in (NEWTON_REFERENCE, MJC_REFERENCE):
         reference_axis = AXES[3]
     leader = find_dof(articulation, reference, inventory.joints[reference.path], reference_axis, path, attributes)
     if follower is None or leader is None:

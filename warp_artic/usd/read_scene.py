@@ -116,6 +116,7 @@ def _gravity(prim: Usd.Prim, attributes: Attributes, up: np.ndarray) -> tuple[fl
     elif magnitude == np.inf:
         attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", "is inf, must be finite")
         magnitude = EARTH
-    if not attributes.flag(prim, "newton:gravityEnabled", True):
+    newton, mjc = (attributes.flag(prim, name, True) for name in ("newton:gravityEnabled", "mjc:flag:gravity"))
+    if not newton or ("newton:gravityEnabled" not in attributes.names(prim) and not mjc):
         magnitude = 0.0
     return tuple(float(component) + 0.0 for component in magnitude * direction)

@@ -8,6 +8,7 @@ from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.tendon import Attachment, SpatialTendon, TendonLeaf
+from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import TENDON_BODY, Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, resolve_all
@@ -36,7 +37,7 @@ def read_spatial_tendon_prims(
     """The tendons whose root is on a link of it, in their order; a wrong one is left out, with an error."""
     links = {link.path: number for number, link in enumerate(articulation.links)}
     tendons = []
-    for prim in inventory.tendons_of(links):
+    for prim in inventory.tendons_of(links, tokens.ARTIC_SPATIAL_TENDON):
         points = _points(str(prim.GetPath()), inventory)
         tendon = _read(prim, points, articulation, links, inventory, attributes, placements)
         if tendon is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pxr import Usd, UsdGeom, UsdPhysics
@@ -15,6 +16,7 @@ from warp_artic.description.validate import findings
 from warp_artic.errors import StageError
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.inventory import Inventory, take_inventory
 from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
 from warp_artic.usd.not_simulated import report_not_simulated
@@ -44,34 +46,40 @@ class Inspection:
     """Where the values of a dof or link came from, by dof name or link path."""
 
 
-def read_stage(stage: str | os.PathLike | Usd.Stage) -> Scene:
+def read_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = ()) -> Scene:
     """The scene of a stage, given by its path or opened; its warnings and notes are in `Scene.diagnostics`.
 
+    Args:
+        stage: A file, or an open stage.
+        dialects: Those that come first where several say the same; the others follow in the order of `DIALECTS`.
+
     Raises:
+        SettingsError: A dialect is not known.
         StageError: The stage cannot be opened, or not be simulated as authored; one line for each error.
     """
-    inspection = inspect_stage(stage)
+    inspection = inspect_stage(stage, dialects=dialects)
     if inspection.scene is None:
         errors = (finding for finding in inspection.diagnostics if finding.severity is Severity.ERROR)
         raise StageError("\n".join(f"{error.path}: {error.message}" for error in errors))
     return inspection.scene
 
 
-def check_stage(stage: str | os.PathLike | Usd.Stage) -> list[Diagnostic]:
+def check_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = ()) -> list[Diagnostic]:
     """Errors, warnings and notes of a stage, in this order; raises only where it cannot be opened."""
-    return list(inspect_stage(stage).diagnostics)
+    return list(inspect_stage(stage, dialects=dialects).diagnostics)
 
 
-def inspect_stage(stage: str | os.PathLike | Usd.Stage) -> Inspection:
-    """All that is understood of a stage; raises only where it cannot be opened."""
+def inspect_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = ()) -> Inspection:
+    """All that is understood of a stage; raises only where it cannot be opened, or a dialect is not known."""
+    order = complete_order(dialects)
     stage = open_stage(stage)
     report = Report()
     _check_times(stage, report)
-    attributes = Attributes(start_time(stage), _read_units(stage, report), report)
+    attributes = Attributes(start_time(stage), _read_units(stage, report), report, order)
     _report_composition(stage, report)
     scene = _read(stage, attributes)
-    order = list(Severity)
-    diagnostics = tuple(sorted(report.diagnostics, key=lambda finding: order.index(finding.severity)))
+    severities = list(Severity)
+    diagnostics = tuple(sorted(report.diagnostics, key=lambda finding: severities.index(finding.severity)))
     if report.errors:
         return Inspection(None, diagnostics, report.readings)
     return Inspection(replace(scene, diagnostics=diagnostics), diagnostics, report.readings)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pxr import Usd
 
 from warp_artic.description.joint import WORLD
-from warp_artic.description.spanning_forest import Edge, Tree, components, loop_edges, span
+from warp_artic.description.spanning_forest import Edge, Tree, components, edges_by_body, loop_edges, span
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
@@ -41,9 +41,11 @@ def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attrib
     groups = components(len(index), edges)
     marks = _read_marks(groups, index, edges, joints, inventory, attributes)
     plans, taken = [], set()
+    paths, touching = list(index), edges_by_body(edges)
     for group, mark in zip(groups, marks):
-        tree = span(group, edges, mark.body, mark.edge)
-        root = list(inventory.bodies)[tree.root]
+        own = sorted({edge for body in group for edge in touching.get(body, ())})
+        tree = span(group, edges, mark.body, mark.edge, own)
+        root = paths[tree.root]
         path = mark.roots[0] if mark.roots and mark.roots[0] not in taken else root
         taken.add(path)
         _report(tree, edges, root, mark, joints, attributes)
@@ -57,6 +59,7 @@ def _read_marks(groups, index, edges, joints, inventory: Inventory, attributes: 
     marks = [_Mark() for _ in groups]
     group_of = {body: number for number, group in enumerate(groups) for body in group}
     edge_of = {ends.path: number for number, ends in enumerate(joints)}
+    below = _members_below(index, edges, inventory)
     _refuse_nested(inventory, attributes)
     for path, prim in inventory.roots.items():
         body = index.get(path)
@@ -66,7 +69,7 @@ def _read_marks(groups, index, edges, joints, inventory: Inventory, attributes: 
         elif edge is not None:
             members = {edges[edge].body0, edges[edge].body1} - {WORLD}
         else:
-            members = _members_below(path, index, edges)
+            members = below[path]
         if not members:
             text = "is an articulation root without a rigid body that moves, or with a joint of none: it has no effect"
             attributes.report.warn("articulation-empty", path, text)
@@ -75,11 +78,15 @@ def _read_marks(groups, index, edges, joints, inventory: Inventory, attributes: 
     return marks
 
 
-def _members_below(path: str, index: dict[str, int], edges: list[Edge]) -> set[int]:
-    """Bodies below an articulation root: those with joints, or all where none has one."""
-    below = {number for other, number in index.items() if _is_above(path, other)}
-    joined = {body for edge in edges for body in (edge.body0, edge.body1)} & below
-    return joined or below
+def _members_below(index: dict[str, int], edges: list[Edge], inventory: Inventory) -> dict[str, set[int]]:
+    """Bodies below each articulation root: those with joints, or all where none has one."""
+    joined = {body for edge in edges for body in (edge.body0, edge.body1)}
+    below: dict[str, set[int]] = {path: set() for path in inventory.roots}
+    for path, number in index.items():
+        for root in _above(path):
+            if root in below:
+                below[root].add(number)
+    return {root: members & joined or members for root, members in below.items()}
 
 
 def _mark(mark: _Mark, path: str, prim: Usd.Prim, body: int | None, edge: int | None, attributes: Attributes) -> None:
@@ -96,12 +103,17 @@ def _mark(mark: _Mark, path: str, prim: Usd.Prim, body: int | None, edge: int | 
 
 
 def _refuse_nested(inventory: Inventory, attributes: Attributes) -> None:
-    paths = list(inventory.roots)
-    for inner in paths:
-        outer = [path for path in paths if _is_above(path, inner)]
+    for inner in inventory.roots:
+        outer = [path for path in _above(inner) if path in inventory.roots]
         if outer:
             text = f"is an articulation root below another one, {outer[0]}; remove one of the two"
             attributes.report.error("articulation-nested", inner, text)
+
+
+def _above(path: str) -> list[str]:
+    """The paths of the prims above one, from the outermost on."""
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(2, len(parts))]
 
 
 def _is_above(path: str, other: str) -> bool:

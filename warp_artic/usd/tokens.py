@@ -32,6 +32,12 @@ ATTACHMENT = "PhysxTendonAttachmentAPI"
 ATTACHMENT_LEAF = "PhysxTendonAttachmentLeafAPI"
 PHYSX_MIMIC = "PhysxMimicJointAPI"
 NEWTON_MIMIC = "NewtonMimicAPI"
+MJC_EQUALITY = "MjcEqualityJointAPI"
+"""Brings a NewtonMimicAPI with it, also where its plugin is not registered."""
+MJC_TENDON = "MjcTendon"
+MJC_ACTUATOR = "MjcActuator"
+SITES = ("MjcSiteAPI", "NewtonSiteAPI")
+"""Points on bodies."""
 
 ARTIC_SCENE = "WarpArticSceneAPI"
 ARTIC_LINK = "WarpArticLinkAPI"

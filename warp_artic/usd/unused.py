@@ -10,6 +10,7 @@ from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.not_simulated import SCHEMAS, TYPES
+from warp_artic.usd.not_simulated_mjc import MJC_HARMLESS
 
 READ_SCHEMAS = frozenset(
     {
@@ -30,7 +31,11 @@ READ_SCHEMAS = frozenset(
         "NewtonArticulationRootAPI",
         "NewtonJointAPI",
         "NewtonMassAPI",
+        "MjcSceneAPI",
         "MjcJointAPI",
+        "MjcEqualityAPI",
+        tokens.MJC_EQUALITY,
+        *tokens.SITES,
         tokens.ARTIC_SCENE,
         tokens.ARTIC_LINK,
         tokens.ARTIC_DRIVE,
@@ -46,6 +51,8 @@ READ_TYPES = (
     tokens.ARTIC_FIXED_TENDON,
     tokens.ARTIC_SPATIAL_TENDON,
     tokens.ARTIC_ATTACHMENT,
+    tokens.MJC_TENDON,
+    tokens.MJC_ACTUATOR,
 )
 OUTPUTS = re.compile(
     r"warpArtic:(link:incomingJoint(Force|Torque)|joint:\w+:(effort|mimicError)|(tendon:.+:)?(length|speed|force))"
@@ -73,6 +80,7 @@ HARMLESS = (
     "physxRigidBody:enableCCD",
     "physxRigidBody:enableSpeculativeCCD",
     "physxRigidBody:solver",
+    "physxRigidBody:solveContact",
     "physics:approximation",
     "physics:collisionEnabled",
     "physics:collisionGroup",
@@ -87,6 +95,7 @@ HARMLESS = (
     "newton:contact",
     "newton:selfCollisionEnabled",
     "newton:maxSolverIterations",
+    *MJC_HARMLESS,
 )
 """How attributes begin that concern contacts, sleeping or the engine of another simulator."""
 HARMLESS_SCHEMAS = (
@@ -95,6 +104,10 @@ HARMLESS_SCHEMAS = (
     "PhysicsFilteredPairsAPI",
     "PhysicsCollisionGroup",
     "NewtonCollision",
+    "MjcCollision",
+    "MjcMeshCollision",
+    "MjcMaterial",
+    "MjcImageable",
 )
 """How schemas begin whose absence changes no motion of a tree."""
 

@@ -1,0 +1,486 @@
+"""The MuJoCo dialect: springs, servos, tendons, equalities and the scene, in its own units."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.usd.authoring import (
+    SI,
+    SMALL_UNITS,
+    body,
+    errors_of,
+    hinge_of,
+    joint,
+    notes_of,
+    open_text,
+    pendulum,
+    schemas,
+    warnings_of,
+)
+from tests.usd_schemas.mechanisms import BALL, HINGE, SLIDE, chain
+from warp_artic.description.drive import DriveKind
+from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES
+from warp_artic.usd.read_stage import inspect_stage, read_stage
+
+DEGREE = math.pi / 180
+RADIANS = 'def PhysicsScene "scene" {\ntoken mjc:compiler:angle = "radian"\n}\n'
+TORQUE = 1e-3 * 1e-4
+"""Of a unit of torque in SMALL_UNITS [N m]."""
+
+
+def tree_of(stage):
+    return read_stage(stage).articulations[0]
+
+
+def hinge(content: str, **words):
+    return pendulum(content, applied=("MjcJointAPI",), **words)
+
+
+def actuator(content: str, target: str = "/World/hinge", name: str = "servo") -> str:
+    return f'def MjcActuator "{name}" {{\nrel mjc:target = <{target}>\n{content}\n}}\n'
+
+
+def servo(kp: float = 0.0, kv: float = 0.0, more: str = "") -> str:
+    gain = kp or kv
+    prm = f"double[] mjc:gainPrm = [{gain}]\ndouble[] mjc:biasPrm = [0, {-kp}, {-kv}]"
+    return f'token mjc:biasType = "affine"\n{prm}\n{more}'
+
+
+def tendon(content: str, path: str = "</World/j1>, </World/j2>") -> str:
+    return f'def MjcTendon "t" {{\ntoken mjc:type = "fixed"\nrel mjc:path = [{path}]\n{content}\n}}\n'
+
+
+def test_no_spring():
+    assert tree_of(hinge("double mjc:springref = 20")).fixed_tendons == ()
+    assert tree_of(hinge("double mjc:stiffness = 0")).fixed_tendons == ()
+
+
+@pytest.mark.parametrize("header, factor", [(SI, 1.0), (SMALL_UNITS, TORQUE)])
+def test_spring_in_a_hinge(header, factor):
+    """Stiffness is per radian, springref and ref are in degrees."""
+    content = "double mjc:stiffness = 3\ndouble mjc:springref = 30\ndouble mjc:ref = 10"
+    (spring,) = tree_of(hinge(content, header=header)).fixed_tendons
+    assert (spring.name, spring.dofs, spring.coefficients) == ("/World/hinge:spring", (0,), (1.0,))
+    assert spring.stiffness == pytest.approx(3 * factor)
+    assert spring.rest_length == pytest.approx(20 * DEGREE)
+
+
+def test_spring_in_radians():
+    """The scene gives the unit of springref, and not that of the stiffness."""
+    (spring,) = tree_of(hinge("double mjc:stiffness = 3\ndouble mjc:springref = 0.5", more=RADIANS)).fixed_tendons
+    assert (spring.stiffness, spring.rest_length) == (3.0, 0.5)
+
+
+def test_spring_in_a_slide():
+    """Forces per distance, and distances whatever the unit of angles."""
+    content = "double mjc:stiffness = 3\ndouble mjc:springref = 50"
+    (spring,) = tree_of(hinge(content, kind="Prismatic", header=SMALL_UNITS, more=RADIANS)).fixed_tendons
+    assert (spring.stiffness, spring.rest_length) == pytest.approx((3e-3, 0.5))
+
+
+def test_spring_in_a_ball():
+    """One on each axis, without a springref."""
+    springs = tree_of(hinge("double mjc:stiffness = 3\ndouble mjc:springref = 5", kind="Spherical")).fixed_tendons
+    assert [(one.name, one.dofs, one.stiffness, one.rest_length) for one in springs] == [
+        (f"/World/hinge:rot{letter}Spring", (dof,), 3.0, 0.0) for dof, letter in enumerate("XYZ")
+    ]
+
+
+def test_negative_spring():
+    assert errors_of(hinge("double mjc:stiffness = -3")) == [
+        "/World/hinge.mjc:stiffness: is -3 torque/rad, must not be negative"
+    ]
+
+
+@pytest.mark.parametrize("header, factor", [(SI, 1.0), (SMALL_UNITS, TORQUE)])
+def test_position_servo(header, factor):
+    """A gear counts twice in gains, once in efforts; the target is where the control, zero, wants the joint."""
+    more = actuator(
+        servo(
+            5,
+            2,
+            "double[] mjc:gear = [3, 0, 0, 0, 0, 0]\ndouble mjc:forceRange:min = -7\ndouble mjc:forceRange:max = 7",
+        )
+    )
+    drive = hinge_of(hinge("double mjc:ref = 10", more=more, header=header)).dofs[0].drive
+    assert drive.kind is DriveKind.FORCE
+    assert (drive.stiffness, drive.damping, drive.max_force) == pytest.approx((45 * factor, 18 * factor, 21 * factor))
+    assert (drive.position_target, drive.velocity_target) == pytest.approx((-10 * DEGREE, 0.0))
+
+
+def test_position_servo_on_a_slide():
+    """Distances are in stage units."""
+    more = actuator(servo(5, 0, "double mjc:ctrlRange:min = 20\ndouble mjc:ctrlRange:max = 40"))
+    drive = hinge_of(hinge("", kind="Prismatic", more=more, header=SMALL_UNITS)).dofs[0].drive
+    assert (drive.stiffness, drive.position_target, drive.max_force) == pytest.approx((5e-3, 0.2, math.inf))
+
+
+def test_velocity_servo():
+    """The control is a speed."""
+    more = actuator(
+        servo(0, 2, "double mjc:ctrlRange:min = 0.5\ndouble mjc:ctrlRange:max = 1\ndouble[] mjc:gear = [2]")
+    )
+    drive = hinge_of(hinge("", more=more)).dofs[0].drive
+    assert (drive.stiffness, drive.damping, drive.velocity_target) == pytest.approx((0.0, 8.0, 0.25))
+
+
+def test_two_servos_add_up():
+    """A position and a velocity servo on one joint are one drive, unless one of them has a bound of its own."""
+    drive = hinge_of(hinge("", more=actuator(servo(5)) + actuator(servo(0, 2), name="more"))).dofs[0].drive
+    assert (drive.stiffness, drive.damping) == (5.0, 2.0)
+    bounded = servo(0, 2, "double mjc:forceRange:min = -7\ndouble mjc:forceRange:max = 7")
+    stage = hinge("", more=actuator(servo(5)) + actuator(bounded, name="more"))
+    assert hinge_of(stage).dofs[0].drive.damping == 0.0
+    (text,) = warnings_of(stage)
+    assert text.startswith("/World/more: actuator: is the second one on /World/hinge")
+
+
+def test_joint_bounds_actuators():
+    """The smaller of the two ranges of efforts counts."""
+    content = "double mjc:actuatorfrcrange:min = -4\ndouble mjc:actuatorfrcrange:max = 4"
+    assert hinge_of(hinge(content, more=actuator(servo(5)))).dofs[0].drive.max_force == 4.0
+    switched = content + '\ntoken mjc:actuatorfrclimited = "false"'
+    assert hinge_of(hinge(switched, more=actuator(servo(5)))).dofs[0].drive.max_force == math.inf
+
+
+def test_ranges_of_efforts_that_are_not_symmetric():
+    more = actuator(servo(5, 0, "double mjc:forceRange:min = -1\ndouble mjc:forceRange:max = 7"))
+    assert warnings_of(hinge("", more=more)) == [
+        "/World/servo.mjc:forceRange: is -1 to 7; a range of efforts that is not symmetric is not simulated yet"
+    ]
+
+
+def test_servo_comes_before_a_usd_drive():
+    """A conflict is reported with both values in SI units."""
+    content = f"float drive:angular:physics:stiffness = 2\nfloat drive:angular:physics:damping = {1 * DEGREE}"
+    stage = pendulum(content, applied=("PhysicsDriveAPI:angular",), more=actuator(servo(5, 1)))
+    assert hinge_of(stage).dofs[0].drive.stiffness == 5.0
+    assert warnings_of(stage) == [
+        "/World/hinge.drive:angular:physics:stiffness: gives stiffness 114.592 N m/rad, but mjc:biasPrm gives "
+        "5 N m/rad, which is used"
+    ]
+
+
+def test_usd_drive_before_a_servo():
+    """Where the order says so; what it does not give is taken over, except by an acceleration drive."""
+    content = "float drive:angular:physics:stiffness = 2\n"
+    stage = pendulum(content, applied=("PhysicsDriveAPI:angular",), more=actuator(servo(5, 1)))
+    (dof,) = read_stage(stage, dialects=("usdphysics",)).articulations[0].joints[1].dofs
+    assert (dof.drive.stiffness, dof.drive.damping) == pytest.approx((2 / DEGREE, 1.0))
+    content += 'token drive:angular:physics:type = "acceleration"'
+    stage = pendulum(content, applied=("PhysicsDriveAPI:angular",), more=actuator(servo(5, 1)))
+    inspection = inspect_stage(stage, dialects=("usdphysics",))
+    drive = inspection.scene.articulations[0].joints[1].dofs[0].drive
+    assert (drive.kind, drive.damping) == (DriveKind.ACCELERATION, 0.0)
+    assert any("has an acceleration drive, which is used" in one.message for one in inspection.diagnostics)
+    assert hinge_of(stage).dofs[0].drive.kind is DriveKind.FORCE
+
+
+def test_motor():
+    """Its effort is given in a run."""
+    stage = hinge("", more=actuator("double[] mjc:gear = [30, 0, 0, 0, 0, 0]"))
+    assert hinge_of(stage).dofs[0].drive is None
+    assert warnings_of(stage) == []
+    assert any("is a motor: its effort is 30 times its control" in text for text in notes_of(stage))
+
+
+@pytest.mark.parametrize(
+    "content, text",
+    [
+        ('token mjc:dynType = "filter"', "its law is one of"),
+        ('token mjc:gainType = "muscle"', "its law is one of"),
+        (servo(5).replace("[0, -5, ", "[0, -4, "), "are those of no position or velocity servo"),
+        (servo(5).replace("[0, ", "[1, "), "are those of no position or velocity servo"),
+    ],
+)
+def test_other_laws_of_actuators(content, text):
+    stage = hinge("", more=actuator(content))
+    assert hinge_of(stage).dofs[0].drive is None
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/servo: actuator: ") and text in warning
+
+
+@pytest.mark.parametrize("target", ["/World/rod", "/nowhere", "/World/held"])
+def test_actuators_on_other_things(target):
+    assert warnings_of(hinge("", more=actuator("", target))) == [
+        f"/World/servo: actuator: acts on {target}, not on one hinge or slide: not simulated yet"
+    ]
+
+
+@pytest.mark.parametrize("header, distance, mass", [(SI, 1.0, 1.0), (SMALL_UNITS, 0.01, 0.001)])
+def test_fixed_tendon(header, distance, mass):
+    """Coefficients are per radian, or per distance on a slide; lengths are in stage units."""
+    content = """
+    double[] mjc:path:coef = [0.5, -2]
+    int[] mjc:path:indices = [1, 0]
+    double mjc:stiffness = 30
+    double mjc:damping = 4
+    double[] mjc:springlength = [0.25]
+    """
+    (found,) = tree_of(chain(HINGE, SLIDE, more=tendon(content), header=header)).fixed_tendons
+    assert (found.name, found.dofs) == ("/World/t", (1, 0))
+    assert found.coefficients == found.force_coefficients == pytest.approx((0.5, -2 * distance))
+    assert (found.stiffness, found.damping, found.rest_length) == pytest.approx((30 * mass, 4 * mass, 0.25 * distance))
+    assert (found.offset, found.limit_stiffness) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("springlength", ["", "double[] mjc:springlength = [-1, -1]"])
+def test_rest_length_at_the_springs(springlength):
+    """Without a length the spring rests where all joints are at springref; lengths count from ref."""
+    joints = ("Revolute", ("MjcJointAPI",), "double mjc:ref = 10\ndouble mjc:springref = 30")
+    stage = chain(joints, HINGE, more=tendon(f"double[] mjc:path:coef = [0.5, 2]\n{springlength}"))
+    (found,) = tree_of(stage).fixed_tendons
+    assert (found.offset, found.rest_length) == pytest.approx((5 * DEGREE, 15 * DEGREE))
+
+
+def test_deadband_of_a_tendon():
+    """Between two spring lengths there is no force, beyond them that of the spring."""
+    content = "double[] mjc:path:coef = [1, 1]\ndouble mjc:stiffness = 30\ndouble[] mjc:springlength = [0.1, 0.4]"
+    (found,) = tree_of(chain(HINGE, HINGE, more=tendon(content))).fixed_tendons
+    assert (found.stiffness, found.limit_stiffness, found.lower, found.upper) == (0.0, 30.0, 0.1, 0.4)
+
+
+def test_what_a_tendon_has_that_is_not_simulated():
+    content = """
+    double[] mjc:path:coef = [1, 1]
+    double mjc:range:min = 0
+    double mjc:range:max = 2
+    double mjc:armature = 0.1
+    double mjc:frictionloss = 0.2
+    double[] mjc:solreflimit = [0.1, 1]
+    double[] mjc:solimplimit = [0.9, 0.95, 0.001, 0.5, 2]
+    """
+    texts = warnings_of(chain(HINGE, HINGE, more=tendon(content)))
+    assert sorted(texts) == [
+        "/World/t.mjc:armature: is 0.1; the inertia of a tendon is not simulated yet",
+        "/World/t.mjc:frictionloss: is 0.2; dry friction of a tendon is not simulated yet",
+        "/World/t.mjc:range: is 0 to 2; a hard range of lengths is not simulated yet",
+        "/World/t.mjc:solreflimit: is [0.1, 1]; the compliance of a limit in solver parameters is not simulated yet",
+    ]
+
+
+@pytest.mark.parametrize(
+    "content, path, error",
+    [
+        ("", "</World/j1>", "/World/t.mjc:path:coef: has no numbers for 1 terms, must have one for each"),
+        ("double[] mjc:path:coef = [1, 1]", "</World/j1>", "/World/t.mjc:path:coef: has 2 numbers for 1 terms"),
+        ("double[] mjc:path:coef = [1, 1]", "</World/j1>, </nowhere>", "/World/t.mjc:path: leads to /nowhere, which"),
+        ("double[] mjc:path:coef = [1]\ndouble mjc:stiffness = -1", "</World/j1>", "/World/t.mjc:stiffness: is -1"),
+    ],
+)
+def test_wrong_tendons(content, path, error):
+    (text,) = errors_of(chain(HINGE, HINGE, more=tendon(content, path)))
+    assert text.startswith(error)
+
+
+def site(name: str, at: tuple, applied: str = "MjcSiteAPI") -> str:
+    order = 'uniform token[] xformOpOrder = ["xformOp:translate"]'
+    return f'def Xform "{name}" {schemas(applied)} {{\ndouble3 xformOp:translate = {at}\n{order}\n}}\n'
+
+
+def routed(content: str, applied: str = "MjcSiteAPI", path: str = "</World/l0/a>, </World/l1/b>, </World/l2/c>"):
+    links = {0: site("a", (0, 0, 0.5)), 1: site("b", (0, 0.25, 0), applied), 2: site("c", (1, 0, 0))}
+    more = f'def MjcTendon "t" {{\nrel mjc:path = [{path}]\n{content}\n}}\n'
+    return chain(HINGE, HINGE, more=more, links=links)
+
+
+def test_tendon_through_sites():
+    """Every segment pulls, by its share of the length."""
+    content = "double[] mjc:path:divisors = [2]\ndouble mjc:stiffness = 30\ndouble[] mjc:springlength = [1.5]"
+    stage = routed(content + "\nint[] mjc:path:segments = [0, 0, 0]")
+    assert warnings_of(stage) == []
+    (found,) = tree_of(stage).spatial_tendons
+    assert [(one.link, one.position, one.parent, one.coefficient) for one in found.attachments] == [
+        (0, (0.0, 0.0, 0.5), None, 1.0),
+        (1, (0.0, 0.25, 0.0), 0, 0.5),
+        (2, (1.0, 0.0, 0.0), 1, 0.5),
+    ]
+    assert (found.stiffness, found.all_segments) == (30.0, True)
+    assert [(leaf.attachment, leaf.rest_length) for leaf in found.leaves] == [(2, 1.5)]
+    assert tree_of(routed("")).spatial_tendons[0].leaves[0].rest_length is None
+
+
+@pytest.mark.parametrize(
+    "stage, text",
+    [
+        (routed("int[] mjc:path:segments = [0, 0, 1]"), "has pulleys"),
+        (routed("", "PhysicsCollisionAPI"), "wraps about /World/l1/b, which is no site"),
+        (routed("", path="</World/l0/a>"), "leads through fewer than two sites"),
+        (routed('token mjc:type = "fixed"'), "leads over sites, but is of the type fixed"),
+        (routed("", path="</World/j1>"), "leads over a joint, but is of the type spatial"),
+        (routed("", path="</nowhere>"), "starts at no joint and no link of an articulation"),
+    ],
+)
+def test_tendons_that_are_not_simulated(stage, text):
+    assert [found for found in warnings_of(stage) if "tendon" in found] == [
+        f"/World/t: tendon: {text}: not simulated yet"
+    ]
+
+
+def equality(content: str, kinds=(HINGE, HINGE), header: str = SI, applied=("MjcEqualityJointAPI",)):
+    follows = (kinds[1][0], applied, f"rel mjc:target = </World/j1>\n{content}")
+    return chain(kinds[0], follows, header=header)
+
+
+@pytest.mark.parametrize(
+    "kinds, header, coef1, coef0",
+    [
+        ((HINGE, HINGE), SI, 2.0, 0.3),
+        ((SLIDE, SLIDE), SMALL_UNITS, 2.0, 0.003),
+        ((HINGE, SLIDE), SMALL_UNITS, 0.02, 0.003),
+        ((SLIDE, HINGE), SMALL_UNITS, 200.0, 0.3),
+    ],
+)
+def test_equality_of_joints(kinds, header, coef1, coef0):
+    """A mimic joint in radians."""
+    (mimic,) = tree_of(equality("double mjc:coef0 = 0.3\ndouble mjc:coef1 = 2", kinds, header)).mimics
+    assert mimic.dofs == (1, 0)
+    assert (mimic.gears[1], mimic.offset) == pytest.approx((-coef1, -coef0))
+
+
+def test_default_equality_of_joints():
+    (mimic,) = tree_of(equality("")).mimics
+    assert (mimic.gears, mimic.offset, mimic.natural_frequency) == ((1.0, -1.0), 0.0, 0.0)
+
+
+def test_equality_brings_the_mimic_of_newton():
+    """Its schema brings NewtonMimicAPI, registered or not, which comes first; offsets are in degrees there."""
+    newton = "rel newton:mimicJoint = </World/j1>\nfloat newton:mimicCoef0 = 30\nfloat newton:mimicCoef1 = 3"
+    stage = chain(HINGE, ("Revolute", ("MjcEqualityJointAPI",), newton))
+    assert tree_of(stage).mimics[0].gears == (1.0, -3.0)
+    both = equality(f"{newton}\ndouble mjc:coef0 = {30 * DEGREE}\ndouble mjc:coef1 = 2")
+    (text,) = warnings_of(both)
+    assert "MjcEqualityJointAPI gives q = 2 q(/World/j1)" in text and "which is used" in text
+    assert warnings_of(equality(f"{newton}\ndouble mjc:coef0 = {30 * DEGREE}\ndouble mjc:coef1 = 3")) == []
+
+
+def test_equality_with_higher_terms():
+    stage = equality("double mjc:coef3 = 0.5")
+    assert tree_of(stage).mimics == ()
+    assert warnings_of(stage) == ["/World/j2: an equality of joints that is not linear: not simulated yet"]
+
+
+def test_scene():
+    scene = 'def PhysicsScene "scene" {{\n{}\n}}\n'
+    assert read_stage(pendulum(world=scene.format("double mjc:option:timestep = 0.004"))).time_step == 0.004
+    assert read_stage(pendulum(world=scene.format(""))).time_step is None
+    stage = pendulum(world=scene.format("double mjc:option:timestep = 0.004\nint newton:timeStepsPerSecond = 500"))
+    assert read_stage(stage).time_step == 0.002
+    assert any("gives steps_per_second 250 1/s, but newton:timeStepsPerSecond" in text for text in warnings_of(stage))
+    assert errors_of(pendulum(world=scene.format("double mjc:option:timestep = 0")))
+    assert read_stage(pendulum(world=scene.format("bool mjc:flag:gravity = 0"))).gravity == (0.0, 0.0, 0.0)
+
+
+def literal(value) -> tuple[str, str]:
+    """A type and a value other than this one."""
+    if isinstance(value, str):
+        return "token", '"other"'
+    if isinstance(value, tuple):
+        return "double[]", "[7]"
+    return "double", str(value + 1)
+
+
+@pytest.mark.parametrize("name", MJC_ATTRIBUTES)
+def test_what_is_not_simulated_is_named(name):
+    """Once, unless it has its default."""
+    what, default = MJC_ATTRIBUTES[name]
+    kind, value = literal(default)
+    stage = pendulum(rod=f"{kind} {name} = {value}")
+    (text,) = [text for text in warnings_of(stage) if name in text]
+    assert text.endswith(f"; {what} is not simulated yet")
+    same = f'"{default}"' if isinstance(default, str) else str(list(default) if kind == "double[]" else default)
+    assert not [text for text in warnings_of(pendulum(rod=f"{kind} {name} = {same}")) if name in text]
+
+
+def test_nothing_is_said_twice():
+    """Every attribute of a servo, a spring and a tendon that was read is counted as used."""
+    stage = chain(
+        ("Revolute", ("MjcJointAPI",), "double mjc:stiffness = 3\ndouble mjc:springref = 20\nint mjc:group = 1"),
+        HINGE,
+        BALL,
+        more=tendon("double[] mjc:path:coef = [1, 1]") + actuator(servo(5), "/World/j1"),
+    )
+    found = inspect_stage(stage).diagnostics
+    assert [one.path for one in found if "not used" in one.message] == ["/World/j1.mjc:group"]
+    assert warnings_of(stage) == []
+
+
+def test_tendon_of_no_articulation():
+    """Of bodies without joints."""
+    text = body("a") + joint("j", "Revolute", "/a", "/gone", "bool physics:jointEnabled = 0")
+    stage = open_text(text + 'def MjcTendon "t" {\ntoken mjc:type = "fixed"\nrel mjc:path = </j>\n}\n')
+    assert any("starts at no joint" in found for found in warnings_of(stage))
+
+
+MJCF = """
+<mujoco><compiler angle="degree"/><option gravity="0 0 0"/>
+<worldbody><body><joint name="j1" axis="1 0 0" ref="10" springref="30" stiffness="2"/><geom size=".1"/>
+<body><joint name="j2" axis="1 0 0" springref="-20"/><geom size=".1" pos=".5 0 0"/>
+<body><joint name="j3" type="slide" axis="1 0 0" ref=".2" springref=".3" stiffness="5"/><geom size=".1"/></body>
+</body></body></worldbody>
+<tendon>
+<fixed name="t" stiffness="3" damping="0.4"><joint joint="j1" coef="0.5"/><joint joint="j3" coef="2"/></fixed>
+<fixed name="u" stiffness="7" springlength="0 0.2"><joint joint="j2" coef="1"/><joint joint="j1" coef="-1"/></fixed>
+</tendon>
+<actuator><position joint="j1" kp="4" kv="0.3" gear="3"/><velocity joint="j2" kv="1.5" gear="2"/></actuator>
+</mujoco>
+"""
+SAME = """
+def MjcTendon "t" {
+    token mjc:type = "fixed"
+    rel mjc:path = [</World/j1>, </World/j3>]
+    double[] mjc:path:coef = [0.5, 2]
+    double mjc:stiffness = 3
+    double mjc:damping = 0.4
+}
+def MjcTendon "u" {
+    token mjc:type = "fixed"
+    rel mjc:path = [</World/j2>, </World/j1>]
+    double[] mjc:path:coef = [1, -1]
+    double mjc:stiffness = 7
+    double[] mjc:springlength = [0, 0.2]
+}
+"""
+
+
+def efforts(tree, q, v):
+    """What drives and fixed tendons give, by their laws in the description."""
+    total = np.zeros(len(tree.dofs))
+    for number, dof in enumerate(tree.dofs):
+        if dof.drive:
+            pull = dof.drive.stiffness * (dof.drive.position_target - q[number])
+            total[number] += pull + dof.drive.damping * (dof.drive.velocity_target - v[number])
+    for one in tree.fixed_tendons:
+        c = np.zeros(len(tree.dofs))
+        c[list(one.dofs)] = one.coefficients
+        length = one.offset + c @ q
+        force = one.stiffness * (one.rest_length - length) - one.damping * (c @ v)
+        force += one.limit_stiffness * (np.clip(length, one.lower, one.upper) - length)
+        total += c * force
+    return total
+
+
+def test_efforts_are_those_of_mujoco():
+    """Springs, servos and tendons give what MuJoCo computes, at random states; its positions start at ref."""
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(MJCF)
+    data = mujoco.MjData(model)
+    velocity_servo = actuator(servo(0, 1.5, "double[] mjc:gear = [2]"), "/World/j2", "speed")
+    more = SAME + actuator(servo(4, 0.3, "double[] mjc:gear = [3]"), "/World/j1") + velocity_servo
+    first = "double mjc:ref = 10\ndouble mjc:springref = 30\ndouble mjc:stiffness = 2"
+    last = "double mjc:ref = 0.2\ndouble mjc:springref = 0.3\ndouble mjc:stiffness = 5"
+    applied = ("MjcJointAPI",)
+    joints = (
+        ("Revolute", applied, first),
+        ("Revolute", applied, "double mjc:springref = -20"),
+        ("Prismatic", applied, last),
+    )
+    tree = tree_of(chain(*joints, more=more))
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        q, v = rng.normal(size=(2, 3))
+        data.qpos[:], data.qvel[:] = q + model.qpos0, v
+        mujoco.mj_forward(model, data)
+        expected = data.qfrc_passive + data.qfrc_actuator
+        assert efforts(tree, q, v) == pytest.approx(expected, rel=1e-6, abs=1e-9)
