@@ -449,6 +449,10 @@ def step_towards_guess(model: ModelArrays, work: WorkArrays, count: int, slot: i
         waiting = where_positive(returns, zero, waiting)
         feasible = old + step * (work.trial[a, slot] - old)
         release(model, work, a, yields, slot)
+        # What has begun to slide holds no more than it slides with: static friction would go back and forth.
+        row = work.gathered[a, slot]
+        bound = work.bound[2 * row, slot]
+        work.bound[2 * row, slot] = where_positive(yields, minimum(bound, work.bound[2 * row + 1, slot]), bound)
         hold(model, work, a, returns, slot)
         work.feasible[a, slot] = where_positive(yields, work.trial[a, slot], feasible)
 
