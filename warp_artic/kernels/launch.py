@@ -19,11 +19,9 @@ from warp_artic.solver.runge_kutta import step_runge_kutta
 from warp_artic.solver.step import step_column
 from warp_artic.solver.velocities import measure_tendons, solve_accelerations
 
-CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold="
-"""Lanes are explicit, so the compiler's own search for them only costs time."""
-SOME_INLINE, ALL_INLINE = 9000, 1000000
-"""A call that is not inlined copies all arrays of a model and its work space. For a single environment, where that
-matters less than the time of the compiler, the largest phases stay calls."""
+CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=1000000"
+"""Lanes are explicit, so the compiler's own search for them only costs time. Everything is inlined, because a call
+copies all arrays of a model and its work space; it takes the compiler half as long again."""
 
 SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
 """The function that solves the active constraint rows, by solver."""
@@ -42,7 +40,7 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
     options = {
         "enable_backward": False,
         "module": "unique",
-        "module_options": {"cpu_compiler_flags": f"{CPU_FLAGS}{ALL_INLINE if numbers.lanes > 1 else SOME_INLINE}"},
+        "module_options": {"cpu_compiler_flags": CPU_FLAGS},
         "launch_bounds": (64, 1),
     }
 
