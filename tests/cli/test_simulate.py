@@ -122,6 +122,8 @@ def test_forces_are_recorded_where_asked_for(tmp_path, capsys):
     dof = np.abs(recording.joint_drive_force).max(axis=(0, 1)).argmax()
     largest = np.abs(recording.joint_drive_force[..., dof]).max()
     assert f"forces     drive at most {largest:.4g} N m at {recording.joint_names[dof]}" in written
+    loads = np.linalg.norm(recording.link_incoming_joint_force[..., :3], axis=-1).max(axis=(0, 1))
+    assert f"joints carry at most {loads.max():.4g} N into {recording.link_names[loads.argmax()]}" in written
     assert (
         f"at most {np.abs(recording.mimic_error[..., 4]).max():.3g} rad; {recording.mimic_force[-1, 0, 4]:.4g} N m"
         in written
