@@ -18,6 +18,7 @@ from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
+from warp_artic.sim.targets import TargetTracks
 from warp_artic.sim.views import (
     CONTROL,
     OUTPUTS,
@@ -105,6 +106,7 @@ class Simulation:
         self._groups = build_groups(bounded, environments, self._numbers, self.device, self.settings.solver == "direct")
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
+        self.target_tracks = TargetTracks(scene, self._members)
         self._record_launches()
         self._reported = False
         self.state = ArrayViews((*STATE, *OUTPUTS), self._scene_array)
@@ -280,6 +282,13 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
+        if not self.target_tracks:
+            self._launch_steps(count, with_forces)
+        for _ in range(count if self.target_tracks else 0):
+            self.target_tracks.apply(self.time + self.settings.dt)
+            self._launch_steps(1, with_forces)
+
+    def _launch_steps(self, count: int, with_forces: bool) -> None:
         if (count, with_forces) != self._next:
             for launch in self._launches:
                 launch.set_param_by_name("steps", count)
