@@ -156,8 +156,6 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         "tendon_force": Field.zeros(tree.tendon_count, columns),
         "tendon_limit_state": Field.zeros(tree.tendon_count, columns),
         "mimic_error": Field.zeros(tree.count(Family.MIMIC), columns),
-        "joint_force": Field.zeros(tree.dof_count, columns),
-        "joint_acceleration": Field.zeros(tree.dof_count, columns),
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)

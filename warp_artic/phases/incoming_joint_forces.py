@@ -54,7 +54,7 @@ def report_incoming_forces(
     moves = where_positive(state.failure[0, column], zero, one)
     for dof in range(model.dof_count):
         work.u[dof, slot] = (work.v_next[dof, slot] - work.v[dof, slot]) / h
-    load_links(model, control, work, work.u, column, slot)
+    load_links(model, control, work, load_vec3(model.gravity, 0, column), work.u, column, slot)
     if model.link_limits > 0:
         take_clamps_off(model, work, column, slot, h)
     transmit_loads(model, work, slot)

@@ -8,7 +8,7 @@ joints and tendons, is in them: what crosses a joint is what moves all that is b
 
 import warp as wp
 
-from warp_artic.math.numbers import add, mul, neg, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import Vec3, add, mul, neg, real, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, transpose_mul
 from warp_artic.model.arrays import (
     Array,
@@ -24,9 +24,8 @@ from warp_artic.phases.link_inertias import set_link_inertias
 
 
 @wp.func
-def follow_accelerations(model: ModelArrays, work: WorkArrays, vdot: Array, column: int, slot: int):
+def follow_accelerations(model: ModelArrays, work: WorkArrays, g: Vec3, vdot: Array, slot: int):
     """Write the accelerations of all links, against gravity, that accelerations of the dofs give, outward."""
-    g = load_vec3(model.gravity, 0, column)
     zero = real(0.0, g.x)
     store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
     store_vec3(work.linear, 3 * model.link_count, slot, neg(g))
@@ -49,10 +48,12 @@ def follow_accelerations(model: ModelArrays, work: WorkArrays, vdot: Array, colu
 
 
 @wp.func
-def load_links(model: ModelArrays, control: ControlArrays, work: WorkArrays, vdot: Array, column: int, slot: int):
+def load_links(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, g: Vec3, vdot: Array, column: int, slot: int
+):
     """Write to `work.force` and `work.moment` what each link alone needs to move so, where the links are placed."""
     set_link_inertias(model, control, work, column, slot)
-    follow_accelerations(model, work, vdot, column, slot)
+    follow_accelerations(model, work, g, vdot, slot)
     for link in range(model.link_count):
         angular = load_vec3(work.angular, 3 * link, slot)
         linear = load_vec3(work.linear, 3 * link, slot)
