@@ -41,7 +41,7 @@ def test_text_names_every_part(capsys):
     assert main(["inspect", "samples/scenes/cart_pole.usda"]) == 0
     written = capsys.readouterr().out
     words = ("/World/cart_pole/cart", "2 kg", "prismatic", "revolute", "fixed base", "limit            -0.6 .. 0.6 m")
-    for word in (*words, "position         -0.20944 rad  [state:angular:physics:position -12 deg]"):
+    for word in (*words, "position         -0.20944 rad  [warpArtic:joint:angular:position -12 deg]"):
         assert word in written
 
 
