@@ -31,6 +31,7 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
     "lifts": (-82, 6, np.linspace(0, 0.9, 4), []),
     "lids": (-90, 12, [0.0, 0.3, 0.5, 0.68, 0.9], [f"{box}/lid/shape" for box in ("hard", "bouncing", "soft", "slow")]),
     "needles": (-90, 0, [0.0, 0.26, 3.0], [f"panel/{dial}/needle/pointer" for dial in ("lively", "calm", "critical")]),
+    "elevons": (212, 32, [0.0, 0.2, 2.0], ["wing/stick/grip"]),
     "tackle": (-90, 0, [0.0, 0.55, 0.9], []),
     "jumping_jack": (-90, 0, [0.0, 0.07, 0.16, 1.5], [f"jack/{side}_arm/limb/hand" for side in ("left", "right")]),
     "four_dialects/warp_artic": (-90, 0, [0.0, 0.14, 0.3, 0.9], [f"{way}/upper/shape" for way in ("geared", "corded")]),

@@ -1,19 +1,24 @@
 """Every sample simulates, keeps what it promises, and can be drawn."""
 
+import re
 import runpy
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pxr import Sdf
 
 import warp_artic as wa
+from tests.usd_schemas.source import SOURCE
 from warp_artic.description.mimic import Mimic
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 NAMES = sorted(path.stem for path in (SAMPLES / "scenes").glob("*.usda"))
 DIALECTS = tuple(f"four_dialects/{name}" for name in ("warp_artic", "physx", "newton", "mujoco"))
 G = 9.81
+NO_SAMPLE = {"enabled", "warpArtic:enabled", "warpArtic:jointIndices", "warpArtic:axes", "warpArtic:lowerLimit"}
+"""Switches, and what a sample has under a like name: the terms of a mimic joint, an upper limit."""
 
 
 def recorded(name, seconds, **settings):
@@ -87,6 +92,22 @@ def test_sample_moves_and_stays_finite(name):
     _, recording = recorded(name, 1.0)
     assert np.isfinite(recording.link_pose).all()
     assert np.ptp(recording.link_pose, axis=0).max() > 0.1
+
+
+def test_every_attribute_of_our_schemas_has_a_sample():
+    """What can be authored is authored in some sample; there is no attribute that a reader cannot see at work."""
+    used = set()
+    for file in (SAMPLES / "scenes").rglob("*.usda"):
+        layer = Sdf.Layer.FindOrOpen(str(file))
+        layer.Traverse(Sdf.Path.absoluteRootPath, lambda path: used.add(path.name) if path.IsPropertyPath() else None)
+    missing = []
+    for schema in (prim for prim in SOURCE.rootPrims if prim.name != "GLOBAL"):
+        prefix = schema.customData.get("propertyNamespacePrefix", "")
+        for spec in schema.properties:
+            pattern = re.escape(spec.name) if not prefix else rf"{prefix}:\w+:{re.escape(spec.name)}"
+            if not spec.documentation.startswith("Output") and not any(re.fullmatch(pattern, name) for name in used):
+                missing.append(spec.name)
+    assert set(missing) == NO_SAMPLE
 
 
 def test_double_pendulum_keeps_its_energy():
@@ -176,6 +197,17 @@ def test_needles_overshoot_by_their_damping():
         error = recording.mimic_error[:, 0, names.index(name)]
         overshoot = np.exp(-np.pi * zeta / np.sqrt(1 - zeta**2)) if zeta < 1 else 0.0
         np.testing.assert_allclose(error.max() / -error[0], overshoot, atol=0.02)
+
+
+def test_elevons_mix_the_axes_of_the_stick():
+    """Both follow the pull of the stick, each in its sense the push aside, from a trim of 4 degrees."""
+    _, recording = recorded("elevons", 2.0)
+    roll, pitch = (positions(recording, f"stick_joint:{axis}") for axis in ("rotX", "rotY"))
+    assert roll[-1] > 0.4 and pitch[-1] < -0.05
+    names = [path.split("/")[-2] for path in recording.joint_names]
+    for name, sense in (("left", -1), ("right", 1)):
+        expected = np.radians(4) + sense * 0.5 * roll - 0.6 * pitch
+        np.testing.assert_allclose(recording.joint_position[:, 0, names.index(name)], expected, atol=1e-5)
 
 
 def test_tackle_halves_the_load():

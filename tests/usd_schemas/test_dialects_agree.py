@@ -16,6 +16,7 @@ from tests.usd_schemas.test_same_mechanism import assert_moves_as, assert_same, 
 LIMITS = "float physics:lowerLimit = -30\nfloat physics:upperLimit = 8\n"
 GAINS = "float drive:angular:physics:stiffness = 4\nfloat drive:angular:physics:damping = 0.25\n"
 DRIVE = GAINS + "float drive:angular:physics:maxForce = 40\n"
+TARGET = "float drive:angular:physics:targetPosition = 20\n"
 MOTOR = DRIVE + "float drive:angular:physics:targetVelocity = 100\n"
 AXIS = 'uniform token physics:axis = "Y"\n'
 COMMON = {"j1": AXIS + LIMITS, "j2": AXIS + LIMITS, "j3": 'uniform token physics:axis = "Z"\n'}
@@ -93,6 +94,11 @@ FEATURES = {
         "physx": on("j1", "PhysicsDriveAPI:angular", DRIVE),
         "newton": on("j1", f"PhysicsDriveAPI:angular {NEWTON}", DRIVE),
         "mjc": {"more": SERVO},
+    },
+    "target of a drive": {
+        "ours": on("j1", "WarpArticDriveAPI:angular", DRIVE + TARGET),
+        "physx": on("j1", "PhysicsDriveAPI:angular", DRIVE + TARGET),
+        "newton": on("j1", f"PhysicsDriveAPI:angular {NEWTON}", DRIVE + TARGET),
     },
     "performance envelope": {
         "ours": on(
