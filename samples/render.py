@@ -29,7 +29,12 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
     "incline": (-40, 40, np.linspace(0, 0.9, 4), []),
     "falling": (-90, 0, np.linspace(0, 0.7, 7), [f"{bar}/end" for bar in ("free", "damped", "bounded")]),
     "lifts": (-82, 6, np.linspace(0, 0.9, 4), []),
-    "lids": (-90, 12, [0.0, 0.3, 0.5, 0.68, 0.9], [f"{box}/lid/shape" for box in ("hard", "bouncing", "soft", "slow")]),
+    "lids": (
+        -90,
+        12,
+        [0.0, 0.3, 0.45, 0.59, 0.9],
+        [f"{box}/lid/shape" for box in ("hard", "bouncing", "soft", "slow")],
+    ),
     "needles": (-90, 0, [0.0, 0.26, 3.0], [f"panel/{dial}/needle/pointer" for dial in ("lively", "calm", "critical")]),
     "elevons": (212, 32, [0.0, 0.2, 2.0], ["wing/stick/grip"]),
     "tackle": (-90, 0, [0.0, 0.55, 0.9], []),

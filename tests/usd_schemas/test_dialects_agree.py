@@ -11,7 +11,8 @@ import pytest
 from tests.usd.authoring import SI, SMALL_UNITS, errors_of, schemas
 from tests.usd_schemas.mechanisms import prim
 from tests.usd_schemas.source import DEGREE
-from tests.usd_schemas.test_same_mechanism import assert_moves_as, assert_same, run, stage
+from tests.usd_schemas.test_same_mechanism import assert_moves_as, assert_same, compared, run, stage
+from warp_artic.usd.read_stage import read_stage
 
 LIMITS = "float physics:lowerLimit = -30\nfloat physics:upperLimit = 8\n"
 GAINS = "float drive:angular:physics:stiffness = 4\nfloat drive:angular:physics:damping = 0.25\n"
@@ -326,3 +327,18 @@ def test_dialects_agree(feature):
             assert_moves_as(first, other)
     bare, with_it = (authored(SI, **parts) for parts in ({}, FEATURES[feature]["ours"]))
     assert np.abs(run(bare).joint_position - run(with_it).joint_position).max() > 1e-3
+
+
+def test_a_decimal_in_degrees_is_rounded_once_or_twice():
+    """A float 0.1 is read as the number that it is: it may run a last bit beside a double 0.1, and no more."""
+    first, second = (
+        authored(SI, **parts)
+        for parts in (
+            on("j1", OURS, own(viscousFrictionCoefficient=0.1)),
+            on("j1", AXIS_API, floats("physxJointAxis:angular", viscousFrictionCoefficient=0.1)),
+        )
+    )
+    one, two = (compared(read_stage(each)) for each in (first, second))
+    (name,) = (name for name in one if one[name] != two[name])
+    assert name.endswith("friction.viscous") and one[name] == pytest.approx(two[name], rel=2**-24)
+    np.testing.assert_allclose(run(first).joint_position, run(second).joint_position, rtol=0.0, atol=1e-6)
