@@ -110,6 +110,51 @@ def test_every_attribute_of_our_schemas_has_a_sample():
     assert set(missing) == NO_SAMPLE
 
 
+def test_pendulum_has_the_period_of_its_swing():
+    """T = 2 pi / (omega agm(1, cos(75 deg / 2))), and it comes back to where it began."""
+    scene, recording = recorded("pendulum", 5.0)
+    (rod,) = scene.articulations[0].links
+    omega = np.sqrt(rod.mass * G * 0.5 / inertia(scene, "rod", "Y"))
+    a, b = 1.0, np.cos(np.radians(75) / 2)
+    for _ in range(6):
+        a, b = (a + b) / 2, np.sqrt(a * b)
+    q = positions(recording, "hinge")
+    before = np.nonzero((q[:-1] > 0) & (q[1:] <= 0))[0]
+    crossings = recording.time[before] + q[before] / (q[before] - q[before + 1]) * recording.time[1]
+    np.testing.assert_allclose(np.diff(crossings), 2 * np.pi / (omega * a), rtol=1e-3)
+    np.testing.assert_allclose(q.max(), np.radians(75), rtol=1e-3)
+
+
+def test_cart_and_pole_keep_their_momentum_along_the_slide():
+    """Nothing pushes along it, until the cart meets its stop."""
+    scene, recording = recorded("cart_pole", 3.0)
+    x = positions(recording, "slide")
+    hit = int(np.argmax(np.abs(x) > 0.6 - 1e-3)) or len(x)
+    mass = {link.path: link.mass for link in scene.articulations[0].links}
+    weights = np.array([mass[path] for path in recording.link_names])
+    momentum = recording.link_velocity[:hit, 0, :, 0] @ weights
+    assert np.abs(momentum).max() < 2e-3 * np.abs(recording.link_velocity[:hit, 0, :, 0] * weights).max()
+    assert np.abs(x).max() < 0.6 + 1e-4
+
+
+def test_arm_hangs_on_its_drives():
+    """At rest each drive holds the weight beyond it by its stiffness."""
+    scene, recording = recorded("arm", 6.0)
+    for joint in (joint for joint in scene.articulations[0].joints if joint.dofs):
+        name = short(joint.path)
+        drive = joint.dofs[0].drive
+        spring = drive.stiffness * (drive.position_target - positions(recording, name)[-1])
+        np.testing.assert_allclose(spring, -weight_torque(scene, recording, name), rtol=0.01, atol=0.01)
+
+
+def test_petals_open_as_one():
+    """Fifty instances of one asset move alike, but for the rounding of fifty directions."""
+    _, recording = recorded("fifty_petals", 1.0)
+    q = recording.joint_position[:, 0].reshape(len(recording.time), 50, 2)
+    np.testing.assert_allclose(q, np.broadcast_to(q[:, :1], q.shape), rtol=0.0, atol=1e-5)
+    assert np.ptp(q[:, 0, 0]) > 0.5
+
+
 def test_double_pendulum_keeps_its_energy():
     """Without friction the energy stays, with the steps that its scene asks for."""
     _, recording = recorded("double_pendulum", 5.0)
