@@ -29,6 +29,7 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
     "incline": (-40, 40, np.linspace(0, 0.9, 4), []),
     "falling": (-90, 0, np.linspace(0, 0.7, 7), [f"{bar}/end" for bar in ("free", "damped", "bounded")]),
     "lifts": (-82, 6, np.linspace(0, 0.9, 4), []),
+    "cranes": (-90, 0, np.linspace(0, 7, 9), [f"{crane}/load/weight" for crane in ("hasty", "gentle")]),
     "lids": (
         -90,
         12,

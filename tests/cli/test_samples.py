@@ -237,6 +237,20 @@ def test_lifts_run_on_the_line_of_their_motor():
     np.testing.assert_allclose(v["even"], (0.5 * 240 / 10 - G) * recording.time, atol=2e-3)
 
 
+def test_a_crane_that_is_animated_well_leaves_no_swing():
+    """Two seconds each to speed up and to slow down, the time of a swing; the hasty one does both in one."""
+    _, recording = recorded("cranes", 7.0)
+    names = [path.split("/")[2:] for path in recording.joint_names]
+    rest = recording.time > 5.0
+    swing = {
+        crane: np.degrees(np.abs(recording.joint_position[rest, 0, names.index([crane, "hook"])]).max())
+        for crane in ("hasty", "gentle")
+    }
+    assert swing["gentle"] < 0.1 and swing["hasty"] > 20.0
+    for crane in swing:
+        assert recording.joint_position[-1, 0, names.index([crane, "rail"])] == pytest.approx(3.0, abs=1e-3)
+
+
 def test_needles_overshoot_by_their_damping():
     """exp(-pi zeta / sqrt(1 - zeta^2)) of the way, and not at all at 1."""
     _, recording = recorded("needles", 2.0)
