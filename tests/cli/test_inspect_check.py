@@ -7,6 +7,7 @@ import pytest
 
 from tests.usd.authoring import pendulum
 from warp_artic.cli.main import main
+from warp_artic.description.rules import RULES
 
 
 def json_of(capsys, *line, code=0):
@@ -57,6 +58,44 @@ def test_check_of_a_good_stage(capsys):
     """A stage without errors passes."""
     found = json_of(capsys, "check", "samples/scenes/pendulum.usda")
     assert not [item for item in found if item["severity"] == "error"]
+
+
+def test_check_says_how_to_mend(capsys, tmp_path):
+    """Each rule is followed once by what to do, in lines and in JSON."""
+    path = str(tmp_path / "idle.usda")
+    stage = pendulum("float newton:damping = -1\nfloat newton:armature = -2")
+    stage.GetRootLayer().Export(path)
+    assert main(["check", path]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [
+        "error: /World/hinge.newton:armature: is -2 mass*distance^2, must not be negative [negative]",
+        f"    {RULES['negative'].mend}",
+        "error: /World/hinge.newton:damping: is -1 torque*s/deg, must not be negative [negative]",
+    ]
+    assert lines.count(f"    {RULES['negative'].mend}") == 1 and lines[-1].startswith("2 errors, ")
+    (first, *_) = json_of(capsys, "check", path, code=1)
+    assert first == {
+        "severity": "error",
+        "rule": "negative",
+        "path": "/World/hinge.newton:armature",
+        "message": "is -2 mass*distance^2, must not be negative",
+        "allowed": RULES["negative"].allowed,
+        "mend": RULES["negative"].mend,
+    }
+
+
+def test_rules_are_listed(capsys):
+    """The catalogue is a table of at most 120 columns, and JSON with every word of it."""
+    assert main(["check", "--rules"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(RULES)
+    words = " ".join(" ".join(lines).split())
+    listed = json_of(capsys, "check", "--rules")
+    assert [entry["rule"] for entry in listed] == list(RULES)
+    assert all(entry["meaning"] in words and f"Mend: {entry['mend']}" in words for entry in listed)
+    assert main(["check"]) == 2
+    assert "one of STAGE and --rules is required" in capsys.readouterr().err
 
 
 def test_check_of_a_bad_stage(tmp_path, capsys):

@@ -149,8 +149,12 @@ def test_errors_of_references(dialect, name):
     """A mimic joint follows one other dof of its articulation."""
     where = f"/World/follow.{name}"
     assert errors_of(dialect(reference="")) == [f"{where}: leads to 0 joints, must lead to one"]
-    assert errors_of(dialect(reference="/World/none")) == [f"{where}: leads to /World/none, which is no joint"]
-    assert errors_of(dialect(reference="/World/base")) == [f"{where}: leads to /World/base, which is no joint"]
+    assert errors_of(dialect(reference="/World/none")) == [
+        f"{where}: leads to /World/none, which is no joint; must lead to one"
+    ]
+    assert errors_of(dialect(reference="/World/base")) == [
+        f"{where}: leads to /World/base, which is no joint; must lead to one"
+    ]
     assert errors_of(dialect(reference="/World/held")) == [
         f"{where}: /World/held is a fixed joint: it has no axis to couple"
     ]
@@ -158,7 +162,8 @@ def test_errors_of_references(dialect, name):
         f"{where}: leads to /World/follow: a joint cannot mimic itself"
     ]
     assert errors_of(dialect(reference="/other", more=ALONE)) == [
-        f"{where}: leads to /other, which is not a joint of the articulation /World, as /World/follow is"
+        f"{where}: leads to /other, which is not a joint of the articulation /World, as /World/follow is; "
+        "must lead to one"
     ]
 
 
@@ -203,11 +208,11 @@ def test_errors_of_references(dialect, name):
         ),
         (
             robot(more=joint("off", "Revolute", "/World/base", "/World/a", "bool physics:jointEnabled = 0", (PHYSX,))),
-            "/off: is a mimic joint (rotX), but in no articulation",
+            "/off: is a mimic joint (rotX), but in no articulation; must be a joint of one",
         ),
         (
             robot(more=f'def Xform "frame" {schemas("NewtonMimicAPI")} {{\n}}\n'),
-            "/frame: is a mimic joint, but no joint",
+            "/frame: is a mimic joint, but no joint; must be a joint of one",
         ),
     ],
 )

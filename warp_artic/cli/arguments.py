@@ -44,8 +44,8 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_stage(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+def _add_stage(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    parser.add_argument("stage", metavar="STAGE", nargs=nargs, help="a USD file")
     parser.add_argument(
         "--dialects",
         type=lambda text: tuple(text.split(",")),
@@ -100,9 +100,11 @@ def _add_check(commands) -> None:
     parser = commands.add_parser(
         "check",
         help="list errors and warnings of a stage",
-        description="List errors, warnings and notes with prim paths; the exit code is 1 when there is an error.",
+        description="List errors, warnings and notes with prim paths, and how to mend them. The exit code is 1 when "
+        "there is an error: the stage cannot be simulated as authored.",
     )
-    _add_stage(parser)
+    _add_stage(parser, nargs="?")
+    parser.add_argument("--rules", action="store_true", help="list every rule, what it allows and how to mend it")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 

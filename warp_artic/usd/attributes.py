@@ -54,7 +54,7 @@ class Attributes:
         try:
             return attribute.Get(self.time)
         except Exception:  # what pxr raises differs between releases
-            return self._refuse(prim, name, "cannot be read", None)
+            return self._refuse(prim, name, "cannot be read: its type is not one that USD knows", None)
 
     def number(self, prim, name, default=0.0, quantity: Quantity = NUMBER, unbounded: bool = False):
         """A number in SI units and radians; `default` when it is not authored. Infinite only where `unbounded`."""
@@ -188,7 +188,7 @@ class Attributes:
                 return list(relationship.GetForwardedTargets())
         except Exception:  # an attribute of this name, or a target that is no path
             pass
-        return self._refuse(prim, name, "must be a relationship", [])
+        return self._refuse(prim, name, "is no relationship that leads to prims, must be one", [])
 
     def _refuse(self, prim, name, text, default):
         self.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)

@@ -108,7 +108,7 @@ def _limit(prim: Usd.Prim, lower_name: str, upper_name: str, quantity: Quantity,
     upper = attributes.number(prim, upper_name, math.inf, quantity, unbounded=True)
     if lower > upper:
         names = (f"{name} = {attributes.authored(prim, name)}" for name in (lower_name, upper_name))
-        text = f"its limits are inverted: {' is above '.join(names)}"
+        text = f"its limits are inverted: {' is above '.join(names)}, must not be"
         attributes.report.error("limit-inverted", prim.GetPath(), text)
         return None
     for name, bound, wrong in ((lower_name, lower, math.inf), (upper_name, upper, -math.inf)):

@@ -85,8 +85,9 @@ def _combine(prim, mass, center, inertia, shape: MassProperties | None, attribut
 
 def _fallback_inertia(prim: Usd.Prim, mass: float, attributes: Attributes) -> np.ndarray:
     name = "physics:diagonalInertia"
-    if attributes.authored(prim, name) is not None:
-        text = "is singular: all three moments must be positive, or unauthored on a body with colliders"
+    authored = attributes.authored(prim, name)
+    if authored is not None:
+        text = f"is {authored}: all three moments must be positive, or unauthored on a body with colliders"
         attributes.report.error("inertia", f"{prim.GetPath()}.{name}", text)
     else:
         text = f"has neither an inertia nor colliders: that of a ball of radius {FALLBACK_RADIUS} m is used"
@@ -134,7 +135,7 @@ def _inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
         if tensor is None:
             tensor, name = authored, "physics:diagonalInertia"
         elif np.abs(authored - tensor).max() > 1e-4 * np.abs(tensor).max():
-            text = "differs from newton:inertia, which is used"
+            text = f"gives {_show(authored)} kg m^2, but newton:inertia gives {_show(tensor)}, which is used"
             attributes.report.warn("dialects-differ", f"{prim.GetPath()}.physics:diagonalInertia", text)
     if tensor is None:
         return None
@@ -144,6 +145,11 @@ def _inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
         if finding.severity is Severity.ERROR:
             return GOES_ON * np.eye(3)
     return tensor
+
+
+def _show(tensor: np.ndarray) -> str:
+    """The components xx, xy, xz, yy, yz, zz of a tensor."""
+    return "(" + ", ".join(f"{component:g}" for component in tensor[np.triu_indices(3)]) + ")"
 
 
 def _newton_inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
@@ -159,7 +165,8 @@ def _newton_inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None
     if not len(numbers):
         return None
     if len(numbers) != 6 or not (np.abs(numbers) < UNBOUNDED).all():
-        attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", "must be six finite numbers")
+        text = f"is {value}, must be six finite numbers"
+        attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)
         return None
     xx, yy, zz, xy, xz, yz = (attributes.units.si(float(number), units.INERTIA) for number in numbers)
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -229,7 +229,9 @@ def _read_mjc(
     coefficient = _number(prim, "mimic_coef1", "mjc:coef1", 1.0, slope, dofs, articulation, attributes)
     offset = _number(prim, "mimic_coef0", "mjc:coef0", 0.0, place, dofs, articulation, attributes)
     if any(attributes.number(prim, name) != 0.0 for name in HIGHER_TERMS):
-        attributes.report.warn("mimic", joint.path, "an equality of joints that is not linear: not simulated yet")
+        authored = ", ".join(f"{name} = {attributes.number(prim, name):g}" for name in HIGHER_TERMS)
+        text = f"an equality of joints that is not linear ({authored}): not simulated yet"
+        attributes.report.warn("mimic", joint.path, text)
         return None
     return Mimic(name=articulation.dofs[dofs[0]].name, dofs=dofs, gears=(1.0, 0.0 - coefficient), offset=0.0 - offset)
 
@@ -255,7 +257,7 @@ def _dofs(
     if targets[0] not in joints:
         outside = f"not a joint of the articulation {articulation.path}, as {joint.path} is"
         found = outside if targets[0] in inventory.joints else "no joint"
-        attributes.report.error("mimic-reference", path, f"leads to {targets[0]}, which is {found}")
+        attributes.report.error("mimic-reference", path, f"leads to {targets[0]}, which is {found}; must lead to one")
         return None
     reference = joints[targets[0]]
     if not reference_axis and len(reference.dofs) > 1 and relationship not in (NEWTON_REFERENCE, MJC_REFERENCE):

@@ -129,8 +129,9 @@ def _read_spatial(
     if None in (indices, segments, divisors):
         return None
     indices = indices or list(range(len(targets)))
-    if not all(0 <= index < len(targets) for index in indices):
-        text = f"has places beyond a list of {len(targets)}"
+    beyond = [index for index in indices if not 0 <= index < len(targets)]
+    if beyond:
+        text = f"has {beyond[0]}, must be from 0 to {len(targets) - 1}: places in a list of {len(targets)}"
         attributes.report.error("terms", f"{name}.mjc:path:indices", text)
         return None
     if len(set(segments)) > 1 or len(divisors) > 1 or 0.0 in divisors:

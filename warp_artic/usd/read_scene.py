@@ -92,7 +92,7 @@ def _choose(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -> U
             owners.setdefault(str(target), str(body.GetPath()))
     for owner, body in owners.items():
         if owner not in inventory.scenes:
-            text = f"its simulation owner {owner} is not a physics scene"
+            text = f"its simulation owner {owner} is not a physics scene, must be one"
             attributes.report.warn("scene-owner", body, text)
     named = [path for path in inventory.scenes if path in owners]
     path = next(iter(named or inventory.scenes), None)

@@ -63,7 +63,9 @@ def _read(
     enabled = attributes.flag(prim, "warpArtic:enabled", True)
     routing = attributes.token(prim, "warpArtic:forceRouting", ROUTINGS[0], ROUTINGS)
     if len(points) == 1:
-        attributes.report.error("tendon-leaf", points[0].path, "has no leaf: no attachment is below it")
+        attributes.report.error(
+            "tendon-leaf", points[0].path, "has no leaf: no attachment is below it, must be at least one"
+        )
         return None
     attachments = [_attachment(one, articulation, links, inventory, attributes, placements) for one in points]
     leaves = [_leaf(number, one, attributes) for number, one in enumerate(points) if one.is_leaf]

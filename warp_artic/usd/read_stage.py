@@ -129,7 +129,11 @@ def _read(stage: Usd.Stage, attributes: Attributes) -> Scene | None:
     inventory = take_inventory(stage, attributes)
     settings = read_scene(stage, inventory, attributes)
     if not inventory.bodies:
-        report.error("articulation-missing", "/", "no articulation and no rigid body to simulate on this stage")
+        report.error(
+            "articulation-missing",
+            "/",
+            "no articulation and no rigid body to simulate on this stage; at least one prim needs PhysicsRigidBodyAPI",
+        )
     placements = Placements(attributes)
     _report_held(inventory, attributes)
     joints = _read_joints(inventory, attributes, placements)
