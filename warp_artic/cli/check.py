@@ -24,7 +24,8 @@ def run(arguments) -> int:
     if arguments.json:
         print(json.dumps([as_json(item) for item in diagnostics], indent=1))
     else:
-        print("\n".join([*finding_lines(diagnostics), counts(diagnostics)]))
+        items = [as_json(item) for item in diagnostics]
+        print("\n".join([*lines_of(items), counts_of(items)]))
     return int(any(item.severity is Severity.ERROR for item in diagnostics))
 
 
@@ -49,21 +50,20 @@ def rules_as_json() -> list[dict]:
     ]
 
 
-def finding_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
-    """A line for each finding; below the first one of each rule, how to mend it."""
+def lines_of(items: Iterable[dict]) -> Iterator[str]:
+    """A line for each finding, given as plain values; below the first one of each rule, how to mend it."""
     told = set()
-    for item in diagnostics:
-        yield str(item)
-        if item.rule not in told:
-            yield f"    {RULES[item.rule].mend}"
-        told.add(item.rule)
+    for item in items:
+        yield "{severity}: {path}: {message} [{rule}]".format(**item)
+        if item["rule"] not in told:
+            yield f"    {item['mend']}"
+        told.add(item["rule"])
 
 
-def counts(diagnostics: Iterable[Diagnostic]) -> str:
+def counts_of(items: Iterable[dict]) -> str:
     """How many there are of each severity."""
-    found = [item.severity for item in diagnostics]
-    named = [f"{found.count(severity)} {severity.value}{'s' * (found.count(severity) != 1)}" for severity in Severity]
-    return ", ".join(named)
+    found = [item["severity"] for item in items]
+    return ", ".join(f"{found.count(one.value)} {one.value}{'s' * (found.count(one.value) != 1)}" for one in Severity)
 
 
 def _rule_lines() -> Iterator[str]:

@@ -60,12 +60,12 @@ class Placements:
         try:
             A = np.array(self.cache.GetLocalToWorldTransform(prim)).T
         except Exception:  # what pxr raises on ops it cannot read differs between releases
-            self._refuse(prim, "its transform ops cannot be read, must be ops of UsdGeomXformable")
+            self._refuse(prim, "its transform ops cannot be read")
             return None
         if not self._is_turned(prim):
             return None
         if not np.isfinite(A).all():
-            self._refuse(prim, "its world transform has an entry that is infinite or not a number, must be finite")
+            self._refuse(prim, "its world transform is not finite")
             return None
         if np.abs(A[3] - (0.0, 0.0, 0.0, 1.0)).max() > PROJECTIVE:
             self._refuse(prim, "the last column of its world transform is not (0, 0, 0, 1)")
@@ -113,7 +113,7 @@ class Placements:
             return None
         cosines = axes.T @ axes / np.outer(lengths, lengths) - np.eye(3)
         if np.abs(cosines).max() > SHEAR:
-            text = "its world transform is sheared, must not be; a non-uniform scale above a rotated prim does that"
+            text = "its world transform is sheared; a non-uniform scale above a rotated prim does that: scale its shape"
             self._refuse(prim, text)
             return None
         scale = lengths * (-1.0 if np.linalg.det(axes) < 0.0 else 1.0)

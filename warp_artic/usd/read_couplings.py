@@ -99,7 +99,7 @@ def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory,
         attributes.pass_over(prim)
         if targets:
             found = "in no articulation" if targets[0] in inventory.joints else "no joint"
-            text = f"leads to {targets[0]}, which is {found}; it must lead to joints of an articulation"
+            text = f"leads to {targets[0]}, which is {found}; must lead to joints of one articulation"
             error("coupling-stray", place, text)
         else:
             refuse_empty(place, attributes)
