@@ -80,6 +80,7 @@ def test_tables_fit(capsys, monkeypatch, path):
 
 def test_with_rich_on_a_terminal(capsys, monkeypatch):
     """The same cells, in colours; without `rich`, a terminal has plain text."""
+    pytest.importorskip("rich")
     path = "samples/scenes/cart_pole.usda"
     plain = lines_of(capsys, path)
     monkeypatch.setenv("COLUMNS", "120")
@@ -139,7 +140,7 @@ def test_a_broken_stage_shows_what_can_be_read(capsys, tmp_path):
     path = tmp_path / "broken.usda"
     stage.GetRootLayer().Export(str(path))
     lines = lines_of(capsys, path, code=1)
-    assert lines[0].startswith("The stage cannot be simulated as authored.")
+    assert lines[0].startswith("The stage cannot be simulated as authored") and "could be read" in lines[1]
     assert any("0.5236 [30]" in line for line in lines)
     assert any(line.startswith("error: /World/hinge.newton:armature: is -3") for line in lines)
     content = json_of(capsys, "inspect", str(path), code=1)

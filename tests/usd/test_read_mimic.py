@@ -99,6 +99,12 @@ def test_equal_values_in_two_dialects():
     assert mimic_of(same).natural_frequency == 5.0
     assert mimic_of(same).offset == pytest.approx(20 * DEGREE)
     assert not [text for text in warnings_of(same) if "gives" in text]
+    readings = inspect_stage(same).readings["/World/follow"]
+    assert {one.field: one.dialect for one in readings if one.field.startswith("mimic_")} == {
+        "mimic_coef0": "newton",
+        "mimic_coef1": "newton",
+        "mimic_natural_frequency": "physx",
+    }
     other = robot(applied=("NewtonMimicAPI", PHYSX), content=content.format(offset=45))
     assert mimic_of(other).offset == pytest.approx(20 * DEGREE)
     assert mimic_of(other).natural_frequency == 0.0

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,13 @@ def test_found_by_keyword(code, plugins):
         [sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == f"['{validator.NAME}'] False {validator.NAME}"
+
+
+def test_installed():
+    """The file by which USD finds the validator goes with the package."""
+    assert (validator_root() / "plugInfo.json").is_file()
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert "usd/plugInfo.json" in setuptools["package-data"]["warp_artic"]
 
 
 def test_without_the_module():

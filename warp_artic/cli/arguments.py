@@ -90,7 +90,9 @@ def _add_inspect(commands) -> None:
     parser = commands.add_parser(
         "inspect",
         help="show what is understood of a stage",
-        description="Show articulations, links, joints, gains and limits as understood, and what is not used.",
+        description="Show trees, masses, joints, gains, limits, tendons and mimic joints in SI units and as authored, "
+        "which attribute of which dialect gives each value, and what is not used. The exit code is 1 when there is an "
+        "error; what can be read is shown all the same.",
     )
     _add_stage(parser)
     parser.add_argument("--json", action="store_true", help="for programs")

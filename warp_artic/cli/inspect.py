@@ -42,14 +42,24 @@ LINK_NUMBERS = (
     "max_linear_velocity",
     "max_angular_velocity",
 )
+ITERATIONS = ("position_iterations", "velocity_iterations")
 TENDON_NUMBERS = ("stiffness", "damping", "limit_stiffness", "offset")
 LENGTH_NUMBERS = ("rest_length", "lower", "upper")
 OF_BODIES = ("position", "velocity")
 """Values of a dof that are those of its bodies where they are not authored."""
-OF_COLLIDERS = ("mass", "center_of_mass", "inertia")
-"""Values of a link that its colliders can give."""
 MIMIC = "mimic_"
 """How the fields of a mimic joint begin, which are kept with those of the following dof."""
+MIMIC_VALUES = {
+    "mimic_gear": "gears",
+    "mimic_coef1": "gears",
+    "mimic_offset": "offset",
+    "mimic_coef0": "offset",
+    "mimic_natural_frequency": "natural_frequency",
+    "mimic_damping_ratio": "damping_ratio",
+}
+"""What a mimic joint has of those fields."""
+COEFFICIENTS = {"coefficients": "coefficient", "force_coefficients": "force_coefficient"}
+"""What the readings of a fixed tendon are called that has these lists."""
 
 
 def run(arguments) -> int:
@@ -106,9 +116,8 @@ def _totals(trees: Iterable[Articulation]) -> dict:
 
 
 def _articulation(tree: Articulation, inspection: Inspection) -> dict:
-    own = [
-        reading for reading in inspection.readings.get(tree.path, ()) if reading.field.endswith("_iterations")
-    ]  # the path may be that of a link too
+    # The path may be that of a link too, with readings of its own.
+    own = [one for one in inspection.readings.get(tree.path, ()) if one.field in ITERATIONS]
     return {
         "path": tree.path,
         "base": "floating" if tree.is_floating else "fixed",
@@ -127,18 +136,16 @@ def _fixed(tendon: FixedTendon, tree: Articulation, inspection: Inspection) -> d
     """A fixed tendon, with the names of dofs for their indices."""
     content = _plain(asdict(tendon)) | {"dofs": [tree.dofs[dof].name for dof in tendon.dofs]}
     readings = inspection.readings.get(tendon.name, ())
-    values = (*TENDON_NUMBERS, *LENGTH_NUMBERS, "coefficients", "force_coefficients")
-    return {**content, **_sourced(values, readings, {"coefficients": "coefficient", "force_coefficients": FORCE})}
-
-
-FORCE = "force_coefficient"
+    return {**content, **_sourced((*TENDON_NUMBERS, *LENGTH_NUMBERS, *COEFFICIENTS), readings, COEFFICIENTS)}
 
 
 def _mimic(mimic: Mimic, tree: Articulation, inspection: Inspection) -> dict:
     """A mimic joint, with the names of dofs for their indices."""
     content = _plain(asdict(mimic)) | {"dofs": [tree.dofs[dof].name for dof in mimic.dofs]}
     own = [one for one in inspection.readings.get(mimic.name, ()) if one.field.startswith(MIMIC)]
-    return {**content, "authored": _readings(own)}
+    found = {MIMIC_VALUES[one.field]: one.dialect for one in own}
+    sources = {name: found.get(name, "default") for name in dict.fromkeys(MIMIC_VALUES.values())}
+    return {**content, "sources": sources, "authored": _readings(own)}
 
 
 def _spatial(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) -> dict:

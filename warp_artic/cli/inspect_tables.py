@@ -70,7 +70,8 @@ DOF_WORDS = {
     "coefficient": "load friction",
 }
 """What values of a dof are called, where that is not their name."""
-BROKEN = "The stage cannot be simulated as authored. What could be read; other values stand for those in error:"
+BROKEN = "The stage cannot be simulated as authored; the errors are below."
+READ = "This could be read; where a value is in error, another stands for it."
 LEGEND = (
     "Values are in SI units: 2 [115] is authored as 115, (2) is not authored, and comes from the bodies or is the "
     "default.",
@@ -117,7 +118,8 @@ def _head(content: dict) -> str:
     lines = textwrap.wrap(found, width())
     lines.append(f"mass         {totals['mass']:.6g} kg")
     if not content["can_be_simulated"]:
-        return "\n".join([BROKEN, *lines])
+        broken = [BROKEN, *([READ] if content["articulations"] else [])]
+        return "\n".join([*broken, *lines])
     gravity = " ".join(f"{value:.6g}" for value in content["gravity"])
     sources = {reading["field"]: f"  [{_origin(reading)}]" for reading in content["authored"]}
     lines.append(f"gravity      {gravity} m/s^2{sources.get('gravity', '  (default)')}")

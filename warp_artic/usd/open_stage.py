@@ -11,6 +11,9 @@ from warp_artic.errors import StageError
 GRAMMAR = "parse error matching"
 """What pxr says before the name of a rule of its grammar, of several hundred characters."""
 
+NO_LAYER = ("Failed to open layer", "Cannot determine file format")
+"""How pxr begins to speak of a file in which it finds no layer."""
+
 
 def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
     """The stage itself, or the one a path leads to."""
@@ -37,4 +40,6 @@ def _reason(error: Exception, path: str) -> str:
     sentences = [line.rpartition(" : ")[2].strip(" '") for line in str(error).splitlines() if " : " in line]
     named = [sentence for sentence in sentences if f"{path}:" in sentence]
     sentence = (named or sentences or [type(error).__name__])[-1]
+    if sentence.startswith(NO_LAYER):
+        return "its content is not that of a .usd, .usda, .usdc or .usdz file"
     return sentence.partition(GRAMMAR)[0] + "syntax error" if GRAMMAR in sentence else sentence

@@ -44,7 +44,7 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
     if prim is None:
         text = f"there is no physics scene: gravity is {EARTH} m/s^2 against the up axis"
         attributes.report.note("scene-missing", "/", text)
-        return SceneSettings(tuple(map(float, -EARTH * up)))
+        return SceneSettings(tuple(float(component) + 0.0 for component in -EARTH * up))
     rate = resolve(attributes, prim, "steps_per_second", SCENE_FIELDS["steps_per_second"])
     if rate is not None and rate.value <= 0.0:
         attributes.report.error("time-step", rate.attribute, f"is {rate.value:g}, must be positive")
