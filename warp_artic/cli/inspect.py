@@ -65,15 +65,15 @@ COEFFICIENTS = {"coefficients": "coefficient", "force_coefficients": "force_coef
 def run(arguments) -> int:
     """Show what is understood; 1 when the stage has an error, and so gives no scene."""
     inspection = inspect_stage(arguments.stage, dialects=arguments.dialects)
-    content = _content(inspection)
+    shown = content(inspection)
     if arguments.json:
-        print(json.dumps(content, indent=1))
+        print(json.dumps(shown, indent=1))
     else:
-        show(blocks(content))
+        show(blocks(shown))
     return int(inspection.scene is None)
 
 
-def _content(inspection: Inspection) -> dict:
+def content(inspection: Inspection) -> dict:
     """All that is understood, as plain values; infinities are None."""
     trees, scene = inspection.articulations, inspection.scene
     settings = {}
@@ -134,34 +134,34 @@ def _articulation(tree: Articulation, inspection: Inspection) -> dict:
 
 def _fixed(tendon: FixedTendon, tree: Articulation, inspection: Inspection) -> dict:
     """A fixed tendon, with the names of dofs for their indices."""
-    content = _plain(asdict(tendon)) | {"dofs": [tree.dofs[dof].name for dof in tendon.dofs]}
+    values = _plain(asdict(tendon)) | {"dofs": [tree.dofs[dof].name for dof in tendon.dofs]}
     readings = inspection.readings.get(tendon.name, ())
-    return {**content, **_sourced((*TENDON_NUMBERS, *LENGTH_NUMBERS, *COEFFICIENTS), readings, COEFFICIENTS)}
+    return {**values, **_sourced((*TENDON_NUMBERS, *LENGTH_NUMBERS, *COEFFICIENTS), readings, COEFFICIENTS)}
 
 
 def _mimic(mimic: Mimic, tree: Articulation, inspection: Inspection) -> dict:
     """A mimic joint, with the names of dofs for their indices."""
-    content = _plain(asdict(mimic)) | {"dofs": [tree.dofs[dof].name for dof in mimic.dofs]}
+    values = _plain(asdict(mimic)) | {"dofs": [tree.dofs[dof].name for dof in mimic.dofs]}
     own = [one for one in inspection.readings.get(mimic.name, ()) if one.field.startswith(MIMIC)]
     found = {MIMIC_VALUES[one.field]: one.dialect for one in own}
     sources = {name: found.get(name, "default") for name in dict.fromkeys(MIMIC_VALUES.values())}
-    return {**content, "sources": sources, "authored": _readings(own)}
+    return {**values, "sources": sources, "authored": _readings(own)}
 
 
 def _spatial(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) -> dict:
     """A spatial tendon, with the paths of links and the names of attachments for their indices."""
     names = [attachment.name for attachment in tendon.attachments]
-    content = asdict(tendon)
-    for number, attachment in enumerate(content["attachments"]):
+    values = asdict(tendon)
+    for number, attachment in enumerate(values["attachments"]):
         attachment["link"] = tree.links[attachment["link"]].path
         attachment["parent"] = None if attachment["parent"] is None else names[attachment["parent"]]
         own = [one for one in inspection.readings.get(names[number], ()) if one.field == "coefficient"]
         attachment |= _sourced(("coefficient",), own)
-    for leaf in content["leaves"]:
+    for leaf in values["leaves"]:
         leaf["attachment"] = names[leaf["attachment"]]
         own = [one for one in inspection.readings.get(leaf["attachment"], ()) if one.field in LENGTH_NUMBERS]
         leaf |= _sourced(LENGTH_NUMBERS, own)
-    return {**_plain(content), **_sourced(TENDON_NUMBERS, inspection.readings.get(tendon.name, ()))}
+    return {**_plain(values), **_sourced(TENDON_NUMBERS, inspection.readings.get(tendon.name, ()))}
 
 
 def _link(link: Link, inspection: Inspection) -> dict:

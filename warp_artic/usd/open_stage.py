@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from pxr import Usd
+from pxr import Tf, Usd, UsdUtils
 
 from warp_artic.errors import StageError
 
@@ -27,12 +27,25 @@ def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
     if os.path.isdir(path):
         raise StageError(f"{path}: is a folder, not a stage")
     try:
-        opened = Usd.Stage.Open(path)
+        opened = _open(path)
     except Exception as error:  # what pxr raises differs between releases
         raise StageError(f"{path}: cannot be read as a USD stage: {_reason(error, path)}") from None
     if opened is None:
         raise StageError(f"{path}: cannot be read as a USD stage")
     return opened
+
+
+def _open(path: str) -> Usd.Stage:
+    """The stage; what pxr would print about its composition is left out: the stage can be asked about it."""
+    delegate = UsdUtils.CoalescingDiagnosticDelegate()
+    try:
+        return Usd.Stage.Open(path)
+    finally:
+        caught = delegate.TakeUncoalescedDiagnostics()
+        del delegate
+        for one in caught:
+            if not one.sourceFunction.endswith("_ReportErrors"):
+                Tf.Warn(one.commentary)
 
 
 def _reason(error: Exception, path: str) -> str:

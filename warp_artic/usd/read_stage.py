@@ -120,10 +120,9 @@ def _read_units(stage: Usd.Stage, report: Report) -> Units:
 
 
 def _report_composition(stage: Usd.Stage, report: Report) -> None:
-    """Report references and the like that lead nowhere; releases before 26 only print them."""
-    if hasattr(stage, "GetCompositionErrors"):
-        for error in stage.GetCompositionErrors():
-            report.warn("composition", "/", " ".join(str(error).split()))
+    """Report references and the like that lead nowhere."""
+    for error in stage.GetCompositionErrors():
+        report.warn("composition", error.rootSite.path, " ".join(str(error).split()))
 
 
 def _read(stage: Usd.Stage, attributes: Attributes) -> tuple[Scene | None, tuple[Articulation, ...]]:
