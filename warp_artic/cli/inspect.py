@@ -16,6 +16,16 @@ from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
 from warp_artic.description.validate import principal_moments
+from warp_artic.usd import units
+from warp_artic.usd.lookup import (
+    DOF_FIELDS,
+    ENVELOPE_FIELDS,
+    LENGTH_FIELDS,
+    LIMIT_FIELDS,
+    LINK_FIELDS,
+    TENDON_FIELDS,
+    Source,
+)
 from warp_artic.usd.read_stage import Inspection, inspect_stage
 from warp_artic.usd.report import SCENE
 
@@ -42,6 +52,13 @@ LINK_NUMBERS = (
     "max_linear_velocity",
     "max_angular_velocity",
 )
+LINK_UNITS = {
+    "mass": units.MASS.si,
+    "center_of_mass": units.DISTANCE.si,
+    "principal_inertia": units.INERTIA.si,
+    **{name: sources[0].linear.si for name, sources in LINK_FIELDS.items()},
+}
+"""What is shown of a link, in SI units."""
 ITERATIONS = ("position_iterations", "velocity_iterations")
 TENDON_NUMBERS = ("stiffness", "damping", "limit_stiffness", "offset")
 LENGTH_NUMBERS = ("rest_length", "lower", "upper")
@@ -136,6 +153,7 @@ def _fixed(tendon: FixedTendon, tree: Articulation, inspection: Inspection) -> d
     """A fixed tendon, with the names of dofs for their indices."""
     values = _plain(asdict(tendon)) | {"dofs": [tree.dofs[dof].name for dof in tendon.dofs]}
     readings = inspection.readings.get(tendon.name, ())
+    values["units"] = _units(TENDON_FIELDS | LENGTH_FIELDS)
     return {**values, **_sourced((*TENDON_NUMBERS, *LENGTH_NUMBERS, *COEFFICIENTS), readings, COEFFICIENTS)}
 
 
@@ -160,7 +178,8 @@ def _spatial(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) 
     for leaf in values["leaves"]:
         leaf["attachment"] = names[leaf["attachment"]]
         own = [one for one in inspection.readings.get(leaf["attachment"], ()) if one.field in LENGTH_NUMBERS]
-        leaf |= _sourced(LENGTH_NUMBERS, own)
+        leaf |= {"units": _units(LENGTH_FIELDS), **_sourced(LENGTH_NUMBERS, own)}
+    values["units"] = _units(TENDON_FIELDS)
     return {**_plain(values), **_sourced(TENDON_NUMBERS, inspection.readings.get(tendon.name, ()))}
 
 
@@ -170,6 +189,7 @@ def _link(link: Link, inspection: Inspection) -> dict:
         "path": link.path,
         **{name: _plain(getattr(link, name)) for name in LINK_NUMBERS},
         "principal_inertia": list(principal_moments(link.inertia)),
+        "units": LINK_UNITS,
         **_sourced(LINK_NUMBERS, readings),
     }
 
@@ -202,8 +222,19 @@ def _dof(dof: Dof, inspection: Inspection) -> dict:
         "axis": dof.axis.value,
         "drive_kind": dof.drive.kind.value if dof.drive else None,
         "si": _plain(numbers),
+        "units": _dof_units(dof),
         **_sourced(numbers, readings),
     }
+
+
+def _dof_units(dof: Dof) -> dict[str, str]:
+    """The SI units of all that the dof may have."""
+    is_linear, kind = dof.axis.is_linear, dof.drive.kind.value if dof.drive else "force"
+    tables = DOF_FIELDS | ENVELOPE_FIELDS | {f"limit_{name}": sources for name, sources in LIMIT_FIELDS.items()}
+    tables |= {name: DOF_FIELDS[f"{kind}_{name}"] for name in ("stiffness", "damping")}
+    names = ("position", "velocity", "lower", "upper", "cone_angle", *(f"limit_{name}" for name in LIMIT_NUMBERS))
+    names += (*DRIVE_NUMBERS, *FRICTION_NUMBERS, "armature", "velocity_limit")
+    return {name: tables.get(name, DOF_FIELDS["position"])[0].quantity(is_linear).si for name in names}
 
 
 def _numbers(dof: Dof) -> dict[str, float]:
@@ -217,6 +248,11 @@ def _numbers(dof: Dof) -> dict[str, float]:
     if dof.friction:
         found |= {name: getattr(dof.friction, name) for name in FRICTION_NUMBERS}
     return found | {"armature": dof.armature, "velocity_limit": dof.velocity_limit}
+
+
+def _units(fields: dict[str, tuple[Source, ...]]) -> dict[str, str]:
+    """The SI units of the fields of a table."""
+    return {name: sources[0].linear.si for name, sources in fields.items()}
 
 
 def _sourced(values: Iterable[str], readings, called: dict[str, str] | None = None) -> dict:

@@ -16,49 +16,6 @@ UNUSED = ("attribute-not-used", "schema-not-used", "not-simulated")
 """Rules about what a stage says in vain; these findings have a table of their own."""
 SHOWN = 3
 """How many prims are named of those with the same unused attribute; `check` lists all."""
-UNITS = {
-    "position": ("m", "rad"),
-    "velocity": ("m/s", "rad/s"),
-    "lower": ("m", "rad"),
-    "upper": ("m", "rad"),
-    "cone_angle": ("m", "rad"),
-    "limit_stiffness": ("N/m", "N m/rad"),
-    "limit_damping": ("N s/m", "N m s/rad"),
-    "limit_bounce_threshold": ("m/s", "rad/s"),
-    "stiffness": ("N/m", "N m/rad"),
-    "damping": ("N s/m", "N m s/rad"),
-    "position_target": ("m", "rad"),
-    "velocity_target": ("m/s", "rad/s"),
-    "max_force": ("N", "N m"),
-    "max_impulse": ("N s", "N m s"),
-    "max_velocity": ("m/s", "rad/s"),
-    "velocity_gradient": ("m/(s N)", "rad/(s N m)"),
-    "velocity_resistance": ("N s/m", "N m s/rad"),
-    "static_effort": ("N", "N m"),
-    "dynamic_effort": ("N", "N m"),
-    "viscous": ("N s/m", "N m s/rad"),
-    "armature": ("kg", "kg m^2"),
-    "velocity_limit": ("m/s", "rad/s"),
-}
-"""Of the values of a dof, on a translation and on a rotation; those of an acceleration drive are in its readings."""
-LINK_UNITS = {
-    "mass": "kg",
-    "center_of_mass": "m",
-    "principal_inertia": "kg m^2",
-    "linear_damping": "1/s",
-    "angular_damping": "1/s",
-    "max_linear_velocity": "m/s",
-    "max_angular_velocity": "rad/s",
-}
-TENDON_UNITS = {
-    "stiffness": "N/m",
-    "damping": "N s/m",
-    "limit_stiffness": "N/m",
-    "offset": "m",
-    "rest_length": "m",
-    "lower": "m",
-    "upper": "m",
-}
 SIDE_WORDS = {"lower": "lower limit", "upper": "upper limit"}
 DOF_WORDS = {
     **SIDE_WORDS,
@@ -159,8 +116,8 @@ def _articulation(tree: dict) -> Iterator[str | Table]:
     yield from _values(
         "Masses",
         (Column("link", is_text=True),),
-        [_Row((names.of(link["path"]),), link, link["authored"], LINK_UNITS) for link in tree["links"]],
-        LINK_UNITS,
+        [_Row((names.of(link["path"]),), link, link["authored"], link["units"]) for link in tree["links"]],
+        tree["links"][0]["units"],
     )
     yield from _dofs(tree, names)
     yield from _fixed_tendons(tree, names)
@@ -237,21 +194,17 @@ def _dofs(tree: dict, names: _Names) -> Iterator[str | Table]:
     rows = []
     for joint in tree["joints"]:
         for dof in joint["dofs"]:
-            is_linear = dof["axis"].startswith("trans")
-            units = {field: pair[0 if is_linear else 1] for field, pair in UNITS.items()}
-            units |= {reading["field"]: reading["unit"] for reading in dof["authored"]}
             keys = (names.of(dof["name"]), dof["axis"], dof["drive_kind"] or "none")
-            rows.append(_Row(keys, dof["si"], dof["authored"], units))
+            rows.append(_Row(keys, dof["si"], dof["authored"], dof["units"]))
     heads = tuple(Column(name, is_text=True) for name in ("dof", "axis", "drive"))
-    fields = dict.fromkeys([*UNITS, *(field for row in rows for field in row.values)])
-    yield from _values("Dofs", heads, rows, fields, DOF_WORDS)
+    yield from _values("Dofs", heads, rows, rows[0].units if rows else (), DOF_WORDS)
 
 
 def _fixed_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:
     heads = (Column("tendon", is_text=True), Column("state", is_text=True))
     tendons = tree["fixed_tendons"]
-    rows = [_Row((names.of(one["name"]), _state(one)), one, one["authored"], TENDON_UNITS) for one in tendons]
-    yield from _values("Fixed tendons", heads, rows, TENDON_UNITS, SIDE_WORDS)
+    rows = [_Row((names.of(one["name"]), _state(one)), one, one["authored"], one["units"]) for one in tendons]
+    yield from _values("Fixed tendons", heads, rows, rows[0].units if rows else (), SIDE_WORDS)
     rows = []
     for tendon in tendons:
         for number, dof in enumerate(tendon["dofs"]):
@@ -281,7 +234,7 @@ def _spatial_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:
     rows = []
     for one in tendons:
         place = "every segment" if one["all_segments"] else "both ends"
-        rows.append(_Row((names.of(one["name"]), _state(one), place), one, one["authored"], TENDON_UNITS))
+        rows.append(_Row((names.of(one["name"]), _state(one), place), one, one["authored"], one["units"]))
     yield from _values(
         "Spatial tendons", heads, rows, dict.fromkeys(("stiffness", "damping", "limit_stiffness", "offset"))
     )
@@ -297,7 +250,8 @@ def _spatial_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:
             values = {field: leaf[field] for field in ("rest_length", "lower", "upper") if leaf}
             if point["parent"] is not None:
                 values["coefficient"] = point["coefficient"]
-            rows.append(_Row(keys, values, [*point["authored"], *leaf.get("authored", ())], TENDON_UNITS))
+            readings = [*point["authored"], *leaf.get("authored", ())]
+            rows.append(_Row(keys, values, readings, leaf.get("units", {})))
     heads = (Column("attachment", is_text=True), Column("link", is_text=True), Column("position", "m", is_text=True))
     yield from _values("Attachments", heads, rows, ("coefficient", "rest_length", "lower", "upper"), SIDE_WORDS)
 
