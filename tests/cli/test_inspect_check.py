@@ -147,6 +147,17 @@ def test_a_broken_stage_shows_what_can_be_read(capsys, tmp_path):
     assert not content["can_be_simulated"] and content["totals"]["dofs"] == 1
 
 
+def test_targets_over_time(capsys, tmp_path):
+    """What a run follows is shown with its times and bounds, and whole in JSON."""
+    samples = "float drive:angular:physics:targetPosition.timeSamples = {0: 0, 24: 90, 48: -90}"
+    stage = pendulum(samples, applied=("PhysicsDriveAPI:angular",))
+    path = tmp_path / "moving.usda"
+    stage.GetRootLayer().Export(str(path))
+    assert "hinge position target rad 3 0 2 -1.5708 1.5708" in lines_of(capsys, path)
+    track = dof_named(json_of(capsys, "inspect", str(path)), "/World/hinge")["targets_over_time"]["position"]
+    assert track["times"] == [0.0, 1.0, 2.0] and track["values"] == pytest.approx([0.0, math.pi / 2, -math.pi / 2])
+
+
 def test_unused_attributes_are_grouped(capsys):
     """By attribute, with the prims that have it."""
     lines = lines_of(capsys, "tests/data/peers/hand_tendon.usda")

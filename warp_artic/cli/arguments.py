@@ -66,7 +66,7 @@ def _add_simulate(commands) -> None:
     _add_stage(parser)
     parser.add_argument("-o", "--output", metavar="OUT.usdc", help="the run layer: .usd, .usda or .usdc")
     parser.add_argument("--record", metavar="OUT.npz", help="all states of all environments, as arrays")
-    parser.add_argument("--forces", action="store_true", help="record the forces of the joint constraints as well")
+    parser.add_argument("--forces", action="store_true", help="record the forces of joints as well")
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
         "--duration", type=_number, metavar="S", help="seconds; default: the time range of the stage, else 5"

@@ -221,10 +221,17 @@ def _dof(dof: Dof, inspection: Inspection) -> dict:
         "name": dof.name,
         "axis": dof.axis.value,
         "drive_kind": dof.drive.kind.value if dof.drive else None,
+        "targets_over_time": _tracks(dof),
         "si": _plain(numbers),
         "units": _dof_units(dof),
         **_sourced(numbers, readings),
     }
+
+
+def _tracks(dof: Dof) -> dict[str, dict]:
+    """The targets of a drive that change over time."""
+    tracks = {} if dof.drive is None else {"position": dof.drive.position_track, "velocity": dof.drive.velocity_track}
+    return {name: _plain(asdict(track)) for name, track in tracks.items() if track is not None}
 
 
 def _dof_units(dof: Dof) -> dict[str, str]:

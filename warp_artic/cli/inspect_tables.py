@@ -198,6 +198,22 @@ def _dofs(tree: dict, names: _Names) -> Iterator[str | Table]:
             rows.append(_Row(keys, dof["si"], dof["authored"], dof["units"]))
     heads = tuple(Column(name, is_text=True) for name in ("dof", "axis", "drive"))
     yield from _values("Dofs", heads, rows, rows[0].units if rows else (), DOF_WORDS)
+    yield from _tracks(tree, names)
+
+
+def _tracks(tree: dict, names: _Names) -> Iterator[Table]:
+    """Targets that change over time, between which values."""
+    rows = []
+    for dof in (dof for joint in tree["joints"] for dof in joint["dofs"]):
+        for name, track in dof["targets_over_time"].items():
+            times, values = track["times"], track["values"]
+            bounds = (_number(value, "") for value in (times[0], times[-1], min(values), max(values)))
+            unit = dof["units"][f"{name}_target"]
+            rows.append((names.of(dof["name"]), f"{name} target", unit, str(len(times)), *bounds))
+    heads = [Column(name, is_text=True) for name in ("dof", "value", "unit")]
+    heads += [Column("samples"), Column("from", "s"), Column("to", "s"), Column("least"), Column("greatest")]
+    if rows:
+        yield Table("Targets over time", tuple(heads), tuple(rows), keys=2)
 
 
 def _fixed_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:

@@ -67,6 +67,13 @@ _OF_A_STAGE = (
         "Author a value of that kind, or remove the opinion so that the default holds.",
     ),
     Rule(
+        "time-samples",
+        WARNING,
+        "A value changes over time that is read once, at the start.",
+        "Time samples of drive targets, which a run follows, and of what a run moves itself.",
+        "Keep one value, or author the motion as targets of drives.",
+    ),
+    Rule(
         "array-length",
         WARNING,
         "An array has several values where one counts.",

@@ -57,6 +57,7 @@ def _link_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.n
     return {
         "parent_frame": np.ravel(parent_frame),
         "link_frame": np.ravel(link_frame),
+        "joint_turn": np.ravel([moving_frame_rotation(joint) for joint in inbound]),
         "link_mass": np.array([link.mass for link in links]),
         "link_center": np.ravel(center),
         "link_inertia": np.ravel(inertia),

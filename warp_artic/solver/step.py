@@ -35,6 +35,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import FIXED_TENDON_LIMIT, SOFT_LIMIT, SPATIAL_TENDON_LIMIT
+from warp_artic.phases.incoming_joint_forces import report_incoming_forces
 from warp_artic.phases.integrate import (
     count_step,
     find_failure,
@@ -87,6 +88,7 @@ def step_column(
         find_failure(model, state, work, column, slot)
         if with_forces == 1:
             report_forces(model, state, work, forces, column, slot, h_sub, substep, substeps)
+            report_incoming_forces(model, state, control, work, forces, column, slot, h_sub, substep, substeps)
         keep_smooth_acceleration(model, state, work, column, slot, h_sub, substep, substeps)
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from pxr import Usd, UsdGeom
+from pxr import Usd, UsdGeom, UsdPhysics
 
 from warp_artic.description.pose import Pose
 from warp_artic.usd.attributes import Attributes
@@ -85,6 +85,9 @@ class Placements:
             ops = xformable.GetOrderedXformOps() if xformable else ()
             orients = [op.GetAttr().GetName() for op in ops if op.GetOpType() == UsdGeom.XformOp.TypeOrient]
             own = [self._is_rotation(prim, name) for name in orients]
+            if xformable and xformable.TransformMightBeTimeVarying() and not prim.HasAPI(UsdPhysics.RigidBodyAPI):
+                text = "moves over time; it is taken to stay where it is at the start"
+                self.attributes.report.warn("time-samples", prim.GetPath(), text)
             self.turned[prim] = all(own) and self._is_turned(prim.GetParent())
         return self.turned[prim]
 

@@ -13,6 +13,7 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, Reading, report_difference, resolve
 from warp_artic.usd.mjc import mjc_range, symmetric_bound
 from warp_artic.usd.read_mjc_actuators import read_mjc_actuators
+from warp_artic.usd.read_track import read_track
 
 KINDS = tuple(kind.value for kind in DriveKind)
 
@@ -57,6 +58,12 @@ def read_drive(
             report_difference(reading, second[name], attributes)
     readings = second | first
     values = {name: reading.value for name, reading in readings.items()}
+    for name in ("position", "velocity"):
+        reading = readings.get(f"{name}_target")
+        if reading is not None and reading.attribute.startswith(f"{prim.GetPath()}.drive:"):
+            source = DOF_FIELDS[f"{name}_target"][0]
+            attribute = source.attribute.format(instance=instance)
+            values[f"{name}_track"] = read_track(attributes, prim, attribute, source.quantity(is_linear))
     if effort_range.value < values.get("max_force", math.inf):
         readings["max_force"] = effort_range
         values["max_force"] = effort_range.value

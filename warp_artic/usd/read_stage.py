@@ -182,6 +182,9 @@ def _report_held(inventory: Inventory, attributes: Attributes) -> None:
     """Say which bodies do not move, and count their attributes as reported."""
     for path, prim in inventory.held.items():
         attributes.report.note("body-held", path, "is kinematic or disabled: it stays where it is authored")
+        if UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
+            text = "is kinematic and moves over time; it is taken to stay where it is at the start"
+            attributes.report.warn("time-samples", path, text)
         names = (name for name in attributes.names(prim) if name.startswith(tokens.NAMESPACES))
         attributes.report.used.update(f"{path}.{name}" for name in names)
 
