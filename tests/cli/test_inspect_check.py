@@ -168,9 +168,9 @@ def test_unused_attributes_are_grouped(capsys):
 def test_angles_as_authored(capsys):
     """Limits of rotations are shown in degrees too, cone angles beside them."""
     lines = lines_of(capsys, "samples/scenes/ragdoll.usda")
-    assert any(line.startswith("waist:rotX rotX none 0.61087 [35] a") for line in lines)
+    assert any(line.startswith("waist:rotX rotX none 0.61087 [35] #1") for line in lines)
     assert any(line.startswith("left_knee rotY none 0 2.4435 [140]") for line in lines)
-    assert "cone angle physics:coneAngle1Limit usdphysics deg 6/12 b" in lines
+    assert "cone angle physics:coneAngle1Limit usdphysics deg 6/12 #2" in lines
     assert "upper limit physics:upperLimit usdphysics deg 6/6" in lines
 
 

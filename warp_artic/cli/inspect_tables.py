@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -362,10 +361,9 @@ def _key(reading: dict) -> tuple[str, str]:
 
 
 def _marks(readings: list[dict | None]) -> dict[tuple[str, str], str]:
-    """The sources of a column, each with a letter where there are several."""
-    keys = list(dict.fromkeys(_key(reading) for reading in readings if reading))
-    letters = string.ascii_lowercase if len(keys) > 1 else [""] * len(keys)
-    return dict(zip(keys, letters))
+    """The sources of a column, each with a number where there are several."""
+    keys = dict.fromkeys(_key(reading) for reading in readings if reading)
+    return {key: f"#{number}" if len(keys) > 1 else "" for number, key in enumerate(keys, 1)}
 
 
 def _attribute(reading: dict) -> str:
