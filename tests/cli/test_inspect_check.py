@@ -58,10 +58,10 @@ def test_text_names_every_part(capsys):
         "cart slide prismatic, to the world transX",
         "pole pivot revolute rotZ",
         "cart 2 0 0 0 0.01708 0.03333 0.03708",
-        "slide transX none 0 0 -0.6 [-60] 0.6 [60]",
-        "pivot rotZ none -0.20944 [-12] 0",
+        "slide transX none 0 -0.6 [-60] 0.6 [60]",
+        "pivot rotZ none -0.20944 [-12]",
         "lower limit physics:lowerLimit usdphysics distance 1/1",
-        "position state:*:physics:position usdphysics distance or deg 2/2",
+        "position warpArtic:joint:*:position warpArtic distance or deg 2/2",
     ):
         assert line in lines
 

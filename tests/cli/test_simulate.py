@@ -161,7 +161,7 @@ def test_the_summary_says_how_tendons_are(tmp_path, capsys):
     inputs.write_text(json.dumps({"joint_position": {"/World/gantry/down": -0.5}}))
     recording = simulate(tmp_path, "samples/scenes/string.usda", "--steps", "0", "--inputs", str(inputs))
     length, force = recording.tendon_length[0, 0, 0], recording.tendon_force[0, 0, 0]
-    line = f"tendon     /World/gantry/weight:end  {length:.6g} m, {force:.4g} N, above its limits"
+    line = f"tendon     /World/gantry/string/hook/end  {length:.6g} m, {force:.4g} N, above its limits"
     assert length > 1.0 and line in capsys.readouterr().out
 
 
