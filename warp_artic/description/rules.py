@@ -346,7 +346,7 @@ _OF_TREES = (
         ERROR,
         "Joints of an articulation close a ring.",
         "A tree of joints.",
-        "Set physics:excludeFromArticulation = 1 on the joint that closes it.",
+        "Set physics:excludeFromArticulation = 1 on the joint that closes it; put links between joints of two bodies.",
     ),
     Rule(
         "loop-joint",
