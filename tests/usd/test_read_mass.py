@@ -89,7 +89,7 @@ def test_newton_inertia_has_its_own_order():
     _, _, inertia = of_box(box("", values))
     assert inertia == pytest.approx(np.array([[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 2.5]]))
     stage = box("", values + "\nfloat3 physics:diagonalInertia = (1, 2, 3)")
-    assert any("differs from newton:inertia" in text for text in warnings_of(stage))
+    assert any("gives (" in text and "but newton:inertia gives (" in text for text in warnings_of(stage))
 
 
 def test_mass_without_inertia_or_colliders():
@@ -145,7 +145,7 @@ def test_density_of_a_bound_material():
         (
             "",
             "float physics:mass = 1\nfloat3 physics:diagonalInertia = (0, 0, 0)",
-            "/box.physics:diagonalInertia: is si",
+            "/box.physics:diagonalInertia: is (0, 0, 0): all three",
         ),
         (
             "",
@@ -160,7 +160,7 @@ def test_density_of_a_bound_material():
         (
             "",
             "float physics:mass = 1\ndouble[] newton:inertia = [1, 2]",
-            "/box.newton:inertia: must be six finite numb",
+            "/box.newton:inertia: is [1, 2], must be six finite numb",
         ),
         ("", "float physics:mass = 1\npoint3f physics:centerOfMass = (0, nan, 0)", "/box.physics:centerOfMass: is"),
         (
@@ -168,12 +168,12 @@ def test_density_of_a_bound_material():
             "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, nan, 1)",
             "/box.physics:diagonalInertia: is",
         ),
-        (shape("Sphere", "double radius = -1"), "", "/box/shape.radius: is -1, negative"),
+        (shape("Sphere", "double radius = -1"), "", "/box/shape.radius: is -1, must not be negative"),
         (shape("Sphere", "double radius = nan"), "", "/box/shape.radius: is nan, must be finite"),
         (
             shape("Mesh", "point3f[] points = [(0, 0, 0)]\nint[] faceVertexCounts = [3]"),
             "",
-            "/box/shape.faceVertexIndices: does not fit",
+            "/box/shape.faceVertexIndices: has ",
         ),
     ],
 )
@@ -187,7 +187,7 @@ def test_triangle_inequality_is_a_warning():
     """An inertia of no solid body is simulated, and reported."""
     stage = box("", "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, 3)")
     assert read_stage(stage)
-    assert any("one exceeds the sum of the others" in text for text in warnings_of(stage))
+    assert any("none may exceed the sum of the others" in text for text in warnings_of(stage))
 
 
 def information(prim):

@@ -33,7 +33,7 @@ def validate(scene: Scene) -> None:
 def findings(scene: Scene) -> Iterator[Diagnostic]:
     """Every broken rule (errors), and what is suspicious (warnings)."""
     if not scene.articulations:
-        yield _error("scene-empty", "scene", "no articulation and no rigid body to simulate")
+        yield _error("scene-empty", "scene", "no articulation and no rigid body to simulate; at least one is needed")
     if not _finite(scene.gravity):
         yield _error("not-finite", "scene", f"gravity {_show(scene.gravity)} must be finite")
     if scene.time_step is not None and not (0.0 < scene.time_step < math.inf):
@@ -55,7 +55,9 @@ def inertia_findings(path: str, inertia) -> Iterator[Diagnostic]:
         text = f"inertia with principal moments {shown} kg m^2 {kind}: all three must be positive"
         yield _error("inertia", path, text)
     elif large > (small + middle) * (1.0 + TRIANGLE):
-        text = f"inertia with principal moments {shown} kg m^2 belongs to no body: one exceeds the sum of the others"
+        text = (
+            f"inertia with principal moments {shown} kg m^2 belongs to no body: none may exceed the sum of the others"
+        )
         yield Diagnostic(Severity.WARNING, "inertia-triangle", path, text)
 
 
@@ -67,7 +69,7 @@ def principal_moments(inertia) -> tuple[float, float, float]:
 
 def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
     if not articulation.links:
-        yield _error("tree", articulation.path, "the articulation has no link")
+        yield _error("tree", articulation.path, "the articulation has no link, must have at least one")
         return
     for link in articulation.links:
         yield from _link(link)
@@ -171,14 +173,14 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
     count = len(articulation.links)
     for joint in articulation.joints:
         if not (0 <= joint.child < count and WORLD <= joint.parent < count) or joint.parent == joint.child:
-            text = f"joins link {joint.parent} to link {joint.child} of {count}"
+            text = f"joins link {joint.parent} to link {joint.child} of {count}; they must be two, or one and the world"
             yield _error("tree", joint.path, text)
             return
     inbound = Counter(joint.child for joint in articulation.joints)
     for child, times in inbound.items():
         if times > 1:
             joints = ", ".join(joint.path for joint in articulation.joints if joint.child == child)
-            yield _error("tree", articulation.links[child].path, f"has several inbound joints: {joints}")
+            yield _error("tree", articulation.links[child].path, f"has several inbound joints, must have one: {joints}")
             return
     roots = [link for link in range(count) if link not in inbound]
     anchors = [joint.path for joint in articulation.joints if joint.parent == WORLD]
@@ -193,7 +195,11 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
         seen = set()
         while link in parents and link != WORLD:
             if link in seen:
-                yield _error("cycle", articulation.path, f"cycle in the tree through {articulation.links[link].path}")
+                yield _error(
+                    "cycle",
+                    articulation.path,
+                    f"cycle through {articulation.links[link].path}: joints must form a tree",
+                )
                 return
             seen.add(link)
             link = parents[link]
@@ -205,9 +211,9 @@ def _names(scene: Scene) -> Iterator[Diagnostic]:
     for kind, own, listed in (("link", links, scene.link_names), ("dof", dofs, scene.dof_names)):
         for name, times in Counter(own).items():
             if times > 1:
-                yield _error("names", name, f"{times} {kind}s have this name")
+                yield _error("names", name, f"{times} {kind}s have this name; names must differ")
         if sorted(own) != sorted(listed):
-            yield _error("names", "scene", f"{kind} names do not list the {kind}s of the articulations")
+            yield _error("names", "scene", f"{kind} names must list each {kind} of the articulations once")
 
 
 def _error(rule: str, path: str, message: str) -> Diagnostic:

@@ -60,7 +60,7 @@ class Attributes:
         try:
             value = attribute.Get(self.time)
         except Exception:  # what pxr raises differs between releases
-            return self._refuse(prim, name, "cannot be read", None)
+            return self._refuse(prim, name, "cannot be read: its type is not one that USD knows", None)
         if attribute.ValueMightBeTimeVarying() and not IN_TIME.fullmatch(name):
             text = "changes over time; only the value at the start is used"
             self.report.warn("time-samples", f"{prim.GetPath()}.{name}", text)
@@ -204,7 +204,7 @@ class Attributes:
                 return list(relationship.GetForwardedTargets())
         except Exception:  # an attribute of this name, or a target that is no path
             pass
-        return self._refuse(prim, name, "must be a relationship", [])
+        return self._refuse(prim, name, "is no relationship that leads to prims, must be one", [])
 
     def _refuse(self, prim, name, text, default):
         self.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)

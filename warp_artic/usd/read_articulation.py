@@ -62,4 +62,5 @@ def _iterations(plan: TreePlan, settings: SceneSettings, attributes: Attributes)
             report_difference(reading, found[name], attributes)
             found[name] = reading
         found.setdefault(name, reading)
+    attributes.report.readings.setdefault(plan.path, []).extend(found.values())
     return {name: int(reading.value) for name, reading in found.items()}

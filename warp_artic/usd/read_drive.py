@@ -64,15 +64,21 @@ def read_drive(
             source = DOF_FIELDS[f"{name}_target"][0]
             attribute = source.attribute.format(instance=instance)
             values[f"{name}_track"] = read_track(attributes, prim, attribute, source.quantity(is_linear))
-    values["max_force"] = min(values.get("max_force", math.inf), effort_range)
+    if effort_range.value < values.get("max_force", math.inf):
+        readings["max_force"] = effort_range
+        values["max_force"] = effort_range.value
     return Drive(kind=DriveKind.FORCE if is_mjc else kind, **values), list(readings.values())
 
 
-def _effort_range(prim: Usd.Prim, is_linear: bool, attributes: Attributes) -> float:
+def _effort_range(prim: Usd.Prim, is_linear: bool, attributes: Attributes) -> Reading:
     """What a joint of the MuJoCo dialect lets actuators give to it [N or N m]."""
-    bounds = mjc_range(prim, "mjc:actuatorfrclimited", "mjc:actuatorfrcrange", attributes)
-    bound = symmetric_bound(bounds, f"{prim.GetPath()}.mjc:actuatorfrcrange", attributes)
-    return attributes.units.si(bound, units.FORCE if is_linear else units.TORQUE)
+    path = f"{prim.GetPath()}.mjc:actuatorfrcrange"
+    bound = symmetric_bound(
+        mjc_range(prim, "mjc:actuatorfrclimited", "mjc:actuatorfrcrange", attributes), path, attributes
+    )
+    quantity = units.FORCE if is_linear else units.TORQUE
+    si = attributes.units.si(bound, quantity)
+    return Reading("max_force", f"{path}:max", bound, quantity.authored, si, quantity.si)
 
 
 def report_idle(prim: Usd.Prim, instances: list[tuple[str, ...]], inventory: Inventory, attributes: Attributes) -> None:

@@ -34,6 +34,7 @@ def read_joint(
     for axis, limit in freedom.limits.items():
         name = f"{ends.path}:{axis.value}" if many else ends.path
         dofs.append(read_dof(ends.prim, name, axis, limit, inventory, attributes))
+        attributes.report.readings[name][:0] = freedom.readings.get(axis, ())
     parent_end, child_end = (ends.end1, ends.end0) if is_reversed else (ends.end0, ends.end1)
     joint = Joint(
         path=ends.path,

@@ -6,6 +6,7 @@ A deadband, two spring lengths that differ, is a tendon without a spring whose l
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from pxr import Usd
 
@@ -15,7 +16,7 @@ from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import MJC_PATH, Inventory
 from warp_artic.usd.lookup import MJC_TENDON_FIELDS, resolve_all
-from warp_artic.usd.mjc import mjc_position, mjc_range
+from warp_artic.usd.mjc import mjc_place, mjc_position, mjc_range
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_terms import TermNames, read_numbers, read_terms
 from warp_artic.usd.report import Reading
@@ -86,21 +87,24 @@ def _read_fixed(
             text = f"has no numbers for {len(dofs)} terms, must have one for each"
             attributes.report.error("terms", f"{name}.{COEFFICIENTS}", text)
         return None
-    coefficients, readings, start, rest = [], [], 0.0, 0.0
+    coefficients, readings, places, start, rest = [], [], [], 0.0, 0.0
     for dof, number in zip(dofs, authored):
         quantity = units.NUMBER if articulation.dofs[dof].axis.is_linear else units.LEVER
         c = attributes.units.si(number, quantity)
-        joint = inventory.joints[articulation.dofs[dof].name.partition(":")[0]]
+        joint, is_linear = inventory.joints[articulation.dofs[dof].name.partition(":")[0]], quantity is units.NUMBER
         ref, springref = (
-            mjc_position(joint, f"mjc:{word}", articulation.dofs[dof].axis.is_linear, inventory, attributes)
-            for word in ("ref", "springref")
+            mjc_position(joint, f"mjc:{word}", is_linear, inventory, attributes) for word in ("ref", "springref")
         )
+        for field, word in (("offset", "ref"), ("rest_length", "springref")):
+            places += mjc_place(field, joint, f"mjc:{word}", c, units.DISTANCE.si, is_linear, inventory, attributes)
         start, rest = start + c * ref, rest + c * springref
         coefficients.append(c)
         readings.append(Reading("coefficient", f"{name}.{COEFFICIENTS}", number, quantity.authored, c, quantity.si))
     fields = _fields(prim, attributes)
     attributes.report.readings[name] += readings
-    rest_lengths = _rest_lengths(prim, rest, attributes)
+    rest_lengths = _rest_lengths(prim, rest, name, attributes)
+    known = {reading.field for reading in attributes.report.readings[name]}
+    attributes.report.readings[name] += [place for place in places if place.field not in known]
     if fields is None or rest_lengths is None:
         return None
     low, high = rest_lengths
@@ -129,8 +133,9 @@ def _read_spatial(
     if None in (indices, segments, divisors):
         return None
     indices = indices or list(range(len(targets)))
-    if not all(0 <= index < len(targets) for index in indices):
-        text = f"has places beyond a list of {len(targets)}"
+    beyond = [index for index in indices if not 0 <= index < len(targets)]
+    if beyond:
+        text = f"has {beyond[0]}, must be from 0 to {len(targets) - 1}: places in a list of {len(targets)}"
         attributes.report.error("terms", f"{name}.mjc:path:indices", text)
         return None
     if len(set(segments)) > 1 or len(divisors) > 1 or 0.0 in divisors:
@@ -156,7 +161,7 @@ def _read_spatial(
                 coefficient=1.0 / divisors[0] if divisors and number else 1.0,
             )
         )
-    fields, lengths = _fields(prim, attributes), _rest_lengths(prim, math.nan, attributes)
+    fields, lengths = _fields(prim, attributes), _rest_lengths(prim, math.nan, points[-1].name, attributes)
     if fields is None or lengths is None:
         return None
     low, high = lengths
@@ -178,14 +183,27 @@ def _fields(prim: Usd.Prim, attributes: Attributes) -> dict[str, float] | None:
     return None if wrong else {field: reading.value for field, reading in readings.items()}
 
 
-def _rest_lengths(prim: Usd.Prim, start: float, attributes: Attributes) -> tuple[float, float] | None:
-    """Where the spring begins to push and to pull [m]; `start` where that is the length at the start."""
+def _rest_lengths(prim: Usd.Prim, start: float, owner: str, attributes: Attributes) -> tuple[float, float] | None:
+    """Where the spring begins to push and to pull [m]; `start` where that is the length at the start.
+
+    `owner` is what has the rest length: the tendon, or its leaf.
+    """
     lengths = attributes.numbers(prim, "mjc:springlength")
     if lengths is None:
         return None
     if not lengths or lengths[0] < 0.0:
         return start, start
     low, high = (attributes.units.si(lengths[end], units.DISTANCE) for end in (0, -1))
+    path, readings = str(prim.GetPath()), attributes.report.readings
+    if low < high:  # a deadband: its spring is that of the limits
+        own = [replace(one, field="limit_stiffness") if one.field == "stiffness" else one for one in readings[path]]
+        readings[path] = own
+    for field, end in (("lower", 0), ("upper", -1)) if low < high else (("rest_length", 0),):
+        authored = lengths[end]
+        value = attributes.units.si(authored, units.DISTANCE)
+        readings.setdefault(owner, []).append(
+            Reading(field, f"{path}.mjc:springlength", authored, units.DISTANCE.authored, value, units.DISTANCE.si)
+        )
     return low, max(low, high)
 
 

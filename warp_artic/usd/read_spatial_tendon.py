@@ -8,10 +8,10 @@ from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.tendon import Attachment, SpatialTendon, TendonLeaf
-from warp_artic.usd import tokens
+from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, resolve_all
+from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Source, resolve, resolve_all
 from warp_artic.usd.placement import Placements
 
 
@@ -193,19 +193,22 @@ def _drop_dead_ends(order: list[_Point], parents: dict[str, str], attributes: At
 def _attachment(point: _Point, parent: int | None, attributes: Attributes, placements: Placements) -> Attachment:
     position = attributes.vector(point.prim, point.attribute("localPos"), (0.0, 0.0, 0.0))
     scale = placements.of(point.prim).scale
-    coefficient = 1.0 if parent is None else attributes.number(point.prim, point.attribute("gearing"), 1.0)
+    source = Source(point.attribute("gearing"), units.NUMBER)
+    reading = None if parent is None else resolve(attributes, point.prim, "coefficient", (source,))
+    if reading is not None:
+        attributes.report.readings.setdefault(point.name, []).append(reading)
     return Attachment(
         name=point.name,
         link=point.link,
         position=tuple(float(component) for component in scale * position),
         parent=parent,
-        coefficient=coefficient,
+        coefficient=1.0 if reading is None else reading.value,
     )
 
 
 def _leaf(point: _Point, attachment: int, attributes: Attributes) -> TendonLeaf:
     readings = resolve_all(attributes, point.prim, LENGTH_FIELDS, point.instance)
-    attributes.report.readings[point.name] = list(readings.values())
+    attributes.report.readings.setdefault(point.name, []).extend(readings.values())
     values = {field: reading.value for field, reading in readings.items()}
     if values.get("rest_length", -1.0) < 0.0:
         values["rest_length"] = None

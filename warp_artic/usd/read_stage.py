@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from pxr import Usd, UsdGeom, UsdPhysics
 
+from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.scene import Scene
 from warp_artic.description.tendon_mobility import not_opposing
@@ -43,7 +44,9 @@ class Inspection:
     diagnostics: tuple[Diagnostic, ...]
     """Errors first, then warnings, then notes."""
     readings: dict[str, list[Reading]] = field(default_factory=dict)
-    """Where the values of a dof or link came from, by dof name or link path."""
+    """Where values came from, by the names that `Report.readings` has."""
+    articulations: tuple[Articulation, ...] = ()
+    """Those that can be read, also where there are errors."""
 
 
 def read_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = ()) -> Scene:
@@ -77,12 +80,12 @@ def inspect_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[st
     _check_times(stage, report)
     attributes = Attributes(start_time(stage), _read_units(stage, report), report, order)
     _report_composition(stage, report)
-    scene = _read(stage, attributes)
+    scene, articulations = _read(stage, attributes)
     severities = list(Severity)
     diagnostics = tuple(sorted(report.diagnostics, key=lambda finding: severities.index(finding.severity)))
     if report.errors:
-        return Inspection(None, diagnostics, report.readings)
-    return Inspection(replace(scene, diagnostics=diagnostics), diagnostics, report.readings)
+        return Inspection(None, diagnostics, report.readings, articulations)
+    return Inspection(replace(scene, diagnostics=diagnostics), diagnostics, report.readings, articulations)
 
 
 def start_time(stage: Usd.Stage) -> Usd.TimeCode:
@@ -117,19 +120,22 @@ def _read_units(stage: Usd.Stage, report: Report) -> Units:
 
 
 def _report_composition(stage: Usd.Stage, report: Report) -> None:
-    """Report references and the like that lead nowhere; releases before 26 only print them."""
-    if hasattr(stage, "GetCompositionErrors"):
-        for error in stage.GetCompositionErrors():
-            report.warn("composition", "/", " ".join(str(error).split()))
+    """Report references and the like that lead nowhere."""
+    for error in stage.GetCompositionErrors():
+        report.warn("composition", error.rootSite.path, " ".join(str(error).split()))
 
 
-def _read(stage: Usd.Stage, attributes: Attributes) -> Scene | None:
-    """The scene, or None, with errors in the report."""
+def _read(stage: Usd.Stage, attributes: Attributes) -> tuple[Scene | None, tuple[Articulation, ...]]:
+    """The scene, or None, with errors in the report; and the articulations that can be read."""
     report = attributes.report
     inventory = take_inventory(stage, attributes)
     settings = read_scene(stage, inventory, attributes)
     if not inventory.bodies:
-        report.error("articulation-missing", "/", "no articulation and no rigid body to simulate on this stage")
+        report.error(
+            "articulation-missing",
+            "/",
+            "no articulation and no rigid body to simulate on this stage; at least one prim needs PhysicsRigidBodyAPI",
+        )
     placements = Placements(attributes)
     _report_held(inventory, attributes)
     joints = _read_joints(inventory, attributes, placements)
@@ -140,7 +146,7 @@ def _read(stage: Usd.Stage, attributes: Attributes) -> Scene | None:
     report_not_simulated(inventory, attributes)
     report_unused(inventory, attributes)
     if report.errors or None in articulations:
-        return None
+        return None, tuple(tree for tree in articulations if tree is not None)
     order = inventory.order
     joint_order = {ends.path: number for number, ends in enumerate(joints)}
     links = sorted((link.path for tree in articulations for link in tree.links), key=order.__getitem__)
@@ -158,7 +164,7 @@ def _read(stage: Usd.Stage, attributes: Attributes) -> Scene | None:
             report.add(finding)
     if not report.errors:
         _report_pumping(scene, report)
-    return scene
+    return scene, scene.articulations
 
 
 def _report_pumping(scene: Scene, report: Report) -> None:

@@ -208,7 +208,9 @@ def _report_outside(dof: Dof, position: float, attributes: Attributes) -> None:
         return
     excess = max(dof.limit.lower - position, position - dof.limit.upper)
     if dof.axis.is_linear and excess > TRANSLATION:
-        attributes.report.warn("start-outside-limit", dof.name, f"starts {1e3 * excess:.4g} mm outside its limit")
+        text = f"starts at {position:g} m, {1e3 * excess:.4g} mm outside its limit of {dof.limit.lower:g} to "
+        attributes.report.warn("start-outside-limit", dof.name, f"{text}{dof.limit.upper:g} m")
     elif not dof.axis.is_linear and excess > ROTATION:
-        text = f"starts {math.degrees(excess):.4g} degrees outside its limit"
+        start, lower, upper = (math.degrees(angle) for angle in (position, dof.limit.lower, dof.limit.upper))
+        text = f"starts at {start:g}, {math.degrees(excess):.4g} degrees outside its limit of {lower:g} to {upper:g}"
         attributes.report.warn("start-outside-limit", dof.name, text)
