@@ -241,7 +241,7 @@ QUANTITIES = (
 
 def run(stage: Usd.Stage):
     """A fifth of a second at 240 steps a second."""
-    return Simulation(read_stage(stage)).record(48)
+    return Simulation(read_stage(stage)).record(48, forces=True)
 
 
 def assert_moves_as(one: Usd.Stage, other: Usd.Stage) -> None:
