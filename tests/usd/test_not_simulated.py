@@ -97,9 +97,9 @@ def test_unknown_attributes_and_schemas():
         "float physxJoint:nonsense = 1\nfloat newton:nonsense = 1", applied=("PhysxNonsenseAPI", "NewtonNonsenseAPI")
     )
     assert warnings_of(stage) == [
+        "/World/hinge: the schema NewtonNonsenseAPI is not used",
         "/World/hinge.newton:nonsense: is not used",
         "/World/hinge.physxJoint:nonsense: is not used",
-        "/World/hinge: the schema NewtonNonsenseAPI is not used",
     ]
     assert "/World/hinge: the schema PhysxNonsenseAPI is not used" in notes_of(stage)
 

@@ -122,7 +122,7 @@ def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
         if any(body.startswith(path + "/") for body in inventory.bodies):
             text = "bodies below a point instancer are simulated once where they are, not for each of its points"
             attributes.report.warn("point-instancer", path, text)
-    colliders = sum(len(group) for group in inventory.colliders.values())
+    colliders = sum(len(group) for group in inventory.colliders.values()) + inventory.copied_colliders
     if colliders:
         text = f"contacts are not simulated yet; the stage has {colliders} collider{'s' * (colliders != 1)}"
         attributes.report.note("contacts", "/", text)

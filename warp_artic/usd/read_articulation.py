@@ -42,7 +42,7 @@ def read_articulation(
             continue
         moves = not attributes.names(prims[branch.child]).isdisjoint(VELOCITIES)
         is_reversed = ends.end0.body == links[local.child].path
-        read.append(read_joint(ends, local, is_reversed, links, moves, inventory, attributes))
+        read.append(read_joint(ends, local, is_reversed, links, moves, inventory, attributes, placements))
     if None in links or None in read or len(read) < len(plan.tree.branches):
         return None
     articulation = Articulation(

@@ -8,6 +8,7 @@ from warp_artic.description.spanning_forest import Branch
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_dof import instances_of, read_dof
 from warp_artic.usd.read_drive import report_idle
 from warp_artic.usd.read_limit import Freedom, read_freedom
@@ -22,6 +23,7 @@ def read_joint(
     moves: bool,
     inventory: Inventory,
     attributes: Attributes,
+    placements: Placements,
 ) -> Joint | None:
     """The joint of a branch whose bodies are given by index in `links`; None, and an error, where it cannot be one."""
     freedom = read_freedom(ends.prim, inventory, attributes)
@@ -47,8 +49,11 @@ def read_joint(
         cone_limit=freedom.cone_limit,
         cone_axis=freedom.cone_axis,
     )
-    parent = None if branch.parent == WORLD else links[branch.parent]
-    return read_start(ends.prim, joint, parent, links[branch.child], moves, attributes)
+    parent, child = None if branch.parent == WORLD else links[branch.parent], links[branch.child]
+    X_PL = child.pose
+    if parent is not None:
+        X_PL = placements.pose(inventory.bodies[child.path], inventory.bodies[parent.path])
+    return read_start(ends.prim, joint, parent, child, X_PL, moves, attributes)
 
 
 def _fits_a_tree(path: str, freedom: Freedom, attributes: Attributes) -> bool:

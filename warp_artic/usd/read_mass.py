@@ -59,7 +59,7 @@ def read_mass(prim: Usd.Prim, colliders: list[Usd.Prim], attributes: Attributes,
     density = _positive(prim, "physics:density", units.DENSITY, attributes)
     parts, errors = [], len(attributes.report.errors)
     if mass is None or center is None or inertia is None:
-        parts = _parts(placement, density, colliders, attributes, placements)
+        parts = _parts(prim, placement, density, colliders, attributes, placements)
     if mass is None and not parts:
         if len(attributes.report.errors) == errors:  # else its colliders have been reported
             text = "has no mass: author physics:mass, or put a collider with a volume on or under the body"
@@ -222,17 +222,17 @@ def _newton_inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _parts(placement: Placement, density: float | None, colliders, attributes, placements) -> list[MassProperties]:
+def _parts(
+    prim: Usd.Prim, placement: Placement, density: float | None, colliders, attributes, placements: Placements
+) -> list[MassProperties]:
     """Mass properties of each collider with a volume, in the link frame."""
-    X_LW = np.eye(4)
-    X_LW[:3, :3] = placement.pose.rotation.T
-    X_LW[:3, 3] = -X_LW[:3, :3] @ placement.pose.position
+    meters = np.array([*placement.scale, 1.0])[:, None]
     parts = []
     for collider in colliders:
         solid = read_solid(collider, attributes)
-        matrix = placements.matrix(collider)
-        if solid is not None and matrix is not None:
-            parts.append(_part(collider, solid.transformed(X_LW @ matrix), X_LW @ matrix, density, attributes))
+        if solid is not None and placements.matrix(collider) is not None:
+            X = meters * placements.relative(collider, prim)
+            parts.append(_part(collider, solid.transformed(X), X, density, attributes))
     return [part for part in parts if part is not None]
 
 

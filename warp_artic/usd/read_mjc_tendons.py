@@ -149,14 +149,14 @@ def _read_spatial(
             return _report(prim, f"wraps about {site}, which is no site", attributes)
         if body not in links:
             return _report(prim, f"leads through {site}, which is on no link of the articulation", attributes)
-        own, place = placements.of(inventory.bodies[body]), placements.of(prim.GetStage().GetPrimAtPath(site))
-        if own is None or place is None:
+        pose = placements.pose(prim.GetStage().GetPrimAtPath(site), inventory.bodies[body])
+        if pose is None:
             return None
         points.append(
             Attachment(
                 name=f"{name}:{number}",
                 link=links[body],
-                position=(own.pose.inverse() @ place.pose).position,
+                position=pose.position,
                 parent=number - 1 if number else None,
                 coefficient=1.0 / divisors[0] if divisors and number else 1.0,
             )

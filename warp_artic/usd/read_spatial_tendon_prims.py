@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import Attachment, SpatialTendon, TendonLeaf
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
@@ -15,7 +16,6 @@ from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Source, resolve,
 from warp_artic.usd.placement import Placements
 
 ROUTINGS = ("endSegments", "allSegments")
-NO_TURN = (0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -160,12 +160,10 @@ def _position(
 ) -> tuple[float, float, float] | None:
     """Where an attachment is in the link frame [m]; None, and an error, where its prim has no rigid pose."""
     local = attributes.vector(point.prim, "warpArtic:localPos", (0.0, 0.0, 0.0))
-    placement, own = placements.of(target), placements.of(body)
-    if placement is None or own is None:
+    pose = placements.pose(target, body)
+    if pose is None:
         return None
-    if target == body:
-        return tuple(float(component) for component in placement.scale * local)
-    return (own.pose.inverse() @ placement.frame(local, NO_TURN)).position
+    return (pose @ Pose(tuple(placements.of(target).scale * local))).position
 
 
 def _leaf(number: int, point: _Point, attributes: Attributes) -> TendonLeaf:

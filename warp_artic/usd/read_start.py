@@ -29,10 +29,19 @@ SPEED = 1e-3
 
 
 def read_start(
-    prim: Usd.Prim, joint: Joint, parent: Link | None, child: Link, moves: bool, attributes: Attributes
+    prim: Usd.Prim,
+    joint: Joint,
+    parent: Link | None,
+    child: Link,
+    X_PL: Pose,
+    moves: bool,
+    attributes: Attributes,
 ) -> Joint:
-    """The joint with its start positions and velocities; `moves` where the child has an authored velocity."""
-    X_FM = _displacement(joint, parent, child)
+    """The joint with its start positions and velocities; `moves` where the child has an authored velocity.
+
+    X_PL is the authored pose of the child in the parent, or in the world.
+    """
+    X_FM = joint.parent_frame.inverse() @ X_PL @ joint.child_frame
     X_01 = X_FM.inverse() if joint.reversed else X_FM
     derived, off_axis = _positions(joint, X_01)
     _report_violation(joint, off_axis, attributes)
@@ -50,12 +59,6 @@ def read_start(
     if len(dofs) > 1:
         _report_rotation(joint, X_01, attributes)
     return joint
-
-
-def _displacement(joint: Joint, parent: Link | None, child: Link) -> Pose:
-    """X_FM from the authored poses."""
-    X_WP = Pose() if parent is None else parent.pose
-    return (X_WP @ joint.parent_frame).inverse() @ child.pose @ joint.child_frame
 
 
 def _positions(joint: Joint, X_01: Pose) -> tuple[np.ndarray, np.ndarray]:
