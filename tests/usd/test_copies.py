@@ -164,6 +164,13 @@ def samples(stage: Usd.Stage, path: str, name: str) -> None:
     attribute.Set(5.0, 24.0)
 
 
+def move(stage: Usd.Stage, path: str) -> None:
+    """Animate the place of a copy."""
+    op = UsdGeom.Xformable(stage.GetPrimAtPath(path)).AddTranslateOp(opSuffix="moving")
+    op.Set(Gf.Vec3d(0, 0, 0), 0.0)
+    op.Set(Gf.Vec3d(0, 0, 1), 24.0)
+
+
 def choose(stage: Usd.Stage, path: str) -> None:
     """Another variant of a copy."""
     stage.GetPrimAtPath(path).GetVariantSets().GetVariantSet("hand").SetVariantSelection("right")
@@ -218,6 +225,7 @@ EDITS = {
     "mirrored": lambda s, p: scale(s, p, -1, 1, 1),
     "no size": lambda s, p: scale(s, p, 0, 1, 1),
     "animated": lambda s, p: samples(s, f"{p}/hinge", "drive:angular:physics:targetPosition"),
+    "moving": move,
     "variant": choose,
     "joined": join,
     "leading out": lead_out,

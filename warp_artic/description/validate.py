@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -63,7 +64,11 @@ def inertia_findings(path: str, inertia) -> Iterator[Diagnostic]:
 
 def principal_moments(inertia) -> tuple[float, float, float]:
     """Principal moments of xx, xy, xz, yy, yz, zz, ascending."""
-    xx, xy, xz, yy, yz, zz = inertia
+    return _principal_moments(*inertia)
+
+
+@lru_cache(4096)  # the copies of a robot have the same ones
+def _principal_moments(xx, xy, xz, yy, yz, zz) -> tuple[float, float, float]:
     return tuple(map(float, np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])))
 
 
@@ -107,7 +112,7 @@ def _link(link: Link) -> Iterator[Diagnostic]:
 def _pose(path: str, name: str, pose: Pose) -> Iterator[Diagnostic]:
     if not _finite(pose.position) or not _finite(pose.quaternion):
         yield _error("not-finite", path, f"{name} must be finite")
-    elif abs(np.linalg.norm(pose.quaternion) - 1.0) > 1e-6:
+    elif abs(math.hypot(*pose.quaternion) - 1.0) > 1e-6:
         yield _error("quaternion", path, f"{name} has a quaternion {_show(pose.quaternion)} that is not of unit length")
 
 
@@ -221,7 +226,7 @@ def _error(rule: str, path: str, message: str) -> Diagnostic:
 
 
 def _finite(values) -> bool:
-    return all(math.isfinite(value) for value in values)
+    return all(map(math.isfinite, values))
 
 
 def _show(values) -> str:

@@ -159,7 +159,7 @@ def find_families(prims: list[Usd.Prim]) -> list[Family]:
         own = 0
         while own + 1 < len(stack) and _places(stack[own], places):
             own += 1
-        if own:
+        if own and not UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
             alike.setdefault((prim.GetTypeName(), *stack[own:]), []).append(number)
     group_of = {number: group for group in alike.values() if len(group) > 1 for number in group}
     fit: dict[Usd.Prim, bool] = {}
@@ -229,12 +229,10 @@ def _is_same(prims: list[Usd.Prim], contents: list[int], first: int, other: int,
 
 
 def _is_still(prims: list[Usd.Prim]) -> bool:
-    """Whether nothing of a prim is animated, or leaves the transform above it."""
+    """Whether nothing at or below a prim is animated, and nothing below it leaves the transform above it."""
     for number, prim in enumerate(prims):
-        for attribute in prim.GetAuthoredAttributes():
-            own = number == 0 and attribute.GetName().startswith("xformOp")
-            if not own and attribute.ValueMightBeTimeVarying():
-                return False
+        if any(attribute.ValueMightBeTimeVarying() for attribute in prim.GetAuthoredAttributes()):
+            return False
         xformable = UsdGeom.Xformable(prim)
         if number and xformable and xformable.GetResetXformStack():
             return False

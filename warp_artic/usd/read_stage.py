@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pxr import Usd, UsdGeom, UsdPhysics
@@ -79,11 +81,24 @@ def inspect_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[st
     """All that is understood of a stage; raises only where it cannot be opened, or a dialect is not known."""
     order = complete_order(dialects)
     stage = open_stage(stage)
-    prims = traverse(stage)
-    families = find_families(prims)
-    inspection = _inspect(stage, prims, order, families)
-    # What is wrong in one copy may be right in another one.
-    return _inspect(stage, prims, order, []) if families and inspection.scene is None else inspection
+    with _collection_paused():
+        prims = traverse(stage)
+        families = find_families(prims)
+        inspection = _inspect(stage, prims, order, families)
+        # What is wrong in one copy may be right in another one.
+        return _inspect(stage, prims, order, []) if families and inspection.scene is None else inspection
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """No collection of garbage, of which reading makes none: it took 0.4 s of 1.0 s for 1,000 references of a robot."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 def _inspect(stage: Usd.Stage, prims: list[Usd.Prim], dialects: tuple[str, ...], families: list[Family]) -> Inspection:
