@@ -106,14 +106,15 @@ def _retire(prim: Usd.Prim, done: dict[str, list[str]], conversion: Conversion) 
     """Take out what is replaced, and the schemas that have nothing else."""
     path, left = prim.GetPath(), {left.path for left in conversion.left}
     gone = {name for name in done if f"{path}.{name}" not in left}  # a value for two fields can be left for one
-    kept = conversion.attributes.names(prim) - gone
+    conversion.remove(prim, gone)
+    every = conversion.attributes.names(prim)
+    removed = {name for name in every if f"{path}.{name}" in conversion.removed}
     for schema in conversion.applied(prim, EMPTIED):
         kind, _, instance = schema.partition(":")
         prefix = EMPTIED[kind].format(instance=instance)
-        replaced = any(name.startswith(prefix) for name in gone)
-        if replaced and not any(name.startswith(prefix) for name in kept):
+        replaced = any(name.startswith(prefix) for name in removed)
+        if replaced and not any(name.startswith(prefix) for name in every - removed):
             conversion.prim(str(path)).RemoveAppliedSchema(schema)
-    conversion.remove(prim, gone)
     for name, own in done.items():
         now = [f"{path}.{one}" for one in own] or [""]
         conversion.rewritten += [Rewrite(f"{path}.{name}", one) for one in now]
