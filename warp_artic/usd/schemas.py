@@ -7,7 +7,9 @@ from pathlib import Path
 
 def schema_root() -> Path:
     """The folder with the plugInfo.json of our schemas; for PXR_PLUGINPATH_NAME, which registers them by itself."""
-    return Path(__file__).resolve().parents[2] / "usd_schemas"
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "usd_schemas"
+    return installed if installed.is_dir() else package.parent / "usd_schemas"  # beside it in a checkout
 
 
 def validator_root() -> Path:
