@@ -193,7 +193,7 @@ def decompose(A: np.ndarray) -> tuple[list[Pose], np.ndarray, np.ndarray]:
         cosine = np.nan_to_num(np.abs(cosines).max(axis=0))
         rounding = 10.0 ** (SCALE_DIGITS - 1 - np.floor(np.log10(lengths)))
         scale = np.where(lengths > 0.0, np.round(lengths * rounding) / rounding, 0.0)
-    is_mirrored = _dot(x, np.cross(y, z)) < 0.0
+    is_mirrored = np.linalg.det(axes) < 0.0
     scale = np.where(is_mirrored[:, None], -scale, scale)
     R = nearest_rotation(axes / np.where(scale == 0.0, 1.0, scale)[:, None, :])
     return [Pose.of(position, one) for position, one in zip(A[:, :3, 3].tolist(), R)], scale, cosine

@@ -30,6 +30,12 @@ def read_mjc_springs(
             unit = units.DISTANCE.si if dof.axis.is_linear else units.RADIAN.si
             for name, sign in (("mjc:springref", 1.0), ("mjc:ref", -1.0)):
                 places += mjc_place("rest_length", prim, name, sign, unit, dof.axis.is_linear, inventory, attributes)
+            if ref != 0.0 and dof.limit is not None:
+                text = (
+                    "is where MuJoCo counts positions from; the limits of the joint are those of UsdPhysics, about the "
+                    "authored poses of its bodies: shift them by it if they are positions of MuJoCo"
+                )
+                attributes.report.warn("limit-reference", f"{path}.mjc:ref", text)
         if reading is None or reading.value == 0.0:
             continue
         if reading.value < 0.0:

@@ -8,9 +8,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.pose import Pose
+from warp_artic.description.start_pose import start_poses
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
@@ -24,6 +27,8 @@ from warp_artic.usd.report import Reading
 KINDS = ("spatial", "fixed")
 NAMES = TermNames(MJC_PATH, "mjc:path:indices", "mjc:path:axes")
 COEFFICIENTS = "mjc:path:coef"
+SAME_PLACE = 1e-9
+"""Difference between positions that is rounding [m or rad]."""
 
 
 def read_mjc_fixed_tendons(
@@ -53,7 +58,7 @@ def read_mjc_spatial_tendons(
         if _kind(prim, attributes) != "spatial":
             _report(prim, "leads over sites, but is of the type fixed", attributes)
             continue
-        tendon = _read_spatial(prim, links, inventory, attributes, placements)
+        tendon = _read_spatial(prim, links, articulation, inventory, attributes, placements)
         if tendon is None:
             attributes.pass_over(prim)
         else:
@@ -123,7 +128,12 @@ def _read_fixed(
 
 
 def _read_spatial(
-    prim: Usd.Prim, links: dict[str, int], inventory: Inventory, attributes: Attributes, placements: Placements
+    prim: Usd.Prim,
+    links: dict[str, int],
+    articulation: Articulation,
+    inventory: Inventory,
+    attributes: Attributes,
+    placements: Placements,
 ) -> SpatialTendon | None:
     """The sum of the distances between sites, each after the other, over a divisor; every segment pulls."""
     name = str(prim.GetPath())
@@ -165,11 +175,38 @@ def _read_spatial(
     if fields is None or lengths is None:
         return None
     low, high = lengths
-    leaf = TendonLeaf(attachment=len(points) - 1, rest_length=None if math.isnan(low) else low)
+    rest = _length_at_springs(points, articulation, inventory, attributes) if math.isnan(low) else low
+    leaf = TendonLeaf(attachment=len(points) - 1, rest_length=rest)
     if low < high:
         fields["limit_stiffness"] = fields.pop("stiffness", 0.0)
         leaf = TendonLeaf(attachment=len(points) - 1, lower=low, upper=high)
     return SpatialTendon(name=name, attachments=tuple(points), leaves=(leaf,), all_segments=True, **fields)
+
+
+def _length_at_springs(
+    points: list[Attachment], articulation: Articulation, inventory: Inventory, attributes: Attributes
+) -> float | None:
+    """The length of a tendon where the springs in the joints rest; None where that is where they start."""
+    joints, is_start = [], True
+    for joint in articulation.joints:
+        dofs = []
+        for dof in joint.dofs:
+            at_rest = 0.0
+            if len(joint.dofs) == 1:
+                prim, is_linear = inventory.joints[joint.path], dof.axis.is_linear
+                springref, ref = (
+                    mjc_position(prim, f"mjc:{name}", is_linear, inventory, attributes) for name in ("springref", "ref")
+                )
+                at_rest = springref - ref
+            is_start &= math.isclose(dof.position, at_rest, abs_tol=SAME_PLACE)
+            dofs.append(replace(dof, position=at_rest))
+        joints.append(replace(joint, dofs=tuple(dofs)))
+    if is_start:
+        return None
+    poses = start_poses(replace(articulation, joints=tuple(joints)), Pose())
+    places = [poses[point.link].apply(point.position) for point in points]
+    segments = zip(points[1:], places, places[1:])
+    return sum(point.coefficient * float(np.linalg.norm(end - start)) for point, start, end in segments)
 
 
 def _fields(prim: Usd.Prim, attributes: Attributes) -> dict[str, float] | None:
