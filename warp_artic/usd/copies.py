@@ -18,7 +18,7 @@ from warp_artic.description.pose import Pose
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory, take_inventory
-from warp_artic.usd.placement import Placements
+from warp_artic.usd.placement import Placement, Placements
 
 PLACING = frozenset(
     {
@@ -307,6 +307,8 @@ def _place(
         if not placements.is_turned(prims[root]) or not is_near or not np.array_equal(scale, scales):
             refused.add(root)
             continue
+        placed = [Placement(pose, placement.scale) for pose, placement in zip(poses, own)]
+        placements.known.update((prims[root + offset], one) for offset, one in zip(offsets, placed))
         copies.append(
             Copy(
                 str(prims[root].GetPath()),

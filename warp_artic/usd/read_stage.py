@@ -190,7 +190,7 @@ def _read(
     if report.errors:
         return None, scene.articulations
     mobilities = {tree.path: not_opposing(tree) for tree in articulations}
-    replicator = Replicator(articulations, inventory, attributes, placements)
+    replicator = Replicator(copies, articulations, inventory, attributes, placements)
     for copy in copies:
         for tree, made in replicator.articulations_of(copy):
             articulations.append(made)

@@ -34,19 +34,21 @@ class Replicator:
 
     def __init__(
         self,
+        copies: list[Copy],
         articulations: list[Articulation],
         inventory: Inventory,
         attributes: Attributes,
         placements: Placements,
     ):
         self.inventory, self.attributes, self.placements = inventory, attributes, placements
+        self.copies = copies
         self.articulations = list(articulations)
         self.known: dict[str, _Read] = {}
 
     def articulations_of(self, copy: Copy) -> list[tuple[Articulation, Articulation]]:
         """The articulations that were read, and those of a copy, whose diagnostics and readings go to the report."""
         if copy.like not in self.known:
-            self.known[copy.like] = _Read(copy.like, self.articulations, self.inventory, self.attributes)
+            self.known[copy.like] = self._read(copy.like)
         read = self.known[copy.like]
         made = [(tree, self._articulation(tree, copy)) for tree in read.trees]
         report = self.attributes.report
@@ -54,6 +56,18 @@ class Replicator:
             message = read.mention.sub(lambda _: copy.root, finding.message)
             report.add(Diagnostic(finding.severity, finding.rule, copy.path(finding.path), message))
         return made
+
+    def _read(self, root: str) -> _Read:
+        """What was read of a prim; what joints of its copies to the world lead to is placed at once."""
+        read = _Read(root, self.articulations, self.inventory, self.attributes)
+        leads_to = {target for joint in read.on_world for target in self._targets(joint)}
+        self.placements.place(copy.prim(path) for copy in self.copies if copy.like == root for path in leads_to)
+        return read
+
+    def _targets(self, joint: str) -> list[str]:
+        """The prims that a joint leads to."""
+        prim = self.inventory.joints[joint]
+        return [str(path) for side in (0, 1) for path in self.attributes.targets(prim, f"physics:body{side}")]
 
     def _articulation(self, tree: Articulation, copy: Copy) -> Articulation:
         path, poses = copy.path, copy.poses
@@ -63,6 +77,8 @@ class Replicator:
             dofs = tuple([with_values(dof, name=path(dof.name)) for dof in joint.dofs])
             made = with_values(joint, path=path(joint.path), dofs=dofs)
             joints.append(self._on_world(joint, made, links, copy) if joint.parent == WORLD else made)
+        order, pairs = self.inventory.order, zip((*tree.links, *tree.joints), (*links, *joints))
+        order.update([(made.path, order[read.path] + copy.shift) for read, made in pairs])
         return with_values(
             tree,
             path=path(tree.path),
@@ -91,19 +107,18 @@ class Replicator:
 
     def _list(self, joint: str, copy: Copy) -> None:
         """Put what a joint leads to into the inventory."""
-        prim, inventory = self.inventory.joints[joint], self.inventory
-        for side in (0, 1):
-            for target in map(str, self.attributes.targets(prim, f"physics:body{side}")):
-                body = inventory.body_of.get(target)
-                for path in (target,) if body is None else (target, body):
-                    own = copy.path(path)
-                    if path in inventory.schemas:
-                        inventory.schemas[own] = inventory.schemas[path]
-                    if path in inventory.body_of:
-                        inventory.body_of[own] = copy.path(inventory.body_of[path])
-                    for group in (inventory.bodies, inventory.held):
-                        if path in group:
-                            group[own] = copy.prim(path)
+        inventory = self.inventory
+        for target in self._targets(joint):
+            body = inventory.body_of.get(target)
+            for path in (target,) if body is None else (target, body):
+                own = copy.path(path)
+                if path in inventory.schemas:
+                    inventory.schemas[own] = inventory.schemas[path]
+                if path in inventory.body_of:
+                    inventory.body_of[own] = copy.path(inventory.body_of[path])
+                for group in (inventory.bodies, inventory.held):
+                    if path in group:
+                        group[own] = copy.prim(path)
 
 
 class _Read:
@@ -111,12 +126,12 @@ class _Read:
 
     def __init__(self, root: str, articulations: list[Articulation], inventory: Inventory, attributes: Attributes):
         self.trees = [tree for tree in articulations if is_at_or_below(tree.links[0].path, root)]
-        on_world = [joint.path for tree in self.trees for joint in tree.joints if joint.parent == WORLD]
+        self.on_world = [joint.path for tree in self.trees for joint in tree.joints if joint.parent == WORLD]
 
         def is_of_place(finding: Diagnostic) -> bool:
             if finding.path.startswith(f"{root}.xformOp"):
                 return True
-            return finding.rule in START_RULES and prim_of(finding.path) in on_world
+            return finding.rule in START_RULES and prim_of(finding.path) in self.on_world
 
         self.findings = [
             finding
