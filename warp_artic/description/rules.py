@@ -422,6 +422,13 @@ _OF_JOINTS = (
         "Move or turn the joint frame by this much and lock the axis at zero.",
     ),
     Rule(
+        "limit-reference",
+        WARNING,
+        "A joint of the MuJoCo dialect counts its positions from a reference, and its limits may be meant so too.",
+        "Limits of UsdPhysics, about the authored poses of the bodies.",
+        "If the limits are positions of MuJoCo, take mjc:ref from both; else nothing.",
+    ),
+    Rule(
         "limit-soft",
         ERROR_OR_WARNING,
         "Compliance or restitution of a limit cannot be, or has no effect where the joint has several dofs or both.",

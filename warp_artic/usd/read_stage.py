@@ -112,7 +112,7 @@ def _inspect(stage: Usd.Stage, prims: list[Usd.Prim], dialects: tuple[str, ...],
     places = Places(inventory.order, copies)
     scene, articulations = _read(stage, inventory, copies, places, attributes, placements)
     diagnostics = tuple(sorted(report.diagnostics, key=places.rank))
-    readings = Readings(report.readings, places)
+    readings = Readings(report.readings, places, inventory)
     if report.errors:
         return Inspection(None, diagnostics, readings, articulations)
     return Inspection(replace(scene, diagnostics=diagnostics), diagnostics, readings, articulations)

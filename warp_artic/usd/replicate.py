@@ -54,7 +54,7 @@ class Replicator:
         report = self.attributes.report
         for finding in read.findings:
             message = read.mention.sub(lambda _: copy.root, finding.message)
-            report.add(Diagnostic(finding.severity, finding.rule, copy.path(finding.path), message))
+            report.add(with_values(finding, path=copy.path(finding.path), message=message))
         return made
 
     def _read(self, root: str) -> _Read:
@@ -129,7 +129,7 @@ class _Read:
         self.on_world = [joint.path for tree in self.trees for joint in tree.joints if joint.parent == WORLD]
 
         def is_of_place(finding: Diagnostic) -> bool:
-            if finding.path.startswith(f"{root}.xformOp"):
+            if finding.rule == "composition" or finding.path.startswith(f"{root}.xformOp"):
                 return True
             return finding.rule in START_RULES and prim_of(finding.path) in self.on_world
 
@@ -151,8 +151,8 @@ def _spatial_tendon(tendon: SpatialTendon, copy: Copy) -> SpatialTendon:
 class Readings(Mapping):
     """Where values came from, by dof name or link path; those of copies are made when they are asked for."""
 
-    def __init__(self, read: dict[str, list[Reading]], places: Places):
-        self.read, self.places = read, places
+    def __init__(self, read: dict[str, list[Reading]], places: Places, inventory: Inventory):
+        self.read, self.places, self.inventory = read, places, inventory
 
     def __getitem__(self, name: str) -> list[Reading]:
         if name in self.read:
@@ -160,13 +160,20 @@ class Readings(Mapping):
         copy = self.places.copy_with(prim_of(name))
         if copy is None:
             raise KeyError(name)
-        readings = self.read[copy.original(name)]
-        return [replace(reading, attribute=copy.path(reading.attribute)) for reading in readings]
+        return [self._there(reading, copy) for reading in self.read[copy.original(name)]]
+
+    def _there(self, reading: Reading, copy: Copy) -> Reading:
+        """A reading of the prim that was read, in a copy of it; that of the scene is of the whole stage."""
+        prim = prim_of(reading.attribute)
+        is_own = is_at_or_below(prim, copy.like) and prim not in self.inventory.scenes
+        return replace(reading, attribute=copy.path(reading.attribute)) if is_own else reading
 
     def __iter__(self) -> Iterator[str]:
         yield from self.read
         for copy in self.places.copies.values():
-            yield from (copy.path(name) for name in self.read if is_at_or_below(prim_of(name), copy.like))
+            for name in self.read:
+                if is_at_or_below(prim_of(name), copy.like) and name not in self.inventory.scenes:
+                    yield copy.path(name)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
