@@ -46,7 +46,7 @@ class Replicator:
         self.known: dict[str, _Read] = {}
 
     def articulations_of(self, copy: Copy) -> list[tuple[Articulation, Articulation]]:
-        """The articulations that were read, and those of a copy, whose diagnostics and readings go to the report."""
+        """The articulations that were read, and those of a copy, whose diagnostics go to the report."""
         if copy.like not in self.known:
             self.known[copy.like] = self._read(copy.like)
         read = self.known[copy.like]
@@ -94,6 +94,8 @@ class Replicator:
         self._list(joint.path, copy)
         prim = copy.prim(joint.path)
         ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
+        if ends is None:  # an error, after which each copy is read
+            return made
         frame = (ends.end1 if joint.reversed else ends.end0).frame
         child = links[joint.child]
         moves = not self.attributes.names(self.inventory.bodies[child.path]).isdisjoint(VELOCITIES)
