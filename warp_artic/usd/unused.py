@@ -32,7 +32,7 @@ READ_SCHEMAS = frozenset(
         "NewtonJointAPI",
         "NewtonMassAPI",
         "MjcSceneAPI",
-        "MjcJointAPI",
+        tokens.MJC_JOINT,
         "MjcEqualityAPI",
         tokens.MJC_EQUALITY,
         *tokens.SITES,

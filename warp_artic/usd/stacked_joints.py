@@ -1,0 +1,109 @@
+"""Several joints between the same two bodies that stack: each moves what the one before it carries.
+
+In the order of the stage: parent, joint 1, carriage 1, joint 2, carriage 2, ..., child. A carriage is a link without
+mass, which is where the child is while no joint is displaced. Joints stack where their articulation root says so
+(`newton:jointsAddMobility`) and where all of them are joints of the MuJoCo dialect, in which joints of one body always
+do; any other two joints between the same two bodies close a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from warp_artic.description.joint import Joint
+from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose, rotation_vector_from_matrix
+from warp_artic.description.spanning_forest import Branch, Edge, Tree
+from warp_artic.usd import tokens
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.read_start import ROTATION, TRANSLATION
+
+ADDS_MOBILITY = "newton:jointsAddMobility"
+INDEPENDENT = 1e-6
+"""Smallest singular value of the axes of a stack, relative to the largest."""
+
+
+def find_stacks(
+    tree: Tree,
+    edges: list[Edge],
+    joints: list[JointEnds],
+    roots: Iterable[str],
+    inventory: Inventory,
+    attributes: Attributes,
+) -> dict[int, tuple[int, ...]]:
+    """The edges of each stack, in order, by the edge that is the branch."""
+    adds = any([attributes.flag(inventory.roots[root], ADDS_MOBILITY, False) for root in roots])
+    stacks = {}
+    for branch in tree.branches:
+        ends = (branch.parent, branch.child)
+        same = [edge for edge in tree.closing if (edges[edge].body0, edges[edge].body1) == ends]
+        stack = tuple(sorted((branch.edge, *same)))
+        prims = [joints[edge].prim for edge in stack]
+        is_mjc = all(inventory.has_schema(prim, tokens.MJC_JOINT) for prim in prims)
+        moves = all(prim.GetTypeName() != tokens.FIXED_JOINT for prim in prims)
+        if same and moves and (adds or is_mjc) and not branch.is_reversed(edges):
+            stacks[branch.edge] = stack
+    return stacks
+
+
+def carriages(stack: list[JointEnds], child: Link) -> list[Link]:
+    """The links between the joints of a stack; each has the path of the joint that carries it."""
+    return [Link(path=ends.path, mass=0.0, inertia=(0.0,) * 6, pose=child.pose) for ends in stack[:-1]]
+
+
+def stacked_ends(stack: list[JointEnds]) -> list[JointEnds]:
+    """The joints of a stack between the parent, its carriages and the child."""
+    first, *others = stack
+    return [first, *(replace(ends, end0=replace(ends.end1, body=before.path)) for before, ends in zip(stack, others))]
+
+
+def stacked_branches(edges: tuple[int, ...], parent: int, child: int, first_carriage: int) -> list[Branch]:
+    """The same joints as branches; links by index."""
+    links = [parent, *range(first_carriage, first_carriage + len(edges) - 1), child]
+    return [Branch(*ends) for ends in zip(edges, links, links[1:])]
+
+
+def starts_together(stack: list[JointEnds], parent: Link | None, child: Link, attributes: Attributes) -> bool:
+    """Whether the authored poses displace no joint of a stack: how they would share a displacement is not known."""
+    X_PL = (Pose() if parent is None else parent.pose).inverse() @ child.pose
+    fits = True
+    for ends in stack:
+        X_FM = ends.end0.frame.inverse() @ X_PL @ ends.end1.frame
+        distance = np.linalg.norm(X_FM.position)
+        angle = np.linalg.norm(rotation_vector_from_matrix(X_FM.rotation))
+        if distance > TRANSLATION or angle > ROTATION:
+            found = f"the frames of its ends are {1e3 * distance:.4g} mm and {np.degrees(angle):.4g} degrees apart"
+            text = f"is one of {len(stack)} joints of {child.path} that stack, but {found}; they must start together"
+            attributes.report.error("stacked-joints", ends.path, text)
+            fits = False
+    if fits:
+        names = ", ".join(ends.path for ends in stack)
+        text = f"is carried by {len(stack)} joints that stack, each moving what the one before it carries: {names}"
+        attributes.report.note("stacked-joints", child.path, text)
+    if any(child.linear_velocity) or any(child.angular_velocity):
+        text = "has a velocity, which is not used: joints that stack carry it; author velocities of the joints"
+        attributes.report.warn("velocity-violates-joint", child.path, text)
+    return fits
+
+
+def are_independent(stack: list[Joint], child: Link, attributes: Attributes) -> bool:
+    """Whether each axis of a stack moves the child in a way of its own; else motion between them has no inertia."""
+    columns = []
+    for joint in stack:
+        R, p = joint.child_frame.rotation, np.asarray(joint.child_frame.position)
+        for dof in joint.dofs:
+            axis = R[:, dof.axis.index]
+            columns.append([*axis, 0, 0, 0] if dof.axis.is_linear else [*np.cross(p, axis), *axis])
+    values = np.linalg.svd(np.array(columns), compute_uv=False)
+    if len(columns) <= 6 and values[-1] > INDEPENDENT * values[0]:
+        return True
+    if all(dof.armature > 0.0 for joint in stack for dof in joint.dofs):
+        return True
+    text = f"is carried by {len(stack)} joints that stack, but whose axes are not independent; give them armature"
+    attributes.report.error("stacked-joints", child.path, text)
+    return False
