@@ -113,6 +113,16 @@ def test_attributes_of_contacts_and_engines_are_notes():
     )
 
 
+def test_solver_parameters_of_colliders_are_notes():
+    """By the same names as those of constraints, which are warnings; so are the frictions of rolling and of turning."""
+    text = "double[] mjc:solref = [0.01, 1]\n"
+    shape = f'def Sphere "ball" {schemas("PhysicsCollisionAPI", "MjcCollisionAPI")} {{\n{text}}}\n'
+    material = f'def Material "m" {schemas("NewtonMaterialAPI")} {{\nfloat newton:rollingFriction = 0.1\n}}\n'
+    stage = pendulum(rod=shape + material)
+    assert warnings_of(stage) == []
+    assert any(one.startswith("/World/rod/ball.mjc:solref: is not used") for one in notes_of(stage))
+
+
 def test_other_attributes_are_not_our_business():
     """Attributes of other families, and declared ones without a value, are not reported."""
     assert not warnings_of(pendulum('custom string userProperties:x = "y"\nfloat physxJoint:declared'))

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from pxr import Usd
 
+from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES
+from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES, MJC_OF_CONTACTS
 
 NOT_YET = ()
 """Families that are read into the description, but have no effect yet: without its name here, one is not reported."""
@@ -116,6 +117,8 @@ def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
         names = sorted(attributes.names(prim))
         _report_type(prim, names, attributes)
         _report_schemas(prim, inventory, names, attributes)
+        if inventory.has_schema(prim, tokens.COLLISION):
+            names = [name for name in names if name not in MJC_OF_CONTACTS]
         _report_attributes(prim, names, read, attributes)
     for path in inventory.instancers:
         if any(body.startswith(path + "/") for body in inventory.bodies):

@@ -10,7 +10,7 @@ from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.not_simulated import SCHEMAS, TYPES
-from warp_artic.usd.not_simulated_mjc import MJC_HARMLESS
+from warp_artic.usd.not_simulated_mjc import MJC_HARMLESS, MJC_OF_CONTACTS
 
 READ_SCHEMAS = frozenset(
     {
@@ -93,6 +93,8 @@ HARMLESS = (
     "physics:dynamicFriction",
     "physics:restitution",
     "newton:contact",
+    "newton:rollingFriction",
+    "newton:torsionalFriction",
     "newton:selfCollisionEnabled",
     "newton:maxSolverIterations",
     *MJC_HARMLESS,
@@ -104,6 +106,7 @@ HARMLESS_SCHEMAS = (
     "PhysicsFilteredPairsAPI",
     "PhysicsCollisionGroup",
     "NewtonCollision",
+    "NewtonMaterial",
     "MjcCollision",
     "MjcMeshCollision",
     "MjcMaterial",
@@ -117,11 +120,12 @@ def report_unused(inventory: Inventory, attributes: Attributes) -> None:
     for prim in inventory.all_prims():
         for name in sorted(attributes.names(prim)):
             if name.startswith(tokens.NAMESPACES):
-                _report_property(prim, name, attributes)
+                is_of_contacts = name in MJC_OF_CONTACTS and inventory.has_schema(prim, tokens.COLLISION)
+                _report_property(prim, name, is_of_contacts or name.startswith(HARMLESS), attributes)
         _report_schemas(prim, inventory, attributes)
 
 
-def _report_property(prim: Usd.Prim, name: str, attributes: Attributes) -> None:
+def _report_property(prim: Usd.Prim, name: str, is_harmless: bool, attributes: Attributes) -> None:
     path = f"{prim.GetPath()}.{name}"
     if path in attributes.report.used or OUTPUTS.fullmatch(name):
         return
@@ -131,7 +135,7 @@ def _report_property(prim: Usd.Prim, name: str, attributes: Attributes) -> None:
     relationship = prim.GetRelationship(name)
     if relationship and not relationship.GetTargets():
         return
-    if name.startswith(HARMLESS):
+    if is_harmless:
         attributes.report.note(
             "attribute-not-used", path, "is not used: it concerns contacts, sleeping or another engine"
         )
