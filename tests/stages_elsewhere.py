@@ -29,8 +29,8 @@ FIELDS = ("joint_position", "joint_velocity", "link_pose", "link_velocity", "ene
 HEAD = """# Stages from elsewhere, with Newton {version}
 
 Written by `python -m tests.stages_elsewhere`; a test compares it with what is found. *Used* counts the authored
-properties of physics families that are read, of all there are. *Reported* are errors (E), warnings (W) and notes (N), by
-rule. *Speed* is the largest one of a link within one second, in m/s or rad/s.
+properties of physics families that are read, of all there are. *Reported* are errors (E), warnings (W) and notes
+(N), by rule. *Speed* is the largest one of a link within one second, in m/s or rad/s.
 
 | stage | links | dofs | drives | tendons | mimics | used | reported | speed |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
