@@ -104,6 +104,16 @@ def test_unknown_attributes_and_schemas():
     assert "/World/hinge: the schema PhysxNonsenseAPI is not used" in notes_of(stage)
 
 
+def test_schemas_of_joints_elsewhere():
+    """A schema of joints on a link, and one of an axis that names none, have no effect and say so."""
+    stage = pendulum(applied=("PhysicsDriveAPI",), rod_applied=("PhysicsDriveAPI:angular", "PhysxJointAPI"))
+    assert warnings_of(stage) == [
+        "/World/rod: the schema PhysicsDriveAPI:angular is not used: it is no joint",
+        "/World/rod: the schema PhysxJointAPI is not used: it is no joint",
+        "/World/hinge: the schema PhysicsDriveAPI is not used: it names no axis, as PhysicsDriveAPI:angular does",
+    ]
+
+
 def test_attributes_of_contacts_and_engines_are_notes():
     """Attributes that cannot change the motion of a tree are notes, not warnings."""
     stage = pendulum(world="bool physxArticulation:enabledSelfCollisions = 0")

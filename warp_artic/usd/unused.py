@@ -45,6 +45,19 @@ READ_SCHEMAS = frozenset(
     }
 )
 """Schemas with attributes that are read, or that a run writes, without instance."""
+BY_AXIS = frozenset(
+    {
+        "PhysicsDriveAPI",
+        "PhysicsLimitAPI",
+        "PhysicsJointStateAPI",
+        "PhysxJointAxisAPI",
+        "PhysxLimitAPI",
+        tokens.ARTIC_DRIVE,
+        tokens.ARTIC_JOINT,
+    }
+)
+"""Schemas that have the name of an axis for an instance, and mean something on joints only."""
+ON_JOINTS = BY_AXIS | {"PhysxJointAPI", "NewtonJointAPI", tokens.MJC_JOINT}
 READ_TYPES = (
     *tokens.JOINTS,
     tokens.SCENE,
@@ -148,8 +161,15 @@ def _report_schemas(prim: Usd.Prim, inventory: Inventory, attributes: Attributes
     if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in (*READ_TYPES, *TYPES):
         _report_name(prim, f"a prim of type {kind}", kind, attributes)
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
-        kind = schema.partition(":")[0]
-        if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in READ_SCHEMAS and kind not in SCHEMAS:
+        kind, _, instance = schema.partition(":")
+        if kind in ON_JOINTS and prim.GetTypeName() not in tokens.JOINTS:
+            attributes.report.warn(
+                "schema-not-used", prim.GetPath(), f"the schema {schema} is not used: it is no joint"
+            )
+        elif kind in BY_AXIS and not instance:
+            text = f"the schema {schema} is not used: it names no axis, as {kind}:angular does"
+            attributes.report.warn("schema-not-used", prim.GetPath(), text)
+        elif kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in READ_SCHEMAS and kind not in SCHEMAS:
             _report_name(prim, f"the schema {schema}", kind, attributes)
 
 
