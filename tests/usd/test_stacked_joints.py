@@ -16,6 +16,7 @@ from warp_artic.usd.read_stage import read_stage
 
 ADDS = "uniform bool newton:jointsAddMobility = true\n"
 Z, Y = 'uniform token physics:axis = "Z"\n', 'uniform token physics:axis = "Y"\n'
+CYCLES = ["/World/z: closes a cycle", "/World/turn: closes a cycle"]
 AWAY = "point3f physics:localPos0 = (0.5, 0, 0)\npoint3f physics:localPos1 = (0.5, 0, 0)\n"
 
 
@@ -58,10 +59,13 @@ def test_without_the_flag_they_close_a_loop(others):
     stage = planar(root="")
     for name in others:
         stage.GetPrimAtPath(f"/World/{name}").AddAppliedSchema(tokens.MJC_JOINT)
-    assert [text.split(" in the tree")[0] for text in errors_of(stage)] == [
-        "/World/z: closes a cycle",
-        "/World/turn: closes a cycle",
-    ]
+    assert [text.split(" in the tree")[0] for text in errors_of(stage)] == CYCLES
+
+
+def test_the_flag_comes_before_the_dialect():
+    """Where the root says that joints constrain, joints of MuJoCo do."""
+    stage = planar(root=ADDS.replace("true", "false"), applied=(tokens.MJC_JOINT,))
+    assert [text.split(" in the tree")[0] for text in errors_of(stage)] == CYCLES
 
 
 def test_each_moves_what_the_one_before_carries():

@@ -2,8 +2,8 @@
 
 In the order of the stage: parent, joint 1, carriage 1, joint 2, carriage 2, ..., child. A carriage is a link without
 mass, which is where the child is while no joint is displaced. Joints stack where their articulation root says so
-(`newton:jointsAddMobility`) and where all of them are joints of the MuJoCo dialect, in which joints of one body always
-do; any other two joints between the same two bodies close a loop.
+(`newton:jointsAddMobility`), and where it says nothing and all of them are joints of the MuJoCo dialect, in which
+joints of one body always do. Any other two joints between the same two bodies close a loop.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ def find_stacks(
     attributes: Attributes,
 ) -> dict[int, tuple[int, ...]]:
     """The edges of each stack, in order, by the edge that is the branch."""
-    adds = any([attributes.flag(inventory.roots[root], ADDS_MOBILITY, False) for root in roots])
+    marked = [inventory.roots[root] for root in roots]
+    said = [attributes.flag(prim, ADDS_MOBILITY, False) for prim in marked if ADDS_MOBILITY in attributes.names(prim)]
     stacks = {}
     for branch in tree.branches:
         ends = (branch.parent, branch.child)
         same = [edge for edge in tree.closing if (edges[edge].body0, edges[edge].body1) == ends]
         stack = tuple(sorted((branch.edge, *same)))
         prims = [joints[edge].prim for edge in stack]
-        is_mjc = all(inventory.has_schema(prim, tokens.MJC_JOINT) for prim in prims)
+        adds = any(said) if said else all(inventory.has_schema(prim, tokens.MJC_JOINT) for prim in prims)
         moves = all(prim.GetTypeName() != tokens.FIXED_JOINT for prim in prims)
-        if same and moves and (adds or is_mjc) and not branch.is_reversed(edges):
+        if same and adds and moves and not branch.is_reversed(edges):
             stacks[branch.edge] = stack
     return stacks
 
