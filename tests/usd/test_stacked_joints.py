@@ -85,13 +85,30 @@ def test_each_moves_what_the_one_before_carries():
     assert recording.link_pose[-1, 0, 0, :3] == pytest.approx([0.0, 0.0, -9.81 * 0.1**2 / 2], abs=1e-9)
 
 
-def test_frames_must_meet_at_the_start():
-    """How joints would share a displacement is not known."""
-    stage = planar(first="point3f physics:localPos0 = (0.1, 0, 0)\n")
-    assert errors_of(stage) == [
-        "/World/x: is one of 3 joints of /World/rod that stack, but the frames of its ends are 100 mm and 0 degrees "
-        "apart; they must start together"
+def test_frames_must_agree():
+    """The joints have the body at one place while none is displaced."""
+    text = (
+        "stacks on /World/x, but its frames put /World/rod at zero 100 mm and 0 degrees from where those of /World/x do"
+    )
+    assert errors_of(planar(first="point3f physics:localPos0 = (0.1, 0, 0)\n")) == [
+        f"/World/z: {text}; they must agree",
+        f"/World/turn: {text}; they must agree",
     ]
+
+
+def test_states_share_a_displacement():
+    """Where the body starts elsewhere, states of the joints say by which; without them, only the last one can."""
+    state = "float state:linear:physics:position = 0.25\n"
+    stage = planar(first=state)
+    stage.GetPrimAtPath("/World/rod").GetAttribute("xformOp:translate").Set((0.25, 0, 0))
+    assert warnings_of(stage) == []
+    (tree,) = read_stage(stage).articulations
+    assert [dof.position for dof in tree.dofs] == [0.25, 0.0, 0.0]
+    assert tree.links[1].pose.position == (0.25, 0, 0)
+    stage = planar()
+    stage.GetPrimAtPath("/World/rod").GetAttribute("xformOp:translate").Set((0.25, 0, 0))
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/turn: the authored poses of its bodies are 250 mm and 0 degrees off")
 
 
 def test_axes_must_be_independent():
@@ -124,6 +141,18 @@ def test_only_bodies_are_written(tmp_path):
     for path in ("x", "z", "turn"):
         assert "warpArtic:joint:" in " ".join(names[path])
         assert not any(name.startswith(("xformOp", "warpArtic:link")) for name in names[path])
+
+
+def test_a_run_layer_starts_where_it_did(tmp_path):
+    """What is baked of a stack that starts displaced is read back, poses and states agreeing."""
+    stage = planar()
+    stage.Export(str(tmp_path / "in.usda"))
+    simulation = Simulation(read_stage(tmp_path / "in.usda"), device="cpu")
+    simulation.set_state(joint_position=[0.1, 0.2, 0.3])
+    write_results(tmp_path / "in.usda", simulation.record(4), tmp_path / "out.usda")
+    (tree,) = read_stage(tmp_path / "out.usda").articulations
+    assert [dof.position for dof in tree.dofs] == pytest.approx([0.1, 0.2, 0.3], rel=1e-6)
+    assert not [text for text in warnings_of(str(tmp_path / "out.usda")) if "pose" in text]
 
 
 def test_a_carriage_must_carry():

@@ -16,7 +16,7 @@ from warp_artic.usd.read_joint import read_joint
 from warp_artic.usd.read_link import read_link
 from warp_artic.usd.read_scene import SceneSettings, read_iterations
 from warp_artic.usd.read_trees import TreePlan
-from warp_artic.usd.stacked_joints import are_independent, carriages, stacked_branches, stacked_ends, starts_together
+from warp_artic.usd.stacked_joints import are_independent, carriages, meet_at_zero, stacked_branches, stacked_ends
 
 VELOCITIES = ("physics:velocity", "physics:angularVelocity")
 
@@ -67,10 +67,10 @@ def _read_stack(
     """The joints of a stack; its carriages are added to the links."""
     stack, child = [joints[edge] for edge in edges], links[branch.child]
     parent = None if branch.parent == WORLD else links[branch.parent]
-    if not starts_together(stack, parent, child, attributes):
+    if not meet_at_zero(stack, child, attributes):
         return [None]
     branches = stacked_branches(edges, branch.parent, branch.child, len(links))
-    links += carriages(stack, child)
+    links += carriages(stack, parent, inventory, attributes)
     read = [
         read_joint(ends, local, False, links, False, inventory, attributes)
         for ends, local in zip(stacked_ends(stack), branches)

@@ -12,15 +12,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+from pxr import Usd
 
 from warp_artic.description.joint import Joint
 from warp_artic.description.link import Link
-from warp_artic.description.pose import Pose, rotation_vector_from_matrix
+from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
 from warp_artic.description.spanning_forest import Branch, Edge, Tree
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.lookup import DOF_FIELDS, resolve
+from warp_artic.usd.read_dof import instances_of
+from warp_artic.usd.read_limit import read_freedom
 from warp_artic.usd.read_start import ROTATION, TRANSLATION
 
 ADDS_MOBILITY = "newton:jointsAddMobility"
@@ -52,9 +56,24 @@ def find_stacks(
     return stacks
 
 
-def carriages(stack: list[JointEnds], child: Link) -> list[Link]:
-    """The links between the joints of a stack; each has the path of the joint that carries it."""
-    return [Link(path=ends.path, mass=0.0, inertia=(0.0,) * 6, pose=child.pose) for ends in stack[:-1]]
+def carriages(stack: list[JointEnds], parent: Link | None, inventory: Inventory, attributes: Attributes) -> list[Link]:
+    """The links between the joints of a stack, where states put them; each by the path of the joint that carries it."""
+    pose, found = Pose() if parent is None else parent.pose, []
+    for number, ends in enumerate(stack[:-1]):
+        before = ends.end1.frame if number else ends.end0.frame
+        pose = pose @ before @ _authored_displacement(ends.prim, inventory, attributes) @ ends.end1.frame.inverse()
+        found.append(Link(path=ends.path, mass=0.0, inertia=(0.0,) * 6, pose=pose))
+    return found
+
+
+def _authored_displacement(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Pose:
+    """Of a joint by its authored state; none where it has none."""
+    translation, rotation = np.zeros(3), np.zeros(3)
+    for axis in read_freedom(prim, inventory, attributes).limits:
+        sources = DOF_FIELDS["position"]
+        reading = resolve(attributes, prim, "position", sources, instances_of(prim, axis), axis.is_linear)
+        (translation if axis.is_linear else rotation)[axis.index] = 0.0 if reading is None else reading.value
+    return Pose(tuple(map(float, translation)), quaternion_from_rotation_vector(rotation))
 
 
 def stacked_ends(stack: list[JointEnds]) -> list[JointEnds]:
@@ -69,17 +88,17 @@ def stacked_branches(edges: tuple[int, ...], parent: int, child: int, first_carr
     return [Branch(*ends) for ends in zip(edges, links, links[1:])]
 
 
-def starts_together(stack: list[JointEnds], parent: Link | None, child: Link, attributes: Attributes) -> bool:
-    """Whether the authored poses displace no joint of a stack: how they would share a displacement is not known."""
-    X_PL = (Pose() if parent is None else parent.pose).inverse() @ child.pose
+def meet_at_zero(stack: list[JointEnds], child: Link, attributes: Attributes) -> bool:
+    """Whether the frames of all joints of a stack have the child at one place while no joint is displaced."""
+    first, *others = stack
+    X_PL = first.end0.frame @ first.end1.frame.inverse()
     fits = True
-    for ends in stack:
-        X_FM = ends.end0.frame.inverse() @ X_PL @ ends.end1.frame
-        distance = np.linalg.norm(X_FM.position)
-        angle = np.linalg.norm(rotation_vector_from_matrix(X_FM.rotation))
+    for ends in others:
+        X = X_PL.inverse() @ ends.end0.frame @ ends.end1.frame.inverse()
+        distance, angle = np.linalg.norm(X.position), np.linalg.norm(rotation_vector_from_matrix(X.rotation))
         if distance > TRANSLATION or angle > ROTATION:
-            found = f"the frames of its ends are {1e3 * distance:.4g} mm and {np.degrees(angle):.4g} degrees apart"
-            text = f"is one of {len(stack)} joints of {child.path} that stack, but {found}; they must start together"
+            found = f"{1e3 * distance:.4g} mm and {np.degrees(angle):.4g} degrees from where those of {first.path} do"
+            text = f"stacks on {first.path}, but its frames put {child.path} at zero {found}; they must agree"
             attributes.report.error("stacked-joints", ends.path, text)
             fits = False
     if fits:
