@@ -99,29 +99,18 @@ def fresh(number: int) -> Sdf.Layer:
 
 
 @functools.cache
-def places(number: int) -> tuple[tuple[str, str], ...]:
-    """The physics properties and transform ops of a stage: prims and names."""
-    found = []
-
-    def visit(path: Sdf.Path) -> None:
-        if path.IsPropertyPath() and path.name.startswith((*tokens.NAMESPACES, "xformOp")):
-            found.append((str(path.GetPrimPath()), path.name))
-
-    corpus()[number].Traverse(Sdf.Path.absoluteRootPath, visit)
-    return tuple(sorted(found))
+def prims(number: int) -> tuple[str, ...]:
+    """All prims that a stage is made of; not its classes and prototypes, which flattened prims have no use for."""
+    stage = Usd.Stage.Open(corpus()[number])
+    return tuple(str(prim.GetPath()) for prim in stage.Traverse())
 
 
 @functools.cache
-def prims(number: int) -> tuple[str, ...]:
-    """All prims of a stage."""
-    found = []
-
-    def visit(path: Sdf.Path) -> None:
-        if path.IsPrimPath():
-            found.append(str(path))
-
-    corpus()[number].Traverse(Sdf.Path.absoluteRootPath, visit)
-    return tuple(sorted(found))
+def places(number: int) -> tuple[tuple[str, str], ...]:
+    """Their physics properties and transform ops: prims and names."""
+    specs = [(path, corpus()[number].GetPrimAtPath(path)) for path in prims(number)]
+    names = [(path, name) for path, spec in specs for name in sorted(spec.properties.keys())]
+    return tuple((path, name) for path, name in names if name.startswith((*tokens.NAMESPACES, "xformOp")))
 
 
 def broken(seed: int) -> tuple[int, Usd.Stage, list[Change]]:
