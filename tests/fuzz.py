@@ -300,10 +300,13 @@ def misplace(layer, number, random_) -> Change | None:
     if name in spec.properties:
         return None
     Sdf.AttributeSpec(spec, name, kind).default = value
-    if "xformOpOrder" not in spec.properties:
-        Sdf.AttributeSpec(spec, "xformOpOrder", NAMES.TokenArray, Sdf.VariabilityUniform)
-    order = spec.properties["xformOpOrder"]
-    order.default = Vt.TokenArray([*(order.default or ()), name])
+    before = ()
+    if "xformOpOrder" in spec.properties:
+        order = spec.properties["xformOpOrder"]
+        before = order.default if isinstance(order.default, Vt.TokenArray) else ()
+        spec.RemoveProperty(order)
+    order = Sdf.AttributeSpec(spec, "xformOpOrder", NAMES.TokenArray, Sdf.VariabilityUniform)
+    order.default = Vt.TokenArray([*before, name])
     return Change("misplace", str(spec.path), name, value)
 
 
