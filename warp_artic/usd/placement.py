@@ -99,7 +99,7 @@ class Placements:
             own = name.removeprefix("!invert!")
             if own != RESET and not prim.HasAttribute(own):
                 text = f"names {own}, which the prim has not: USD passes over it"
-                self.attributes.report.warn("transform", f"{prim.GetPath()}.xformOpOrder", text)
+                self.attributes.report.warn("transform-op", f"{prim.GetPath()}.xformOpOrder", text)
         ops = xformable.GetOrderedXformOps()
         return [op.GetAttr().GetName() for op in ops if op.GetOpType() == UsdGeom.XformOp.TypeOrient]
 
