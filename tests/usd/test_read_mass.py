@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pxr import Gf, UsdPhysics
 
-from tests.usd.authoring import SMALL_UNITS, body, errors_of, link_of, open_text, schemas, warnings_of
+from tests.usd.authoring import SMALL_UNITS, body, errors_of, link_of, notes_of, open_text, schemas, warnings_of
 from warp_artic.description.pose import matrix_from_quaternion
 from warp_artic.usd.read_stage import read_stage
 
@@ -53,6 +53,15 @@ def test_colliders_of_default_density(kind, content, volume, moments):
     mass, _, inertia = of_box(box(shape(kind, content)))
     assert mass == pytest.approx(1000 * volume)
     assert inertia == pytest.approx(mass * np.diag(moments), rel=1e-6, abs=1e-6 * mass)
+
+
+def test_mass_of_zero_means_unset():
+    """As in UsdPhysics; since it is authored, that is said."""
+    stage = box(shape("Cube", "double size = 2\nfloat physics:mass = 0"))
+    assert of_box(stage)[0] == pytest.approx(8000)
+    text = "/box/shape.physics:mass: is 0, which means unset: the mass is its volume times its density"
+    assert text in notes_of(stage)
+    assert text not in notes_of(box(shape("Cube", "double size = 2")))
 
 
 def test_collider_in_small_units():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from warp_artic.description.diagnostic import Severity
 
 ERROR, WARNING, NOTE = (Severity.ERROR,), (Severity.WARNING,), (Severity.NOTE,)
-ERROR_OR_WARNING, WARNING_OR_NOTE = (*ERROR, *WARNING), (*WARNING, *NOTE)
+ERROR_OR_WARNING, WARNING_OR_NOTE, ERROR_OR_NOTE = (*ERROR, *WARNING), (*WARNING, *NOTE), (*ERROR, *NOTE)
 
 
 @dataclass(frozen=True)
@@ -227,6 +227,13 @@ _OF_BODIES = (
         "Divide it by its length.",
     ),
     Rule(
+        "transform-op",
+        WARNING,
+        "The order of transform ops of a prim names one that the prim has not, which USD passes over.",
+        "Ops that are attributes of the prim.",
+        "Author the op, or take its name out of xformOpOrder.",
+    ),
+    Rule(
         "quaternion-length",
         WARNING,
         "A quaternion on the stage is not of unit length.",
@@ -253,6 +260,13 @@ _OF_BODIES = (
         "An inertia belongs to no body of positive density: one principal moment exceeds the sum of the others.",
         "Principal moments of which none exceeds the sum of the other two.",
         "Check its unit (mass times distance squared) and its order xx, yy, zz.",
+    ),
+    Rule(
+        "mass-unset",
+        NOTE,
+        "A collider has a mass of zero, which in UsdPhysics means that it has none of its own.",
+        "Any mass; zero leaves it to the density.",
+        "Author a positive physics:mass, or take the collision schema off what is only a look.",
     ),
     Rule(
         "inertia-missing",
@@ -346,7 +360,14 @@ _OF_TREES = (
         ERROR,
         "Joints of an articulation close a ring.",
         "A tree of joints.",
-        "Set physics:excludeFromArticulation = 1 on the joint that closes it; put links between joints of two bodies.",
+        "Set physics:excludeFromArticulation = 1 on one of them; newton:jointsAddMobility where joints stack.",
+    ),
+    Rule(
+        "stacked-joints",
+        ERROR_OR_NOTE,
+        "Several joints between the same two bodies stack: each moves what the one before it carries.",
+        "Joints whose frames agree on where the body is at zero, along axes that are independent or have armature.",
+        "Give all of them the same place at zero; add armature, or remove one of two joints along one axis.",
     ),
     Rule(
         "loop-joint",

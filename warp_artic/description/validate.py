@@ -76,8 +76,9 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
     if not articulation.links:
         yield _error("tree", articulation.path, "the articulation has no link, must have at least one")
         return
-    for link in articulation.links:
-        yield from _link(link)
+    carrying = {joint.child for joint in articulation.joints} & {joint.parent for joint in articulation.joints}
+    for number, link in enumerate(articulation.links):
+        yield from _link(link, number in carrying)
     for joint in articulation.joints:
         yield from _joint(joint)
     yield from _tree(articulation)
@@ -88,10 +89,12 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
             yield _error("iterations", articulation.path, f"{name} {count} must not be negative")
 
 
-def _link(link: Link) -> Iterator[Diagnostic]:
-    if not (0.0 < link.mass < math.inf):
-        yield _error("mass", link.path, f"mass {link.mass:g} kg must be positive and finite")
-    yield from inertia_findings(link.path, link.inertia)
+def _link(link: Link, carries: bool) -> Iterator[Diagnostic]:
+    """The rules of a link; one that is carried by a joint and carries another may be a carriage."""
+    if not (carries and link.is_carriage):
+        if not (0.0 < link.mass < math.inf):
+            yield _error("mass", link.path, f"mass {link.mass:g} kg must be positive and finite")
+        yield from inertia_findings(link.path, link.inertia)
     vectors = {
         "centre of mass": link.center_of_mass,
         "linear velocity": link.linear_velocity,

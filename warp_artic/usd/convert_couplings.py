@@ -70,7 +70,7 @@ def _convert_mimic(mimic: Mimic, tree: Articulation, conversion: Conversion) -> 
 def _convert_tendons(tree: Articulation, conversion: Conversion) -> None:
     """Rewrite the tendons of a tree that are applied to its joints and links."""
     joints = [conversion.inventory.joints[joint.path] for joint in tree.joints]
-    links = [conversion.inventory.bodies[link.path] for link in tree.links]
+    links = [conversion.inventory.bodies[path] for path in tree.bodies]
     old = [(prim, conversion.applied(prim, OF_JOINTS)) for prim in joints]
     old += [(prim, conversion.applied(prim, OF_LINKS)) for prim in links]
     old = [(prim, schemas) for prim, schemas in old if schemas]

@@ -46,8 +46,8 @@ def convert_fields(conversion: Conversion) -> None:
                     if applies:
                         _convert(prim, fields, instances_of(prim, dof.axis), dof, done, conversion)
             _retire(prim, done, conversion)
-        for link in tree.links:
-            prim, done = conversion.inventory.bodies[link.path], {}
+        for path in tree.bodies:
+            prim, done = conversion.inventory.bodies[path], {}
             _convert(prim, LINK_FIELDS, ("",), None, done, conversion)
             _retire(prim, done, conversion)
 

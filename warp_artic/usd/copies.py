@@ -240,7 +240,7 @@ def _is_still(prims: list[Usd.Prim]) -> bool:
 
 
 def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory, attributes: Attributes) -> set[int]:
-    """The roots that something leads out of or into, and those that are not at rest, or have point instancers."""
+    """The roots that something leads out of or into, and those with velocities, instancers, or joints that stack."""
     root_of = {str(prims[root].GetPath()): root for family in families for root in family.roots}
     family_of = {root: family for family in families for root in family.roots}
 
@@ -252,7 +252,7 @@ def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory
     refused: set[int] = set()
     if not families:
         return refused
-    for path in inventory.instancers:
+    for path in (*inventory.instancers, *_beside_others(inventory, attributes)):
         if (own := home(path)) is not None:
             refused.update(family_of[own].roots)
     for prim in inventory.all_prims():
@@ -265,6 +265,16 @@ def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory
                 refused.update(() if own is None else family_of[own].roots)
                 refused.update(() if other is None else (other,))
     return refused
+
+
+def _beside_others(inventory: Inventory, attributes: Attributes) -> list[str]:
+    """The joints between two bodies that another joint is between as well: they may stack."""
+    found: dict[tuple, list[str]] = {}
+    for path, prim in inventory.joints.items():
+        ends = [tuple(attributes.targets(prim, f"physics:body{side}")) for side in (0, 1)]
+        if all(ends):
+            found.setdefault(tuple(ends), []).append(path)
+    return [path for paths in found.values() if len(paths) > 1 for path in paths]
 
 
 def _moves(prim: Usd.Prim, attributes: Attributes) -> bool:

@@ -15,6 +15,7 @@ SHEAR = 1e-4
 """Largest cosine between two axes that should be at a right angle."""
 SMALLEST, LARGEST = 1e-9, 1e9
 """Allowed metres in a unit of length, scale included."""
+RESET = "!resetXformStack!"
 PROJECTIVE = 1e-9
 """Largest deviation of the last row of a transform from 0, 0, 0, 1."""
 FARTHEST = 1e12
@@ -111,11 +112,11 @@ class Placements:
 
     def _matrix(self, prim: Usd.Prim) -> np.ndarray | None:
         try:
-            A = np.array(self.cache.GetLocalToWorldTransform(prim)).T
+            A, is_turned = np.array(self.cache.GetLocalToWorldTransform(prim)).T, self.is_turned(prim)
         except Exception:  # what pxr raises on ops it cannot read differs between releases
             self._refuse(prim, "its transform ops cannot be read")
             return None
-        if not self.is_turned(prim):
+        if not is_turned:
             return None
         if not np.isfinite(A).all():
             self._refuse(prim, "its world transform is not finite")
@@ -135,14 +136,25 @@ class Placements:
             return True
         if prim not in self.turned:
             xformable = UsdGeom.Xformable(prim)
-            ops = xformable.GetOrderedXformOps() if xformable else ()
-            orients = [op.GetAttr().GetName() for op in ops if op.GetOpType() == UsdGeom.XformOp.TypeOrient]
-            own = [self._is_rotation(prim, name) for name in orients]
+            own = [self._is_rotation(prim, name) for name in self._orients(xformable)]
             if xformable and xformable.TransformMightBeTimeVarying() and not prim.HasAPI(UsdPhysics.RigidBodyAPI):
                 text = "moves over time; it is taken to stay where it is at the start"
                 self.attributes.report.warn("time-samples", prim.GetPath(), text)
             self.turned[prim] = all(own) and self.is_turned(prim.GetParent())
         return self.turned[prim]
+
+    def _orients(self, xformable: UsdGeom.Xformable) -> list[str]:
+        """The names of the orient ops of a prim; ops in its order that are not there are warned of."""
+        if not xformable or not xformable.GetXformOpOrderAttr().HasAuthoredValue():
+            return []
+        prim = xformable.GetPrim()
+        for name in xformable.GetXformOpOrderAttr().Get() or ():
+            own = name.removeprefix("!invert!")
+            if own != RESET and not prim.HasAttribute(own):
+                text = f"names {own}, which the prim has not: USD passes over it"
+                self.attributes.report.warn("transform-op", f"{prim.GetPath()}.xformOpOrder", text)
+        ops = xformable.GetOrderedXformOps()
+        return [op.GetAttr().GetName() for op in ops if op.GetOpType() == UsdGeom.XformOp.TypeOrient]
 
     def _is_rotation(self, prim: Usd.Prim, name: str) -> bool:
         """Whether an orient op has a finite value; one that is not of unit length is only warned of."""

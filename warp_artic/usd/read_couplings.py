@@ -71,7 +71,7 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
     """Report tendons and mimic joints on prims that are in no articulation."""
     trees = list(articulations)
     joints = {joint.path for tree in trees for joint in tree.joints}
-    links = {link.path for tree in trees for link in tree.links}
+    links = {path for tree in trees for path in tree.bodies}
     for prim in inventory.all_prims():
         path = str(prim.GetPath())
         for schema in sorted(inventory.schemas.get(path, ())):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose
 from warp_artic.description.spanning_forest import Branch
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
-from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_dof import instances_of, read_dof
 from warp_artic.usd.read_drive import report_idle
 from warp_artic.usd.read_limit import Freedom, read_freedom
@@ -20,12 +20,15 @@ def read_joint(
     branch: Branch,
     is_reversed: bool,
     links: list[Link],
+    X_PL: Pose,
     moves: bool,
     inventory: Inventory,
     attributes: Attributes,
-    placements: Placements,
 ) -> Joint | None:
-    """The joint of a branch whose bodies are given by index in `links`; None, and an error, where it cannot be one."""
+    """The joint of a branch whose bodies are given by index in `links`; None, and an error, where it cannot be one.
+
+    `X_PL` is the pose of the child link in the parent link, or in the world.
+    """
     freedom = read_freedom(ends.prim, inventory, attributes)
     if not _fits_a_tree(ends.path, freedom, attributes):
         return None
@@ -49,11 +52,8 @@ def read_joint(
         cone_limit=freedom.cone_limit,
         cone_axis=freedom.cone_axis,
     )
-    parent, child = None if branch.parent == WORLD else links[branch.parent], links[branch.child]
-    X_PL = child.pose
-    if parent is not None:
-        X_PL = placements.pose(inventory.bodies[child.path], inventory.bodies[parent.path])
-    return read_start(ends.prim, joint, parent, child, X_PL, moves, attributes)
+    parent = None if branch.parent == WORLD else links[branch.parent]
+    return read_start(ends.prim, joint, parent, links[branch.child], X_PL, moves, attributes)
 
 
 def _fits_a_tree(path: str, freedom: Freedom, attributes: Attributes) -> bool:

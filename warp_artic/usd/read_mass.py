@@ -243,6 +243,9 @@ def _part(collider: Usd.Prim, solid, X: np.ndarray, body_density: float | None, 
     mass = _positive(collider, "physics:mass", units.MASS, attributes)
     own_density = _positive(collider, "physics:density", units.DENSITY, attributes)
     if mass is None:
+        if attributes.authored(collider, "physics:mass") is not None:
+            text = "is 0, which means unset: the mass is its volume times its density"
+            attributes.report.note("mass-unset", f"{collider.GetPath()}.physics:mass", text)
         mass = solid.volume * (own_density or body_density or _material_density(collider, attributes) or WATER)
     center, inertia = solid.center, solid.gyration * mass
     own_center = _center(collider, np.ones(3), attributes)

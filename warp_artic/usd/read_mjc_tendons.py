@@ -52,7 +52,7 @@ def read_mjc_spatial_tendons(
     articulation: Articulation, inventory: Inventory, attributes: Attributes, placements: Placements
 ) -> tuple[SpatialTendon, ...]:
     """The tendons whose first site is on a link of it; one that wraps or has pulleys is left out, with a warning."""
-    links = {link.path: number for number, link in enumerate(articulation.links)}
+    links = articulation.bodies
     tendons = []
     for prim in inventory.tendons_of(links, tokens.MJC_TENDON):
         if _kind(prim, attributes) != "spatial":

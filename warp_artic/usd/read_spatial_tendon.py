@@ -59,15 +59,15 @@ def read_spatial_tendons(
 def _points(articulation: Articulation, inventory: Inventory, attributes: Attributes) -> dict[str, _Point]:
     """All attachments by name, in the order of their links."""
     points = {}
-    for link, described in enumerate(articulation.links):
-        prim = inventory.bodies[described.path]
+    for path, link in articulation.bodies.items():
+        prim = inventory.bodies[path]
         roots = set(inventory.instances(prim, tokens.ATTACHMENT_ROOT))
         leaves = set(inventory.instances(prim, tokens.ATTACHMENT_LEAF))
         for instance in sorted(roots & leaves):
             text = f"the tendon attachment {instance} is a root and a leaf; it can be one of them"
-            attributes.report.error("tendon-attachment", described.path, text)
+            attributes.report.error("tendon-attachment", path, text)
         for instance in sorted({*roots, *leaves, *inventory.instances(prim, tokens.ATTACHMENT)}):
-            name = f"{described.path}:{instance}"
+            name = f"{path}:{instance}"
             points[name] = _Point(name, instance, link, prim, instance in roots, instance in leaves)
     return points
 
@@ -113,7 +113,7 @@ def _parent(point: _Point, points: dict[str, _Point], articulation: Articulation
             attributes.report.error("tendon-parent", point.path, text)
             return None
         return parent
-    if link not in {described.path for described in articulation.links}:
+    if link not in articulation.bodies:
         found = f"{link}, which is not a link of the articulation {articulation.path}"
     else:
         there = [one.instance for one in points.values() if one.path == link]

@@ -35,7 +35,7 @@ def read_spatial_tendon_prims(
     articulation: Articulation, inventory: Inventory, attributes: Attributes, placements: Placements
 ) -> tuple[SpatialTendon, ...]:
     """The tendons whose root is on a link of it, in their order; a wrong one is left out, with an error."""
-    links = {link.path: number for number, link in enumerate(articulation.links)}
+    links = articulation.bodies
     tendons = []
     for prim in inventory.tendons_of(links, tokens.ARTIC_SPATIAL_TENDON):
         points = _points(str(prim.GetPath()), inventory)
