@@ -17,7 +17,13 @@ from warp_artic.usd.report import Report
 from warp_artic.usd.units import Units
 
 DATA = Path(__file__).parent.parent / "data"
-STAGES = sorted([*(DATA / "oracle" / "stages").glob("*.usda"), *(DATA / "peers").glob("*.usda")])
+STAGES = sorted(
+    [
+        *(DATA / "oracle" / "stages").glob("*.usda"),
+        *(DATA / "peers").glob("*.usda"),
+        *(DATA / "mujoco" / f"{name}.usdc" for name in ("stacked", "tendons", "dm_ball_in_cup")),
+    ]
+)
 BOX = 'def Cube "shape" {} {{\ndouble size = 0.3\ndouble3 xformOp:translate = (0.1, 0, 0.2)\n{}\n}}'.format(
     schemas("PhysicsCollisionAPI"), 'uniform token[] xformOpOrder = ["xformOp:translate"]'
 )
