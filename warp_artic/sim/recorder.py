@@ -7,7 +7,7 @@ from importlib.metadata import version
 import numpy as np
 import warp as wp
 
-from warp_artic.model.group import JOINT_FORCES
+from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS
 from warp_artic.sim.recording import Recording
 
 SCALARS = (
@@ -20,7 +20,7 @@ SCALARS = (
     "mimic_error",
 )
 """Arrays that are read at each record, with a row for each dof, tendon or mimic joint."""
-STEP_FORCES = (*JOINT_FORCES, "mimic_force")
+STEP_SCALARS = (*JOINT_FORCES, "mimic_force", "joint_acceleration")
 """Such arrays of a recording with forces, of the last step before a record."""
 LINKS = ("link_pose", "link_velocity", "energy")
 """Arrays that are read at each record, with several rows for each link or articulation."""
@@ -43,11 +43,11 @@ class Recorder:
         self._link_pose = np.zeros((records, E, L, 7), dtype)
         self._link_velocity = np.zeros((records, E, L, 6), dtype)
         self._energy = np.zeros((records, E, 2), dtype)
-        self._incoming = np.zeros((records, E, L, 6), dtype) if forces else None
+        self._link_forces = {name: np.zeros((records, E, L, 6), dtype) for name in LINK_STEP_OUTPUTS if forces}
         counts = {kind: len(getattr(simulation, f"{kind}_names")) for kind in ROWS}
-        names = (*SCALARS, *STEP_FORCES, "tendon_mobility") if forces else SCALARS
+        names = (*SCALARS, *STEP_SCALARS, "tendon_mobility") if forces else SCALARS
         self._scalars = {name: np.zeros((records, E, counts[_kind(name)]), dtype) for name in names}
-        links = (*LINKS, "link_incoming_joint_force") if forces else LINKS
+        links = (*LINKS, *self._link_forces)
         self._groups = [_GroupReader(simulation, group, names, links) for group in simulation._groups]
         self._count = 0
 
@@ -65,11 +65,10 @@ class Recorder:
             self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
             self._link_velocity[k][:, links] = values["link_velocity"].reshape(-1, places, count, 6)
-            if self._forces and k > 0:
-                incoming = values["link_incoming_joint_force"]
-                self._incoming[k][:, links] = incoming.reshape(-1, places, count, 6)
+            for name, records in self._link_forces.items() if k > 0 else ():
+                records[k][:, links] = values[name].reshape(-1, places, count, 6)
             for name, rows in group.rows.items():
-                if rows.size and (k > 0 or name not in STEP_FORCES):
+                if rows.size and (k > 0 or name not in STEP_SCALARS):
                     self._scalars[name][k][:, rows] = values[name]
             self._energy[k] += values["energy"].sum(axis=1)
             self._energy[k][:, 1] -= group.origin_energy
@@ -84,10 +83,9 @@ class Recorder:
             link_names=simulation.link_names,
             link_pose=self._link_pose[:count],
             link_velocity=self._link_velocity[:count],
-            link_incoming_joint_force=None if self._incoming is None else self._incoming[:count],
             tendon_names=simulation.tendon_names,
             mimic_names=simulation.mimic_names,
-            **{name: values[:count] for name, values in self._scalars.items()},
+            **{name: values[:count] for name, values in (self._scalars | self._link_forces).items()},
             energy=self._energy[:count],
             metadata={
                 "dt": settings.dt,
