@@ -16,6 +16,7 @@ DAMAGED = (
     OSError,
     ValueError,
     AttributeError,
+    TypeError,
     EOFError,
     KeyError,
     NotImplementedError,
