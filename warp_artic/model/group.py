@@ -77,6 +77,18 @@ STEP_OUTPUTS = (*JOINT_FORCES, "mimic_force", "joint_acceleration", "root_accele
 """All of them."""
 
 
+SWITCHES = {
+    "drive_max_velocity": "drive_envelopes",
+    "drive_velocity_gradient": "drive_envelopes",
+    "drive_velocity_resistance": "drive_envelopes",
+    "friction_coefficient": "load_friction",
+    "link_linear_damping": "link_damping",
+    "link_angular_damping": "link_damping",
+    "mimic_natural_frequency": "compliant_mimics",
+}
+"""Parameters that are left out of steps where no tree of a group has them, and what says so."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Equal trees, and their arrays."""
@@ -110,8 +122,8 @@ class Group:
             return False
         self.parameters[name] = field.expanded()
         setattr(self.arrays.model, name, self.parameters[name].numbers)
-        if name == "mimic_natural_frequency":
-            self.arrays.model.compliant_mimics = 1
+        if name in SWITCHES:
+            setattr(self.arrays.model, SWITCHES[name], 1)
         return True
 
     def make_room_for_forces(self) -> bool:

@@ -580,6 +580,8 @@ def _scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.
         "fixed_tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),
         "spatial_tendon": _consecutive(len(tree.spatial_tendons) for tree in trees),
         "leaf": _consecutive(sum(len(tendon.leaves) for tendon in tree.spatial_tendons) for tree in trees),
+        "attachment": _consecutive(sum(len(tendon.attachments) for tendon in tree.spatial_tendons) for tree in trees),
+        "cone": _consecutive(sum(joint.cone_limit is not None for joint in tree.joints) for tree in trees),
         "tendon_term": _consecutive(sum(len(tendon.dofs) for tendon in tree.fixed_tendons) for tree in trees),
         "mimic": _consecutive(len(tree.mimics) for tree in trees),
         "mimic_term": _consecutive(sum(len(mimic.dofs) for mimic in tree.mimics) for tree in trees),
