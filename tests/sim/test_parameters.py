@@ -8,8 +8,9 @@ import pytest
 from tests import trees
 from tests.busy_tree import busy_tree
 from tests.solver import test_determinism as determinism
-from warp_artic import Simulation, SolverSettings
+from warp_artic import DescriptionError, SettingsError, Simulation, SolverSettings
 from warp_artic.description.friction import Friction
+from warp_artic.description.pose import Pose
 from warp_artic.sim.views import PARAMETERS
 
 FIELDS = {
@@ -158,3 +159,64 @@ def test_what_the_scene_has_none_of_can_be_given_to_an_environment(name, switch)
     given = run(scene, 2, lambda simulation: getattr(simulation.parameters, name)[:, :1].fill_(switch))
     np.testing.assert_array_equal(given[:, 1:], run(scene, 1))
     assert (given[:, 0] != given[:, 1]).any()
+
+
+def test_mass_properties_of_an_environment_act_as_those_of_the_scene():
+    """Centres and inertias of links, of a floating root with tendons too: bitwise as in a scene that is authored so."""
+    tree = everything()
+    rng = np.random.default_rng(8)
+    centers = np.array([link.center_of_mass for link in tree.links]) + rng.normal(size=(2, len(tree.links), 3)) * 0.05
+    inertias = np.array([link.inertia for link in tree.links]) * np.array([1.3, 0.8])[:, None, None]
+    moved = [authored(tree, center_of_mass=center) for center in centers]
+    spread = [authored(moved[0], inertia=inertias[0]), authored(tree, inertia=inertias[1])]
+
+    def change(simulation):
+        simulation.set_mass_properties(inertia=inertias, environments=[4, 6])
+        simulation.set_mass_properties(center_of_mass=centers, environments=[4, 1])
+
+    ends = run(trees.scene(tree), 8, change)
+    wanted = {0: tree, 1: moved[1], 4: spread[0], 6: spread[1], 7: tree}
+    for environment, other in wanted.items():
+        alone = run(trees.scene(other), 1)
+        np.testing.assert_array_equal(ends[:, [environment]], alone, err_msg=str(environment))
+        assert environment in (0, 7) or (alone != ends[:, [0]]).any()
+
+
+def authored(tree, **tables):
+    """The tree with properties of its links, each of shape (L, ...)."""
+    rows = [{name: tuple(map(float, table[k])) for name, table in tables.items()} for k in range(len(tree.links))]
+    return trees.replace(tree, links=tuple(trees.replace(link, **row) for link, row in zip(tree.links, rows)))
+
+
+def test_mass_properties_that_no_body_has_are_refused():
+    """By the link, or by the shape."""
+    simulation = Simulation(trees.scene(trees.chain(2)), environments=2)
+    with pytest.raises(DescriptionError, match="/World/chain/link_01"):
+        simulation.set_mass_properties(inertia=[[1, 0, 0, 1, 0, 1], [1, 0, 0, 1, 0, -1]])
+    with pytest.raises(SettingsError, match=r"center_of_mass: shape \(3,\)|center_of_mass: shape \(4, 3\)"):
+        simulation.set_mass_properties(center_of_mass=np.zeros((4, 3)))
+
+
+def test_recorded_energies_are_those_of_the_environment():
+    """- m g.p with the mass and the gravity of each environment, far from the world origin too."""
+    body = trees.free_body(mass=2.0)
+    bodies = [
+        trees.replace(
+            body,
+            path=f"/World/body{k}",
+            links=(
+                trees.replace(
+                    body.links[0], path=f"/World/body{k}", pose=Pose(position=place), center_of_mass=(0.0, 0.0, 0.0)
+                ),
+            ),
+        )
+        for k, place in enumerate([(0.0, 0.0, 700.0), (3000.0, 0.0, -400.0)])
+    ]
+    simulation = Simulation(trees.scene(*bodies), environments=3, settings=SolverSettings(precision="float64"))
+    np.testing.assert_allclose(simulation.record(0).energy[0, :, 1], np.full(3, 2.0 * 9.81 * 300.0), rtol=1e-12)
+    simulation.parameters.link_mass.assign([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    gravity = np.zeros((2, 3, 3))
+    gravity[:, 0], gravity[:, 2, 1] = 0.5, -9.81
+    simulation.parameters.gravity.assign(gravity)
+    wanted = [-0.5 * 4.0 * 3000.0, 9.81 * (2.0 * 700.0 - 5.0 * 400.0) - 0.5 * 5.0 * 3000.0, -0.5 * 6.0 * 3000.0]
+    np.testing.assert_allclose(simulation.record(0).energy[0, :, 1], wanted, rtol=1e-12)

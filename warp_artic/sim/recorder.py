@@ -71,7 +71,8 @@ class Recorder:
                 if rows.size and (k > 0 or name not in STEP_SCALARS):
                     self._scalars[name][k][:, rows] = values[name]
             self._energy[k] += values["energy"].sum(axis=1)
-            self._energy[k][:, 1] -= group.origin_energy
+            if group.origins.any():
+                self._energy[k][:, 1] -= group.origin_energies()
         self._count += 1
 
     def recording(self) -> Recording:
@@ -112,15 +113,13 @@ class _GroupReader:
 
     def __init__(self, simulation, group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
         members = [simulation._members[index] for index in group.members]
-        trees = [simulation.scene.articulations[index] for index in group.members]
         self.links = np.array([simulation._order["link"][member.index] for member in members])
         self.rows = {
             name: np.array([simulation._order[ROWS[_kind(name)]][member.index] for member in members])
             for name in scalars
         }
         self.origins = group.origins
-        masses = [sum(link.mass for link in tree.links) for tree in trees]
-        self.origin_energy = float(np.dot(masses, group.origins @ np.asarray(simulation.scene.gravity)))
+        self._group = group
         self._shape = (len(members), group.environments)
         self._arrays = {
             name: (group.state if name in group.state else group.outputs)[name].view(0, group.columns.count)
@@ -132,6 +131,16 @@ class _GroupReader:
     def read(self) -> dict[str, np.ndarray]:
         """The arrays now."""
         return self._copy() if self._views is None else self._views
+
+    def origin_energies(self) -> np.ndarray:
+        """What the potential energy of the origins takes off that of the world, shape (environments)."""
+        mass, gravity = (self._group.field(name) for name in ("link_mass", "gravity"))
+        mass, gravity = (
+            field.scalars.numpy()[:, : 1 if field.is_shared else field.columns.count].astype(float)
+            for field in (mass, gravity)
+        )
+        weights = np.broadcast_to(mass.sum(axis=0) * gravity, (3, self._group.columns.count)).reshape(3, *self._shape)
+        return np.einsum("xme,mx->e", weights, self.origins)
 
     def _copy(self) -> dict[str, np.ndarray]:
         return {

@@ -19,6 +19,7 @@ from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
+from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.rows import Rows, private_rows, public_rows
@@ -220,6 +221,26 @@ class Simulation:
         self._forget_history(range(len(self.articulations)), meant)
         self._set_anew()
 
+    def set_mass_properties(self, center_of_mass=None, inertia=None, environments=None) -> None:
+        """Set where the mass of links is and how it is spread; how much there is `parameters.link_mass` says.
+
+        Poses of links stay, and velocities too: that of a floating root is the one of its new centre of mass.
+
+        Args:
+            center_of_mass: In the link frames [m], shape (L, 3) or (E, L, 3) in the order of `link_names`.
+            inertia: About the centres of mass, in the axes of the link frames, xx, xy, xz, yy, yz, zz [kg m^2], shape
+                (L, 6) or (E, L, 6).
+            environments: Indices of the E environments that are meant; all by default.
+
+        Raises:
+            DescriptionError: An inertia is not one of a body.
+            SettingsError: An argument has a value that is not allowed.
+        """
+        chosen = self._environment_indices(environments)
+        set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
+        self._record_launches()
+        self._reported = False
+
     def reset(self, environments=None) -> None:
         """Put environments (all by default) back to the authored start state."""
         chosen = self._environment_indices(environments)
@@ -228,7 +249,7 @@ class Simulation:
             for name, values in initial_state([self.scene.articulations[member.index]], [origin]).items():
                 rows = values.T.shape[0]
                 if rows:
-                    _write_columns(member, name, np.repeat(values.T, len(chosen), axis=1), chosen)
+                    member.write(name, np.repeat(values.T, len(chosen), axis=1), chosen)
         self._set_anew()
         if environments is None:
             self.steps_done = 0
@@ -523,7 +544,7 @@ class Simulation:
         """Write a table of shape (scene rows, components, chosen environments)."""
         for member, rows in zip(self._members, self._order[ROW_COUNTS[name][0]]):
             if len(rows):
-                _write_columns(member, name, table[rows].reshape(-1, len(chosen)), chosen)
+                member.write(name, table[rows].reshape(-1, len(chosen)), chosen)
         self._reported = False
 
     def _write_root(self, name: str, size: int, values, chosen: np.ndarray) -> None:
@@ -593,12 +614,3 @@ def _consecutive(counts) -> list[np.ndarray]:
     """Rows of each articulation where the scene has them one articulation after the other."""
     ends = np.cumsum([0, *counts])
     return [np.arange(first, last) for first, last in zip(ends, ends[1:])]
-
-
-def _write_columns(member: Member, name: str, values: np.ndarray, chosen: np.ndarray) -> None:
-    """Write values of shape (rows, chosen) to environments of a member."""
-    field = member.group.field(name)
-    scalars = field.scalars.numpy()
-    scalars[: values.shape[0], member.first_column + chosen] = values
-    if not field.scalars.device.is_cpu:
-        field.scalars.assign(scalars)
