@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd
 
-from tests.usd.authoring import SI, SMALL_UNITS, errors_of, warnings_of
+from tests.usd.authoring import SI, SMALL_UNITS, errors_of, schemas, warnings_of
 from tests.usd_schemas import test_same_mechanism as same
 from tests.usd_schemas.mechanisms import HINGE, SLIDE, chain
 from warp_artic.errors import SettingsError, StageError
@@ -99,7 +99,6 @@ def test_the_description_is_the_same(name, header, tmp_path):
     kept = {one.partition(".")[2] or one.partition(": ")[2] for one in foreign(result)}
     assert kept <= {
         "PhysxArticulationAPI",
-        "physxScene:timeStepsPerSecond",
         "physxArticulation:solverPositionIterationCount",
         "physxArticulation:solverVelocityIterationCount",
     }
@@ -139,7 +138,48 @@ def test_the_report(tmp_path):
     assert went["/World/j2: PhysxMimicJointAPI:rotX"] == "/World/j2: WarpArticMimicAPI:angular"
     assert went["/World/j1.physxLimit:angular:damping"] == "/World/j1.warpArtic:joint:angular:limitDamping"
     assert went["/World/l2.physxRigidBody:linearDamping"] == "/World/l2.warpArtic:link:linearDamping"
-    assert "/scene.physxScene:timeStepsPerSecond" in {left.path for left in conversion.left}
+    assert went["/scene.physxScene:timeStepsPerSecond"] == "/scene.warpArtic:scene:timeStepsPerSecond"
+    assert "/World.physxArticulation:solverPositionIterationCount" in {left.path for left in conversion.left}
+
+
+SETTINGS = {
+    "newton": (
+        "NewtonSceneAPI",
+        "uniform int newton:timeStepsPerSecond = 300\nuniform int newton:maxSolverIterations = 7",
+    ),
+    "physx": ("PhysxSceneAPI", "uint physxScene:timeStepsPerSecond = 300"),
+    "mjc": ("MjcSceneAPI", "uniform double mjc:option:timestep = 0.003"),
+}
+
+
+@pytest.mark.parametrize("dialect", SETTINGS)
+def test_settings_of_a_scene(dialect, tmp_path):
+    """The time step and the count of iterations become ours, with the types of our schema."""
+    applied, content = SETTINGS[dialect]
+    stage = chain(HINGE, outside=f'def PhysicsScene "scene" {schemas(applied)} {{\n{content}\n}}\n')
+    conversion, result = converted(stage, tmp_path)
+    first, second = same.compared(read_stage(stage)), same.compared(read_stage(result))
+    assert first == second and second[".time_step"] == pytest.approx(0.003 if dialect == "mjc" else 1 / 300, rel=1e-15)
+    assert foreign(result) == conversion.left == []
+    prim = result.GetPrimAtPath("/scene")
+    assert prim.HasAPI("WarpArticSceneAPI")
+    assert not any(attribute.IsCustom() for attribute in prim.GetAuthoredAttributes())
+    definition = prim.GetPrimDefinition()
+    for attribute in prim.GetAuthoredAttributes():
+        assert attribute.GetTypeName() == definition.GetAttributeDefinition(attribute.GetName()).GetTypeName()
+
+
+def test_iterations_that_an_articulation_overrules(tmp_path):
+    """Ours would overrule those of the articulation: they stay, and are listed."""
+    content = "uniform int newton:maxSolverIterations = 7"
+    stage = chain(HINGE, outside=f'def PhysicsScene "scene" {{\n{content}\n}}\n')
+    root = stage.GetPrimAtPath("/World")
+    root.CreateAttribute("physxArticulation:solverPositionIterationCount", Sdf.ValueTypeNames.Int).Set(12)
+    conversion, result = converted(stage, tmp_path)
+    assert read_stage(stage).articulations[0].position_iterations == 12
+    assert read_stage(result).articulations[0].position_iterations == 12
+    reasons = {left.path: left.reason for left in conversion.left}
+    assert "overruled by an articulation" in reasons["/scene.newton:maxSolverIterations"]
 
 
 def test_one_value_for_several(tmp_path):

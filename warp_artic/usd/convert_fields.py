@@ -1,4 +1,4 @@
-"""Rewrites what the table of dialects has a word of ours for, on axes of joints, their drives and limits, and links."""
+"""Rewrites what the table of dialects has a word of ours for, on scenes, links, axes of joints, drives and limits."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from warp_artic.description.joint import WORLD, Dof
 from warp_artic.usd import tokens
 from warp_artic.usd.conversion import FOREIGN, Conversion, Rewrite
 from warp_artic.usd.edit import Edit
-from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, LIMIT_FIELDS, LINK_FIELDS, Source, resolve
+from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, LIMIT_FIELDS, LINK_FIELDS, SCENE_FIELDS, Source, resolve
 from warp_artic.usd.read_dof import instances_of
+from warp_artic.usd.read_scene import LEAST, choose_scene
 
 OURS = {
     "warpArtic:joint:": tokens.ARTIC_JOINT,
     "warpArtic:drive:": tokens.ARTIC_DRIVE,
     "warpArtic:link:": tokens.ARTIC_LINK,
+    "warpArtic:scene:": tokens.ARTIC_SCENE,
 }
 """How our attributes begin, and the schema that has them."""
 EMPTIED = {
@@ -26,16 +28,23 @@ EMPTIED = {
     "PhysxJointAPI": "physxJoint:",
     "NewtonJointAPI": "newton:",
     tokens.MJC_JOINT: "mjc:",
+    "PhysxSceneAPI": "physxScene:",
+    "NewtonSceneAPI": "newton:",
+    "MjcSceneAPI": "mjc:",
 }
 """Schemas that go with the last attribute of theirs, and how these begin."""
+OVERRULED = "is overruled by an articulation, which would not overrule the count of a scene in our schemas"
 
 
 def convert_fields(conversion: Conversion) -> None:
-    """Rewrite the fields of all joints and links."""
+    """Rewrite the fields of the scene that is used, and of all joints and links."""
+    prim, done = choose_scene(conversion.inventory, conversion.attributes), {}
+    if prim is not None:
+        _convert(prim, _fields_of_scene(prim, conversion), ("",), None, done, conversion)
+        _retire(prim, done, conversion)
     for tree in conversion.scene.articulations:
         for joint in tree.joints:
-            prim = conversion.inventory.joints[joint.path]
-            done: dict[str, list[str]] = {}
+            prim, done = conversion.inventory.joints[joint.path], {}
             for dof in joint.dofs:
                 for fields, applies in (
                     (DOF_FIELDS, True),
@@ -53,6 +62,17 @@ def convert_fields(conversion: Conversion) -> None:
             _retire(prim, done, conversion)
 
 
+def _fields_of_scene(prim: Usd.Prim, conversion: Conversion) -> dict[str, tuple[Source, ...]]:
+    """The fields of a scene, without counts that an articulation overrules: it would not overrule ours."""
+    fields = dict(SCENE_FIELDS)
+    for name in LEAST:
+        used = resolve(conversion.attributes, prim, name, fields[name])
+        if used and any(getattr(tree, name) != used.value for tree in conversion.scene.articulations):
+            del fields[name]
+            conversion.leave((used.attribute,), OVERRULED)
+    return fields
+
+
 def _convert(
     prim: Usd.Prim,
     fields: dict[str, tuple[Source, ...]],
@@ -61,7 +81,7 @@ def _convert(
     done: dict[str, list[str]],
     conversion: Conversion,
 ) -> None:
-    """Author the fields of one axis or link; `done` gets the names that are replaced, and what by."""
+    """Author the fields of one scene, axis or link; `done` gets the names that are replaced, and what by."""
     path, is_linear = str(prim.GetPath()), dof is None or dof.axis.is_linear
     edit = Edit(path)
     for field, (own, *others) in fields.items():
@@ -84,7 +104,10 @@ def _convert(
         done[used.attribute.rpartition(".")[2]].append(name)
         quantity = own.quantity(is_linear)
         number = conversion.attributes.units.authored_exactly(used.value, quantity)
-        edit.number(name, number, infinite=own.unbounded)
+        if field in LEAST:
+            edit.count(name, int(number), LEAST[field])
+        else:
+            edit.number(name, number, infinite=own.unbounded, uniform=schema == tokens.ARTIC_SCENE)
         edit.apply(f"{schema}:{instances[0]}" if instances[0] else schema)
     if edit.has_values(""):
         edit.write(conversion.prim(path))

@@ -1,4 +1,4 @@
-"""A copy of a stage with tendons, mimic joints, motors, friction and soft limits of other schemas rewritten as ours."""
+"""A copy of a stage with scene settings, couplings, motors, friction and soft limits of other schemas written as ours."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _moved(path: str, root: Sdf.Layer, output: Path) -> str:
     return relative_path(absolute, output) if os.path.exists(absolute.partition("[")[0]) else path
 
 
-NO_WORD = "has no counterpart in our schemas of joints, drives, links, mimic joints and tendons"
+NO_WORD = "has no counterpart in our schemas, or no effect that could be rewritten"
 
 
 def _list_left(conversion: Conversion) -> None:
