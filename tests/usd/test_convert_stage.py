@@ -239,6 +239,15 @@ def test_values_in_referenced_layers(folder, tmp_path):
     assert sorted(path.name for path in output.parent.iterdir() if "partial" in path.name) == []
 
 
+def test_one_output_for_two_stages(tmp_path):
+    """A conversion that is still held does not become part of the next one to the same file."""
+    first, _ = converted(newton(SI), tmp_path)
+    stage = axes(SI)
+    second, _ = converted(stage, tmp_path)
+    same.assert_same(stage, Usd.Stage.Open(str(tmp_path / "converted.usda")))
+    assert {one.was for one in first.rewritten} != {one.was for one in second.rewritten}
+
+
 def test_instances_are_left(tmp_path):
     """What several instances share cannot be overridden in one of them: it is left as it is, and listed."""
     saved(same.physx(SI), tmp_path, "robot.usda")

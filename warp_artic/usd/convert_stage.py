@@ -1,4 +1,4 @@
-"""A copy of a stage with scene settings, couplings, motors, friction and soft limits of other schemas written as ours."""
+"""A copy of a stage, with what other schemas say of scenes, joints, couplings and links written in ours."""
 
 from __future__ import annotations
 
