@@ -293,6 +293,17 @@ def test_animated_values_are_left(tmp_path):
     assert {rewrite.was for rewrite in conversion.rewritten} == {"/World/j2.newton:friction"}
 
 
+def test_targets_over_time_stay(tmp_path):
+    """They are of UsdPhysics: the drive follows them as before."""
+    text = "float drive:angular:physics:targetPosition.timeSamples = {0: 0, 24: 30}\nfloat newton:armature = 0.5"
+    stage = chain(("Revolute", ("PhysicsDriveAPI:angular", "NewtonJointAPI"), text))
+    conversion, result = converted(stage, tmp_path)
+    same.assert_same(stage, result)
+    assert conversion.left == [] and len(conversion.rewritten) == 1
+    track = read_stage(result).articulations[0].dofs[0].drive.position_track
+    assert track.times == (0.0, 1.0)
+
+
 def test_a_value_of_which_one_use_is_left(tmp_path):
     """Static friction is left for the samples that it overrules, dynamic friction is rewritten: both are as before."""
     text = "float newton:friction = 0.5\nfloat physxJointAxis:angular:staticFrictionEffort.timeSamples = {0: 1, 9: 2}"
