@@ -190,7 +190,7 @@ MISTAKES = {
     "a number for a list": (lambda s: author.fixed_tendon(s, T, [J], 1), "coefficients: is 1, must be a list of num"),
     "a number for a point": (
         lambda s: author.attachment(s, f"{S}/a/b", "/World/l1", local_pos=1),
-        "is 1, must be a li",
+        "is 1, must be a l",
     ),
     "a number for joints": (lambda s: author.mimic(s, J, 1), "leaders: must be a list of at least one joint, not 1"),
     "a term of three": (lambda s: author.mimic(s, J, [(J, "rotX", 1)]), "must be a joint, or a joint and its axis"),
