@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd
 
-from tests.usd.authoring import SI, SMALL_UNITS, errors_of, schemas, warnings_of
+from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, schemas, warnings_of
 from tests.usd_schemas import test_same_mechanism as same
 from tests.usd_schemas.mechanisms import HINGE, SLIDE, chain
 from warp_artic.errors import SettingsError, StageError
@@ -97,11 +97,7 @@ def test_the_description_is_the_same(name, header, tmp_path):
         assert value == (pytest.approx(second[key], rel=1e-15) if isinstance(value, float) else second[key]), key
     assert sorted(left.path for left in conversion.left) == [one for one in foreign(result) if ": " not in one]
     kept = {one.partition(".")[2] or one.partition(": ")[2] for one in foreign(result)}
-    assert kept <= {
-        "PhysxArticulationAPI",
-        "physxArticulation:solverPositionIterationCount",
-        "physxArticulation:solverVelocityIterationCount",
-    }
+    assert kept <= {"PhysxArticulationAPI"}
 
 
 def test_only_the_force_coefficients_are_rounded(tmp_path):
@@ -139,7 +135,8 @@ def test_the_report(tmp_path):
     assert went["/World/j1.physxLimit:angular:damping"] == "/World/j1.warpArtic:joint:angular:limitDamping"
     assert went["/World/l2.physxRigidBody:linearDamping"] == "/World/l2.warpArtic:link:linearDamping"
     assert went["/scene.physxScene:timeStepsPerSecond"] == "/scene.warpArtic:scene:timeStepsPerSecond"
-    assert "/World.physxArticulation:solverPositionIterationCount" in {left.path for left in conversion.left}
+    assert went[f"/World.{POSITION}"] == "/scene.warpArtic:scene:positionIterations"
+    assert conversion.left == []
 
 
 SETTINGS = {
@@ -169,17 +166,43 @@ def test_settings_of_a_scene(dialect, tmp_path):
         assert attribute.GetTypeName() == definition.GetAttributeDefinition(attribute.GetName()).GetTypeName()
 
 
-def test_iterations_that_an_articulation_overrules(tmp_path):
-    """Ours would overrule those of the articulation: they stay, and are listed."""
-    content = "uniform int newton:maxSolverIterations = 7"
+POSITION, VELOCITY = (f"physxArticulation:solver{word}IterationCount" for word in ("Position", "Velocity"))
+
+
+def test_iterations_of_an_articulation(tmp_path):
+    """They become those of the scene, where they overrule as before."""
+    content = "int newton:maxSolverIterations = 7"
     stage = chain(HINGE, outside=f'def PhysicsScene "scene" {{\n{content}\n}}\n')
     root = stage.GetPrimAtPath("/World")
-    root.CreateAttribute("physxArticulation:solverPositionIterationCount", Sdf.ValueTypeNames.Int).Set(12)
+    for name, count in ((POSITION, 12), (VELOCITY, 0)):
+        root.CreateAttribute(name, Sdf.ValueTypeNames.Int).Set(count)
     conversion, result = converted(stage, tmp_path)
-    assert read_stage(stage).articulations[0].position_iterations == 12
-    assert read_stage(result).articulations[0].position_iterations == 12
+    for one in (stage, result):
+        (tree,) = read_stage(one).articulations
+        assert (tree.position_iterations, tree.velocity_iterations) == (12, 0)
+    assert foreign(result) == conversion.left == []
+    went = {one.was: one.now for one in conversion.rewritten}
+    assert went == {
+        f"/World.{POSITION}": "/scene.warpArtic:scene:positionIterations",
+        f"/World.{VELOCITY}": "/scene.warpArtic:scene:velocityIterations",
+        "/scene.newton:maxSolverIterations": "",
+    }
+
+
+def test_iterations_that_differ(tmp_path):
+    """Ours has one count for all articulations: where theirs differ they stay, and are listed."""
+    other = body("free")
+    stage = chain(HINGE, outside=f'def PhysicsScene "scene" {{\nint newton:maxSolverIterations = 7\n}}\n{other}')
+    stage.GetPrimAtPath("/World").CreateAttribute(POSITION, Sdf.ValueTypeNames.Int).Set(12)
+    conversion, result = converted(stage, tmp_path)
+    for one in (stage, result):
+        assert {tree.path: tree.position_iterations for tree in read_stage(one).articulations} == {
+            "/World": 12,
+            "/free": 7,
+        }
     reasons = {left.path: left.reason for left in conversion.left}
-    assert "overruled by an articulation" in reasons["/scene.newton:maxSolverIterations"]
+    assert reasons.keys() == {f"/World.{POSITION}", "/scene.newton:maxSolverIterations"}
+    assert all("has one count" in reason for reason in reasons.values())
 
 
 def test_one_value_for_several(tmp_path):
