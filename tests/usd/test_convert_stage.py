@@ -382,6 +382,11 @@ def test_refusals(tmp_path):
         convert_stage(source, tmp_path / "out.txt")
     with pytest.raises(StageError, match="has no file"):
         convert_stage(chain(HINGE), tmp_path / "out.usda")
+    edited = Usd.Stage.Open(str(source))
+    edited.SetEditTarget(edited.GetSessionLayer())
+    edited.GetPrimAtPath("/World/l1").GetAttribute("physics:mass").Set(9.0)
+    with pytest.raises(StageError, match="the session layer has opinions"):
+        convert_stage(edited, tmp_path / "out.usda")
     wrong = saved(chain(("Revolute", (), "float newton:armature = -1")), tmp_path, "wrong.usda")
     with pytest.raises(StageError, match="must not be negative"):
         convert_stage(wrong, tmp_path / "out.usda")

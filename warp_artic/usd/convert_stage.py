@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pxr import Sdf, Usd, UsdUtils
 
+from warp_artic.errors import StageError
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.conversion import FOREIGN, Conversion
 from warp_artic.usd.convert_couplings import convert_couplings
@@ -28,11 +29,15 @@ def convert_stage(source: str | os.PathLike | Usd.Stage, output: str | os.PathLi
     of the stage.
 
     Raises:
-        StageError: The stage cannot be opened or simulated; a stage with errors is not converted.
+        StageError: The stage cannot be opened or simulated, or is not what its files say; a stage with errors is not
+            converted.
     """
     stage = open_stage(source)
     output = Path(output)
     check_output(stage, output, "converted stage")
+    session = stage.GetSessionLayer()
+    if session and not session.empty:
+        raise StageError("the session layer has opinions, which the copy would be without: move them to another layer")
     scene = read_stage(stage)
     attributes = Attributes(start_time(stage), stage_units(stage), Report())
     inventory = take_inventory(traverse(stage), attributes)
