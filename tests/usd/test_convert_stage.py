@@ -230,6 +230,34 @@ def test_what_was_overruled(tmp_path):
     assert warnings_of(result) == []
 
 
+BOTH = """
+double warpArtic:joint:angular:armature = 0.9
+float newton:armature = 0.5
+float physxJoint:armature = 0.7
+rel warpArtic:mimic:angular:leaders = </World/j1>
+double[] warpArtic:mimic:angular:gears = [3]
+double warpArtic:mimic:angular:offset = 4
+double warpArtic:mimic:angular:naturalFrequency = 20
+rel newton:mimicJoint = </World/j1>
+float newton:mimicCoef1 = 0.25
+rel physxMimicJoint:rotX:referenceJoint = </World/j1>
+float physxMimicJoint:rotX:gearing = 2
+"""
+
+
+@pytest.mark.parametrize("first, armature, gear", [("warpArtic", 0.9, 3), ("newton", 0.5, 0.25), ("physx", 0.7, -2)])
+def test_the_order_of_dialects(first, armature, gear, tmp_path):
+    """What counts in an order becomes ours, also where ours had another value."""
+    applied = ("WarpArticJointAPI:angular", "WarpArticMimicAPI:angular", "NewtonMimicAPI", "PhysxMimicJointAPI:rotX")
+    source = saved(chain(HINGE, ("Revolute", applied, BOTH)), tmp_path)
+    convert_stage(source, tmp_path / "out.usda", dialects=(first,))
+    result = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    before, after = same.compared(read_stage(source, dialects=(first,))), same.compared(read_stage(result))
+    assert before == after and foreign(result) == []
+    (tree,) = read_stage(result).articulations
+    assert tree.dofs[1].armature == pytest.approx(armature) and tree.mimics[0].gears[1] == -gear
+
+
 def test_an_envelope_without_a_drive_stays(tmp_path):
     """It has no effect; ours would make it a drive."""
     content = "float physxDrivePerformanceEnvelope:angular:maxActuatorVelocity = 200"
