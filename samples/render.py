@@ -26,6 +26,22 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
     "spherical_chain": (-50, 20, np.linspace(0, 1.0, 6), ["chain/link_5/shape"]),
     "floating_three_links": (-90, 25, np.linspace(0, 5.5, 5), ["floater/left/shape"]),
     "ragdoll": (-80, 8, np.linspace(0, 1.1, 6), ["ragdoll/head/shape"]),
+    "incline": (-40, 40, np.linspace(0, 0.9, 4), []),
+    "falling": (-90, 0, np.linspace(0, 0.7, 7), [f"{bar}/end" for bar in ("free", "damped", "bounded")]),
+    "lifts": (-82, 6, np.linspace(0, 0.9, 4), []),
+    "cranes": (-90, 0, np.linspace(0, 7, 9), [f"{crane}/load/weight" for crane in ("hasty", "gentle")]),
+    "lids": (
+        -90,
+        12,
+        [0.0, 0.3, 0.45, 0.59, 0.9],
+        [f"{box}/lid/shape" for box in ("hard", "bouncing", "soft", "slow")],
+    ),
+    "needles": (-90, 0, [0.0, 0.26, 3.0], [f"panel/{dial}/needle/pointer" for dial in ("lively", "calm", "critical")]),
+    "elevons": (212, 32, [0.0, 0.2, 2.0], ["wing/stick/grip"]),
+    "tackle": (-90, 0, [0.0, 0.55, 0.9], []),
+    "jumping_jack": (-90, 0, [0.0, 0.07, 0.16, 1.5], [f"jack/{side}_arm/limb/hand" for side in ("left", "right")]),
+    "four_dialects/warp_artic": (-90, 0, [0.0, 0.14, 0.3, 0.9], [f"{way}/upper/shape" for way in ("geared", "corded")]),
+    "four_dialects/newton": (-90, 0, [0.0, 0.14, 0.3, 0.9], [f"{way}/upper/shape" for way in ("geared", "corded")]),
     "fifty_petals": (-60, 38, [0.0, 0.45], []),
     "coupled_hand": (60, 45, [0.0, 0.07, 1.5], ["hand/index_tip/shape", "hand/little_tip/shape"]),
     "branching_tendon": (-90, 0, [0.0, 0.2, 0.4, 2.0], ["claw/left_tip/shape", "claw/right_tip/shape"]),
@@ -47,12 +63,12 @@ def main(names):
     """Draw the named samples, or all."""
     for name in names or VIEWS:
         with tempfile.TemporaryDirectory() as folder:
-            draw(bake(name, Path(folder)), name, HERE / "pictures" / f"{name}.png")
+            draw(bake(name, Path(folder)), name, HERE / "pictures" / f"{name.replace('/', '_')}.png")
 
 
 def bake(name, folder):
     """Simulate a sample for as long as its view needs; the baked stage, at 120 samples a second."""
-    scene_file, baked = HERE / "scenes" / f"{name}.usda", folder / f"{name}.usdc"
+    scene_file, baked = HERE / "scenes" / f"{name}.usda", folder / "baked.usdc"
     simulation = wa.Simulation(wa.read_stage(str(scene_file)))
     steps = int(np.ceil(max(VIEWS[name][2]) / simulation.settings.dt)) + 1
     wa.write_results(str(scene_file), simulation.record(steps), baked, frames_per_second=120)
@@ -71,23 +87,27 @@ def draw(stage, name, picture):
         prim = stage.GetPrimAtPath(f"/World/{path}")
         trail = np.array([center(stage, prim, time) for time in np.linspace(0, max(times), 400)]) @ camera.T
         axes.plot(trail[:, 0], trail[:, 1], color=INK, linewidth=0.8, alpha=0.55, zorder=1)
+    prims = [prim for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()) if prim.IsA(UsdGeom.Gprim)]
+    resting = {prim for prim in prims if is_at_rest(stage, prim, times)}
+    paint(axes, [outline(stage, prim, times[0], camera) for prim in prims if prim in resting], np.min, 1.0, 1.5)
     for order, time in enumerate(times):
         strength = 0.16 + 0.84 * (order / (len(times) - 1)) ** 1.5
-        shapes = [
-            shape
-            for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
-            for shape in outlines(stage, prim, time, camera)
-        ]
         for width, line in strands(scene, stage, time, camera):
             axes.plot(*line, color=blend(TENDON, strength), linewidth=width, zorder=2.5 + order)
-        for depth, patch, color in sorted(shapes, key=lambda item: item[0]):
-            patch.set(facecolor=blend(color, strength), edgecolor=blend((1, 1, 1), strength), linewidth=0.5)
-            patch.set_zorder(2 + order + 1e-3 * np.arctan(depth))
-            axes.add_patch(patch)
+        shapes = [outline(stage, prim, time, camera) for prim in prims if prim not in resting]
+        paint(axes, shapes, np.mean, strength, 2 + order)
     axes.autoscale_view()
     axes.margins(0.06)
     figure.savefig(picture, facecolor=PAPER, bbox_inches="tight", pad_inches=0.15)
     plt.close(figure)
+
+
+def paint(axes, shapes, depth_of, strength, order):
+    """Shapes of one pose, the farthest first; `depth_of` makes one number of the depths of a shape."""
+    for depths, patch, color in sorted(shapes, key=lambda shape: depth_of(shape[0])):
+        patch.set(facecolor=blend(color, strength), edgecolor=blend((1, 1, 1), strength), linewidth=0.5)
+        patch.set_zorder(order + 1e-3 * np.arctan(depth_of(depths)))
+        axes.add_patch(patch)
 
 
 def camera_axes(azimuth, elevation, up):
@@ -99,24 +119,31 @@ def camera_axes(azimuth, elevation, up):
     return axes[:, [0, 2, 1]] * [1, 1, -1] if up == "Y" else axes
 
 
+def pose(stage, prim, time):
+    """Matrix from the frame of a shape to the world, for rows."""
+    code = stage.GetStartTimeCode() + time * stage.GetTimeCodesPerSecond()
+    return np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(prim))
+
+
 def center(stage, prim, time):
     """World position of the middle of a shape."""
-    code = stage.GetStartTimeCode() + time * stage.GetTimeCodesPerSecond()
-    return np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(prim).ExtractTranslation())
+    return pose(stage, prim, time)[3, :3]
 
 
-def outlines(stage, prim, time, camera):
-    """Depth, outline on paper and colour of a shape: the hull of its projected points."""
-    if not prim.IsA(UsdGeom.Gprim):
-        return
-    code = stage.GetStartTimeCode() + time * stage.GetTimeCodesPerSecond()
-    world = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(prim))
+def is_at_rest(stage, prim, times):
+    """Whether a shape is at one place at all times; it is drawn once, behind what moves."""
+    return np.ptp([pose(stage, prim, time) for time in times], axis=0).max() < 1e-4
+
+
+def outline(stage, prim, time, camera):
+    """Depths, outline on paper and colour of a shape: the hull of its projected points."""
+    world = pose(stage, prim, time)
     points = surface(prim) @ world[:3, :3] + world[3, :3]
     points = points @ camera.T
     turns = np.linspace(0, 2 * np.pi, 90)
     hull = points[np.argmax(points[:, :2] @ np.array([np.cos(turns), np.sin(turns)]), axis=0), :2]
     color = prim.GetAttribute("primvars:displayColor").Get()[0]
-    yield points[:, 2].mean(), Polygon(hull), color
+    return points[:, 2], Polygon(hull), color
 
 
 def strands(scene, stage, time, camera):
@@ -126,19 +153,28 @@ def strands(scene, stage, time, camera):
     for tree in scene.articulations:
         worlds = [np.array(cache.GetLocalToWorldTransform(stage.GetPrimAtPath(link.path))) for link in tree.links]
         for tendon in tree.spatial_tendons:
-            places = [[*np.array(point.position) / unit, 1] @ worlds[point.link] for point in tendon.attachments]
-            longest = {leaf.attachment: leaf.upper / unit for leaf in tendon.leaves if np.isfinite(leaf.upper)}
+            places = [([*np.array(point.position) / unit, 1] @ worlds[point.link])[:3] for point in tendon.attachments]
+            slack = {leaf.attachment: slack_of(tendon, leaf, places, unit) for leaf in tendon.leaves}
             for index, point in enumerate(tendon.attachments):
                 if point.parent is not None:
-                    line = hanging(places[point.parent][:3], places[index][:3], longest.get(index, 0.0), camera)
-                    yield 4.0 if tendon.stiffness else 1.2, line
+                    line = hanging(places[point.parent], places[index], slack.get(index, 0.0), camera)
+                    yield 4.0 if tendon.stiffness else 1.2 * point.coefficient, line
 
 
-def hanging(start, end, longest, camera):
-    """Points on paper of a string of some length between two places: a parabola, straight when it is taut."""
+def slack_of(tendon, leaf, places, unit):
+    """How much a sub-tendon is shorter than its upper limit, in units of the stage; 0 for one that is taut."""
+    length, index = tendon.offset / unit, leaf.attachment
+    while (parent := tendon.attachments[index].parent) is not None:
+        length += tendon.attachments[index].coefficient * np.linalg.norm(places[index] - places[parent])
+        index = parent
+    return max(leaf.upper / unit - length, 0.0) if np.isfinite(leaf.upper) else 0.0
+
+
+def hanging(start, end, slack, camera):
+    """Points on paper of a string between two places: a parabola, straight when it is taut."""
     start, end = (start @ camera.T)[:2], (end @ camera.T)[:2]
     span = np.linalg.norm(end - start)
-    sag = np.sqrt(0.375 * span * max(longest - span, 0.0))
+    sag = np.sqrt(0.375 * span * slack)
     t = np.linspace(0, 1, 30)[:, None]
     return (start + t * (end - start) - 4 * sag * t * (1 - t) * [0, 1]).T
 

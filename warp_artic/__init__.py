@@ -10,7 +10,7 @@ wa.write_results("arm.usda", recording, "arm_baked.usdc")
 
 from importlib import import_module
 
-from warp_artic.usd.schemas import register_schemas
+from warp_artic.usd.schemas import register_plugins
 
 _PUBLIC = {
     "ArticError": "warp_artic.errors",
@@ -34,7 +34,7 @@ _MODULES = ("author",)
 
 __all__ = sorted((*_PUBLIC, *_MODULES))
 
-register_schemas()
+register_plugins()
 
 
 def __getattr__(name: str):

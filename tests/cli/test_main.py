@@ -33,6 +33,7 @@ def test_help_loads_neither_warp_nor_stages():
         ("simulate none.usda", 1, "none.usda: there is no such file"),
         ("inspect none.usda", 1, "none.usda: there is no such file"),
         ("check none.usda", 1, "none.usda: there is no such file"),
+        ("check README.md", 1, "README.md: cannot be read as a USD stage: its content is not that of a .usd"),
         ("simulate README.md", 1, "README.md: "),
         ("simulate {stage} --dt 0", 2, "dt: 0.0 is not a finite number above 0"),
         ("simulate {stage} --dt -1/240", 2, "dt"),

@@ -34,6 +34,26 @@ def test_simulate_command(tmp_path, monkeypatch):
     assert (tmp_path / "ragdoll_baked.usdc").exists()
 
 
+def test_gallery_commands(tmp_path, monkeypatch, capsys):
+    """The commands of the gallery run as written."""
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    monkeypatch.chdir(tmp_path)
+    lines = re.findall(r"^warp-artic (.*?)(?: *#.*)?$", GALLERY, re.M)
+    assert len(lines) == 6
+    assert [line for line in lines if main(shlex.split(line)) != 0] == []
+    written = Path("fingers.usda").read_text()
+    assert "warpArtic:tendon:cord:length.timeSamples" in written and Path("ours.usda").exists()
+
+
+def test_every_sample_is_in_the_gallery():
+    """With its file, its picture and a row of its own."""
+    scenes = {
+        f"scenes/{path.relative_to(ROOT / 'samples/scenes')}" for path in (ROOT / "samples/scenes").rglob("*.usda")
+    }
+    pictures = {f"pictures/{path.name}" for path in (ROOT / "samples/pictures").iterdir()}
+    assert scenes | pictures <= set(re.findall(r"\]\(([^)#]+)\)", GALLERY))
+
+
 def test_every_option_is_listed():
     """The table of options has exactly those of the command."""
     commands = command_line()._subparsers._group_actions[0].choices

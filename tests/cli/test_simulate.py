@@ -1,6 +1,7 @@
 """`warp-artic simulate` from a stage to its results."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -122,6 +123,8 @@ def test_forces_are_recorded_where_asked_for(tmp_path, capsys):
     dof = np.abs(recording.joint_drive_force).max(axis=(0, 1)).argmax()
     largest = np.abs(recording.joint_drive_force[..., dof]).max()
     assert f"forces     drive at most {largest:.4g} N m at {recording.joint_names[dof]}" in written
+    loads = np.linalg.norm(recording.link_incoming_joint_force[..., :3], axis=-1).max(axis=(0, 1))
+    assert f"joints carry at most {loads.max():.4g} N into {recording.link_names[loads.argmax()]}" in written
     assert (
         f"at most {np.abs(recording.mimic_error[..., 4]).max():.3g} rad; {recording.mimic_force[-1, 0, 4]:.4g} N m"
         in written
@@ -132,13 +135,33 @@ def test_forces_are_recorded_where_asked_for(tmp_path, capsys):
     assert "\nforces" not in written and f"mimic      {recording.mimic_names[0]}  C " in written
 
 
+def test_inputs_go_before_targets_over_time(tmp_path):
+    """The stage moves the target of a dof; the inputs hold it."""
+    stage = Usd.Stage.Open(Usd.Stage.Open("samples/scenes/arm.usda").Flatten())
+    driven = next(prim for prim in stage.Traverse() if prim.HasAttribute("drive:angular:physics:targetPosition"))
+    target = driven.GetAttribute("drive:angular:physics:targetPosition")
+    start = target.Get()
+    target.Set(start, 0.0)
+    target.Set(start + 40.0, 24.0)
+    moving = tmp_path / "moving.usda"
+    stage.Export(str(moving))
+    follows = simulate(tmp_path, str(moving), "--steps", "240")
+    index = follows.joint_names.index(str(driven.GetPath()))
+    inputs = tmp_path / "inputs.json"
+    held = {"drive_position_target": {str(driven.GetPath()): math.radians(start)}}
+    inputs.write_text(json.dumps(held))
+    stays = simulate(tmp_path, str(moving), "--steps", "240", "--inputs", str(inputs))
+    gained = follows.joint_position[-1, 0, index] - stays.joint_position[-1, 0, index]
+    assert math.degrees(gained) == pytest.approx(40.0, abs=15.0)
+
+
 def test_the_summary_says_how_tendons_are(tmp_path, capsys):
     """A taut string is above its limit and pulls."""
     inputs = tmp_path / "inputs.json"
     inputs.write_text(json.dumps({"joint_position": {"/World/gantry/down": -0.5}}))
     recording = simulate(tmp_path, "samples/scenes/string.usda", "--steps", "0", "--inputs", str(inputs))
     length, force = recording.tendon_length[0, 0, 0], recording.tendon_force[0, 0, 0]
-    line = f"tendon     /World/gantry/weight:end  {length:.6g} m, {force:.4g} N, above its limits"
+    line = f"tendon     /World/gantry/string/hook/end  {length:.6g} m, {force:.4g} N, above its limits"
     assert length > 1.0 and line in capsys.readouterr().out
 
 

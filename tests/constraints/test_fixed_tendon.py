@@ -91,6 +91,7 @@ def test_length_and_force_at_random_states(seed, options, force):
     c[list(tendon.dofs)] = tendon.coefficients
     L, S = 0.2 + c @ state.joint_position, c @ state.joint_velocity
     np.testing.assert_allclose(simulation.state.tendon_length.numpy(), [[L]], rtol=1e-12)
+    np.testing.assert_allclose(simulation.state.tendon_speed.numpy(), [[S]], rtol=1e-12)
     np.testing.assert_allclose(simulation.state.tendon_force.numpy(), [[force(L, S)]], rtol=1e-11, atol=1e-12)
 
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
-from tests.oracles.dense_step import DenseStep, put, state_of
+from tests.oracles.dense_step import put
 from warp_artic import SettingsError, Simulation, SolverSettings
-from warp_artic.description.drive import Drive, DriveKind
+from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
-from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 from warp_artic.model.families import Family
@@ -34,136 +35,6 @@ def force_of(recording, part, record=-1, environment=0):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def bounds_of(joint, place, balls):
-    """Limits of a joint, and its cone: hard, soft and bouncing stops in turn; of ball joints only where `balls`."""
-    if len(joint.dofs) == 1:
-        kinds = (
-            Limit(lower=-0.2, upper=0.1),
-            Limit(lower=-0.4, upper=0.3, stiffness=300.0, damping=2.0),
-            Limit(lower=-0.1, upper=0.2, restitution=0.5, bounce_threshold=0.1),
-        )
-        return [kinds[place % 3]], None
-    if len(joint.dofs) == 2:
-        return [Limit(lower=-0.3, upper=0.2)] * 2, None
-    if not (balls and joint.dofs):
-        return [None] * len(joint.dofs), None
-    twist = Limit(lower=-0.1, upper=0.15)
-    if place % 2:
-        return [twist, None, None], ConeLimit(angle_1=0.2, angle_2=0.15)
-    return [twist, Limit(lower=-0.15, upper=0.15), Limit(lower=-0.1, upper=0.1)], None
-
-
-def bounded(tree, balls):
-    """The tree with limits of every kind, counted among the joints with as many dofs."""
-    joints, places = [], {0: 0, 1: 0, 2: 0, 3: 0}
-    for joint in tree.joints:
-        count = len(joint.dofs)
-        limits, cone = bounds_of(joint, places[count], balls)
-        places[count] += 1
-        dofs = tuple(trees.replace(dof, limit=limit) for dof, limit in zip(joint.dofs, limits))
-        joints.append(trees.replace(joint, dofs=dofs, cone_limit=cone))
-    return trees.replace(tree, joints=tuple(joints))
-
-
-def coupled(rng, tree):
-    """The tree with fixed tendons, a branching spatial one, a hard and a compliant mimic joint, on single dofs."""
-    single = [tree.dofs.index(joint.dofs[0]) for joint in tree.joints if len(joint.dofs) == 1]
-    chosen = [int(dof) for dof in rng.permutation(single)]
-    fixed = tuple(
-        FixedTendon(
-            name=f"/World/fixed_{k}",
-            dofs=tuple(chosen[2 * k : 2 * k + 3]),
-            coefficients=(1.0, -0.5, 0.7),
-            force_coefficients=(1.0, -0.2, 0.9),
-            stiffness=200.0,
-            damping=2.0,
-            limit_stiffness=1e3,
-            lower=-0.05,
-            upper=0.05,
-        )
-        for k in range(2)
-    )
-    attachments = tuple(
-        Attachment(
-            name=f"/World/a{k}",
-            link=int(rng.integers(len(tree.links))),
-            position=tuple(map(float, rng.normal(size=3) * 0.2)),
-            parent=parent,
-        )
-        for k, parent in enumerate((None, 0, 1, 1))
-    )
-    leaves = (
-        TendonLeaf(attachment=2, rest_length=0.4, upper=0.5),
-        TendonLeaf(attachment=3, rest_length=0.5, lower=9.0),
-    )
-    gains = {"stiffness": 100.0, "damping": 1.0, "limit_stiffness": 500.0}
-    spatial = SpatialTendon(name="/World/spatial", attachments=attachments, leaves=leaves, **gains)
-    hard = Mimic(name="/World/hard", dofs=(chosen[5], chosen[0]), gears=(1.0, -0.8))
-    soft = Mimic(
-        name="/World/soft",
-        dofs=(chosen[6], chosen[1]),
-        gears=(1.0, 0.5),
-        natural_frequency=30.0,
-        damping_ratio=0.3,
-    )
-    return trees.replace(tree, fixed_tendons=fixed, spatial_tendons=(spatial,), mimics=(hard, soft))
-
-
-def busy_tree(rng, balls=True):
-    """A floating tree with every joint type and every family; limits of ball joints only where `balls`."""
-    tree = trees.random_articulation(rng, 18, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
-    count = len(tree.dofs)
-    drives = [
-        Drive(
-            kind=DriveKind.ACCELERATION if k % 5 == 0 else DriveKind.FORCE,
-            stiffness=float(rng.uniform(5, 100)),
-            damping=float(rng.uniform(0.5, 5)),
-            position_target=float(rng.normal()),
-            max_force=3.0 if k % 3 == 0 else np.inf,
-            max_velocity=2.0 if k % 7 == 0 else np.inf,
-            velocity_gradient=0.1 if k % 7 == 0 else 0.0,
-        )
-        for k in range(count)
-    ]
-    frictions = [
-        Friction(static_effort=0.3, dynamic_effort=0.2, viscous=0.4, coefficient=0.01 * (k % 3)) for k in range(count)
-    ]
-    tree = trees.with_dofs(
-        tree,
-        drive=drives,
-        friction=[friction if k % 2 == 0 else None for k, friction in enumerate(frictions)],
-        velocity_limit=[0.5 if k % 6 == 0 else np.inf for k in range(count)],
-    )
-    links = tuple(
-        trees.replace(
-            link, max_linear_velocity=0.5 if k == 5 else np.inf, max_angular_velocity=0.5 if k == 9 else np.inf
-        )
-        for k, link in enumerate(tree.links)
-    )
-    return coupled(rng, bounded(trees.replace(tree, links=links), balls))
-
-
-def lacking(simulation, before, middle, efforts, wrench, lateness):
-    """M (v+ - v) / h + c + g - efforts - J^T wrench of the step that has ended, by dense matrices, shape (N).
-
-    `before` is the state at its start and `middle` (N) the velocities with which links were placed; v+ of ball joints
-    is what it was `lateness` (N) [s] before the axes in which it is public.
-    """
-    tree, settings = simulation.scene.articulations[0], simulation.settings
-    step = DenseStep(tree, settings.dt, settings.integrator)
-    v = rigid.velocity(tree, before)
-    placed = step.place(before, middle)
-    after = step.turned(rigid.velocity(tree, state_of(simulation)), v, -lateness)
-    inertial = rigid.mass_matrix(placed) @ (after - v) / settings.dt + rigid.coriolis_effort(placed)
-    given = np.concatenate([np.zeros(step.base), efforts]) + rigid.external_effort(placed, wrench)
-    return inertial + rigid.gravity_effort(placed) - given
-
-
-def kept(simulation, name):
-    """What the last step has left in the work space for each dof of the only environment, shape (N)."""
-    return getattr(simulation._groups[0].arrays.work, name).numpy()[:, 0]
-
-
 @pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
 @pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
 def test_the_parts_are_what_the_equation_of_motion_lacks(solver, integrator):
@@ -172,36 +43,18 @@ def test_the_parts_are_what_the_equation_of_motion_lacks(solver, integrator):
     # In substeps of a midpoint step the axes of ball joints at stops turn each time.
     tree = busy_tree(rng, balls=(solver, integrator) != ("tgs", "midpoint"))
     simulation = simulate(tree, solver=solver, integrator=integrator)
-    base, count = 6, len(tree.dofs)
-    state = trees.random_state(rng, tree)
-    put(simulation, trees.replace(state, joint_position=0.15 * state.joint_position))
-    efforts, wrench = rng.normal(size=count), rng.normal(size=(len(tree.links), 6))
-    simulation.control.joint_effort.assign(efforts[:, None])
-    simulation.control.link_external_force.assign(wrench[:, :, None])
+    efforts, wrench = disturb(rng, simulation)
     largest = {part: 0.0 for part in PARTS}
     for k in range(12):
-        before = state_of(simulation)
-        has_middle = integrator == "midpoint"
-        recording = simulation.record(1, forces=True)
-        middle = kept(simulation, "v_middle") if has_middle else rigid.velocity(tree, before)
-        lateness = H * (longest_of(tree, kept(simulation, "share")) - 0.5) * has_middle
-        if solver == "tgs" and k == 0 and has_middle:
+        taken = StepTaken(simulation)
+        if solver == "tgs" and k == 0 and integrator == "midpoint":
             continue
-        found = lacking(simulation, before, middle, efforts, wrench, np.full(base + count, 0.0) + lateness)
-        parts = {part: force_of(recording, part) for part in PARTS}
+        found = rigid.inverse_dynamics(taken.placed, taken.acceleration, wrench)[6:] - efforts
+        parts = {part: force_of(taken.recording, part) for part in PARTS}
         scale = sum(np.abs(force).max() for force in parts.values())
-        np.testing.assert_allclose(sum(parts.values()), found[base:], rtol=0.0, atol=1e-9 * scale)
+        np.testing.assert_allclose(sum(parts.values()), found, rtol=0.0, atol=1e-9 * scale)
         largest = {part: max(largest[part], np.abs(parts[part]).max()) for part in PARTS}
     assert min(largest.values()) > 1e-2
-
-
-def longest_of(tree, shares):
-    """The largest share of the dofs of each joint, for each of them, shape (N)."""
-    longest = shares.copy()
-    for part in rigid.dof_slices(tree):
-        own = slice(6 + part.start, 6 + part.stop)
-        longest[own] = shares[own].max(initial=0.0)
-    return longest
 
 
 def test_the_busy_tree_has_every_family():

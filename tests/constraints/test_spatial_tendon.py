@@ -158,6 +158,8 @@ def test_length_and_force_at_random_states(seed, everywhere, options, leaf):
         delta = max(end.lower - L, 0.0) + min(end.upper - L, 0.0)
         force = tendon.stiffness * (end.rest_length - L) - tendon.damping * S + tendon.limit_stiffness * delta
         np.testing.assert_allclose(simulation.state.tendon_length.numpy()[index, 0], L, rtol=1e-12)
+        speed = sum(weights[k] * rates[k] for k in chain)
+        np.testing.assert_allclose(simulation.state.tendon_speed.numpy()[index, 0], speed, rtol=1e-7, atol=1e-7)
         np.testing.assert_allclose(simulation.state.tendon_force.numpy()[index, 0], force, rtol=1e-7, atol=1e-7)
 
 

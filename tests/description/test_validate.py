@@ -94,7 +94,7 @@ ROTATIONS = tuple(Dof(name=f"/j:{axis.value}", axis=axis) for axis in (Axis.ROT_
             "/j: cone angle 0 rad must be positive",
         ),
         (scene(joint=replace(JOINT, child=3)), "/j: joins link -1 to link 3 of 1"),
-        (scene(link_names=("/x",)), "scene: link names do not list the links of the articulations"),
+        (scene(link_names=("/x",)), "scene: link names must list each link of the articulations once"),
     ],
 )
 def test_each_rule(broken, sentence):
@@ -116,9 +116,9 @@ def tree(*joints: tuple[int, int]) -> Scene:
     "broken, sentence",
     [
         (tree((0, 1)), "/tree: must have one root, a free link or a joint to the world; found /a, /c"),
-        (tree((0, 1), (0, 1), (1, 2)), "/b: has several inbound joints: /j0, /j1"),
+        (tree((0, 1), (0, 1), (1, 2)), "/b: has several inbound joints, must have one: /j0, /j1"),
         (tree((1, 0), (2, 1), (0, 2)), "/tree: must have one root, a free link or a joint to the world; found none"),
-        (tree((WORLD, 0), (2, 1), (1, 2)), "/tree: cycle in the tree through /b"),
+        (tree((WORLD, 0), (2, 1), (1, 2)), "/tree: cycle through /b: joints must form a tree"),
     ],
 )
 def test_topology(broken, sentence):
@@ -132,7 +132,8 @@ def test_same_name_twice():
     """Links and dofs have names of their own."""
     double = scene()
     double = replace(double, articulations=double.articulations * 2, link_names=("/a", "/a"), dof_names=("/j", "/j"))
-    assert {finding.message for finding in findings(double)} == {"2 links have this name", "2 dofs have this name"}
+    sentences = {f"2 {kind} have this name; names must differ" for kind in ("links", "dofs")}
+    assert {finding.message for finding in findings(double)} == sentences
 
 
 def test_triangle_inequality_is_a_warning():

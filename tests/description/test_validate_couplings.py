@@ -43,12 +43,15 @@ def test_valid_couplings():
 @pytest.mark.parametrize(
     "changes, sentence",
     [
-        ({"dofs": (0, 3)}, "/t: couples dof 3, but the articulation has 3 dofs"),
-        ({"dofs": (-1, 0)}, "/t: couples dof -1, but the articulation has 3 dofs"),
+        ({"dofs": (0, 3)}, "/t: couples dof 3, but the articulation has 3 dofs, counted from 0"),
+        ({"dofs": (-1, 0)}, "/t: couples dof -1, but the articulation has 3 dofs, counted from 0"),
         ({"dofs": (1, 1)}, "/t: couples {1} 2 times; once is allowed"),
-        ({"coefficients": (1.0,)}, "/t: has 1 coefficients for 2 dofs"),
-        ({"force_coefficients": (1.0,) * 3}, "/t: has 3 force coefficients for 2 dofs"),
-        ({"dofs": (), "coefficients": (), "force_coefficients": ()}, "/t: the fixed tendon has no dof"),
+        ({"coefficients": (1.0,)}, "/t: has 1 coefficients for 2 dofs, must have one for each"),
+        ({"force_coefficients": (1.0,) * 3}, "/t: has 3 force coefficients for 2 dofs, must have one for each"),
+        (
+            {"dofs": (), "coefficients": (), "force_coefficients": ()},
+            "/t: the fixed tendon has no dof, must have at least one",
+        ),
         ({"coefficients": (1.0, NAN)}, "/t: one of its coefficients is nan, must be finite"),
         ({"force_coefficients": (INF, 1.0)}, "/t: one of its force coefficients is inf, must be finite"),
         ({"stiffness": -1.0}, "/t: stiffness -1 N/m must be finite and not negative"),
@@ -69,7 +72,7 @@ def test_fixed_tendons(changes, sentence):
 @pytest.mark.parametrize(
     "changes, sentence",
     [
-        ({"attachments": (ROOT, MID, replace(END, link=3))}, "/e: the attachment is on link 3 of 3"),
+        ({"attachments": (ROOT, MID, replace(END, link=3))}, "/e: the attachment is on link 3 of 3, counted from 0"),
         ({"attachments": (ROOT, MID, replace(END, parent=None))}, "/r: attachment 2 has no parent; the root alone"),
         ({"attachments": (replace(ROOT, parent=0), MID, END)}, "/r: the first attachment has a parent; the root alone"),
         ({"attachments": (ROOT, replace(MID, parent=2), END)}, "/r: the parent of attachment 1 is 2; a parent comes"),
@@ -97,9 +100,9 @@ def test_spatial_tendons(changes, sentence):
     "changes, sentence",
     [
         ({"dofs": (0,), "gears": (1.0,)}, "/m: the mimic joint has 1 dofs; it needs a follower and one to follow"),
-        ({"dofs": (0, 7)}, "/m: couples dof 7, but the articulation has 3 dofs"),
+        ({"dofs": (0, 7)}, "/m: couples dof 7, but the articulation has 3 dofs, counted from 0"),
         ({"dofs": (2, 2)}, "/m: couples {2} 2 times; once is allowed"),
-        ({"gears": (1.0,)}, "/m: has 1 gears for 2 dofs"),
+        ({"gears": (1.0,)}, "/m: has 1 gears for 2 dofs, must have one for each"),
         ({"gears": (0.0, 1.0)}, "/m: the gear of the follower is 0; it must not be"),
         ({"gears": (1.0, NAN)}, "/m: one of its gears is nan, must be finite"),
         ({"offset": INF}, "/m: offset inf must be finite"),
@@ -115,7 +118,7 @@ def test_mimics(changes, sentence):
 
 def test_names_are_given_once():
     """Reports go by name, so no two tendons of a kind, attachments or mimic joints share one."""
-    assert sentences(fixed_tendons=(FIXED, FIXED)) == ["/t: 2 fixed tendons have this name"]
-    assert sentences(mimics=(MIMIC, MIMIC)) == ["/m: 2 mimic joints have this name"]
+    assert sentences(fixed_tendons=(FIXED, FIXED)) == ["/t: 2 fixed tendons have this name; names must differ"]
+    assert sentences(mimics=(MIMIC, MIMIC)) == ["/m: 2 mimic joints have this name; names must differ"]
     doubled = sentences(spatial_tendons=(SPATIAL, replace(SPATIAL, name="/other")))
-    assert "/e: 2 attachments have this name" in doubled
+    assert "/e: 2 attachments have this name; names must differ" in doubled

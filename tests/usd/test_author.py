@@ -29,23 +29,23 @@ def authored(header: str) -> Usd.Stage:
         target_position=20,
         max_velocity=200,
         velocity_gradient=0.5,
-        velocity_resistance=0.02,
+        velocity_resistance=0.03125,
     )
     author.joint(
         stage,
         "/World/j1",
-        armature=0.3,
-        static_friction_effort=0.4,
-        dynamic_friction_effort=0.2,
-        viscous_friction_coefficient=0.01,
+        armature=0.25,
+        static_friction_effort=0.5,
+        dynamic_friction_effort=0.25,
+        viscous_friction_coefficient=0.0078125,
         velocity_limit=500,
         limit_stiffness=30,
-        limit_damping=0.7,
+        limit_damping=0.75,
         position=12,
         velocity=-30,
     )
     for axis in ("rotX", "rotY", "rotZ"):
-        author.joint(stage, "/World/j4", axis, armature=0.1)
+        author.joint(stage, "/World/j4", axis, armature=0.125)
     author.mimic(
         stage, "/World/j2", ["/World/j1"], gears=[2], offset=5, natural_frequency=40, damping_ratio=0.6, enabled=True
     )

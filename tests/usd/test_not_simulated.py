@@ -97,11 +97,21 @@ def test_unknown_attributes_and_schemas():
         "float physxJoint:nonsense = 1\nfloat newton:nonsense = 1", applied=("PhysxNonsenseAPI", "NewtonNonsenseAPI")
     )
     assert warnings_of(stage) == [
+        "/World/hinge: the schema NewtonNonsenseAPI is not used",
         "/World/hinge.newton:nonsense: is not used",
         "/World/hinge.physxJoint:nonsense: is not used",
-        "/World/hinge: the schema NewtonNonsenseAPI is not used",
     ]
     assert "/World/hinge: the schema PhysxNonsenseAPI is not used" in notes_of(stage)
+
+
+def test_schemas_of_joints_elsewhere():
+    """A schema of joints on a link, and one of an axis that names none, have no effect and say so."""
+    stage = pendulum(applied=("PhysicsDriveAPI",), rod_applied=("PhysicsDriveAPI:angular", "PhysxJointAPI"))
+    assert warnings_of(stage) == [
+        "/World/rod: the schema PhysicsDriveAPI:angular is not used: it is no joint",
+        "/World/rod: the schema PhysxJointAPI is not used: it is no joint",
+        "/World/hinge: the schema PhysicsDriveAPI is not used: it names no axis, as PhysicsDriveAPI:angular does",
+    ]
 
 
 def test_attributes_of_contacts_and_engines_are_notes():
@@ -111,6 +121,16 @@ def test_attributes_of_contacts_and_engines_are_notes():
     assert any(
         text.startswith("/World.physxArticulation:enabledSelfCollisions: is not used") for text in notes_of(stage)
     )
+
+
+def test_solver_parameters_of_colliders_are_notes():
+    """By the same names as those of constraints, which are warnings; so are the frictions of rolling and of turning."""
+    text = "double[] mjc:solref = [0.01, 1]\n"
+    shape = f'def Sphere "ball" {schemas("PhysicsCollisionAPI", "MjcCollisionAPI")} {{\n{text}}}\n'
+    material = f'def Material "m" {schemas("NewtonMaterialAPI")} {{\nfloat newton:rollingFriction = 0.1\n}}\n'
+    stage = pendulum(rod=shape + material)
+    assert warnings_of(stage) == []
+    assert any(one.startswith("/World/rod/ball.mjc:solref: is not used") for one in notes_of(stage))
 
 
 def test_other_attributes_are_not_our_business():

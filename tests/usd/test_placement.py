@@ -63,6 +63,17 @@ def test_non_uniform_scale_along_the_axes_is_fine():
     assert link_of(read_stage(stage), "/parent/box").center_of_mass == pytest.approx((1, 2, 3))
 
 
+def test_ops_that_are_not_there():
+    """USD passes over an op in the order that the prim has not; that is said. One of no known kind is an error."""
+    stage = open_text(
+        body("box", 'uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]', at=(1, 2, 3))
+    )
+    assert warnings_of(stage) == ["/box.xformOpOrder: names xformOp:scale, which the prim has not: USD passes over it"]
+    assert link_of(read_stage(stage), "/box").pose.position == (1, 2, 3)
+    content = 'double3 xformOp:odd = (1, 2, 3)\nuniform token[] xformOpOrder = ["xformOp:odd"]'
+    assert "/box: its transform ops cannot be read" in errors_of(open_text(body("box", content)))
+
+
 def test_shear_is_an_error():
     """A non-uniform scale above a rotated body shears it; the error names the prim."""
     turned = body(

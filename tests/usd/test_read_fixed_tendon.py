@@ -225,11 +225,11 @@ def axis_of(word: str) -> str:
                 ("Revolute", (ROOT,), CONTENT),
                 more=joint("loop", "Revolute", "/World/l0", "/World/l1", "bool physics:jointEnabled = 0", (AXIS,)),
             ),
-            "/World/loop: is an axis of the fixed tendon t, but in no articulation",
+            "/World/loop: is an axis of the fixed tendon t, but in no articulation; must be a joint of one",
         ),
         (
             finger(("Revolute", (ROOT,), CONTENT), more=f'def Xform "frame" {schemas(AXIS)} {{\n}}\n'),
-            "/World/frame: is an axis of the fixed tendon t, but no joint",
+            "/World/frame: is an axis of the fixed tendon t, but no joint; must be a joint of one",
         ),
         (
             pair("float physxTendon:t:stiffness = -1"),

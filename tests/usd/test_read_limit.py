@@ -29,7 +29,8 @@ def test_inverted_limit_is_an_error(kind):
     """The error names the joint and both limits."""
     (error,) = errors_of(pendulum("float physics:lowerLimit = 10\nfloat physics:upperLimit = -10", kind))
     assert error == (
-        "/World/hinge: its limits are inverted: physics:lowerLimit = 10.0 is above physics:upperLimit = -10.0"
+        "/World/hinge: its limits are inverted: physics:lowerLimit = 10.0 is above physics:upperLimit = -10.0, "
+        "must not be"
     )
 
 

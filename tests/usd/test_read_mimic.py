@@ -99,6 +99,12 @@ def test_equal_values_in_two_dialects():
     assert mimic_of(same).natural_frequency == 5.0
     assert mimic_of(same).offset == pytest.approx(20 * DEGREE)
     assert not [text for text in warnings_of(same) if "gives" in text]
+    readings = inspect_stage(same).readings["/World/follow"]
+    assert {one.field: one.dialect for one in readings if one.field.startswith("mimic_")} == {
+        "mimic_coef0": "newton",
+        "mimic_coef1": "newton",
+        "mimic_natural_frequency": "physx",
+    }
     other = robot(applied=("NewtonMimicAPI", PHYSX), content=content.format(offset=45))
     assert mimic_of(other).offset == pytest.approx(20 * DEGREE)
     assert mimic_of(other).natural_frequency == 0.0
@@ -149,8 +155,12 @@ def test_errors_of_references(dialect, name):
     """A mimic joint follows one other dof of its articulation."""
     where = f"/World/follow.{name}"
     assert errors_of(dialect(reference="")) == [f"{where}: leads to 0 joints, must lead to one"]
-    assert errors_of(dialect(reference="/World/none")) == [f"{where}: leads to /World/none, which is no joint"]
-    assert errors_of(dialect(reference="/World/base")) == [f"{where}: leads to /World/base, which is no joint"]
+    assert errors_of(dialect(reference="/World/none")) == [
+        f"{where}: leads to /World/none, which is no joint; must lead to one"
+    ]
+    assert errors_of(dialect(reference="/World/base")) == [
+        f"{where}: leads to /World/base, which is no joint; must lead to one"
+    ]
     assert errors_of(dialect(reference="/World/held")) == [
         f"{where}: /World/held is a fixed joint: it has no axis to couple"
     ]
@@ -158,7 +168,8 @@ def test_errors_of_references(dialect, name):
         f"{where}: leads to /World/follow: a joint cannot mimic itself"
     ]
     assert errors_of(dialect(reference="/other", more=ALONE)) == [
-        f"{where}: leads to /other, which is not a joint of the articulation /World, as /World/follow is"
+        f"{where}: leads to /other, which is not a joint of the articulation /World, as /World/follow is; "
+        "must lead to one"
     ]
 
 
@@ -203,11 +214,11 @@ def test_errors_of_references(dialect, name):
         ),
         (
             robot(more=joint("off", "Revolute", "/World/base", "/World/a", "bool physics:jointEnabled = 0", (PHYSX,))),
-            "/off: is a mimic joint (rotX), but in no articulation",
+            "/off: is a mimic joint (rotX), but in no articulation; must be a joint of one",
         ),
         (
             robot(more=f'def Xform "frame" {schemas("NewtonMimicAPI")} {{\n}}\n'),
-            "/frame: is a mimic joint, but no joint",
+            "/frame: is a mimic joint, but no joint; must be a joint of one",
         ),
     ],
 )

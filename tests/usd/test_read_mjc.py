@@ -279,10 +279,15 @@ def site(name: str, at: tuple, applied: str = "MjcSiteAPI") -> str:
     return f'def Xform "{name}" {schemas(applied)} {{\ndouble3 xformOp:translate = {at}\n{order}\n}}\n'
 
 
-def routed(content: str, applied: str = "MjcSiteAPI", path: str = "</World/l0/a>, </World/l1/b>, </World/l2/c>"):
+def routed(
+    content: str,
+    applied: str = "MjcSiteAPI",
+    path: str = "</World/l0/a>, </World/l1/b>, </World/l2/c>",
+    kinds=(HINGE, HINGE),
+):
     links = {0: site("a", (0, 0, 0.5)), 1: site("b", (0, 0.25, 0), applied), 2: site("c", (1, 0, 0))}
     more = f'def MjcTendon "t" {{\nrel mjc:path = [{path}]\n{content}\n}}\n'
-    return chain(HINGE, HINGE, more=more, links=links)
+    return chain(*kinds, more=more, links=links)
 
 
 def test_tendon_through_sites():
@@ -299,6 +304,34 @@ def test_tendon_through_sites():
     assert (found.stiffness, found.all_segments) == (30.0, True)
     assert [(leaf.attachment, leaf.rest_length) for leaf in found.leaves] == [(2, 1.5)]
     assert tree_of(routed("")).spatial_tendons[0].leaves[0].rest_length is None
+
+
+def test_rest_length_through_sites_where_springs_rest():
+    """Without a length of the spring it is that at the springrefs, as in MuJoCo, wherever the joints start."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """
+    <mujoco><compiler angle="degree"/><worldbody><body><freejoint/><geom size=".1"/><site name="a" pos="0 0 .5"/>
+    <body pos="1 0 0"><joint axis="1 0 0" ref="10" springref="50"/><geom size=".1"/><site name="b" pos="0 .25 0"/>
+    <body pos="1 0 0"><joint type="slide" axis="1 0 0" springref="0.3"/><geom size=".1"/><site name="c" pos="1 0 0"/>
+    </body></body></body></worldbody>
+    <tendon><spatial stiffness="3"><site site="a"/><site site="b"/><site site="c"/></spatial></tendon></mujoco>
+    """
+    expected = mujoco.MjModel.from_xml_string(text).tendon_lengthspring[0, 0]
+    first = ("Revolute", ("MjcJointAPI",), "double mjc:ref = 10\ndouble mjc:springref = 50")
+    second = ("Prismatic", ("MjcJointAPI",), "double mjc:springref = 0.3")
+    (found,) = tree_of(routed("double mjc:stiffness = 3", kinds=(first, second))).spatial_tendons
+    assert found.leaves[0].rest_length == pytest.approx(expected, rel=1e-9)
+
+
+def test_limits_beside_a_reference():
+    """Limits are those of UsdPhysics, about the authored poses, which is said where MuJoCo counts from elsewhere."""
+    bounds = "float physics:lowerLimit = -20\nfloat physics:upperLimit = 40\n"
+    stage = hinge(bounds + "double mjc:ref = 10")
+    assert tree_of(stage).dofs[0].limit.upper == pytest.approx(40 * DEGREE)
+    found = [one for one in inspect_stage(stage).diagnostics if one.rule == "limit-reference"]
+    assert [one.path for one in found] == ["/World/hinge.mjc:ref"]
+    for content in (bounds, bounds + "double mjc:ref = 0", "double mjc:ref = 10"):
+        assert not [one for one in inspect_stage(hinge(content)).diagnostics if one.rule == "limit-reference"]
 
 
 @pytest.mark.parametrize(
@@ -358,7 +391,8 @@ def test_equality_brings_the_mimic_of_newton():
 def test_equality_with_higher_terms():
     stage = equality("double mjc:coef3 = 0.5")
     assert tree_of(stage).mimics == ()
-    assert warnings_of(stage) == ["/World/j2: an equality of joints that is not linear: not simulated yet"]
+    terms = "mjc:coef2 = 0, mjc:coef3 = 0.5, mjc:coef4 = 0"
+    assert warnings_of(stage) == [f"/World/j2: an equality of joints that is not linear ({terms}): not simulated yet"]
 
 
 def test_scene():

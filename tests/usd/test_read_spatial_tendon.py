@@ -232,7 +232,7 @@ TIED = [point("root", "r")], [point("leaf", "e", "l0:r")]
         ),
         (
             chain(*TIED, more=f'def Xform "frame" {schemas("PhysxTendonAttachmentLeafAPI:f")} {{\n}}\n'),
-            ["/World/frame: has the tendon leaf f, but is no link of an articulation"],
+            ["/World/frame: has the tendon leaf f, but is no link of an articulation, must be one"],
         ),
         (
             chain([point("root", "r", "", "float damping = -1")], [point("leaf", "e", "l0:r")]),

@@ -120,7 +120,7 @@ def test_turn_within_the_limits():
 def test_start_outside_the_limit_is_reported():
     """A start beyond the limit is reported with the amount."""
     stage = pendulum("float physics:upperLimit = 10", rod=turned((15, 0, 0)))
-    assert warnings_of(stage) == ["/World/hinge: starts 5 degrees outside its limit"]
+    assert warnings_of(stage) == ["/World/hinge: starts at 15, 5 degrees outside its limit of -inf to 10"]
 
 
 def test_velocity_from_bodies():

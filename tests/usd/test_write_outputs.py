@@ -46,6 +46,7 @@ def measured(scene: Scene, stage_tendons=(), stage_mimics=(), **absent) -> Recor
         "joint_drive_force": 3.0 * ramp(D),
         "link_incoming_joint_force": ramp(len(links), 6),
         "tendon_length": 5.0 * ramp(N),
+        "tendon_speed": 4.0 * ramp(N),
         "tendon_force": 6.0 * ramp(N),
         "mimic_error": 7.0 * ramp(M),
     }
@@ -101,7 +102,7 @@ def test_joints_between_frames(header, tmp_path):
 
 @pytest.mark.parametrize("header", [SI, SMALL_UNITS])
 def test_tendons_between_frames(header, tmp_path):
-    """Length and force, on our prim, and under the name of a tendon in another schema on its joint."""
+    """Length, speed and force, on our prim, and under the name of a tendon in another schema on its joint."""
     root = ("Revolute", ("PhysxTendonAxisRootAPI:flexor",), "float[] physxTendon:flexor:gearing = [0.01]")
     source = saved(chain(root, SLIDE, header=TIMES + header, more=prim("FixedTendon", "t", FIXED)), tmp_path)
     recording = measured(read_stage(str(source)), stage_tendons=("/World/j1:flexor", "/World/t"))
@@ -110,6 +111,8 @@ def test_tendons_between_frames(header, tmp_path):
     for number, prefix in enumerate(("/World/j1.warpArtic:tendon:flexor:", "/World/t.warpArtic:"), 1):
         found = stage.GetAttributeAtPath(f"{prefix}length").Get(3 + 2.5)
         assert found == pytest.approx(0.625 * number * t / length, rel=1e-12)
+        found = stage.GetAttributeAtPath(f"{prefix}speed").Get(3 + 2.5)
+        assert found == pytest.approx(0.5 * number * t / length, rel=1e-12)
         found = stage.GetAttributeAtPath(f"{prefix}force").Get(3 + 2.5)
         assert found == pytest.approx(0.75 * number * t / (mass * length), rel=1e-12)
     applied = stage.GetPrimAtPath("/World/j1").GetPrimTypeInfo().GetAppliedAPISchemas()

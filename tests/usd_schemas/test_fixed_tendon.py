@@ -144,15 +144,22 @@ def test_readings_tell_where_values_come_from():
     "content, error",
     [
         ("", "/World/t.warpArtic:joints: leads to no joint, must lead to at least one"),
-        ("double warpArtic:joints = 1", "/World/t.warpArtic:joints: must be a relationship"),
-        ("rel warpArtic:joints = </nowhere>", "/World/t.warpArtic:joints: leads to /nowhere, which is no joint"),
+        (
+            "double warpArtic:joints = 1",
+            "/World/t.warpArtic:joints: is no relationship that leads to prims, must be one",
+        ),
+        (
+            "rel warpArtic:joints = </nowhere>",
+            "/World/t.warpArtic:joints: leads to /nowhere, which is no joint; must lead to joints of one articulation",
+        ),
         (
             "rel warpArtic:joints = [</World/j1>, </nowhere>]",
-            "/World/t.warpArtic:joints: leads to /nowhere, which is no joint",
+            "/World/t.warpArtic:joints: leads to /nowhere, which is no joint; must lead to joints of one articulation",
         ),
         (
             "rel warpArtic:joints = </World/off>",
-            "/World/t.warpArtic:joints: leads to /World/off, which is in no articulation",
+            "/World/t.warpArtic:joints: leads to /World/off, which is in no articulation; "
+            "must lead to joints of one articulation",
         ),
         (
             "rel warpArtic:joints = </World/held>",

@@ -150,7 +150,10 @@ def test_ours_comes_before_the_others():
     "content, error",
     [
         ("", "/World/j1.{}leaders: leads to no joint, must lead to at least one"),
-        ("rel {}leaders = </nowhere>", "/World/j1.{}leaders: leads to /nowhere, which is no joint"),
+        (
+            "rel {}leaders = </nowhere>",
+            "/World/j1.{}leaders: leads to /nowhere, which is no joint; must lead to joints of one articulation",
+        ),
         (
             "rel {}leaders = </World/j1>",
             "/World/j1.{}leaders: leads to /World/j1: a joint cannot mimic itself",
@@ -200,7 +203,7 @@ def test_errors(content, error):
 def test_an_attribute_for_a_relationship():
     """What leads to the leaders is a relationship."""
     errors = errors_of(chain(follower("double {}leaders = 1"), HINGE))
-    assert errors == ["/World/j1.warpArtic:mimic:angular:leaders: must be a relationship"]
+    assert errors == ["/World/j1.warpArtic:mimic:angular:leaders: is no relationship that leads to prims, must be one"]
 
 
 def test_leaders_of_another_articulation():
@@ -211,7 +214,7 @@ def test_leaders_of_another_articulation():
     stage = chain(follower("rel {}leaders = </Other/hinge>"), outside=other)
     assert errors_of(stage) == [
         "/World/j1.warpArtic:mimic:angular:leaders: leads to /Other/hinge, which is not a joint of the articulation "
-        "/World, as others here are"
+        "/World, as others here are; must lead to joints of one articulation"
     ]
 
 
@@ -227,7 +230,7 @@ def test_twice_on_one_axis():
 def test_on_a_prim_that_is_no_joint():
     """It is reported where it is."""
     stage = chain(HINGE, more='def Xform "frame" (prepend apiSchemas = ["WarpArticMimicAPI:angular"]) {\n}\n')
-    assert errors_of(stage) == ["/World/frame: is a mimic joint (angular), but no joint"]
+    assert errors_of(stage) == ["/World/frame: is a mimic joint (angular), but no joint; must be a joint of one"]
 
 
 def test_a_leader_without_a_term():

@@ -1,5 +1,7 @@
 """Whatever is authored in our schemas, a stage reads or is refused with sentences."""
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,8 +12,12 @@ from tests.usd_schemas.mechanisms import BALL, chain
 from tests.usd_schemas.source import SOURCE
 from tests.usd_schemas.test_fixed_tendon import TERMS
 from tests.usd_schemas.test_spatial_tendon import POINTS
+from warp_artic.cli.inspect import content
+from warp_artic.cli.inspect_tables import blocks
+from warp_artic.cli.table import plain
+from warp_artic.description.rules import RULES
 from warp_artic.errors import ArticError
-from warp_artic.usd.read_stage import read_stage
+from warp_artic.usd.read_stage import inspect_stage, read_stage
 
 SCHEMAS = tuple(f"WarpArtic{name}API:angular" for name in ("Drive", "Joint", "Mimic"))
 MORE = f"""def WarpArticFixedTendon "t" {{
@@ -68,10 +74,11 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
-@given(changes=st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=4))
-def test_no_value_gives_a_traceback(changes):
-    """Values of the wrong type, and relationships to anywhere, are read or refused with the prim."""
+CHANGES = st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=4)
+
+
+def changed(changes) -> Usd.Stage:
+    """The stage with other values."""
     layer = mechanism()
     for (path, name), (kind, value) in changes:
         prim = layer.GetPrimAtPath(path)
@@ -81,13 +88,31 @@ def test_no_value_gives_a_traceback(changes):
             Sdf.RelationshipSpec(prim, name).targetPathList.explicitItems = value
         else:
             Sdf.AttributeSpec(prim, name, kind).default = value
+    return Usd.Stage.Open(layer)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(changes=CHANGES)
+def test_no_value_gives_a_traceback(changes):
+    """Values of the wrong type, and relationships to anywhere, are read or refused with the prim."""
     try:
-        scene = read_stage(Usd.Stage.Open(layer))
+        scene = read_stage(changed(changes))
     except ArticError as error:
         assert all(line.startswith("/World") for line in str(error).splitlines())
     else:
         (tree,) = scene.articulations
         assert (len(tree.fixed_tendons), len(tree.spatial_tendons), len(tree.mimics)) == (1, 1, 1)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(changes=CHANGES)
+def test_whatever_is_read_can_be_shown(changes):
+    """As tables and in strict JSON, with a rule for each finding that has its severity."""
+    inspection = inspect_stage(changed(changes))
+    shown = content(inspection)
+    json.dumps(shown, allow_nan=False)
+    assert all(isinstance(block, str) or list(plain(block, 100)) for block in blocks(shown))
+    assert all(one.severity in RULES[one.rule].severities for one in inspection.diagnostics)
 
 
 @pytest.mark.parametrize("kind", ["WarpArticFixedTendon", "WarpArticSpatialTendon", "WarpArticTendonAttachment"])

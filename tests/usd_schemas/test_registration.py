@@ -15,6 +15,7 @@ from tests.usd_schemas.test_same_mechanism import ours
 from warp_artic import schema_root
 
 ROOT = Path(__file__).parents[2]
+SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 CLASSES = (
     "WarpArticSceneAPI",
     "WarpArticLinkAPI",
@@ -108,8 +109,13 @@ def test_a_drive_brings_that_of_usd_physics():
 
 @pytest.mark.parametrize("name", ["schema.usda", "generatedSchema.usda", "plugInfo.json"])
 def test_files_are_there_and_installed(name):
-    """Beside the package, in a checkout as in a wheel."""
+    """Beside the package in a checkout, inside it in a wheel."""
     assert (schema_root() / name).is_file()
-    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    assert any(fnmatch.fnmatch("usd_schemas", pattern) for pattern in setuptools["packages"]["find"]["include"])
-    assert any(fnmatch.fnmatch(name, pattern) for pattern in setuptools["package-data"]["usd_schemas"])
+    assert SETUPTOOLS["package-dir"] == {"warp_artic.usd_schemas": "usd_schemas"}
+    assert any(fnmatch.fnmatch(name, pattern) for pattern in SETUPTOOLS["package-data"]["warp_artic.usd_schemas"])
+
+
+def test_every_package_is_installed():
+    """A wheel has all packages, and no other name at its top."""
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "warp_artic").rglob("__init__.py")}
+    assert set(SETUPTOOLS["packages"]) == {".".join(folder.parts) for folder in folders} | {"warp_artic.usd_schemas"}

@@ -1,8 +1,9 @@
-"""One mechanism in our schemas, and in those of PhysX, Newton and MuJoCo: the same description."""
+"""One mechanism in our schemas, and in those of PhysX, Newton and MuJoCo: the same description, the same motion."""
 
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 from pxr import Sdf, Usd
 
@@ -10,6 +11,7 @@ from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, joint, open_te
 from tests.usd_schemas.mechanisms import prim
 from tests.usd_schemas.source import DEGREE
 from warp_artic.description.scene import Scene
+from warp_artic.sim.simulation import Simulation
 from warp_artic.usd.read_stage import read_stage
 
 DRIVE = """
@@ -45,18 +47,18 @@ def ours(header: str):
     hinge = """
     double warpArtic:drive:angular:maxVelocity = 200
     double warpArtic:drive:angular:velocityGradient = 0.5
-    double warpArtic:drive:angular:velocityResistance = 0.02
-    double warpArtic:joint:angular:armature = 0.3
-    double warpArtic:joint:angular:staticFrictionEffort = 0.4
-    double warpArtic:joint:angular:dynamicFrictionEffort = 0.2
-    double warpArtic:joint:angular:viscousFrictionCoefficient = 0.01
+    double warpArtic:drive:angular:velocityResistance = 0.03125
+    double warpArtic:joint:angular:armature = 0.25
+    double warpArtic:joint:angular:staticFrictionEffort = 0.5
+    double warpArtic:joint:angular:dynamicFrictionEffort = 0.25
+    double warpArtic:joint:angular:viscousFrictionCoefficient = 0.0078125
     double warpArtic:joint:angular:velocityLimit = 500
     double warpArtic:joint:angular:limitStiffness = 30
-    double warpArtic:joint:angular:limitDamping = 0.7
+    double warpArtic:joint:angular:limitDamping = 0.75
     double warpArtic:joint:angular:position = 12
     double warpArtic:joint:angular:velocity = -30
     """
-    ball = "".join(f"double warpArtic:joint:{axis}:armature = 0.1\n" for axis in ("rotX", "rotY", "rotZ"))
+    ball = "".join(f"double warpArtic:joint:{axis}:armature = 0.125\n" for axis in ("rotX", "rotY", "rotZ"))
     mimic = """
     rel warpArtic:mimic:angular:leaders = </World/j1>
     double[] warpArtic:mimic:angular:gears = [2]
@@ -113,14 +115,14 @@ def physx(header: str):
     hinge = """
     float physxDrivePerformanceEnvelope:angular:maxActuatorVelocity = 200
     float physxDrivePerformanceEnvelope:angular:speedEffortGradient = 0.5
-    float physxDrivePerformanceEnvelope:angular:velocityDependentResistance = 0.02
-    float physxJointAxis:angular:armature = 0.3
-    float physxJointAxis:angular:staticFrictionEffort = 0.4
-    float physxJointAxis:angular:dynamicFrictionEffort = 0.2
-    float physxJointAxis:angular:viscousFrictionCoefficient = 0.01
+    float physxDrivePerformanceEnvelope:angular:velocityDependentResistance = 0.03125
+    float physxJointAxis:angular:armature = 0.25
+    float physxJointAxis:angular:staticFrictionEffort = 0.5
+    float physxJointAxis:angular:dynamicFrictionEffort = 0.25
+    float physxJointAxis:angular:viscousFrictionCoefficient = 0.0078125
     float physxJointAxis:angular:maxJointVelocity = 500
     float physxLimit:angular:stiffness = 30
-    float physxLimit:angular:damping = 0.7
+    float physxLimit:angular:damping = 0.75
     float state:angular:physics:position = 12
     float state:angular:physics:velocity = -30
     float[] physxTendon:t:gearing = [0.25]
@@ -142,7 +144,7 @@ def physx(header: str):
     """
     slide = "float[] physxTendon:t:gearing = [-2]\nfloat[] physxTendon:t:forceCoefficient = [3]"
     ball = (
-        "".join(f"float physxJointAxis:{axis}:armature = 0.1\n" for axis in ("rotX", "rotY", "rotZ"))
+        "".join(f"float physxJointAxis:{axis}:armature = 0.125\n" for axis in ("rotX", "rotY", "rotZ"))
         + """
     float[] physxTendon:t:gearing = [0.5]
     float[] physxTendon:t:forceCoefficient = [0.125]
@@ -225,42 +227,69 @@ def assert_same(one, other) -> None:
             assert value == second[name], name
 
 
+QUANTITIES = (
+    "joint_position",
+    "joint_velocity",
+    "link_pose",
+    "link_velocity",
+    "link_incoming_joint_force",
+    "tendon_length",
+    "tendon_force",
+    "mimic_error",
+)
+
+
+def run(stage: Usd.Stage):
+    """A fifth of a second at 240 steps a second."""
+    return Simulation(read_stage(stage)).record(48, forces=True)
+
+
+def assert_moves_as(one: Usd.Stage, other: Usd.Stage) -> None:
+    """Both move, and in every bit in one way."""
+    first, second = run(one), run(other)
+    for quantity in QUANTITIES:
+        values = getattr(first, quantity)
+        assert np.isfinite(values).all(), quantity
+        np.testing.assert_array_equal(values, getattr(second, quantity), quantity)
+
+
 @pytest.mark.parametrize("header", [SI, SMALL_UNITS])
 def test_ours_and_physx(header):
     """Scene, links, motors, friction, soft limits, start state, mimic joint, fixed and spatial tendon."""
     one, other = ours(header), physx(header)
     assert errors_of(one) == errors_of(other) == []
     assert_same(one, other)
+    assert_moves_as(one, other)
 
 
 @pytest.mark.parametrize("header", [SI, SMALL_UNITS])
 def test_ours_and_newton(header):
     """Scene, friction, soft limits and a rigid mimic joint: what Newton has words for."""
     own = """
-    double warpArtic:joint:angular:armature = 0.3
-    double warpArtic:joint:angular:staticFrictionEffort = 0.4
-    double warpArtic:joint:angular:dynamicFrictionEffort = 0.4
-    double warpArtic:joint:angular:viscousFrictionCoefficient = 0.01
+    double warpArtic:joint:angular:armature = 0.25
+    double warpArtic:joint:angular:staticFrictionEffort = 0.5
+    double warpArtic:joint:angular:dynamicFrictionEffort = 0.5
+    double warpArtic:joint:angular:viscousFrictionCoefficient = 0.0078125
     double warpArtic:joint:angular:velocityLimit = 500
     double warpArtic:joint:angular:limitStiffness = 30
-    double warpArtic:joint:angular:limitDamping = 0.7
+    double warpArtic:joint:angular:limitDamping = 0.75
     """
     newton = """
-    float newton:armature = 0.3
-    float newton:friction = 0.4
-    float newton:damping = 0.01
+    float newton:armature = 0.25
+    float newton:friction = 0.5
+    float newton:damping = 0.0078125
     float newton:velocityLimit = 500
     float newton:limitStiffness = 30
-    float newton:limitDamping = 0.7
+    float newton:limitDamping = 0.75
     """
     follows = """
     rel warpArtic:mimic:linear:leaders = </World/j1>
-    double[] warpArtic:mimic:linear:gears = [0.02]
+    double[] warpArtic:mimic:linear:gears = [0.015625]
     double warpArtic:mimic:linear:offset = 0.5
     """
     mimics = """
     rel newton:mimicJoint = </World/j1>
-    float newton:mimicCoef1 = 0.02
+    float newton:mimicCoef1 = 0.015625
     float newton:mimicCoef0 = 0.5
     """
     one = stage(
@@ -277,6 +306,7 @@ def test_ours_and_newton(header):
     )
     assert warnings_of(one) == warnings_of(other) == []
     assert_same(one, other)
+    assert_moves_as(one, other)
 
 
 @pytest.mark.parametrize("header", [SI, SMALL_UNITS])
@@ -286,10 +316,10 @@ def test_ours_and_mujoco(header):
     double drive:angular:physics:stiffness = {12 * DEGREE!r}
     double drive:angular:physics:damping = {0.5 * DEGREE!r}
     double drive:angular:physics:maxForce = 40
-    double warpArtic:joint:angular:armature = 0.3
-    double warpArtic:joint:angular:staticFrictionEffort = 0.4
-    double warpArtic:joint:angular:dynamicFrictionEffort = 0.4
-    double warpArtic:joint:angular:viscousFrictionCoefficient = {0.01 * DEGREE!r}
+    double warpArtic:joint:angular:armature = 0.25
+    double warpArtic:joint:angular:staticFrictionEffort = 0.5
+    double warpArtic:joint:angular:dynamicFrictionEffort = 0.5
+    double warpArtic:joint:angular:viscousFrictionCoefficient = {0.0078125 * DEGREE!r}
     """
     follows = """
     rel warpArtic:mimic:angular:leaders = </World/j1>
@@ -356,7 +386,7 @@ def test_ours_and_mujoco(header):
         double[] mjc:springlength = [0.75, 0.75]
     }
     """
-    hinge = "double mjc:armature = 0.3\ndouble mjc:frictionloss = 0.4\ndouble mjc:damping = 0.01\n"
+    hinge = "double mjc:armature = 0.25\ndouble mjc:frictionloss = 0.5\ndouble mjc:damping = 0.0078125\n"
     equal = f"rel mjc:target = </World/j1>\ndouble mjc:coef1 = 2\ndouble mjc:coef0 = {5 * DEGREE!r}\n"
     links = {"l0": ((), site("a", (0, 0, 0))), "l1": ((), site("b", (0, 2, 0))), "l2": ((), site("c", (0, 0, 0)))}
     other = stage(
@@ -372,6 +402,7 @@ def test_ours_and_mujoco(header):
     )
     assert warnings_of(one) == warnings_of(other) == []
     assert_same(one, other)
+    assert_moves_as(one, other)
 
 
 def test_one_tendon_in_two_schemas():

@@ -112,7 +112,7 @@ LEAFLESS = attachment("root", "l0")
             POINTS + attachment("more", "l0", "", attachment("end", "l1")),
             "/World/t: has 2 WarpArticTendonAttachment prims right below it, must have one: the root",
         ),
-        ("", LEAFLESS, "/World/t/root: has no leaf: no attachment is below it"),
+        ("", LEAFLESS, "/World/t/root: has no leaf: no attachment is below it; at least one must be"),
         ("double warpArtic:damping = -1\n", POINTS, "/World/t: damping -1 N s/m must be finite and not negative"),
         ("double warpArtic:offset = nan\n", POINTS, "/World/t.warpArtic:offset: is nan, must be finite"),
         (

@@ -134,11 +134,11 @@ def test_readings_tell_where_values_come_from():
         ),
         (
             POINTS.replace("rel warpArtic:body = </World/l0>", "double warpArtic:body = 1"),
-            "/World/t/root.warpArtic:body: must be a relationship",
+            "/World/t/root.warpArtic:body: is no relationship that leads to prims, must be one",
         ),
         (
             POINTS.replace("rel warpArtic:body = </World/l1>", "double warpArtic:body = 1"),
-            "/World/t/root/tip.warpArtic:body: must be a relationship",
+            "/World/t/root/tip.warpArtic:body: is no relationship that leads to prims, must be one",
         ),
         (
             POINTS.replace("</World/l0>", "[</World/l0>, </World/l1>]"),

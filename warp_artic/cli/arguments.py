@@ -44,8 +44,8 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_stage(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+def _add_stage(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    parser.add_argument("stage", metavar="STAGE", nargs=nargs, help="a USD file")
     parser.add_argument(
         "--dialects",
         type=lambda text: tuple(text.split(",")),
@@ -66,7 +66,7 @@ def _add_simulate(commands) -> None:
     _add_stage(parser)
     parser.add_argument("-o", "--output", metavar="OUT.usdc", help="the run layer: .usd, .usda or .usdc")
     parser.add_argument("--record", metavar="OUT.npz", help="all states of all environments, as arrays")
-    parser.add_argument("--forces", action="store_true", help="record the forces of the joint constraints as well")
+    parser.add_argument("--forces", action="store_true", help="record the forces of joints as well")
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
         "--duration", type=_number, metavar="S", help="seconds; default: the time range of the stage, else 5"
@@ -90,7 +90,9 @@ def _add_inspect(commands) -> None:
     parser = commands.add_parser(
         "inspect",
         help="show what is understood of a stage",
-        description="Show articulations, links, joints, gains and limits as understood, and what is not used.",
+        description="Show trees, masses, joints, gains, limits, tendons and mimic joints in SI units and as authored, "
+        "which attribute of which dialect gives each value, and what is not used. The exit code is 1 when there is an "
+        "error; what can be read is shown all the same.",
     )
     _add_stage(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -100,9 +102,11 @@ def _add_check(commands) -> None:
     parser = commands.add_parser(
         "check",
         help="list errors and warnings of a stage",
-        description="List errors, warnings and notes with prim paths; the exit code is 1 when there is an error.",
+        description="List errors, warnings and notes with prim paths, and how to mend them. The exit code is 1 when "
+        "there is an error: the stage cannot be simulated as authored.",
     )
-    _add_stage(parser)
+    _add_stage(parser, nargs="?")
+    parser.add_argument("--rules", action="store_true", help="list every rule, what it allows and how to mend it")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 

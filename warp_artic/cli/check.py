@@ -1,33 +1,82 @@
-"""`warp-artic check`: errors, warnings and notes of a stage."""
+"""`warp-artic check`: errors, warnings and notes of a stage, and how to mend them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Iterator
 
+from warp_artic.cli.table import width
 from warp_artic.description.diagnostic import Diagnostic, Severity
+from warp_artic.description.rules import RULES, Rule
+from warp_artic.errors import SettingsError
 from warp_artic.usd.read_stage import check_stage
 
 
 def run(arguments) -> int:
-    """List what there is to say about a stage; 1 when there is an error."""
+    """List what there is to say about a stage, 1 when there is an error; or list the rules."""
+    if arguments.rules:
+        print(json.dumps(rules_as_json(), indent=1) if arguments.json else "\n".join(_rule_lines()))
+        return 0
+    if arguments.stage is None:
+        raise SettingsError("one of STAGE and --rules is required (see warp-artic check --help)")
     diagnostics = check_stage(arguments.stage, dialects=arguments.dialects)
     if arguments.json:
         print(json.dumps([as_json(item) for item in diagnostics], indent=1))
     else:
-        for item in diagnostics:
-            print(item)
-        print(counts(diagnostics))
+        items = [as_json(item) for item in diagnostics]
+        print("\n".join([*lines_of(items), counts_of(items)]))
     return int(any(item.severity is Severity.ERROR for item in diagnostics))
 
 
 def as_json(item: Diagnostic) -> dict[str, str]:
-    """A diagnostic as plain values."""
-    return {"severity": item.severity.value, "rule": item.rule, "path": item.path, "message": item.message}
+    """A finding as plain values, with what its rule allows and how to mend it."""
+    rule = RULES[item.rule]
+    found = {"severity": item.severity.value, "rule": item.rule, "path": item.path, "message": item.message}
+    return {**found, "allowed": rule.allowed, "mend": rule.mend}
 
 
-def counts(diagnostics: Iterable[Diagnostic]) -> str:
+def rules_as_json() -> list[dict]:
+    """The catalogue as plain values."""
+    return [
+        {
+            "rule": rule.name,
+            "severities": [severity.value for severity in rule.severities],
+            "meaning": rule.meaning,
+            "allowed": rule.allowed,
+            "mend": rule.mend,
+        }
+        for rule in RULES.values()
+    ]
+
+
+def lines_of(items: Iterable[dict]) -> Iterator[str]:
+    """A line for each finding, given as plain values; below the first one of each rule, how to mend it."""
+    told = set()
+    for item in items:
+        yield "{severity}: {path}: {message} [{rule}]".format(**item)
+        if item["rule"] not in told:
+            yield f"    {item['mend']}"
+        told.add(item["rule"])
+
+
+def counts_of(items: Iterable[dict]) -> str:
     """How many there are of each severity."""
-    found = [item.severity for item in diagnostics]
-    named = [f"{found.count(severity)} {severity.value}{'s' * (found.count(severity) != 1)}" for severity in Severity]
-    return ", ".join(named)
+    found = [item["severity"] for item in items]
+    return ", ".join(f"{found.count(one.value)} {one.value}{'s' * (found.count(one.value) != 1)}" for one in Severity)
+
+
+def _rule_lines() -> Iterator[str]:
+    """The catalogue as a table: name, severity, and beside them three sentences one below the other."""
+    names = max(map(len, RULES)) + 2
+    words = max(len(_severity(rule)) for rule in RULES.values()) + 2
+    for rule in RULES.values():
+        head = f"{rule.name:<{names}}{_severity(rule):<{words}}"
+        for text in (rule.meaning, f"Allowed: {rule.allowed}", f"Mend: {rule.mend}"):
+            for line in textwrap.wrap(text, max(width() - len(head), 30)):
+                yield f"{head}{line}"
+                head = " " * len(head)
+
+
+def _severity(rule: Rule) -> str:
+    return " or ".join(severity.value for severity in rule.severities)

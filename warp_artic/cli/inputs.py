@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError
+from warp_artic.sim.targets import TARGETS
 
 START = ("joint_position", "joint_velocity")
-TARGETS = ("drive_position_target", "drive_velocity_target")
 CONTROL = (*TARGETS, "joint_effort")
 SHOWN = 6
 """How many dofs a message names."""

@@ -1,18 +1,33 @@
-"""`warp-artic inspect`: what is understood of a stage, in SI units and as it is authored."""
+"""`warp-artic inspect`: what is understood of a stage, in SI units and as it is authored, and where it came from."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import asdict
 
-from warp_artic.cli.check import as_json, counts
+from warp_artic.cli.check import as_json
+from warp_artic.cli.inspect_tables import blocks
+from warp_artic.cli.table import show
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
+from warp_artic.description.validate import principal_moments
+from warp_artic.usd import units
+from warp_artic.usd.lookup import (
+    DOF_FIELDS,
+    ENVELOPE_FIELDS,
+    LENGTH_FIELDS,
+    LIMIT_FIELDS,
+    LINK_FIELDS,
+    TENDON_FIELDS,
+    Source,
+)
 from warp_artic.usd.read_stage import Inspection, inspect_stage
+from warp_artic.usd.report import SCENE
 
 LIMIT_NUMBERS = ("stiffness", "damping", "restitution", "bounce_threshold")
 FRICTION_NUMBERS = ("static_effort", "dynamic_effort", "viscous", "coefficient")
@@ -28,88 +43,154 @@ DRIVE_NUMBERS = (
     "velocity_resistance",
 )
 """What is shown of the parts of a dof."""
+LINK_NUMBERS = (
+    "mass",
+    "center_of_mass",
+    "inertia",
+    "linear_damping",
+    "angular_damping",
+    "max_linear_velocity",
+    "max_angular_velocity",
+)
+LINK_UNITS = {
+    "mass": units.MASS.si,
+    "center_of_mass": units.DISTANCE.si,
+    "principal_inertia": units.INERTIA.si,
+    **{name: sources[0].linear.si for name, sources in LINK_FIELDS.items()},
+}
+"""What is shown of a link, in SI units."""
+ITERATIONS = ("position_iterations", "velocity_iterations")
+TENDON_NUMBERS = ("stiffness", "damping", "limit_stiffness", "offset")
+LENGTH_NUMBERS = ("rest_length", "lower", "upper")
+OF_BODIES = ("position", "velocity")
+"""Values of a dof that are those of its bodies where they are not authored."""
+MIMIC = "mimic_"
+"""How the fields of a mimic joint begin, which are kept with those of the following dof."""
+MIMIC_VALUES = {
+    "mimic_gear": "gears",
+    "mimic_coef1": "gears",
+    "mimic_offset": "offset",
+    "mimic_coef0": "offset",
+    "mimic_natural_frequency": "natural_frequency",
+    "mimic_damping_ratio": "damping_ratio",
+}
+"""What a mimic joint has of those fields."""
+COEFFICIENTS = {"coefficients": "coefficient", "force_coefficients": "force_coefficient"}
+"""What the readings of a fixed tendon are called that has these lists."""
 
 
 def run(arguments) -> int:
     """Show what is understood; 1 when the stage has an error, and so gives no scene."""
     inspection = inspect_stage(arguments.stage, dialects=arguments.dialects)
-    content = _content(inspection)
+    shown = content(inspection)
     if arguments.json:
-        print(json.dumps(content, indent=1))
+        print(json.dumps(shown, indent=1))
     else:
-        print(_text(content))
-        for item in inspection.diagnostics:
-            print(item)
-        print(counts(inspection.diagnostics))
+        show(blocks(shown))
     return int(inspection.scene is None)
 
 
-def _content(inspection: Inspection) -> dict:
+def content(inspection: Inspection) -> dict:
     """All that is understood, as plain values; infinities are None."""
-    content = {"diagnostics": [as_json(item) for item in inspection.diagnostics]}
-    if inspection.scene is None:
-        return content
-    scene = inspection.scene
+    trees, scene = inspection.articulations, inspection.scene
+    settings = {}
+    if scene is not None:
+        settings = {
+            "gravity": list(scene.gravity),
+            "time_step": scene.time_step,
+            "solver": scene.solver,
+            "integrator": scene.integrator,
+            "precision": scene.precision,
+            "dof_names": list(scene.dof_names),
+            "link_names": list(scene.link_names),
+        }
     return {
-        "gravity": list(scene.gravity),
-        "time_step": scene.time_step,
-        "solver": scene.solver,
-        "integrator": scene.integrator,
-        "precision": scene.precision,
-        "dof_names": list(scene.dof_names),
-        "link_names": list(scene.link_names),
-        "articulations": [_articulation(tree, inspection) for tree in scene.articulations],
-        **content,
+        "can_be_simulated": scene is not None,
+        **settings,
+        "authored": _readings(inspection.readings.get(SCENE, ())),
+        "totals": _totals(trees),
+        "articulations": [_articulation(tree, inspection) for tree in trees],
+        "diagnostics": [as_json(item) for item in inspection.diagnostics],
+    }
+
+
+def _totals(trees: Iterable[Articulation]) -> dict:
+    """How much there is of everything."""
+    trees = list(trees)
+    dofs = [dof for tree in trees for dof in tree.dofs]
+    return {
+        "articulations": len(trees),
+        "links": sum(len(tree.links) for tree in trees),
+        "mass": sum(link.mass for tree in trees for link in tree.links),
+        "joints": sum(len(tree.joints) for tree in trees),
+        "dofs": len(dofs),
+        "drives": sum(dof.drive is not None for dof in dofs),
+        "limits": sum(dof.limit is not None for dof in dofs),
+        "fixed_tendons": sum(len(tree.fixed_tendons) for tree in trees),
+        "spatial_tendons": sum(len(tree.spatial_tendons) for tree in trees),
+        "mimics": sum(len(tree.mimics) for tree in trees),
     }
 
 
 def _articulation(tree: Articulation, inspection: Inspection) -> dict:
+    # The path may be that of a link too, with readings of its own.
+    own = [one for one in inspection.readings.get(tree.path, ()) if one.field in ITERATIONS]
     return {
         "path": tree.path,
         "base": "floating" if tree.is_floating else "fixed",
         "position_iterations": tree.position_iterations,
         "velocity_iterations": tree.velocity_iterations,
+        "authored": _readings(own),
         "links": [_link(link, inspection) for link in tree.links],
         "joints": [_joint(joint, tree, inspection) for joint in tree.joints],
-        "fixed_tendons": [_coupling(tendon, tree, inspection) for tendon in tree.fixed_tendons],
-        "spatial_tendons": [_route(tendon, tree, inspection) for tendon in tree.spatial_tendons],
-        "mimics": [_coupling(mimic, tree, inspection) for mimic in tree.mimics],
+        "fixed_tendons": [_fixed(tendon, tree, inspection) for tendon in tree.fixed_tendons],
+        "spatial_tendons": [_spatial(tendon, tree, inspection) for tendon in tree.spatial_tendons],
+        "mimics": [_mimic(mimic, tree, inspection) for mimic in tree.mimics],
     }
 
 
-def _coupling(coupling: FixedTendon | Mimic, tree: Articulation, inspection: Inspection) -> dict:
-    """A coupling of dofs, with their names for their indices."""
-    content = {key: _finite(value) if isinstance(value, float) else value for key, value in asdict(coupling).items()}
-    content["dofs"] = [tree.dofs[dof].name for dof in coupling.dofs]
-    return {**content, "authored": _readings(coupling.name, inspection)}
+def _fixed(tendon: FixedTendon, tree: Articulation, inspection: Inspection) -> dict:
+    """A fixed tendon, with the names of dofs for their indices."""
+    values = _plain(asdict(tendon)) | {"dofs": [tree.dofs[dof].name for dof in tendon.dofs]}
+    readings = inspection.readings.get(tendon.name, ())
+    values["units"] = _units(TENDON_FIELDS | LENGTH_FIELDS)
+    return {**values, **_sourced((*TENDON_NUMBERS, *LENGTH_NUMBERS, *COEFFICIENTS), readings, COEFFICIENTS)}
 
 
-def _route(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) -> dict:
+def _mimic(mimic: Mimic, tree: Articulation, inspection: Inspection) -> dict:
+    """A mimic joint, with the names of dofs for their indices."""
+    values = _plain(asdict(mimic)) | {"dofs": [tree.dofs[dof].name for dof in mimic.dofs]}
+    own = [one for one in inspection.readings.get(mimic.name, ()) if one.field.startswith(MIMIC)]
+    found = {MIMIC_VALUES[one.field]: one.dialect for one in own}
+    sources = {name: found.get(name, "default") for name in dict.fromkeys(MIMIC_VALUES.values())}
+    return {**values, "sources": sources, "authored": _readings(own)}
+
+
+def _spatial(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) -> dict:
     """A spatial tendon, with the paths of links and the names of attachments for their indices."""
     names = [attachment.name for attachment in tendon.attachments]
-    content = asdict(tendon)
-    for attachment in content["attachments"]:
+    values = asdict(tendon)
+    for number, attachment in enumerate(values["attachments"]):
         attachment["link"] = tree.links[attachment["link"]].path
         attachment["parent"] = None if attachment["parent"] is None else names[attachment["parent"]]
-    for leaf in content["leaves"]:
+        own = [one for one in inspection.readings.get(names[number], ()) if one.field == "coefficient"]
+        attachment |= _sourced(("coefficient",), own)
+    for leaf in values["leaves"]:
         leaf["attachment"] = names[leaf["attachment"]]
-        leaf["authored"] = _readings(leaf["attachment"], inspection)
-        for side in ("lower", "upper"):
-            leaf[side] = _finite(leaf[side])
-    return {**content, "authored": _readings(tendon.name, inspection)}
+        own = [one for one in inspection.readings.get(leaf["attachment"], ()) if one.field in LENGTH_NUMBERS]
+        leaf |= {"units": _units(LENGTH_FIELDS), **_sourced(LENGTH_NUMBERS, own)}
+    values["units"] = _units(TENDON_FIELDS)
+    return {**_plain(values), **_sourced(TENDON_NUMBERS, inspection.readings.get(tendon.name, ()))}
 
 
 def _link(link: Link, inspection: Inspection) -> dict:
+    readings = [one for one in inspection.readings.get(link.path, ()) if one.field in LINK_NUMBERS]
     return {
         "path": link.path,
-        "mass": link.mass,
-        "center_of_mass": list(link.center_of_mass),
-        "inertia": list(link.inertia),
-        "linear_damping": link.linear_damping,
-        "angular_damping": link.angular_damping,
-        "max_linear_velocity": _finite(link.max_linear_velocity),
-        "max_angular_velocity": _finite(link.max_angular_velocity),
-        "authored": _readings(link.path, inspection),
+        **{name: _plain(getattr(link, name)) for name in LINK_NUMBERS},
+        "principal_inertia": list(principal_moments(link.inertia)),
+        "units": LINK_UNITS,
+        **_sourced(LINK_NUMBERS, readings),
     }
 
 
@@ -121,7 +202,7 @@ def _joint(joint: Joint, tree: Articulation, inspection: Inspection) -> dict:
         "parent": "world" if joint.parent == WORLD else tree.links[joint.parent].path,
         "child": tree.links[joint.child].path,
         "reversed": joint.reversed,
-        "cone_limit": None if cone is None else [_finite(cone.angle_1), _finite(cone.angle_2)],
+        "cone_limit": None if cone is None else [_plain(cone.angle_1), _plain(cone.angle_2)],
         "dofs": [_dof(dof, inspection) for dof in joint.dofs],
     }
 
@@ -134,13 +215,33 @@ def _kind(joint: Joint) -> str:
 
 
 def _dof(dof: Dof, inspection: Inspection) -> dict:
+    readings = [one for one in inspection.readings.get(dof.name, ()) if not one.field.startswith(MIMIC)]
+    numbers = _numbers(dof) | {one.field: one.value for one in readings if one.field == "cone_angle"}
     return {
         "name": dof.name,
         "axis": dof.axis.value,
         "drive_kind": dof.drive.kind.value if dof.drive else None,
-        "si": {name: _finite(value) for name, value in _numbers(dof).items()},
-        "authored": _readings(dof.name, inspection),
+        "targets_over_time": _tracks(dof),
+        "si": _plain(numbers),
+        "units": _dof_units(dof),
+        **_sourced(numbers, readings),
     }
+
+
+def _tracks(dof: Dof) -> dict[str, dict]:
+    """The targets of a drive that change over time."""
+    tracks = {} if dof.drive is None else {"position": dof.drive.position_track, "velocity": dof.drive.velocity_track}
+    return {name: _plain(asdict(track)) for name, track in tracks.items() if track is not None}
+
+
+def _dof_units(dof: Dof) -> dict[str, str]:
+    """The SI units of all that the dof may have."""
+    is_linear, kind = dof.axis.is_linear, dof.drive.kind.value if dof.drive else "force"
+    tables = DOF_FIELDS | ENVELOPE_FIELDS | {f"limit_{name}": sources for name, sources in LIMIT_FIELDS.items()}
+    tables |= {name: DOF_FIELDS[f"{kind}_{name}"] for name in ("stiffness", "damping")}
+    names = ("position", "velocity", "lower", "upper", "cone_angle", *(f"limit_{name}" for name in LIMIT_NUMBERS))
+    names += (*DRIVE_NUMBERS, *FRICTION_NUMBERS, "armature", "velocity_limit")
+    return {name: tables.get(name, DOF_FIELDS["position"])[0].quantity(is_linear).si for name in names}
 
 
 def _numbers(dof: Dof) -> dict[str, float]:
@@ -156,111 +257,39 @@ def _numbers(dof: Dof) -> dict[str, float]:
     return found | {"armature": dof.armature, "velocity_limit": dof.velocity_limit}
 
 
-def _readings(name: str, inspection: Inspection) -> list[dict]:
-    """Where the values of a dof or link came from."""
-    readings = [asdict(reading) for reading in inspection.readings.get(name, ())]
-    return [{key: _finite(value) if isinstance(value, float) else value for key, value in r.items()} for r in readings]
+def _units(fields: dict[str, tuple[Source, ...]]) -> dict[str, str]:
+    """The SI units of the fields of a table."""
+    return {name: sources[0].linear.si for name, sources in fields.items()}
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _sourced(values: Iterable[str], readings, called: dict[str, str] | None = None) -> dict:
+    """The authored readings, and for each value the dialect that gives it, or what else does.
+
+    Args:
+        values: Their names.
+        readings: Where they came from, as far as they are authored.
+        called: What the fields of readings are called that have other names than the values.
+    """
+    found = {reading.field: reading for reading in readings}
+    sources = {}
+    for name in values:
+        reading = found.get((called or {}).get(name, name))
+        if reading is None:
+            sources[name] = "bodies" if name in OF_BODIES else "default"
+        else:
+            sources[name] = "colliders" if reading.authored is None else reading.dialect
+    return {"sources": sources, "authored": _readings(readings)}
 
 
-def _text(content: dict) -> str:
-    """What a person reads."""
-    if "articulations" not in content:
-        return "the stage cannot be simulated as authored"
-    gravity = " ".join(f"{value:g}" for value in content["gravity"])
-    step = content["time_step"]
-    lines = [f"gravity {gravity} m/s^2, time step {'not authored' if step is None else f'{step:g} s'}"]
-    lines[0] += "".join(f", {content[name]}" for name in ("solver", "integrator", "precision") if content[name])
-    for tree in content["articulations"]:
-        lines += ["", f"articulation {tree['path']}: {tree['base']} base, {len(tree['links'])} links"]
-        for link in tree["links"]:
-            lines.append(f"  link  {link['path']}  {link['mass']:.6g} kg")
-            lines += [f"    {line}" for line in _reading_lines(link["authored"])]
-        for joint in tree["joints"]:
-            lines.append(f"  joint {joint['path']}  {joint['kind']}, {joint['parent']} -> {joint['child']}")
-            lines[-1] += ", authored from child to parent" if joint["reversed"] else ""
-            if joint["cone_limit"]:
-                lines.append(f"    cone  {_degrees(*joint['cone_limit'])}")
-            lines += [f"    {line}" for dof in joint["dofs"] for line in _dof_lines(dof)]
-        lines += [f"  {line}" for line in _coupling_lines(tree)]
-    return "\n".join([*lines, ""])
+def _readings(readings) -> list[dict]:
+    """Where values came from, as plain values."""
+    return [_plain(asdict(reading)) | {"dialect": reading.dialect} for reading in readings]
 
 
-def _coupling_lines(tree: dict) -> list[str]:
-    """Tendons and mimic joints, in SI units."""
-    lines = []
-    for tendon in tree["fixed_tendons"]:
-        length = _sum(tendon["coefficients"], tendon["dofs"])
-        lines.append(f"fixed tendon {tendon['name']}  length {tendon['offset']:.6g} {length} m")
-        force = _sum(tendon["force_coefficients"], tendon["dofs"])
-        if force != length:
-            lines.append(f"  its force acts by {force}")
-        lines += _spring_lines(tendon)
-        lines.append(f"  {_length(tendon)}")
-    for tendon in tree["spatial_tendons"]:
-        leaves = ", ".join(leaf["attachment"] for leaf in tendon["leaves"])
-        lines.append(f"spatial tendon {tendon['name']}  {len(tendon['attachments'])} attachments, to {leaves}")
-        lines += _spring_lines(tendon)
-        lines[-1] += f", offset {tendon['offset']:.6g} m"
-        lines[-1] += ", every segment pulls" if tendon["all_segments"] else ""
-        lines += [f"  leaf {leaf['attachment']}  {_length(leaf)}" for leaf in tendon["leaves"]]
-    for mimic in tree["mimics"]:
-        relation = _sum(mimic["gears"], mimic["dofs"])
-        kind = "hard"
-        if mimic["natural_frequency"] > 0:
-            kind = f"{mimic['natural_frequency']:.6g} rad/s, damping ratio {mimic['damping_ratio']:.6g}"
-        lines.append(f"mimic {mimic['name']}  {mimic['offset']:.6g} {relation} = 0, {_state(mimic)}{kind}")
-    return lines
-
-
-def _sum(coefficients: list[float], dofs: list[str]) -> str:
-    """A sum over dofs, by their last names."""
-    return " ".join(f"{c:+.6g} {dof.rpartition('/')[2]}" for c, dof in zip(coefficients, dofs))
-
-
-def _length(tendon: dict) -> str:
-    """Rest length and limits of a fixed tendon or a leaf."""
-    rest = tendon["rest_length"]
-    rest = "that at the start" if rest is None else f"{rest:.6g} m"
-    lower, upper = ("free" if tendon[side] is None else f"{tendon[side]:.6g}" for side in ("lower", "upper"))
-    return f"rest length {rest}, limits {lower} .. {upper} m"
-
-
-def _spring_lines(tendon: dict) -> list[str]:
-    values = (f"{tendon[name]:.6g}" for name in ("stiffness", "damping", "limit_stiffness"))
-    return ["  {}stiffness {} N/m, damping {} N s/m, limit stiffness {} N/m".format(_state(tendon), *values)]
-
-
-def _state(coupling: dict) -> str:
-    return "" if coupling["enabled"] else "switched off, "
-
-
-def _dof_lines(dof: dict) -> list[str]:
-    """Name and axis of a dof, its limit, and each authored value in both units."""
-    lines = [f"dof   {dof['name'].rpartition('/')[2]}  {dof['axis']}, {dof['drive_kind'] or 'no'} drive"]
-    si = dof["si"]
-    if "lower" in si:
-        linear = dof["axis"].startswith("trans")
-        bounds = " .. ".join("free" if si[side] is None else f"{si[side]:.6g}" for side in ("lower", "upper"))
-        lines.append(f"  limit            {bounds} {'m' if linear else 'rad'}")
-        lines[-1] += "" if linear else f"  [{_degrees(si['lower'], si['upper'])}]"
-    return lines + _reading_lines(dof["authored"])
-
-
-def _reading_lines(readings: list[dict]) -> list[str]:
-    """Each authored value in both units."""
-    lines = []
-    for reading in readings:
-        value, authored = ("unbounded" if reading[k] is None else f"{reading[k]:.6g}" for k in ("value", "authored"))
-        place = reading["attribute"].rpartition(".")[2]
-        lines.append(
-            f"  {reading['field']:<16} {value} {reading['unit']}  [{place} {authored} {reading['authored_unit']}]"
-        )
-    return lines
-
-
-def _degrees(*angles: float | None) -> str:
-    return " .. ".join("free" if angle is None else f"{math.degrees(angle):.6g}" for angle in angles) + " deg"
+def _plain(value):
+    """A value as JSON has it: infinities are None, tuples are lists."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

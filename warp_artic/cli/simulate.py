@@ -120,7 +120,7 @@ def _check_memory(scene: Scene, environments: int, steps: int, forces: bool) -> 
     """Refuse a run whose recording this machine cannot hold."""
     if not hasattr(os, "sysconf"):
         return
-    numbers = (7 if forces else 2) * len(scene.dof_names) + 13 * len(scene.link_names) + 2
+    numbers = (7 if forces else 2) * len(scene.dof_names) + (19 if forces else 13) * len(scene.link_names) + 2
     needed, there = 4 * numbers * environments * (steps + 1), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > there:
         raise SettingsError(
@@ -132,6 +132,7 @@ def _check_memory(scene: Scene, environments: int, steps: int, forces: bool) -> 
 def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool) -> Run:
     """Step under the inputs, recording each step, with or without the forces of the joint constraints."""
     _set_start(simulation, inputs)
+    _leave_tracks(simulation, inputs)
     authored = {name: getattr(simulation.control, name).numpy().T for name in inputs.control}
     changes = inputs.changes(steps)
     parts = []
@@ -148,6 +149,13 @@ def _set_start(simulation: Simulation, inputs: Inputs) -> None:
     for name, values in inputs.start.items():
         authored = getattr(simulation.state, name).numpy().T
         simulation.set_state(**{name: np.where(np.isnan(values), authored, values)})
+
+
+def _leave_tracks(simulation: Simulation, inputs: Inputs) -> None:
+    """Let the targets of the inputs go before those that the stage gives over time."""
+    for name, values in inputs.control.items():
+        for dof in np.flatnonzero(~np.isnan(values).all(axis=(0, 1))):
+            simulation.target_tracks.pop((name, simulation.joint_names[dof]), None)
 
 
 def _set_control(simulation: Simulation, inputs: Inputs, authored: dict[str, np.ndarray], step: int) -> None:

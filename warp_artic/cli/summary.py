@@ -95,7 +95,7 @@ def _limits(scene: Scene, recording: Recording) -> str:
 
 
 def _forces(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
-    """The largest force of each kind, and on which dof, where forces are recorded."""
+    """The largest force of each kind and on which dof, and the largest loads of joints, where forces are recorded."""
     linear = {dof.name for tree in scene.articulations for dof in tree.dofs if dof.axis.is_linear}
     rows = []
     for part in ("drive", "limit", "friction", "tendon", "mimic"):
@@ -105,6 +105,12 @@ def _forces(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
             name = recording.joint_names[largest]
             unit = "N" if name in linear else "N m"
             rows.append(("" if rows else "forces", f"{part} at most {forces[largest]:.4g} {unit} at {name}"))
+    for part, unit in ((slice(0, 3), "N"), (slice(3, 6), "N m")):
+        loads = np.linalg.norm(recording.link_incoming_joint_force[..., part], axis=-1).max(axis=(0, 1), initial=0.0)
+        if loads.any():
+            link = int(np.argmax(loads))
+            name = recording.link_names[link]
+            rows.append(("" if rows else "forces", f"joints carry at most {loads[link]:.4g} {unit} into {name}"))
     return rows
 
 

@@ -83,7 +83,8 @@ def free_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
 
 @wp.func
 def set_direction(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, d: Vec3):
-    """Write J = d^T J_C; the terms of the row are the dofs from its link inward."""
+    """Write d and J = d^T J_C; the terms of the row are the dofs from its link inward."""
+    store_vec3(work.direction, 3 * row, slot, d)
     link = model.row_item[row]
     r = center_of(model, work, link, column, slot)
     term = model.row_term[row]

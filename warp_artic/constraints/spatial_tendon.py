@@ -77,12 +77,13 @@ def leaf_length(model: ModelArrays, work: WorkArrays, leaf: int, column: int, sl
 
 
 @wp.func
-def leaf_rate(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slot: int):
-    """S of a sub-tendon, with the velocities of the links in the work space."""
+def leaf_rates(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slot: int):
+    """S of a sub-tendon, and the rate of L, with the velocities of the links in the work space."""
     first = model.leaf_segment[leaf]
     count = model.leaf_segments[leaf]
     everywhere = model.spatial_all_segments[model.leaf_tendon[leaf]]
     rate = real(0.0, model.gravity[0, column])
+    speed = rate
     for k in range(first, first + count):
         attachment = model.segment_attachment[k]
         parent = model.attachment_parent[attachment]
@@ -91,11 +92,13 @@ def leaf_rate(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slot
         _distance, unit = direction(x - x_parent)
         v = attachment_velocity(model, work, attachment, x, slot)
         opening = dot(unit, v - attachment_velocity(model, work, parent, x_parent, slot))
+        change = opening * model.attachment_coefficient[attachment, column]
+        speed = speed + change
         if everywhere == 1:
-            rate = rate + opening * model.attachment_coefficient[attachment, column]
+            rate = rate + change
         elif k == first or k == first + count - 1:
             rate = rate + opening
-    return rate
+    return rate, speed
 
 
 @wp.func

@@ -18,7 +18,7 @@ class Articulation:
     path: str
     """Prim path of the articulation root, or of the root link where none is authored."""
     links: tuple[Link, ...]
-    """Ordered by path, depth first, as composed on the stage."""
+    """Ordered by path, depth first, as composed on the stage; carriages after the others."""
     joints: tuple[Joint, ...]
     """Ordered by path, depth first, as composed on the stage."""
     fixed_tendons: tuple[FixedTendon, ...] = ()
@@ -34,6 +34,11 @@ class Articulation:
         """The inbound joint of each link; None for the root of a floating tree."""
         joint_of = {joint.child: joint for joint in self.joints}
         return tuple(joint_of.get(link) for link in range(len(self.links)))
+
+    @property
+    def bodies(self) -> dict[str, int]:
+        """The index of each link that is no carriage, by path."""
+        return {link.path: number for number, link in enumerate(self.links) if not link.is_carriage}
 
     @property
     def is_floating(self) -> bool:

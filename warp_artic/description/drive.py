@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from warp_artic.description.track import Track
+
 
 class DriveKind(Enum):
     """What the law of a drive gives."""
@@ -33,6 +35,10 @@ class Drive:
     """[m or rad]"""
     velocity_target: float = 0.0
     """[m/s or rad/s]"""
+    position_track: Track | None = None
+    """The position target over time, where it moves."""
+    velocity_track: Track | None = None
+    """The velocity target over time, where it moves."""
     max_force: float = math.inf
     """Bound on the whole reaction of the drive [N or N m]."""
     max_impulse: float = math.inf

@@ -13,7 +13,7 @@ class Link:
     """A rigid body; its frame is the frame of its prim, without scale."""
 
     path: str
-    """Prim path."""
+    """Prim path; of a carriage, a link without mass between two joints, that of the joint that carries it."""
     mass: float
     """[kg]"""
     center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -34,3 +34,8 @@ class Link:
     """Bound on the speed of the centre of mass [m/s]."""
     max_angular_velocity: float = math.inf
     """Bound on the angular speed [rad/s]."""
+
+    @property
+    def is_carriage(self) -> bool:
+        """Whether it has neither mass nor inertia, and only passes on what moves it."""
+        return self.mass == 0.0 and not any(self.inertia)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -72,20 +73,19 @@ def matrix_from_quaternion(quaternion) -> np.ndarray:
 
 def quaternion_from_matrix(rotation: np.ndarray) -> tuple[float, float, float, float]:
     """The unit quaternion xyzw, w >= 0, of a rotation matrix (3, 3); Shepperd's choice of the largest component."""
-    R = rotation
-    squares = np.array([R[0, 0], R[1, 1], R[2, 2], np.trace(R)])
-    largest = int(np.argmax(squares))
+    R = np.asarray(rotation).tolist()  # plain numbers: NumPy takes five times as long on so few
+    squares = [R[0][0], R[1][1], R[2][2], R[0][0] + R[1][1] + R[2][2]]
+    largest = squares.index(max(squares))
     if largest == 3:
-        q = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1 + squares[3]])
+        q = [R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1], 1.0 + squares[3]]
     else:
         i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
-        q = np.empty(4)
-        q[i] = 1 + R[i, i] - R[j, j] - R[k, k]
-        q[j] = R[j, i] + R[i, j]
-        q[k] = R[k, i] + R[i, k]
-        q[3] = R[k, j] - R[j, k]
-    q /= np.linalg.norm(q)
-    return tuple(map(float, -q if q[3] < 0 else q))
+        q = [0.0, 0.0, 0.0, R[k][j] - R[j][k]]
+        q[i] = 1.0 + R[i][i] - R[j][j] - R[k][k]
+        q[j] = R[j][i] + R[i][j]
+        q[k] = R[k][i] + R[i][k]
+    length = -math.hypot(*q) if q[3] < 0.0 else math.hypot(*q)
+    return (q[0] / length, q[1] / length, q[2] / length, q[3] / length)
 
 
 def quaternion_from_rotation_vector(vector) -> tuple[float, float, float, float]:
@@ -98,7 +98,7 @@ def quaternion_from_rotation_vector(vector) -> tuple[float, float, float, float]
 def rotation_vector_from_matrix(rotation: np.ndarray) -> np.ndarray:
     """The rotation vector (3) [rad], of length at most pi, of a rotation matrix (3, 3)."""
     x, y, z, w = quaternion_from_matrix(rotation)
-    sine = np.linalg.norm((x, y, z))
+    sine = math.hypot(x, y, z)
     if sine < 1e-12:
         return 2.0 * np.array([x, y, z])
-    return 2.0 * np.arctan2(sine, w) / sine * np.array([x, y, z])
+    return 2.0 * math.atan2(sine, w) / sine * np.array([x, y, z])

@@ -9,15 +9,17 @@ from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.pose import Pose, quaternion_from_rotation_vector
 
 
-def start_poses(articulation: Articulation) -> tuple[Pose, ...]:
-    """World poses of all links."""
+def start_poses(articulation: Articulation, root: Pose | None = None) -> tuple[Pose, ...]:
+    """World poses of all links, with the root link as it starts, or at another pose."""
     inbound = articulation.inbound
     poses: dict[int, Pose] = {}
 
     def place(link: int) -> Pose:
         if link not in poses:
             joint = inbound[link]
-            if joint is None:
+            if root is not None and (joint is None or joint.parent == WORLD):
+                poses[link] = root
+            elif joint is None:
                 poses[link] = articulation.links[link].pose
             else:
                 parent = Pose() if joint.parent == WORLD else place(joint.parent)

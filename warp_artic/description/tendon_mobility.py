@@ -22,7 +22,7 @@ def not_opposing(articulation: Articulation) -> dict[str, float]:
     tendons = [tendon for tendon in articulation.fixed_tendons if tendon.enabled]
     if not tendons:
         return {}
-    M = mass_matrix(articulation)
+    M = mass_matrix(articulation, Pose())  # a mobility does not depend on where the tree is
     first = len(M) - len(articulation.dofs)
     found = {}
     for tendon in tendons:
@@ -37,9 +37,12 @@ def not_opposing(articulation: Articulation) -> dict[str, float]:
     return found
 
 
-def mass_matrix(articulation: Articulation) -> np.ndarray:
-    """M at the start; six rows first on a floating base: velocity of a point of its root, then angular velocity."""
-    poses, inbound = start_poses(articulation), articulation.inbound
+def mass_matrix(articulation: Articulation, root: Pose | None = None) -> np.ndarray:
+    """M at the start; six rows first on a floating base: velocity of a point of its root, then angular velocity.
+
+    The root link is as it starts, or at another pose.
+    """
+    poses, inbound = start_poses(articulation, root), articulation.inbound
     roots = 6 if articulation.is_floating else 0
     ends = np.cumsum([roots, *(len(joint.dofs) for joint in articulation.joints)])
     starts = {joint.path: start for joint, start in zip(articulation.joints, ends)}

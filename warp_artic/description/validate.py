@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def validate(scene: Scene) -> None:
 def findings(scene: Scene) -> Iterator[Diagnostic]:
     """Every broken rule (errors), and what is suspicious (warnings)."""
     if not scene.articulations:
-        yield _error("scene-empty", "scene", "no articulation and no rigid body to simulate")
+        yield _error("scene-empty", "scene", "no articulation and no rigid body to simulate; at least one is needed")
     if not _finite(scene.gravity):
         yield _error("not-finite", "scene", f"gravity {_show(scene.gravity)} must be finite")
     if scene.time_step is not None and not (0.0 < scene.time_step < math.inf):
@@ -55,22 +56,29 @@ def inertia_findings(path: str, inertia) -> Iterator[Diagnostic]:
         text = f"inertia with principal moments {shown} kg m^2 {kind}: all three must be positive"
         yield _error("inertia", path, text)
     elif large > (small + middle) * (1.0 + TRIANGLE):
-        text = f"inertia with principal moments {shown} kg m^2 belongs to no body: one exceeds the sum of the others"
+        text = (
+            f"inertia with principal moments {shown} kg m^2 belongs to no body: none may exceed the sum of the others"
+        )
         yield Diagnostic(Severity.WARNING, "inertia-triangle", path, text)
 
 
 def principal_moments(inertia) -> tuple[float, float, float]:
     """Principal moments of xx, xy, xz, yy, yz, zz, ascending."""
-    xx, xy, xz, yy, yz, zz = inertia
+    return _principal_moments(*inertia)
+
+
+@lru_cache(4096)  # the copies of a robot have the same ones
+def _principal_moments(xx, xy, xz, yy, yz, zz) -> tuple[float, float, float]:
     return tuple(map(float, np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])))
 
 
 def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
     if not articulation.links:
-        yield _error("tree", articulation.path, "the articulation has no link")
+        yield _error("tree", articulation.path, "the articulation has no link, must have at least one")
         return
-    for link in articulation.links:
-        yield from _link(link)
+    carrying = {joint.child for joint in articulation.joints} & {joint.parent for joint in articulation.joints}
+    for number, link in enumerate(articulation.links):
+        yield from _link(link, number in carrying)
     for joint in articulation.joints:
         yield from _joint(joint)
     yield from _tree(articulation)
@@ -81,10 +89,12 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
             yield _error("iterations", articulation.path, f"{name} {count} must not be negative")
 
 
-def _link(link: Link) -> Iterator[Diagnostic]:
-    if not (0.0 < link.mass < math.inf):
-        yield _error("mass", link.path, f"mass {link.mass:g} kg must be positive and finite")
-    yield from inertia_findings(link.path, link.inertia)
+def _link(link: Link, carries: bool) -> Iterator[Diagnostic]:
+    """The rules of a link; one that is carried by a joint and carries another may be a carriage."""
+    if not (carries and link.is_carriage):
+        if not (0.0 < link.mass < math.inf):
+            yield _error("mass", link.path, f"mass {link.mass:g} kg must be positive and finite")
+        yield from inertia_findings(link.path, link.inertia)
     vectors = {
         "centre of mass": link.center_of_mass,
         "linear velocity": link.linear_velocity,
@@ -105,7 +115,7 @@ def _link(link: Link) -> Iterator[Diagnostic]:
 def _pose(path: str, name: str, pose: Pose) -> Iterator[Diagnostic]:
     if not _finite(pose.position) or not _finite(pose.quaternion):
         yield _error("not-finite", path, f"{name} must be finite")
-    elif abs(np.linalg.norm(pose.quaternion) - 1.0) > 1e-6:
+    elif abs(math.hypot(*pose.quaternion) - 1.0) > 1e-6:
         yield _error("quaternion", path, f"{name} has a quaternion {_show(pose.quaternion)} that is not of unit length")
 
 
@@ -171,14 +181,14 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
     count = len(articulation.links)
     for joint in articulation.joints:
         if not (0 <= joint.child < count and WORLD <= joint.parent < count) or joint.parent == joint.child:
-            text = f"joins link {joint.parent} to link {joint.child} of {count}"
+            text = f"joins link {joint.parent} to link {joint.child} of {count}; they must be two, or one and the world"
             yield _error("tree", joint.path, text)
             return
     inbound = Counter(joint.child for joint in articulation.joints)
     for child, times in inbound.items():
         if times > 1:
             joints = ", ".join(joint.path for joint in articulation.joints if joint.child == child)
-            yield _error("tree", articulation.links[child].path, f"has several inbound joints: {joints}")
+            yield _error("tree", articulation.links[child].path, f"has several inbound joints, must have one: {joints}")
             return
     roots = [link for link in range(count) if link not in inbound]
     anchors = [joint.path for joint in articulation.joints if joint.parent == WORLD]
@@ -193,7 +203,11 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
         seen = set()
         while link in parents and link != WORLD:
             if link in seen:
-                yield _error("cycle", articulation.path, f"cycle in the tree through {articulation.links[link].path}")
+                yield _error(
+                    "cycle",
+                    articulation.path,
+                    f"cycle through {articulation.links[link].path}: joints must form a tree",
+                )
                 return
             seen.add(link)
             link = parents[link]
@@ -205,9 +219,9 @@ def _names(scene: Scene) -> Iterator[Diagnostic]:
     for kind, own, listed in (("link", links, scene.link_names), ("dof", dofs, scene.dof_names)):
         for name, times in Counter(own).items():
             if times > 1:
-                yield _error("names", name, f"{times} {kind}s have this name")
+                yield _error("names", name, f"{times} {kind}s have this name; names must differ")
         if sorted(own) != sorted(listed):
-            yield _error("names", "scene", f"{kind} names do not list the {kind}s of the articulations")
+            yield _error("names", "scene", f"{kind} names must list each {kind} of the articulations once")
 
 
 def _error(rule: str, path: str, message: str) -> Diagnostic:
@@ -215,7 +229,7 @@ def _error(rule: str, path: str, message: str) -> Diagnostic:
 
 
 def _finite(values) -> bool:
-    return all(math.isfinite(value) for value in values)
+    return all(map(math.isfinite, values))
 
 
 def _show(values) -> str:

@@ -29,12 +29,12 @@ def coupling_findings(articulation: Articulation) -> Iterator[Diagnostic]:
     for kind, names in kinds.items():
         for name, times in Counter(names).items():
             if times > 1:
-                yield _error("names", name, f"{times} {kind} have this name")
+                yield _error("names", name, f"{times} {kind} have this name; names must differ")
 
 
 def _fixed(tendon: FixedTendon, articulation: Articulation) -> Iterator[Diagnostic]:
     if not tendon.dofs:
-        yield _error("tendon-axes", tendon.name, "the fixed tendon has no dof")
+        yield _error("tendon-axes", tendon.name, "the fixed tendon has no dof, must have at least one")
     lists = {"coefficients": tendon.coefficients, "force coefficients": tendon.force_coefficients}
     yield from _dofs("tendon-axes", tendon.name, tendon.dofs, lists, articulation)
     yield from _gains(tendon)
@@ -47,7 +47,7 @@ def _spatial(tendon: SpatialTendon, link_count: int) -> Iterator[Diagnostic]:
     yield from _finite(tendon.name, {"offset": tendon.offset})
     for index, attachment in enumerate(tendon.attachments):
         if not 0 <= attachment.link < link_count:
-            text = f"the attachment is on link {attachment.link} of {link_count}"
+            text = f"the attachment is on link {attachment.link} of {link_count}, counted from 0"
             yield _error("tendon-attachment", attachment.name, text)
         if (attachment.parent is None) != (index == 0):
             found = "the first attachment has a parent" if index == 0 else f"attachment {index} has no parent"
@@ -63,7 +63,7 @@ def _spatial(tendon: SpatialTendon, link_count: int) -> Iterator[Diagnostic]:
 
 def _leaves(tendon: SpatialTendon) -> Iterator[Diagnostic]:
     if not tendon.leaves:
-        yield _error("tendon-leaf", tendon.name, "the spatial tendon has no leaf")
+        yield _error("tendon-leaf", tendon.name, "the spatial tendon has no leaf, must have at least one")
     count = len(tendon.attachments)
     parents = {attachment.parent for attachment in tendon.attachments}
     for number, times in Counter(leaf.attachment for leaf in tendon.leaves).items():
@@ -71,9 +71,10 @@ def _leaves(tendon: SpatialTendon) -> Iterator[Diagnostic]:
             text = f"a leaf is attachment {number}; it must be one of 1 to {count - 1}, the root excluded"
             yield _error("tendon-leaf", tendon.name, text)
         elif times > 1:
-            yield _error("tendon-leaf", tendon.name, f"attachment {number} is a leaf {times} times")
+            yield _error("tendon-leaf", tendon.name, f"attachment {number} is a leaf {times} times; once is allowed")
         elif number in parents:
-            yield _error("tendon-leaf", tendon.name, f"attachment {number} is a leaf, but another one follows it")
+            text = f"attachment {number} is a leaf, but another one follows it; a leaf must be the last"
+            yield _error("tendon-leaf", tendon.name, text)
     for leaf in tendon.leaves:
         name = tendon.attachments[leaf.attachment].name if 0 < leaf.attachment < count else tendon.name
         if leaf.rest_length is not None and not 0.0 <= leaf.rest_length < math.inf:
@@ -106,12 +107,12 @@ def _dofs(
     count = len(articulation.dofs)
     for dof, times in Counter(dofs).items():
         if not 0 <= dof < count:
-            yield _error(rule, name, f"couples dof {dof}, but the articulation has {count} dofs")
+            yield _error(rule, name, f"couples dof {dof}, but the articulation has {count} dofs, counted from 0")
         elif times > 1:
             yield _error(rule, name, f"couples {articulation.dofs[dof].name} {times} times; once is allowed")
     for what, values in lists.items():
         if len(values) != len(dofs):
-            yield _error(rule, name, f"has {len(values)} {what} for {len(dofs)} dofs")
+            yield _error(rule, name, f"has {len(values)} {what} for {len(dofs)} dofs, must have one for each")
         for value in values:
             if not math.isfinite(value):
                 yield _error("not-finite", name, f"one of its {what} is {value:g}, must be finite")

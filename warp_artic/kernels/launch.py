@@ -17,11 +17,19 @@ from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.pgs import settle_pgs
 from warp_artic.solver.runge_kutta import step_runge_kutta
 from warp_artic.solver.step import step_column
-from warp_artic.solver.velocities import measure_tendons, solve_accelerations
+from warp_artic.solver.velocities import measure_tendons
 
 CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=1000000"
 """Lanes are explicit, so the compiler's own search for them only costs time. Everything is inlined, because a call
 copies all arrays of a model and its work space; it takes the compiler half as long again."""
+
+OPTIONS = {
+    "enable_backward": False,
+    "module": "unique",
+    "module_options": {"cpu_compiler_flags": CPU_FLAGS},
+    "launch_bounds": (64, 1),
+}
+"""Options of every kernel."""
 
 SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
 """The function that solves the active constraint rows, by solver."""
@@ -37,14 +45,8 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     Report, Forces = structs.Report, structs.Forces
     Real = numbers.real
-    options = {
-        "enable_backward": False,
-        "module": "unique",
-        "module_options": {"cpu_compiler_flags": CPU_FLAGS},
-        "launch_bounds": (64, 1),
-    }
 
-    @wp.kernel(**options)
+    @wp.kernel(**OPTIONS)
     def step(
         model: Model,
         state: State,
@@ -85,7 +87,7 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
                     settle,
                 )
 
-    @wp.kernel(**options)
+    @wp.kernel(**OPTIONS)
     def runge_kutta(
         model: Model,
         state: State,
@@ -102,24 +104,7 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
             for _step in range(steps):
                 step_runge_kutta(model, state, control, work, column, slot, h)
 
-    @wp.kernel(**options)
-    def accelerate(
-        model: Model,
-        state: State,
-        control: Control,
-        work: Work,
-        columns: int,
-        workers: int,
-        joint_force: wp.array2d(dtype=Real),
-        vdot: wp.array2d(dtype=Real),
-    ):
-        slot = wp.tid()
-        for column in range(slot, columns, workers):
-            solve_accelerations(model, state, control, work, joint_force, column, slot)
-            for dof in range(model.dof_count):
-                vdot[dof, column] = work.vdot[dof, slot]
-
-    @wp.kernel(**options)
+    @wp.kernel(**OPTIONS)
     def mobilities(
         model: Model,
         state: State,
@@ -133,13 +118,11 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
         for column in range(slot, columns, workers):
             measure_tendons(model, state, control, work, mobility, column, slot)
 
-    @wp.kernel(**options)
+    @wp.kernel(**OPTIONS)
     def report(model: Model, state: State, report: Report, work: Work, columns: int, workers: int):
         slot = wp.tid()
         for column in range(slot, columns, workers):
             report_links(model, state, work, report, column, slot)
             report_couplings(model, state, work, report, column, slot)
 
-    return SimpleNamespace(
-        step=step, runge_kutta=runge_kutta, accelerate=accelerate, mobilities=mobilities, report=report
-    )
+    return SimpleNamespace(step=step, runge_kutta=runge_kutta, mobilities=mobilities, report=report)

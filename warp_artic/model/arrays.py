@@ -102,6 +102,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         link_angular_damping: wp.array2d(dtype=T)
         link_max_linear_velocity: wp.array2d(dtype=T)
         link_max_angular_velocity: wp.array2d(dtype=T)
+        joint_turn: wp.array2d(dtype=T)
         # Dofs of joints
         dof_sign: wp.array2d(dtype=T)
         is_acceleration_drive: wp.array2d(dtype=T)
@@ -242,6 +243,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         bounced: wp.array2d(dtype=T)
         coefficient: wp.array2d(dtype=T)
         push: wp.array2d(dtype=T)
+        direction: wp.array2d(dtype=T)
         response: wp.array2d(dtype=T)
         ready: wp.array2d(dtype=int)
         # Direct solver
@@ -277,6 +279,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         link_velocity: wp.array2d(dtype=T)
         energy: wp.array2d(dtype=T)
         tendon_length: wp.array2d(dtype=T)
+        tendon_speed: wp.array2d(dtype=T)
         tendon_force: wp.array2d(dtype=T)
         tendon_limit_state: wp.array2d(dtype=T)
         mimic_error: wp.array2d(dtype=T)
@@ -289,6 +292,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         joint_tendon_force: wp.array2d(dtype=T)
         joint_mimic_force: wp.array2d(dtype=T)
         mimic_force: wp.array2d(dtype=T)
+        link_incoming_joint_force: wp.array2d(dtype=T)
 
     return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work, Report=Report, Forces=Forces)
 

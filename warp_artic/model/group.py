@@ -38,6 +38,9 @@ ON_ONE_DOF = (
 )
 """Families whose rows push their only dof."""
 
+ON_A_LINK = (Family.LINK_SPEED, Family.LINK_SPIN)
+"""Families whose rows push a link from outside of the tree."""
+
 LOPSIDED = (
     Family.FIXED_TENDON,
     Family.FIXED_TENDON_LIMIT,
@@ -51,6 +54,7 @@ REPORTED = (
     "link_velocity",
     "energy",
     "tendon_length",
+    "tendon_speed",
     "tendon_force",
     "tendon_limit_state",
     "mimic_error",
@@ -104,6 +108,7 @@ class Group:
         tree, columns = self.tree, self.columns
         fields = {name: Field.zeros(tree.dof_count - tree.root_dofs, columns) for name in JOINT_FORCES}
         fields["mimic_force"] = Field.zeros(tree.count(Family.MIMIC), columns)
+        fields["link_incoming_joint_force"] = Field.zeros(6 * tree.link_count, columns)
         _field_struct(self.arrays.forces, fields)
         self.outputs.update(fields, tendon_mobility=Field.zeros(tree.tendon_count, columns))
         return True
@@ -147,11 +152,10 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         "link_velocity": Field.zeros(6 * links, columns),
         "energy": Field.zeros(2, columns),
         "tendon_length": Field.zeros(tree.tendon_count, columns),
+        "tendon_speed": Field.zeros(tree.tendon_count, columns),
         "tendon_force": Field.zeros(tree.tendon_count, columns),
         "tendon_limit_state": Field.zeros(tree.tendon_count, columns),
         "mimic_error": Field.zeros(tree.count(Family.MIMIC), columns),
-        "joint_force": Field.zeros(tree.dof_count, columns),
-        "joint_acceleration": Field.zeros(tree.dof_count, columns),
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)
@@ -249,7 +253,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)
     struct.free_motion = int(tree.moves_freely)
-    struct.link_limits = tree.count(Family.LINK_SPEED) + tree.count(Family.LINK_SPIN)
+    struct.link_limits = sum(tree.count(family) for family in ON_A_LINK)
     struct.bouncing_limits = tree.count(Family.BOUNCING_LIMIT)
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     struct.row_count = len(tree.rows)
@@ -379,7 +383,8 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows,
         "bound": 2 * rows, "impulse": rows, "given": rows, "smooth": rows, "row_mobility": rows, "active": rows,
         "joining": 1, "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
-        "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]), "response": slot_count * dofs,
+        "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
+        "direction": 3 * rows * any(tree.count(family) for family in ON_A_LINK), "response": slot_count * dofs,
         "weight": dofs + dense, "basis": dense * (dofs + dense), "dual": dense * (dofs + dense),
         "ratios": dense * dense, "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense,
         "mobility": dense, "kick": dofs, "change": dofs, "yields": dense, "beyond": dense, "feasible": dense,

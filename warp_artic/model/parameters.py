@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -16,13 +17,18 @@ from warp_artic.description.tendon import SpatialTendon, TendonLeaf
 from warp_artic.model.tree import frame_turn
 
 _AXES = np.eye(3)
+_UPPER = np.triu_indices(3)
 
 
 def moving_frame_rotation(joint: Joint | None) -> np.ndarray:
     """Rotation (3, 3) from the moving frame M of the kernels to the authored child-side joint frame."""
     if joint is None:
         return _AXES
-    turn, half_turn = frame_turn(joint)
+    return _turned(*frame_turn(joint))
+
+
+@cache
+def _turned(turn: int, half_turn: bool) -> np.ndarray:
     rotation = np.column_stack([_AXES[turn], _AXES[(turn + 1) % 3], _AXES[(turn + 2) % 3]])
     return rotation @ np.diag([1.0, -1.0, -1.0]) if half_turn else rotation
 
@@ -52,11 +58,12 @@ def _link_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.n
         parent_frame.append([*R_PM.ravel(), *p_PM])
         link_frame.append([*R_LM.T.ravel(), *p_LM])
         center.append(R_LM.T @ (np.asarray(link.center_of_mass) - p_LM))
-        inertia.append(I_M[np.triu_indices(3)])
+        inertia.append(I_M[_UPPER])
     links = articulation.links
     return {
         "parent_frame": np.ravel(parent_frame),
         "link_frame": np.ravel(link_frame),
+        "joint_turn": np.ravel([moving_frame_rotation(joint) for joint in inbound]),
         "link_mass": np.array([link.mass for link in links]),
         "link_center": np.ravel(center),
         "link_inertia": np.ravel(inertia),

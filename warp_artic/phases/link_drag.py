@@ -35,3 +35,13 @@ def set_link_drag(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
         moment = spin * angular_rate + cross(c, force)
         store_vec3(work.drag_force, 3 * link, slot, force)
         store_vec3(work.drag_moment, 3 * link, slot, moment)
+
+
+@wp.func
+def forget_drag(model: ModelArrays, work: WorkArrays, slot: int):
+    """No drag on any link."""
+    if model.link_damping == 1:
+        zero = real(0.0, work.w[0, slot])
+        for k in range(3 * model.link_count):
+            work.drag_moment[k, slot] = zero
+            work.drag_force[k, slot] = zero

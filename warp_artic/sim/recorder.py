@@ -14,6 +14,7 @@ SCALARS = (
     "joint_position",
     "joint_velocity",
     "tendon_length",
+    "tendon_speed",
     "tendon_force",
     "tendon_limit_state",
     "mimic_error",
@@ -42,10 +43,12 @@ class Recorder:
         self._link_pose = np.zeros((records, E, L, 7), dtype)
         self._link_velocity = np.zeros((records, E, L, 6), dtype)
         self._energy = np.zeros((records, E, 2), dtype)
+        self._incoming = np.zeros((records, E, L, 6), dtype) if forces else None
         counts = {kind: len(getattr(simulation, f"{kind}_names")) for kind in ROWS}
         names = (*SCALARS, *STEP_FORCES, "tendon_mobility") if forces else SCALARS
         self._scalars = {name: np.zeros((records, E, counts[_kind(name)]), dtype) for name in names}
-        self._groups = [_GroupReader(simulation, group, names) for group in simulation._groups]
+        links = (*LINKS, "link_incoming_joint_force") if forces else LINKS
+        self._groups = [_GroupReader(simulation, group, names, links) for group in simulation._groups]
         self._count = 0
 
     def take(self) -> None:
@@ -62,6 +65,9 @@ class Recorder:
             self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
             self._link_velocity[k][:, links] = values["link_velocity"].reshape(-1, places, count, 6)
+            if self._forces and k > 0:
+                incoming = values["link_incoming_joint_force"]
+                self._incoming[k][:, links] = incoming.reshape(-1, places, count, 6)
             for name, rows in group.rows.items():
                 if rows.size and (k > 0 or name not in STEP_FORCES):
                     self._scalars[name][k][:, rows] = values[name]
@@ -78,6 +84,7 @@ class Recorder:
             link_names=simulation.link_names,
             link_pose=self._link_pose[:count],
             link_velocity=self._link_velocity[:count],
+            link_incoming_joint_force=None if self._incoming is None else self._incoming[:count],
             tendon_names=simulation.tendon_names,
             mimic_names=simulation.mimic_names,
             **{name: values[:count] for name, values in self._scalars.items()},
@@ -105,7 +112,7 @@ def _kind(name: str) -> str:
 class _GroupReader:
     """Reads the arrays of a group as (environments, articulations, rows)."""
 
-    def __init__(self, simulation, group, scalars: tuple[str, ...]):
+    def __init__(self, simulation, group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
         members = [simulation._members[index] for index in group.members]
         trees = [simulation.scene.articulations[index] for index in group.members]
         self.links = np.array([simulation._order["link"][member.index] for member in members])
@@ -119,7 +126,7 @@ class _GroupReader:
         self._shape = (len(members), group.environments)
         self._arrays = {
             name: (group.state if name in group.state else group.outputs)[name].view(0, group.columns.count)
-            for name in (*scalars, *LINKS)
+            for name in (*scalars, *arrays)
         }
         # On a CPU the arrays are the memory that steps write: one view serves all records.
         self._views = self._copy() if wp.get_device(simulation.device).is_cpu else None

@@ -29,6 +29,7 @@ SHAPES = {
     "link_velocity": ("link_names", 6),
     "link_incoming_joint_force": ("link_names", 6),
     "tendon_length": ("tendon_names",),
+    "tendon_speed": ("tendon_names",),
     "tendon_force": ("tendon_names",),
     "tendon_limit_state": ("tendon_names",),
     "tendon_mobility": ("tendon_names",),
@@ -78,12 +79,14 @@ class Recording:
     link_velocity: np.ndarray | None = None
     """Velocity of the centre of mass [m/s], then angular [rad/s], world axes; shape (R, E, L, 6)."""
     link_incoming_joint_force: np.ndarray | None = None
-    """Force [N], then torque [N m], by the inbound joint on the link, in the child-side joint frame at its origin;
-    shape (R, E, L, 6)."""
+    """Force [N], then torque [N m], by the inbound joint on the link over the last step before a record, in the
+    child-side joint frame at its origin; with what tendons pass on across the joint. Shape (R, E, L, 6)."""
     tendon_names: tuple[str, ...] = ()
     """Fixed tendons, and the leaf of each spatial sub-tendon; length N."""
     tendon_length: np.ndarray | None = None
     """[m], shape (R, E, N)."""
+    tendon_speed: np.ndarray | None = None
+    """Rate of the length [m/s], shape (R, E, N)."""
     tendon_force: np.ndarray | None = None
     """[N], shape (R, E, N)."""
     tendon_limit_state: np.ndarray | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,15 @@ import warp as wp
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
+from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import SETTLES, kernels_for
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
+from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
+from warp_artic.sim.targets import TargetTracks
 from warp_artic.sim.views import (
     CONTROL,
     OUTPUTS,
@@ -64,6 +68,8 @@ class ArticulationViews:
     state: ArrayViews
     control: ArrayViews
     parameters: ArrayViews
+    dynamics: Dynamics
+    """Mass matrix, Jacobian and so on."""
 
 
 class Simulation:
@@ -105,6 +111,7 @@ class Simulation:
         self._groups = build_groups(bounded, environments, self._numbers, self.device, self.settings.solver == "direct")
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
+        self.target_tracks = TargetTracks(scene, self._members)
         self._record_launches()
         self._reported = False
         self.state = ArrayViews((*STATE, *OUTPUTS), self._scene_array)
@@ -218,33 +225,66 @@ class Simulation:
                 found.append(Failure(int(environment), tree.path, quantity, int(steps[environment])))
         return found
 
-    def joint_acceleration(self, joint_force=None) -> wp.array:
-        """Accelerations under generalized forces, gravity, external link forces and velocities; no drives or limits.
+    def mass_matrix(self, armature: bool = True, *, out=None) -> wp.array:
+        """See `Dynamics.mass_matrix`; of the only articulation."""
+        return self._only("mass_matrix").mass_matrix(armature, out=out)
 
-        Args:
-            joint_force: [N or N m], shape (V) or (E, V), V = 6 root columns first on a floating base (force at the
-                centre of mass and moment, world axes), then the joints in the order of `joint_names`; zero by default.
+    def mass_matrix_inverse(self, *, out=None) -> wp.array:
+        """See `Dynamics.mass_matrix_inverse`; of the only articulation."""
+        return self._only("mass_matrix_inverse").mass_matrix_inverse(out=out)
 
-        Returns:
-            Shape (E, V); root columns: classical acceleration of the centre of mass and angular acceleration, world
-            axes.
+    def solve_mass_matrix(self, right, *, out=None) -> wp.array:
+        """See `Dynamics.solve_mass_matrix`; of the only articulation."""
+        return self._only("solve_mass_matrix").solve_mass_matrix(right, out=out)
 
-        Raises:
-            SolveError: The scene has more than one articulation.
-        """
-        if len(self._members) != 1:
+    def gravity_force(self, *, out=None) -> wp.array:
+        """See `Dynamics.gravity_force`; of the only articulation."""
+        return self._only("gravity_force").gravity_force(out=out)
+
+    def coriolis_force(self, *, out=None) -> wp.array:
+        """See `Dynamics.coriolis_force`; of the only articulation."""
+        return self._only("coriolis_force").coriolis_force(out=out)
+
+    def external_force(self, wrench, *, out=None) -> wp.array:
+        """See `Dynamics.external_force`; of the only articulation."""
+        return self._only("external_force").external_force(wrench, out=out)
+
+    def joint_force(self, joint_acceleration, *, out=None) -> wp.array:
+        """See `Dynamics.joint_force`; of the only articulation."""
+        return self._only("joint_force").joint_force(joint_acceleration, out=out)
+
+    def joint_acceleration(self, joint_force=None, *, out=None) -> wp.array:
+        """See `Dynamics.joint_acceleration`; of the only articulation."""
+        return self._only("joint_acceleration").joint_acceleration(joint_force, out=out)
+
+    def jacobian(self, *, out=None) -> wp.array:
+        """See `Dynamics.jacobian`; of the only articulation."""
+        return self._only("jacobian").jacobian(out=out)
+
+    def center_of_mass(self, *, out=None) -> wp.array:
+        """See `Dynamics.center_of_mass`; of the only articulation."""
+        return self._only("center_of_mass").center_of_mass(out=out)
+
+    def centroidal_momentum(self, *, out=None) -> wp.array:
+        """See `Dynamics.centroidal_momentum`; of the only articulation."""
+        return self._only("centroidal_momentum").centroidal_momentum(out=out)
+
+    def centroidal_momentum_matrix(self, *, out=None) -> wp.array:
+        """See `Dynamics.centroidal_momentum_matrix`; of the only articulation."""
+        return self._only("centroidal_momentum_matrix").centroidal_momentum_matrix(out=out)
+
+    def coefficient_matrix(self, *, out=None) -> wp.array:
+        """See `Dynamics.coefficient_matrix`; of the only articulation."""
+        return self._only("coefficient_matrix").coefficient_matrix(out=out)
+
+    def _only(self, name: str) -> Dynamics:
+        """The dynamics suite of the only articulation."""
+        if len(self.articulations) != 1:
             raise SolveError(
-                f"joint_acceleration: the scene has {len(self._members)} articulations; it is made for one"
+                f"{name}: the scene has {len(self.articulations)} articulations; "
+                f"each has it for itself: simulation.articulations[k].dynamics.{name}"
             )
-        group = self._groups[0]
-        force = np.zeros((self.environments, group.tree.dof_count))
-        if joint_force is not None:
-            force[:] = checked("joint_force", joint_force, force.shape)
-        if group.tree.dof_count:
-            group.outputs["joint_force"].fill(force.T)
-        self._launch(group, "accelerate", ("control",), ("joint_force", "joint_acceleration"))
-        values = group.outputs["joint_acceleration"].view(0, self.environments).numpy()[: group.tree.dof_count]
-        return wp.array(np.ascontiguousarray(values.T), device=self.device)
+        return self.articulations[0].dynamics
 
     def save(self, path) -> None:
         """Write a checkpoint: the whole state and control, with the hash of the model."""
@@ -280,6 +320,13 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
+        if not self.target_tracks:
+            self._launch_steps(count, with_forces)
+        for _ in range(count if self.target_tracks else 0):
+            self.target_tracks.apply(self.time + self.settings.dt)
+            self._launch_steps(1, with_forces)
+
+    def _launch_steps(self, count: int, with_forces: bool) -> None:
         if (count, with_forces) != self._next:
             for launch in self._launches:
                 launch.set_param_by_name("steps", count)
@@ -350,6 +397,25 @@ class Simulation:
             **options,
         )
 
+    def _launch_dynamics(self, group: Group, kernel: str, control, *arguments) -> None:
+        """Launch a kernel of the dynamics suite."""
+        arrays = group.arrays
+        controls = () if control is None else (control,)
+        wp.launch(
+            getattr(dynamics_kernels_for(group.columns.numbers), kernel),
+            dim=group.workers,
+            inputs=[
+                arrays.model,
+                arrays.state,
+                *controls,
+                arrays.work,
+                group.columns.blocks,
+                group.workers,
+                *arguments,
+            ],
+            device=self.device,
+        )
+
     def _scene_array(self, name: str):
         self._prepare(name)
         order = self._order[ROW_COUNTS[name][0]]
@@ -376,6 +442,7 @@ class Simulation:
             ArrayViews((*STATE, *OUTPUTS), get),
             ArrayViews(CONTROL, get),
             ArrayViews(PARAMETERS, get),
+            Dynamics(member, partial(self._launch_dynamics, member.group)),
         )
 
     def _environment_indices(self, environments) -> np.ndarray:

@@ -53,6 +53,7 @@ ROW_COUNTS = {
     "link_max_linear_velocity": ("link", 1),
     "link_max_angular_velocity": ("link", 1),
     "tendon_length": ("tendon", 1),
+    "tendon_speed": ("tendon", 1),
     "tendon_force": ("tendon", 1),
     "tendon_limit_state": ("tendon", 1),
     "tendon_coefficient": ("tendon_term", 1),

@@ -33,6 +33,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.phases.incoming_joint_forces import report_incoming_forces
 from warp_artic.phases.integrate import (
     count_step,
     find_failure,
@@ -91,6 +92,7 @@ def step_column(
         find_failure(model, state, work, column, slot)
         if with_forces == 1:
             report_forces(model, state, work, forces, column, slot, h_sub, substep, substeps)
+            report_incoming_forces(model, state, control, work, forces, column, slot, h_sub, substep, substeps)
         keep_smooth_acceleration(model, state, work, column, slot, h_sub, substep, substeps)
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:

@@ -45,6 +45,7 @@ from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_drag import forget_drag
 from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
@@ -307,10 +308,7 @@ def factor_bare(
     load_state(model, state, work, column, slot)
     place_links(model, work, work.position, work.root, work.v, column, slot)
     work.least[0, slot] = real(1.0, zero)
-    if model.link_damping == 1:
-        for k in range(3 * model.link_count):
-            work.drag_moment[k, slot] = zero
-            work.drag_force[k, slot] = zero
+    forget_drag(model, work, slot)
     for dof in range(model.dof_count):
         work.spring[dof, slot] = zero
         work.damper[dof, slot] = zero

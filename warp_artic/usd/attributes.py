@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from pxr import Gf, Usd, Vt
 
@@ -14,6 +15,11 @@ UNBOUNDED = 1e30
 """Magnitudes from here on stand for infinity, as the largest float does in some assets."""
 VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h, Gf.Vec3i)
 ARRAYS = (Vt.FloatArray, Vt.DoubleArray, Vt.HalfArray, Vt.IntArray, Vt.TokenArray, Vt.StringArray)
+IN_TIME = re.compile(
+    r"physics:(velocity|angularVelocity)|state:\w+:physics:(position|velocity)|warpArtic:joint:\w+:(position|velocity)"
+    r"|drive:\w+:physics:target(Position|Velocity)|xformOp:.+"
+)
+"""Attributes whose values over time are read, or are motion, of which the start counts."""
 QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
 
 
@@ -52,13 +58,23 @@ class Attributes:
             return None
         self.report.used.add(f"{prim.GetPath()}.{name}")
         try:
-            return attribute.Get(self.time)
+            value = attribute.Get(self.time)
         except Exception:  # what pxr raises differs between releases
-            return self._refuse(prim, name, "cannot be read", None)
+            return self._refuse(prim, name, "cannot be read: its type is not one that USD knows", None)
+        if attribute.ValueMightBeTimeVarying() and not IN_TIME.fullmatch(name):
+            text = "changes over time; only the value at the start is used"
+            self.report.warn("time-samples", f"{prim.GetPath()}.{name}", text)
+        return value
 
     def number(self, prim, name, default=0.0, quantity: Quantity = NUMBER, unbounded: bool = False):
         """A number in SI units and radians; `default` when it is not authored. Infinite only where `unbounded`."""
-        value = self.authored(prim, name)
+        return self._number(prim, name, self.authored(prim, name), default, quantity, unbounded)
+
+    def number_at(self, prim, name, code: float, quantity: Quantity) -> float | None:
+        """The finite number, in SI units and radians, that an attribute has at a time code; None where it has none."""
+        return self._number(prim, name, prim.GetAttribute(name).Get(code), None, quantity, False)
+
+    def _number(self, prim, name, value, default, quantity: Quantity, unbounded: bool):
         if value is None:
             return default
         if not _is_number(value):
@@ -188,7 +204,7 @@ class Attributes:
                 return list(relationship.GetForwardedTargets())
         except Exception:  # an attribute of this name, or a target that is no path
             pass
-        return self._refuse(prim, name, "must be a relationship", [])
+        return self._refuse(prim, name, "is no relationship that leads to prims, must be one", [])
 
     def _refuse(self, prim, name, text, default):
         self.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)

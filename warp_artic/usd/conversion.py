@@ -46,6 +46,8 @@ class Conversion:
     placements: Placements
     rewritten: list[Rewrite] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    removed: set[str] = field(default_factory=set)
+    """Paths of the properties that are taken out."""
 
     def prim(self, path: str) -> Usd.Prim:
         """A prim of the copy."""
@@ -65,11 +67,11 @@ class Conversion:
             return "has time samples, or goes with what has: rewritten it would only have the value at the start"
         return ""
 
-    def begun(self, prim: Usd.Prim, prefix: str) -> list[str]:
+    def begun(self, prim: Usd.Prim, prefix: str | tuple[str, ...]) -> list[str]:
         """Authored properties of a prim whose names begin so."""
         return sorted(name for name in self.attributes.names(prim) if name.startswith(prefix))
 
-    def retire(self, prim: Usd.Prim, prefix: str, schema: str) -> None:
+    def retire(self, prim: Usd.Prim, prefix: str | tuple[str, ...], schema: str) -> None:
         """Take out a schema, and the properties whose names begin so."""
         self.prim(str(prim.GetPath())).RemoveAppliedSchema(schema)
         self.remove(prim, self.begun(prim, prefix))
@@ -78,6 +80,7 @@ class Conversion:
         """Take out properties."""
         copy = self.prim(str(prim.GetPath()))
         for name in names:
+            self.removed.add(f"{prim.GetPath()}.{name}")
             copy.RemoveProperty(name)
             if name in copy.GetAuthoredPropertyNames():  # another layer has it as well
                 if copy.GetAttribute(name):

@@ -6,7 +6,7 @@ import math
 
 from pxr import Usd
 
-from warp_artic.description.joint import Dof
+from warp_artic.description.joint import WORLD, Dof
 from warp_artic.usd import tokens
 from warp_artic.usd.conversion import FOREIGN, Conversion, Rewrite
 from warp_artic.usd.edit import Edit
@@ -25,7 +25,7 @@ EMPTIED = {
     "PhysxJointAxisAPI": "physxJointAxis:{instance}:",
     "PhysxJointAPI": "physxJoint:",
     "NewtonJointAPI": "newton:",
-    "MjcJointAPI": "mjc:",
+    tokens.MJC_JOINT: "mjc:",
 }
 """Schemas that go with the last attribute of theirs, and how these begin."""
 
@@ -45,9 +45,10 @@ def convert_fields(conversion: Conversion) -> None:
                 ):
                     if applies:
                         _convert(prim, fields, instances_of(prim, dof.axis), dof, done, conversion)
-            _retire(prim, done, conversion)
-        for link in tree.links:
-            prim, done = conversion.inventory.bodies[link.path], {}
+            ends = [tree.links[link] for link in (joint.parent, joint.child) if link != WORLD]
+            _retire(prim, done, conversion, stacks=any(link.is_carriage for link in ends))
+        for path in tree.bodies:
+            prim, done = conversion.inventory.bodies[path], {}
             _convert(prim, LINK_FIELDS, ("",), None, done, conversion)
             _retire(prim, done, conversion)
 
@@ -102,18 +103,21 @@ def _names(sources: list[Source], instances: tuple[str, ...], prim: Usd.Prim, co
     return found
 
 
-def _retire(prim: Usd.Prim, done: dict[str, list[str]], conversion: Conversion) -> None:
-    """Take out what is replaced, and the schemas that have nothing else."""
+def _retire(prim: Usd.Prim, done: dict[str, list[str]], conversion: Conversion, stacks: bool = False) -> None:
+    """Take out what is replaced, and the schemas that have nothing else but that a joint stacks."""
     path, left = prim.GetPath(), {left.path for left in conversion.left}
     gone = {name for name in done if f"{path}.{name}" not in left}  # a value for two fields can be left for one
-    kept = conversion.attributes.names(prim) - gone
+    conversion.remove(prim, gone)
+    every = conversion.attributes.names(prim)
+    removed = {name for name in every if f"{path}.{name}" in conversion.removed}
     for schema in conversion.applied(prim, EMPTIED):
         kind, _, instance = schema.partition(":")
         prefix = EMPTIED[kind].format(instance=instance)
-        replaced = any(name.startswith(prefix) for name in gone)
-        if replaced and not any(name.startswith(prefix) for name in kept):
+        replaced = any(name.startswith(prefix) for name in removed)
+        if stacks and kind == tokens.MJC_JOINT:
+            continue
+        if replaced and not any(name.startswith(prefix) for name in every - removed):
             conversion.prim(str(path)).RemoveAppliedSchema(schema)
-    conversion.remove(prim, gone)
     for name, own in done.items():
         now = [f"{path}.{one}" for one in own] or [""]
         conversion.rewritten += [Rewrite(f"{path}.{name}", one) for one in now]

@@ -11,7 +11,8 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.conversion import FOREIGN, Conversion
 from warp_artic.usd.convert_couplings import convert_couplings
 from warp_artic.usd.convert_fields import convert_fields
-from warp_artic.usd.inventory import take_inventory
+from warp_artic.usd.convert_mjc import convert_mjc
+from warp_artic.usd.inventory import take_inventory, traverse
 from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.placement import Placements
@@ -34,7 +35,7 @@ def convert_stage(source: str | os.PathLike | Usd.Stage, output: str | os.PathLi
     check_output(stage, output, "converted stage")
     scene = read_stage(stage)
     attributes = Attributes(start_time(stage), stage_units(stage), Report())
-    inventory = take_inventory(stage, attributes)
+    inventory = take_inventory(traverse(stage), attributes)
     root = stage.GetRootLayer()
     with written_whole(output) as partial:
         export(root, partial)
@@ -43,6 +44,7 @@ def convert_stage(source: str | os.PathLike | Usd.Stage, output: str | os.PathLi
         copy = Usd.Stage.Open(layer)
         conversion = Conversion(scene, copy, inventory, attributes, Placements(attributes))
         convert_couplings(conversion)
+        convert_mjc(conversion)
         convert_fields(conversion)
         _list_left(conversion)
         layer.Save()

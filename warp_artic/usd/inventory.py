@@ -53,6 +53,8 @@ class Inventory:
     """Place of each prim in the traversal."""
     body_of: dict[str, str] = field(default_factory=dict)
     """The nearest rigid body at or above each prim that has one, held or not."""
+    copied_colliders: int = 0
+    """How many colliders there are in prims that are left out."""
 
     def all_prims(self) -> list[Usd.Prim]:
         """Every prim listed here, in order."""
@@ -79,10 +81,17 @@ class Inventory:
         return sorted(name[len(prefix) :] for name in applied if name.startswith(prefix))
 
 
-def take_inventory(stage: Usd.Stage, attributes: Attributes) -> Inventory:
-    """Traverse a stage once, instances included."""
+def traverse(stage: Usd.Stage) -> list[Usd.Prim]:
+    """The prims of a stage that may be read, instances included, depth first as composed."""
+    return list(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies(PREDICATE)))
+
+
+def take_inventory(prims: list[Usd.Prim], attributes: Attributes, left_out: frozenset[int] = frozenset()) -> Inventory:
+    """The inventory of the prims of a stage, without those at some places."""
     inventory = Inventory()
-    for order, prim in enumerate(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies(PREDICATE))):
+    for order, prim in enumerate(prims):
+        if order in left_out:
+            continue
         path = str(prim.GetPath())
         inventory.order[path] = order
         schemas = frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas())

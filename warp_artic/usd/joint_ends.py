@@ -67,16 +67,18 @@ def _read_end(prim: Usd.Prim, side: int, inventory, attributes: Attributes, plac
     placement = None if target is None else placements.of(target)
     if placement is None:
         return None
-    frame = placement.frame(position, quaternion)
     body = inventory.body_of.get(str(target.GetPath()))
+    if body is None or body in inventory.held:
+        frame = placement.frame(position, quaternion)
     if body is None:
         return JointEnd(None, frame) if _may_be_static(prim, side, target, inventory, attributes) else None
     if body in inventory.held:
         text = f"joins {body}, which is kinematic or disabled: taken as fixed to the world where it is"
         attributes.report.note("joint-held", prim.GetPath(), text)
         return JointEnd(None, frame)
-    own = placements.of(inventory.bodies[body])
-    return None if own is None else JointEnd(body, own.pose.inverse() @ frame)
+    frame = Pose(tuple(float(component) for component in placement.scale * position), quaternion)
+    pose = placements.pose(target, inventory.bodies[body])
+    return None if pose is None else JointEnd(body, frame if pose == Pose() else pose @ frame)
 
 
 def _target(prim: Usd.Prim, side: int, targets: list, attributes: Attributes) -> Usd.Prim | None:

@@ -9,6 +9,7 @@ from pxr import Usd
 from warp_artic.usd import units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.report import Reading
 from warp_artic.usd.units import Quantity
 
 ANGLE_UNITS = {"degree": units.ANGLE, "radian": units.RADIAN}
@@ -28,6 +29,18 @@ def mjc_position(prim: Usd.Prim, name: str, is_linear: bool, inventory: Inventor
     """A position of a joint, zero where it is not authored [m or rad]."""
     quantity = units.DISTANCE if is_linear else mjc_angle(inventory, attributes)
     return attributes.number(prim, name, 0.0, quantity)
+
+
+def mjc_place(
+    field: str, prim: Usd.Prim, name: str, c: float, unit: str, is_linear: bool, inventory: Inventory, attributes
+) -> list[Reading]:
+    """Where c times a position of a joint came from; empty where the position is not authored."""
+    authored = attributes.number(prim, name, None)
+    if authored is None:
+        return []
+    quantity = units.DISTANCE if is_linear else mjc_angle(inventory, attributes)
+    value = c * attributes.units.si(authored, quantity)
+    return [Reading(field, f"{prim.GetPath()}.{name}", authored, quantity.authored, value, unit)]
 
 
 def mjc_range(prim: Usd.Prim, switch: str, name: str, attributes: Attributes) -> tuple[float, float] | None:

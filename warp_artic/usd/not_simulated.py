@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from pxr import Usd
 
+from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES
+from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES, MJC_OF_CONTACTS
 
 NOT_YET = ()
 """Families that are read into the description, but have no effect yet: without its name here, one is not reported."""
@@ -99,7 +100,6 @@ ATTRIBUTES: dict[str, tuple[str, object]] = {
     "physics:breakForce": ("breaking of a joint by force", math.inf),
     "physics:breakTorque": ("breaking of a joint by torque", math.inf),
     "physics:startsAsleep": ("sleeping", 0.0),
-    "newton:jointsAddMobility": ("joints that add mobility", 0.0),
 } | MJC_ATTRIBUTES
 """What an attribute stands for, and the value that means none."""
 FAMILIES = {
@@ -117,12 +117,14 @@ def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
         names = sorted(attributes.names(prim))
         _report_type(prim, names, attributes)
         _report_schemas(prim, inventory, names, attributes)
+        if inventory.has_schema(prim, tokens.COLLISION):
+            names = [name for name in names if name not in MJC_OF_CONTACTS]
         _report_attributes(prim, names, read, attributes)
     for path in inventory.instancers:
         if any(body.startswith(path + "/") for body in inventory.bodies):
             text = "bodies below a point instancer are simulated once where they are, not for each of its points"
             attributes.report.warn("point-instancer", path, text)
-    colliders = sum(len(group) for group in inventory.colliders.values())
+    colliders = sum(len(group) for group in inventory.colliders.values()) + inventory.copied_colliders
     if colliders:
         text = f"contacts are not simulated yet; the stage has {colliders} collider{'s' * (colliders != 1)}"
         attributes.report.note("contacts", "/", text)

@@ -70,3 +70,6 @@ MJC_HARMLESS = (
     "mjc:maxhullvert",
 )
 """How attributes begin that concern looks, contacts or the engine of MuJoCo."""
+
+MJC_OF_CONTACTS = ("mjc:margin", "mjc:solimp", "mjc:solref")
+"""Attributes that concern contacts where they are on a collider, and constraints elsewhere."""

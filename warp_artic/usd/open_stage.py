@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 
-from pxr import Usd
+from pxr import Tf, Usd, UsdUtils
 
 from warp_artic.errors import StageError
 
 GRAMMAR = "parse error matching"
 """What pxr says before the name of a rule of its grammar, of several hundred characters."""
+
+NO_LAYER = ("Failed to open layer", "Cannot determine file format")
+"""How pxr begins to speak of a file in which it finds no layer."""
 
 
 def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
@@ -24,7 +27,7 @@ def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
     if os.path.isdir(path):
         raise StageError(f"{path}: is a folder, not a stage")
     try:
-        opened = Usd.Stage.Open(path)
+        opened = _open(path)
     except Exception as error:  # what pxr raises differs between releases
         raise StageError(f"{path}: cannot be read as a USD stage: {_reason(error, path)}") from None
     if opened is None:
@@ -32,9 +35,24 @@ def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
     return opened
 
 
+def _open(path: str) -> Usd.Stage:
+    """The stage; what pxr would print about its composition is left out: the stage can be asked about it."""
+    delegate = UsdUtils.CoalescingDiagnosticDelegate()
+    try:
+        return Usd.Stage.Open(path)
+    finally:
+        caught = delegate.TakeUncoalescedDiagnostics()
+        del delegate
+        for one in caught:
+            if not one.sourceFunction.endswith("_ReportErrors"):
+                Tf.Warn(one.commentary)
+
+
 def _reason(error: Exception, path: str) -> str:
     """The sentence of what pxr says that names a place in the file, else its last one."""
     sentences = [line.rpartition(" : ")[2].strip(" '") for line in str(error).splitlines() if " : " in line]
     named = [sentence for sentence in sentences if f"{path}:" in sentence]
     sentence = (named or sentences or [type(error).__name__])[-1]
+    if sentence.startswith(NO_LAYER):
+        return "its content is not that of a .usd, .usda, .usdc or .usdz file"
     return sentence.partition(GRAMMAR)[0] + "syntax error" if GRAMMAR in sentence else sentence

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from pxr import Usd, UsdGeom
+from pxr import Usd, UsdGeom, UsdPhysics
 
 from warp_artic.description.pose import Pose
 from warp_artic.usd.attributes import Attributes
@@ -14,10 +15,13 @@ SHEAR = 1e-4
 """Largest cosine between two axes that should be at a right angle."""
 SMALLEST, LARGEST = 1e-9, 1e9
 """Allowed metres in a unit of length, scale included."""
+RESET = "!resetXformStack!"
 PROJECTIVE = 1e-9
 """Largest deviation of the last row of a transform from 0, 0, 0, 1."""
 FARTHEST = 1e12
 """Largest allowed coordinate [m]."""
+SCALE_DIGITS = 12
+"""Digits of a scale: what rotations leave of the others is rounding, which differs from place to place."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,63 @@ class Placements:
             self.matrices[prim] = self._matrix(prim)
         return self.matrices[prim]
 
+    def place(self, prims: Iterable[Usd.Prim]) -> None:
+        """Find the placements of many prims at once, which takes less time than one after the other."""
+        new = [prim for prim in prims if prim not in self.known]
+        found = [(prim, matrix) for prim in new if (matrix := self.matrix(prim)) is not None]
+        self.known.update(dict.fromkeys(new))
+        if found:
+            prims, matrices = zip(*found)
+            self.known.update(zip(prims, self._placements(prims, np.array(matrices))))
+
+    def relative(self, prim: Usd.Prim, base: Usd.Prim) -> np.ndarray:
+        """The affine transform (4, 4) from the space of a prim to that of another, in stage units.
+
+        It is put together below the prim that both are under, so that it does not depend on where that one is.
+        """
+        stage = prim.GetStage()
+        above = stage.GetPrimAtPath(prim.GetPath().GetCommonPrefix(base.GetPath()))
+        to_above = [self.cache.ComputeRelativeTransform(one, above) for one in (base, prim)]
+        if any(resets for _, resets in to_above):
+            matrices = [self.cache.GetLocalToWorldTransform(one) for one in (base, prim)]
+        else:
+            matrices = [matrix for matrix, _ in to_above]
+        A_base, A_prim = (np.array(matrix).T for matrix in matrices)
+        return A_prim if prim == base or above == base else np.linalg.inv(A_base) @ A_prim
+
+    def pose(self, prim: Usd.Prim, base: Usd.Prim) -> Pose | None:
+        """The pose of a prim in the frame of another; None, and an error, where one has no rigid pose."""
+        placement, own = self.of(prim), self.of(base)
+        if placement is None or own is None:
+            return None
+        if prim == base:
+            return Pose()
+        A = self.relative(prim, base)
+        A[:3] *= own.scale[:, None]
+        return decompose(A[None])[0][0]
+
+    def many(self, prims: list[Usd.Prim]) -> tuple[list[Pose], np.ndarray, np.ndarray]:
+        """Poses, scales (n, 3) and the largest coordinates (n) of prims whose transform ops can be read.
+
+        A prim without a rigid pose has an infinite coordinate.
+        """
+        if not prims:
+            return [], np.empty((0, 3)), np.empty(0)
+        A = np.array([self.cache.GetLocalToWorldTransform(prim) for prim in prims]).transpose(0, 2, 1)
+        A[:, :3] *= self.attributes.units.meters
+        is_right = np.isfinite(A).all(axis=(1, 2)) & (np.abs(A[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1) <= PROJECTIVE)
+        A[~is_right] = np.eye(4)
+        poses, scale, cosine = decompose(A)
+        is_right &= cosine <= SHEAR
+        return poses, scale, np.where(is_right, np.abs(A).max(axis=(1, 2)), np.inf)
+
     def _matrix(self, prim: Usd.Prim) -> np.ndarray | None:
         try:
-            A = np.array(self.cache.GetLocalToWorldTransform(prim)).T
+            A, is_turned = np.array(self.cache.GetLocalToWorldTransform(prim)).T, self.is_turned(prim)
         except Exception:  # what pxr raises on ops it cannot read differs between releases
             self._refuse(prim, "its transform ops cannot be read")
             return None
-        if not self._is_turned(prim):
+        if not is_turned:
             return None
         if not np.isfinite(A).all():
             self._refuse(prim, "its world transform is not finite")
@@ -76,17 +130,31 @@ class Placements:
             return None
         return A
 
-    def _is_turned(self, prim: Usd.Prim) -> bool:
+    def is_turned(self, prim: Usd.Prim) -> bool:
         """Whether the orient ops of a prim and those above it are rotations; USD passes over any other silently."""
         if prim.IsPseudoRoot():
             return True
         if prim not in self.turned:
             xformable = UsdGeom.Xformable(prim)
-            ops = xformable.GetOrderedXformOps() if xformable else ()
-            orients = [op.GetAttr().GetName() for op in ops if op.GetOpType() == UsdGeom.XformOp.TypeOrient]
-            own = [self._is_rotation(prim, name) for name in orients]
-            self.turned[prim] = all(own) and self._is_turned(prim.GetParent())
+            own = [self._is_rotation(prim, name) for name in self._orients(xformable)]
+            if xformable and xformable.TransformMightBeTimeVarying() and not prim.HasAPI(UsdPhysics.RigidBodyAPI):
+                text = "moves over time; it is taken to stay where it is at the start"
+                self.attributes.report.warn("time-samples", prim.GetPath(), text)
+            self.turned[prim] = all(own) and self.is_turned(prim.GetParent())
         return self.turned[prim]
+
+    def _orients(self, xformable: UsdGeom.Xformable) -> list[str]:
+        """The names of the orient ops of a prim; ops in its order that are not there are warned of."""
+        if not xformable or not xformable.GetXformOpOrderAttr().HasAuthoredValue():
+            return []
+        prim = xformable.GetPrim()
+        for name in xformable.GetXformOpOrderAttr().Get() or ():
+            own = name.removeprefix("!invert!")
+            if own != RESET and not prim.HasAttribute(own):
+                text = f"names {own}, which the prim has not: USD passes over it"
+                self.attributes.report.warn("transform-op", f"{prim.GetPath()}.xformOpOrder", text)
+        ops = xformable.GetOrderedXformOps()
+        return [op.GetAttr().GetName() for op in ops if op.GetOpType() == UsdGeom.XformOp.TypeOrient]
 
     def _is_rotation(self, prim: Usd.Prim, name: str) -> bool:
         """Whether an orient op has a finite value; one that is not of unit length is only warned of."""
@@ -103,27 +171,53 @@ class Placements:
 
     def _place(self, prim: Usd.Prim) -> Placement | None:
         A = self.matrix(prim)
-        if A is None:
-            return None
-        axes = A[:3, :3]
-        lengths = np.linalg.norm(axes, axis=0)
-        if lengths.min() < SMALLEST or lengths.max() > LARGEST:
-            found = f"{lengths.min():.3g} to {lengths.max():.3g}"
-            self._refuse(prim, f"its world transform has scales of {found}, must be {SMALLEST:g} to {LARGEST:g}")
-            return None
-        cosines = axes.T @ axes / np.outer(lengths, lengths) - np.eye(3)
-        if np.abs(cosines).max() > SHEAR:
-            text = "its world transform is sheared; a non-uniform scale above a rotated prim does that: scale its shape"
-            self._refuse(prim, text)
-            return None
-        scale = lengths * (-1.0 if np.linalg.det(axes) < 0.0 else 1.0)
-        return Placement(Pose.of(A[:3, 3], nearest_rotation(axes / scale)), scale)
+        return None if A is None else self._placements((prim,), A[None])[0]
+
+    def _placements(self, prims: Iterable[Usd.Prim], A: np.ndarray) -> list[Placement | None]:
+        """The placements by world transforms (n, 4, 4) in metres."""
+        poses, scale, cosine = decompose(A)
+        found = []
+        for prim, pose, own, one in zip(prims, poses, scale, cosine):
+            lengths = np.abs(own)
+            if not (SMALLEST <= lengths.min() and lengths.max() <= LARGEST):
+                text = f"{lengths.min():.3g} to {lengths.max():.3g}, must be {SMALLEST:g} to {LARGEST:g}"
+                self._refuse(prim, f"its world transform has scales of {text}")
+            elif one > SHEAR:
+                text = "a non-uniform scale above a rotated prim does that: scale its shape"
+                self._refuse(prim, f"its world transform is sheared; {text}")
+            else:
+                found.append(Placement(pose, own))
+                continue
+            found.append(None)
+        return found
 
     def _refuse(self, prim: Usd.Prim, text: str) -> None:
         self.attributes.report.error("transform", prim.GetPath(), text)
 
 
+def decompose(A: np.ndarray) -> tuple[list[Pose], np.ndarray, np.ndarray]:
+    """Poses, scales (n, 3), and the largest cosine between two axes (n), of affine transforms (n, 4, 4)."""
+    axes = A[:, :3, :3]
+    x, y, z = axes[:, :, 0], axes[:, :, 1], axes[:, :, 2]
+    lengths = np.sqrt(np.stack([_dot(axis, axis) for axis in (x, y, z)], axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cosines = [_dot(x, y), _dot(y, z), _dot(z, x)] / (lengths[:, [0, 1, 2]] * lengths[:, [1, 2, 0]]).T
+        cosine = np.nan_to_num(np.abs(cosines).max(axis=0))
+        rounding = 10.0 ** (SCALE_DIGITS - 1 - np.floor(np.log10(lengths)))
+        scale = np.where(lengths > 0.0, np.round(lengths * rounding) / rounding, 0.0)
+    is_mirrored = np.linalg.det(axes) < 0.0
+    scale = np.where(is_mirrored[:, None], -scale, scale)
+    R = nearest_rotation(axes / np.where(scale == 0.0, 1.0, scale)[:, None, :])
+    return [Pose.of(position, one) for position, one in zip(A[:, :3, 3].tolist(), R)], scale, cosine
+
+
+def _dot(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Of vectors (n, 3), added in one order whatever n."""
+    return first[:, 0] * second[:, 0] + first[:, 1] * second[:, 1] + first[:, 2] * second[:, 2]
+
+
 def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) nearest to a matrix that is one but for rounding."""
+    """The rotation (..., 3, 3) nearest to a matrix that is one but for rounding."""
     u, _, vt = np.linalg.svd(matrix)
-    return u @ vt
+    terms = u[..., None] * vt[..., None, :, :]
+    return terms[..., 0, :] + terms[..., 1, :] + terms[..., 2, :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.joint import WORLD
+from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.spanning_forest import Branch
 from warp_artic.usd.attributes import Attributes
@@ -16,6 +16,7 @@ from warp_artic.usd.read_joint import read_joint
 from warp_artic.usd.read_link import read_link
 from warp_artic.usd.read_scene import SceneSettings, read_iterations
 from warp_artic.usd.read_trees import TreePlan
+from warp_artic.usd.stacked_joints import are_independent, carriages, meet_at_zero, stacked_branches, stacked_ends
 
 VELOCITIES = ("physics:velocity", "physics:angularVelocity")
 
@@ -39,12 +40,21 @@ def read_articulation(
         ends = joints[branch.edge]
         local = Branch(branch.edge, number[branch.parent], number[branch.child])
         if links[local.child] is None or (local.parent != WORLD and links[local.parent] is None):
+            read.append(None)
+            continue
+        if branch.edge in plan.stacks:
+            read += _read_stack(plan.stacks[branch.edge], local, links, joints, inventory, attributes)
             continue
         moves = not attributes.names(prims[branch.child]).isdisjoint(VELOCITIES)
         is_reversed = ends.end0.body == links[local.child].path
-        read.append(read_joint(ends, local, is_reversed, links, moves, inventory, attributes))
-    if None in links or None in read or len(read) < len(plan.tree.branches):
+        X_PL = links[local.child].pose
+        if local.parent != WORLD:
+            X_PL = placements.pose(prims[branch.child], prims[branch.parent])
+        read.append(read_joint(ends, local, is_reversed, links, X_PL, moves, inventory, attributes))
+    if None in links or None in read:
         return None
+    order = inventory.order
+    read.sort(key=lambda joint: order[joint.path])
     articulation = Articulation(
         path=plan.path,
         links=tuple(links),
@@ -52,6 +62,25 @@ def read_articulation(
         **_iterations(plan, settings, attributes),
     )
     return with_couplings(articulation, inventory, attributes, placements)
+
+
+def _read_stack(
+    edges: tuple[int, ...], branch: Branch, links: list[Link], joints: list[JointEnds], inventory, attributes
+) -> list[Joint | None]:
+    """The joints of a stack; its carriages are added to the links."""
+    stack, child = [joints[edge] for edge in edges], links[branch.child]
+    parent = None if branch.parent == WORLD else links[branch.parent]
+    if not meet_at_zero(stack, child, attributes):
+        return [None]
+    branches = stacked_branches(edges, branch.parent, branch.child, len(links))
+    links += carriages(stack, parent, inventory, attributes)
+    read = []
+    for ends, local in zip(stacked_ends(stack), branches):
+        X_PL = links[local.child].pose
+        if local.parent != WORLD:
+            X_PL = links[local.parent].pose.inverse() @ X_PL
+        read.append(read_joint(ends, local, False, links, X_PL, False, inventory, attributes))
+    return read if None not in read and are_independent(read, child, attributes) else [None]
 
 
 def _iterations(plan: TreePlan, settings: SceneSettings, attributes: Attributes) -> dict[str, int]:
@@ -62,4 +91,5 @@ def _iterations(plan: TreePlan, settings: SceneSettings, attributes: Attributes)
             report_difference(reading, found[name], attributes)
             found[name] = reading
         found.setdefault(name, reading)
+    attributes.report.readings.setdefault(plan.path, []).extend(found.values())
     return {name: int(reading.value) for name, reading in found.items()}

@@ -71,17 +71,17 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
     """Report tendons and mimic joints on prims that are in no articulation."""
     trees = list(articulations)
     joints = {joint.path for tree in trees for joint in tree.joints}
-    links = {link.path for tree in trees for link in tree.links}
+    links = {path for tree in trees for path in tree.bodies}
     for prim in inventory.all_prims():
         path = str(prim.GetPath())
         for schema in sorted(inventory.schemas.get(path, ())):
             kind, _, instance = schema.partition(":")
             if kind in OF_JOINTS and path not in joints:
                 found = "in no articulation" if path in inventory.joints else "no joint"
-                text = f"is {OF_JOINTS[kind].format(instance=instance)}, but {found}"
+                text = f"is {OF_JOINTS[kind].format(instance=instance)}, but {found}; must be a joint of one"
                 attributes.report.error("coupling-stray", path, text)
             if kind in OF_LINKS and path not in links:
-                text = f"has {OF_LINKS[kind].format(instance=instance)}, but is no link of an articulation"
+                text = f"has {OF_LINKS[kind].format(instance=instance)}, but is no link of an articulation, must be one"
                 attributes.report.error("coupling-stray", path, text)
     _refuse_stray_prims(joints, links, inventory, attributes)
     report_other_tendons(joints, links, inventory, attributes)
@@ -99,7 +99,8 @@ def _refuse_stray_prims(joints: set[str], links: set[str], inventory: Inventory,
         attributes.pass_over(prim)
         if targets:
             found = "in no articulation" if targets[0] in inventory.joints else "no joint"
-            error("coupling-stray", place, f"leads to {targets[0]}, which is {found}")
+            text = f"leads to {targets[0]}, which is {found}; must lead to joints of one articulation"
+            error("coupling-stray", place, text)
         else:
             refuse_empty(place, attributes)
     for path in inventory.spatial_tendons:

@@ -72,7 +72,7 @@ def _friction(prim: Usd.Prim, values: dict[str, float], attributes: Attributes) 
     if efforts["dynamic_effort"] > efforts["static_effort"]:
         text = (
             f"its dynamic friction effort {efforts['dynamic_effort']:g} exceeds the static one "
-            f"{efforts['static_effort']:g}"
+            f"{efforts['static_effort']:g}, should not"
         )
         attributes.report.warn("friction-order", prim.GetPath(), text)
     return Friction(**efforts)

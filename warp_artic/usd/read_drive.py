@@ -13,6 +13,7 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, Reading, report_difference, resolve
 from warp_artic.usd.mjc import mjc_range, symmetric_bound
 from warp_artic.usd.read_mjc_actuators import read_mjc_actuators
+from warp_artic.usd.read_track import read_track
 
 KINDS = tuple(kind.value for kind in DriveKind)
 
@@ -57,15 +58,27 @@ def read_drive(
             report_difference(reading, second[name], attributes)
     readings = second | first
     values = {name: reading.value for name, reading in readings.items()}
-    values["max_force"] = min(values.get("max_force", math.inf), effort_range)
+    for name in ("position", "velocity"):
+        reading = readings.get(f"{name}_target")
+        if reading is not None and reading.attribute.startswith(f"{prim.GetPath()}.drive:"):
+            source = DOF_FIELDS[f"{name}_target"][0]
+            attribute = source.attribute.format(instance=instance)
+            values[f"{name}_track"] = read_track(attributes, prim, attribute, source.quantity(is_linear))
+    if effort_range.value < values.get("max_force", math.inf):
+        readings["max_force"] = effort_range
+        values["max_force"] = effort_range.value
     return Drive(kind=DriveKind.FORCE if is_mjc else kind, **values), list(readings.values())
 
 
-def _effort_range(prim: Usd.Prim, is_linear: bool, attributes: Attributes) -> float:
+def _effort_range(prim: Usd.Prim, is_linear: bool, attributes: Attributes) -> Reading:
     """What a joint of the MuJoCo dialect lets actuators give to it [N or N m]."""
-    bounds = mjc_range(prim, "mjc:actuatorfrclimited", "mjc:actuatorfrcrange", attributes)
-    bound = symmetric_bound(bounds, f"{prim.GetPath()}.mjc:actuatorfrcrange", attributes)
-    return attributes.units.si(bound, units.FORCE if is_linear else units.TORQUE)
+    path = f"{prim.GetPath()}.mjc:actuatorfrcrange"
+    bound = symmetric_bound(
+        mjc_range(prim, "mjc:actuatorfrclimited", "mjc:actuatorfrcrange", attributes), path, attributes
+    )
+    quantity = units.FORCE if is_linear else units.TORQUE
+    si = attributes.units.si(bound, quantity)
+    return Reading("max_force", f"{path}:max", bound, quantity.authored, si, quantity.si)
 
 
 def report_idle(prim: Usd.Prim, instances: list[tuple[str, ...]], inventory: Inventory, attributes: Attributes) -> None:

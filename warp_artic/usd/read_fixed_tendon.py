@@ -125,9 +125,10 @@ def _read_axis(
         ("coefficient", per_position, gearing, c),
         ("force_coefficient", per_force, force, r),
     ):
-        attribute = f"{joint.path}.{prefix}{'gearing' if what == 'coefficient' else 'forceCoefficient'}"
-        reading = Reading(what, attribute, authored, quantity.authored, value, quantity.si)
-        attributes.report.readings[name].append(reading)
+        attribute = f"{prefix}{'gearing' if what == 'coefficient' else 'forceCoefficient'}"
+        if attribute in attributes.names(prim):
+            reading = Reading(what, f"{joint.path}.{attribute}", authored, quantity.authored, value, quantity.si)
+            attributes.report.readings[name].append(reading)
     return _AxisTerm(dof, c, r)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose
 from warp_artic.description.spanning_forest import Branch
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
@@ -19,11 +20,15 @@ def read_joint(
     branch: Branch,
     is_reversed: bool,
     links: list[Link],
+    X_PL: Pose,
     moves: bool,
     inventory: Inventory,
     attributes: Attributes,
 ) -> Joint | None:
-    """The joint of a branch whose bodies are given by index in `links`; None, and an error, where it cannot be one."""
+    """The joint of a branch whose bodies are given by index in `links`; None, and an error, where it cannot be one.
+
+    `X_PL` is the pose of the child link in the parent link, or in the world.
+    """
     freedom = read_freedom(ends.prim, inventory, attributes)
     if not _fits_a_tree(ends.path, freedom, attributes):
         return None
@@ -34,6 +39,7 @@ def read_joint(
     for axis, limit in freedom.limits.items():
         name = f"{ends.path}:{axis.value}" if many else ends.path
         dofs.append(read_dof(ends.prim, name, axis, limit, inventory, attributes))
+        attributes.report.readings[name][:0] = freedom.readings.get(axis, ())
     parent_end, child_end = (ends.end1, ends.end0) if is_reversed else (ends.end0, ends.end1)
     joint = Joint(
         path=ends.path,
@@ -47,7 +53,7 @@ def read_joint(
         cone_axis=freedom.cone_axis,
     )
     parent = None if branch.parent == WORLD else links[branch.parent]
-    return read_start(ends.prim, joint, parent, links[branch.child], moves, attributes)
+    return read_start(ends.prim, joint, parent, links[branch.child], X_PL, moves, attributes)
 
 
 def _fits_a_tree(path: str, freedom: Freedom, attributes: Attributes) -> bool:

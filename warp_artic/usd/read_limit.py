@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pxr import Usd
 
@@ -12,7 +12,8 @@ from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.units import Quantity
+from warp_artic.usd.lookup import PLACE, Source, resolve
+from warp_artic.usd.report import Reading
 
 ROTATIONS = (Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z)
 TRANSLATIONS = (Axis.TRANS_X, Axis.TRANS_Y, Axis.TRANS_Z)
@@ -29,6 +30,8 @@ class Freedom:
     """In the order transX, transY, transZ, rotX, rotY, rotZ."""
     cone_limit: ConeLimit | None = None
     cone_axis: Axis = Axis.ROT_X
+    readings: dict[Axis, list[Reading]] = field(default_factory=dict)
+    """Where bounds came from."""
 
 
 def read_freedom(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Freedom:
@@ -41,20 +44,24 @@ def _fixed(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Free
 
 
 def _revolute(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Freedom:
-    axis = ROTATIONS[_letter(prim, attributes)]
-    return Freedom({axis: _limit(prim, "physics:lowerLimit", "physics:upperLimit", units.ANGLE, attributes)})
+    return _one_axis(prim, ROTATIONS[_letter(prim, attributes)], attributes)
 
 
 def _prismatic(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Freedom:
-    axis = TRANSLATIONS[_letter(prim, attributes)]
-    return Freedom({axis: _limit(prim, "physics:lowerLimit", "physics:upperLimit", units.DISTANCE, attributes)})
+    return _one_axis(prim, TRANSLATIONS[_letter(prim, attributes)], attributes)
+
+
+def _one_axis(prim: Usd.Prim, axis: Axis, attributes: Attributes) -> Freedom:
+    readings: list[Reading] = []
+    return Freedom({axis: _limit(prim, axis, readings, attributes)}, readings={axis: readings})
 
 
 def _spherical(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Freedom:
     """Cone angle 0 bounds the rotation about the axis after the joint axis, cone angle 1 about the next."""
     twist = _letter(prim, attributes)
     swings = [ROTATIONS[(twist + 1) % 3], ROTATIONS[(twist + 2) % 3]]
-    angles = [_cone_angle(prim, side, attributes) for side in (0, 1)]
+    readings: dict[Axis, list[Reading]] = {swing: [] for swing in swings}
+    angles = [_cone_angle(prim, side, readings[swing], attributes) for side, swing in enumerate(swings)]
     limits: dict[Axis, Limit | None] = dict.fromkeys(ROTATIONS)
     cone = None
     if 0.0 in angles:
@@ -63,52 +70,57 @@ def _spherical(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> 
                 del limits[swing]
             elif angle < math.inf:
                 limits[swing] = Limit(lower=-angle, upper=angle)
+                sides = {"lower": -angle, "upper": angle}
+                (own,) = readings[swing]
+                readings[swing] = [replace(own, field=side, value=bound) for side, bound in sides.items()]
     elif min(angles) < math.inf:
         cone = ConeLimit(angle_1=angles[0], angle_2=angles[1])
-    return Freedom(limits, cone, ROTATIONS[twist])
+    return Freedom(limits, cone, ROTATIONS[twist], readings)
 
 
 def _generic(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Freedom:
     """All axes are free but those that an applied limit locks."""
     limits: dict[Axis, Limit | None] = {}
+    readings: dict[Axis, list[Reading]] = {axis: [] for axis in Axis}
     applied = inventory.instances(prim, tokens.LIMIT)
     for axis in Axis:
         limit = None
         if axis.value in applied:
-            limit = _axis_limit(prim, axis, attributes)
+            limit = _axis_limit(prim, axis, readings[axis], attributes)
             if limit is LOCKED:
                 continue
         limits[axis] = limit
-    return Freedom(limits)
+    return Freedom(limits, readings=readings)
 
 
 LOCKED = Limit(lower=math.nan, upper=math.nan)
 """Stands for an axis that cannot move."""
 
 
-def _axis_limit(prim: Usd.Prim, axis: Axis, attributes: Attributes) -> Limit | None:
+def _axis_limit(prim: Usd.Prim, axis: Axis, readings: list[Reading], attributes: Attributes) -> Limit | None:
     """The limit of one axis of a generic joint; low above high, or equal to it, locks."""
-    quantity = units.DISTANCE if axis.is_linear else units.ANGLE
     low_name, high_name = f"limit:{axis.value}:physics:low", f"limit:{axis.value}:physics:high"
-    low = attributes.number(prim, low_name, -math.inf, quantity, unbounded=True)
-    high = attributes.number(prim, high_name, math.inf, quantity, unbounded=True)
+    low = _bound(prim, "lower", low_name, -math.inf, axis, readings, attributes)
+    high = _bound(prim, "upper", high_name, math.inf, axis, readings, attributes)
     if low > high:
         return LOCKED
     if low == high:
         if abs(low) > LOCKED_AT:
-            text = f"locks {axis.value} at {low:g} {quantity.si}; move the joint frame instead and lock at zero"
+            unit = "m" if axis.is_linear else "rad"
+            text = f"locks {axis.value} at {low:g} {unit}; move the joint frame instead and lock at zero"
             attributes.report.error("limit-offset", f"{prim.GetPath()}.{low_name}", text)
         return LOCKED
     return _bounds(low, high)
 
 
-def _limit(prim: Usd.Prim, lower_name: str, upper_name: str, quantity: Quantity, attributes: Attributes):
+def _limit(prim: Usd.Prim, axis: Axis, readings: list[Reading], attributes: Attributes) -> Limit | None:
     """The limit of a revolute or prismatic joint; one side may be free."""
-    lower = attributes.number(prim, lower_name, -math.inf, quantity, unbounded=True)
-    upper = attributes.number(prim, upper_name, math.inf, quantity, unbounded=True)
+    lower_name, upper_name = "physics:lowerLimit", "physics:upperLimit"
+    lower = _bound(prim, "lower", lower_name, -math.inf, axis, readings, attributes)
+    upper = _bound(prim, "upper", upper_name, math.inf, axis, readings, attributes)
     if lower > upper:
         names = (f"{name} = {attributes.authored(prim, name)}" for name in (lower_name, upper_name))
-        text = f"its limits are inverted: {' is above '.join(names)}"
+        text = f"its limits are inverted: {' is above '.join(names)}, must not be"
         attributes.report.error("limit-inverted", prim.GetPath(), text)
         return None
     for name, bound, wrong in ((lower_name, lower, math.inf), (upper_name, upper, -math.inf)):
@@ -123,10 +135,26 @@ def _bounds(lower: float, upper: float) -> Limit | None:
     return None if lower == -math.inf and upper == math.inf else Limit(lower=lower, upper=upper)
 
 
-def _cone_angle(prim: Usd.Prim, side: int, attributes: Attributes) -> float:
-    """A cone angle [rad]; negative means free."""
-    angle = attributes.number(prim, f"physics:coneAngle{side}Limit", -1.0, units.ANGLE, unbounded=True)
-    return math.inf if angle < 0.0 else angle
+def _cone_angle(prim: Usd.Prim, side: int, readings: list[Reading], attributes: Attributes) -> float:
+    """A cone angle [rad]; infinite where it is negative, which means free."""
+    name = f"physics:coneAngle{side}Limit"
+    source = Source(name, units.ANGLE, unbounded=True, unset_below=0.0)
+    reading = resolve(attributes, prim, "cone_angle", (source,))
+    if reading is None:
+        return math.inf
+    readings.append(reading)
+    return reading.value
+
+
+def _bound(
+    prim: Usd.Prim, field: str, name: str, free: float, axis: Axis, readings: list[Reading], attributes: Attributes
+) -> float:
+    """One side of a limit [m or rad]; `free` where it is not authored."""
+    reading = resolve(attributes, prim, field, (Source(name, *PLACE, unbounded=True),), is_linear=axis.is_linear)
+    if reading is None:
+        return free
+    readings.append(reading)
+    return reading.value
 
 
 def _letter(prim: Usd.Prim, attributes: Attributes) -> int:

@@ -21,6 +21,7 @@ from warp_artic.usd import units
 from warp_artic.usd.attributes import UNBOUNDED, Attributes
 from warp_artic.usd.placement import Placement, Placements, nearest_rotation
 from warp_artic.usd.read_solid import read_solid
+from warp_artic.usd.report import Reading
 
 WATER = 1000.0
 """Density where none is authored [kg/m^3]."""
@@ -58,14 +59,48 @@ def read_mass(prim: Usd.Prim, colliders: list[Usd.Prim], attributes: Attributes,
     density = _positive(prim, "physics:density", units.DENSITY, attributes)
     parts, errors = [], len(attributes.report.errors)
     if mass is None or center is None or inertia is None:
-        parts = _parts(placement, density, colliders, attributes, placements)
+        parts = _parts(prim, placement, density, colliders, attributes, placements)
     if mass is None and not parts:
         if len(attributes.report.errors) == errors:  # else its colliders have been reported
             text = "has no mass: author physics:mass, or put a collider with a volume on or under the body"
             attributes.report.error("mass", prim.GetPath(), text)
         return None
     shape = _sum(parts) if parts else None
-    return _combine(prim, mass, center, inertia, shape, attributes)
+    properties = _combine(prim, mass, center, None if inertia is None else inertia.tensor, shape, attributes)
+    authored = {
+        "mass": None if mass is None else "physics:mass",
+        "center_of_mass": None if center is None else "physics:centerOfMass",
+        "inertia": None if inertia is None else inertia.name,
+    }
+    _note_sources(prim, properties, authored, shape is not None, attributes)
+    return properties
+
+
+def _note_sources(
+    prim: Usd.Prim, found: MassProperties, authored: dict[str, str | None], has_shape: bool, attributes: Attributes
+) -> None:
+    """Note where mass, centre and inertia came from: an attribute, or the colliders, or else nothing."""
+    path = str(prim.GetPath())
+    readings = attributes.report.readings.setdefault(path, [])
+    for field, quantity, value in (
+        ("mass", units.MASS, found.mass),
+        ("center_of_mass", units.DISTANCE, found.center),
+        ("inertia", units.INERTIA, found.compact()),
+    ):
+        name = authored[field]
+        own = None if name is None else _plain(attributes.authored(prim, name))
+        if own is not None:
+            readings.append(Reading(field, f"{path}.{name}", own, quantity.authored, _plain(value), quantity.si))
+        elif name is None and has_shape:
+            readings.append(Reading(field, path, None, "", _plain(value), quantity.si))
+
+
+def _plain(value) -> float | tuple[float, ...] | None:
+    """A number, or several, in plain Python; None for a value that is neither, and has been reported."""
+    try:
+        return tuple(map(float, value)) if hasattr(value, "__len__") else float(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def _combine(prim, mass, center, inertia, shape: MassProperties | None, attributes: Attributes):
@@ -85,8 +120,9 @@ def _combine(prim, mass, center, inertia, shape: MassProperties | None, attribut
 
 def _fallback_inertia(prim: Usd.Prim, mass: float, attributes: Attributes) -> np.ndarray:
     name = "physics:diagonalInertia"
-    if attributes.authored(prim, name) is not None:
-        text = "is singular: all three moments must be positive, or unauthored on a body with colliders"
+    authored = attributes.authored(prim, name)
+    if authored is not None:
+        text = f"is {authored}: all three moments must be positive, or unauthored on a body with colliders"
         attributes.report.error("inertia", f"{prim.GetPath()}.{name}", text)
     else:
         text = f"has neither an inertia nor colliders: that of a ball of radius {FALLBACK_RADIUS} m is used"
@@ -121,7 +157,22 @@ def _is_unset(value) -> bool:
         return False
 
 
-def _inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
+@dataclass(frozen=True)
+class _Inertia:
+    """An authored inertia."""
+
+    tensor: np.ndarray
+    """[kg m^2], shape (3, 3)."""
+    name: str
+    """Of its attribute."""
+
+    @property
+    def compact(self) -> tuple[float, ...]:
+        """The components xx, xy, xz, yy, yz, zz."""
+        return MassProperties(1.0, np.zeros(3), self.tensor).compact()
+
+
+def _inertia(prim: Usd.Prim, attributes: Attributes) -> _Inertia | None:
     """An authored inertia in the axes of the prim [kg m^2]; a zero diagonal means unset."""
     tensor = _newton_inertia(prim, attributes)
     name = "newton:inertia"
@@ -134,16 +185,21 @@ def _inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
         if tensor is None:
             tensor, name = authored, "physics:diagonalInertia"
         elif np.abs(authored - tensor).max() > 1e-4 * np.abs(tensor).max():
-            text = "differs from newton:inertia, which is used"
+            text = f"gives {_show(authored)} kg m^2, but newton:inertia gives {_show(tensor)}, which is used"
             attributes.report.warn("dialects-differ", f"{prim.GetPath()}.physics:diagonalInertia", text)
     if tensor is None:
         return None
-    compact = MassProperties(1.0, np.zeros(3), tensor).compact()
-    for finding in inertia_findings(f"{prim.GetPath()}.{name}", compact):
+    authored = _Inertia(tensor, name)
+    for finding in inertia_findings(f"{prim.GetPath()}.{name}", authored.compact):
         attributes.report.add(finding)
         if finding.severity is Severity.ERROR:
-            return GOES_ON * np.eye(3)
-    return tensor
+            return _Inertia(GOES_ON * np.eye(3), name)
+    return authored
+
+
+def _show(tensor: np.ndarray) -> str:
+    """The components xx, xy, xz, yy, yz, zz of a tensor."""
+    return "(" + ", ".join(f"{component:g}" for component in tensor[np.triu_indices(3)]) + ")"
 
 
 def _newton_inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None:
@@ -159,23 +215,24 @@ def _newton_inertia(prim: Usd.Prim, attributes: Attributes) -> np.ndarray | None
     if not len(numbers):
         return None
     if len(numbers) != 6 or not (np.abs(numbers) < UNBOUNDED).all():
-        attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", "must be six finite numbers")
+        text = f"is {value}, must be six finite numbers"
+        attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)
         return None
     xx, yy, zz, xy, xz, yz = (attributes.units.si(float(number), units.INERTIA) for number in numbers)
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _parts(placement: Placement, density: float | None, colliders, attributes, placements) -> list[MassProperties]:
+def _parts(
+    prim: Usd.Prim, placement: Placement, density: float | None, colliders, attributes, placements: Placements
+) -> list[MassProperties]:
     """Mass properties of each collider with a volume, in the link frame."""
-    X_LW = np.eye(4)
-    X_LW[:3, :3] = placement.pose.rotation.T
-    X_LW[:3, 3] = -X_LW[:3, :3] @ placement.pose.position
+    meters = np.array([*placement.scale, 1.0])[:, None]
     parts = []
     for collider in colliders:
         solid = read_solid(collider, attributes)
-        matrix = placements.matrix(collider)
-        if solid is not None and matrix is not None:
-            parts.append(_part(collider, solid.transformed(X_LW @ matrix), X_LW @ matrix, density, attributes))
+        if solid is not None and placements.matrix(collider) is not None:
+            X = meters * placements.relative(collider, prim)
+            parts.append(_part(collider, solid.transformed(X), X, density, attributes))
     return [part for part in parts if part is not None]
 
 
@@ -186,6 +243,9 @@ def _part(collider: Usd.Prim, solid, X: np.ndarray, body_density: float | None, 
     mass = _positive(collider, "physics:mass", units.MASS, attributes)
     own_density = _positive(collider, "physics:density", units.DENSITY, attributes)
     if mass is None:
+        if attributes.authored(collider, "physics:mass") is not None:
+            text = "is 0, which means unset: the mass is its volume times its density"
+            attributes.report.note("mass-unset", f"{collider.GetPath()}.physics:mass", text)
         mass = solid.volume * (own_density or body_density or _material_density(collider, attributes) or WATER)
     center, inertia = solid.center, solid.gyration * mass
     own_center = _center(collider, np.ones(3), attributes)
@@ -196,7 +256,7 @@ def _part(collider: Usd.Prim, solid, X: np.ndarray, body_density: float | None, 
     own_inertia = _inertia(collider, attributes)
     if own_inertia is not None:
         R = nearest_rotation(X[:3, :3] / np.linalg.norm(X[:3, :3], axis=0) * np.sign(np.linalg.det(X[:3, :3])))
-        inertia = R @ own_inertia @ R.T
+        inertia = R @ own_inertia.tensor @ R.T
     return MassProperties(mass, center, inertia)
 
 

@@ -13,6 +13,7 @@ from warp_artic.description.joint import Joint
 from warp_artic.description.mimic import Mimic
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.dialects import dialect_of
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import Source, resolve
@@ -22,6 +23,8 @@ from warp_artic.usd.units import Quantity
 
 NEWTON_REFERENCE = "newton:mimicJoint"
 MJC_REFERENCE = "mjc:target"
+SPRING = ("mimic_natural_frequency", "mimic_damping_ratio")
+"""Fields of readings about compliance."""
 HIGHER_TERMS = ("mjc:coef2", "mjc:coef3", "mjc:coef4")
 
 
@@ -84,6 +87,7 @@ def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attr
 def _choose(claims: list[_Claim], joint: Joint, articulation: Articulation, attributes: Attributes) -> Mimic:
     """The first of several; where it has no say on compliance, with that of another that agrees with it."""
     used = claims[0]
+    relation = spring_of = dialect_of(used.schema)
     for other in claims[1:]:
         is_compared = not (used.is_rigid or other.is_rigid)
         if not _agree(used.mimic, other.mimic, is_compared):
@@ -93,6 +97,13 @@ def _choose(claims: list[_Claim], joint: Joint, articulation: Articulation, attr
         elif used.is_rigid:
             spring = {name: getattr(other.mimic, name) for name in ("natural_frequency", "damping_ratio")}
             used = replace(used, mimic=replace(used.mimic, **spring), is_rigid=False)
+            spring_of = dialect_of(other.schema)
+    readings = attributes.report.readings[used.mimic.name]
+    readings[:] = [
+        one
+        for one in readings
+        if not one.field.startswith("mimic_") or one.dialect == (spring_of if one.field in SPRING else relation)
+    ]
     return used.mimic
 
 
@@ -229,7 +240,9 @@ def _read_mjc(
     coefficient = _number(prim, "mimic_coef1", "mjc:coef1", 1.0, slope, dofs, articulation, attributes)
     offset = _number(prim, "mimic_coef0", "mjc:coef0", 0.0, place, dofs, articulation, attributes)
     if any(attributes.number(prim, name) != 0.0 for name in HIGHER_TERMS):
-        attributes.report.warn("mimic", joint.path, "an equality of joints that is not linear: not simulated yet")
+        authored = ", ".join(f"{name} = {attributes.number(prim, name):g}" for name in HIGHER_TERMS)
+        text = f"an equality of joints that is not linear ({authored}): not simulated yet"
+        attributes.report.warn("mimic", joint.path, text)
         return None
     return Mimic(name=articulation.dofs[dofs[0]].name, dofs=dofs, gears=(1.0, 0.0 - coefficient), offset=0.0 - offset)
 
@@ -255,7 +268,7 @@ def _dofs(
     if targets[0] not in joints:
         outside = f"not a joint of the articulation {articulation.path}, as {joint.path} is"
         found = outside if targets[0] in inventory.joints else "no joint"
-        attributes.report.error("mimic-reference", path, f"leads to {targets[0]}, which is {found}")
+        attributes.report.error("mimic-reference", path, f"leads to {targets[0]}, which is {found}; must lead to one")
         return None
     reference = joints[targets[0]]
     if not reference_axis and len(reference.dofs) > 1 and relationship not in (NEWTON_REFERENCE, MJC_REFERENCE):

@@ -6,16 +6,20 @@ A deadband, two spring lengths that differ, is a tendon without a spring whose l
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.pose import Pose
+from warp_artic.description.start_pose import start_poses
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import MJC_PATH, Inventory
 from warp_artic.usd.lookup import MJC_TENDON_FIELDS, resolve_all
-from warp_artic.usd.mjc import mjc_position, mjc_range
+from warp_artic.usd.mjc import mjc_place, mjc_position, mjc_range
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_terms import TermNames, read_numbers, read_terms
 from warp_artic.usd.report import Reading
@@ -23,6 +27,8 @@ from warp_artic.usd.report import Reading
 KINDS = ("spatial", "fixed")
 NAMES = TermNames(MJC_PATH, "mjc:path:indices", "mjc:path:axes")
 COEFFICIENTS = "mjc:path:coef"
+SAME_PLACE = 1e-9
+"""Difference between positions that is rounding [m or rad]."""
 
 
 def read_mjc_fixed_tendons(
@@ -46,13 +52,13 @@ def read_mjc_spatial_tendons(
     articulation: Articulation, inventory: Inventory, attributes: Attributes, placements: Placements
 ) -> tuple[SpatialTendon, ...]:
     """The tendons whose first site is on a link of it; one that wraps or has pulleys is left out, with a warning."""
-    links = {link.path: number for number, link in enumerate(articulation.links)}
+    links = articulation.bodies
     tendons = []
     for prim in inventory.tendons_of(links, tokens.MJC_TENDON):
         if _kind(prim, attributes) != "spatial":
             _report(prim, "leads over sites, but is of the type fixed", attributes)
             continue
-        tendon = _read_spatial(prim, links, inventory, attributes, placements)
+        tendon = _read_spatial(prim, links, articulation, inventory, attributes, placements)
         if tendon is None:
             attributes.pass_over(prim)
         else:
@@ -86,21 +92,24 @@ def _read_fixed(
             text = f"has no numbers for {len(dofs)} terms, must have one for each"
             attributes.report.error("terms", f"{name}.{COEFFICIENTS}", text)
         return None
-    coefficients, readings, start, rest = [], [], 0.0, 0.0
+    coefficients, readings, places, start, rest = [], [], [], 0.0, 0.0
     for dof, number in zip(dofs, authored):
         quantity = units.NUMBER if articulation.dofs[dof].axis.is_linear else units.LEVER
         c = attributes.units.si(number, quantity)
-        joint = inventory.joints[articulation.dofs[dof].name.partition(":")[0]]
+        joint, is_linear = inventory.joints[articulation.dofs[dof].name.partition(":")[0]], quantity is units.NUMBER
         ref, springref = (
-            mjc_position(joint, f"mjc:{word}", articulation.dofs[dof].axis.is_linear, inventory, attributes)
-            for word in ("ref", "springref")
+            mjc_position(joint, f"mjc:{word}", is_linear, inventory, attributes) for word in ("ref", "springref")
         )
+        for field, word in (("offset", "ref"), ("rest_length", "springref")):
+            places += mjc_place(field, joint, f"mjc:{word}", c, units.DISTANCE.si, is_linear, inventory, attributes)
         start, rest = start + c * ref, rest + c * springref
         coefficients.append(c)
         readings.append(Reading("coefficient", f"{name}.{COEFFICIENTS}", number, quantity.authored, c, quantity.si))
     fields = _fields(prim, attributes)
     attributes.report.readings[name] += readings
-    rest_lengths = _rest_lengths(prim, rest, attributes)
+    rest_lengths = _rest_lengths(prim, rest, name, attributes)
+    known = {reading.field for reading in attributes.report.readings[name]}
+    attributes.report.readings[name] += [place for place in places if place.field not in known]
     if fields is None or rest_lengths is None:
         return None
     low, high = rest_lengths
@@ -119,7 +128,12 @@ def _read_fixed(
 
 
 def _read_spatial(
-    prim: Usd.Prim, links: dict[str, int], inventory: Inventory, attributes: Attributes, placements: Placements
+    prim: Usd.Prim,
+    links: dict[str, int],
+    articulation: Articulation,
+    inventory: Inventory,
+    attributes: Attributes,
+    placements: Placements,
 ) -> SpatialTendon | None:
     """The sum of the distances between sites, each after the other, over a divisor; every segment pulls."""
     name = str(prim.GetPath())
@@ -129,8 +143,9 @@ def _read_spatial(
     if None in (indices, segments, divisors):
         return None
     indices = indices or list(range(len(targets)))
-    if not all(0 <= index < len(targets) for index in indices):
-        text = f"has places beyond a list of {len(targets)}"
+    beyond = [index for index in indices if not 0 <= index < len(targets)]
+    if beyond:
+        text = f"has {beyond[0]}, must be from 0 to {len(targets) - 1}: places in a list of {len(targets)}"
         attributes.report.error("terms", f"{name}.mjc:path:indices", text)
         return None
     if len(set(segments)) > 1 or len(divisors) > 1 or 0.0 in divisors:
@@ -144,27 +159,54 @@ def _read_spatial(
             return _report(prim, f"wraps about {site}, which is no site", attributes)
         if body not in links:
             return _report(prim, f"leads through {site}, which is on no link of the articulation", attributes)
-        own, place = placements.of(inventory.bodies[body]), placements.of(prim.GetStage().GetPrimAtPath(site))
-        if own is None or place is None:
+        pose = placements.pose(prim.GetStage().GetPrimAtPath(site), inventory.bodies[body])
+        if pose is None:
             return None
         points.append(
             Attachment(
                 name=f"{name}:{number}",
                 link=links[body],
-                position=(own.pose.inverse() @ place.pose).position,
+                position=pose.position,
                 parent=number - 1 if number else None,
                 coefficient=1.0 / divisors[0] if divisors and number else 1.0,
             )
         )
-    fields, lengths = _fields(prim, attributes), _rest_lengths(prim, math.nan, attributes)
+    fields, lengths = _fields(prim, attributes), _rest_lengths(prim, math.nan, points[-1].name, attributes)
     if fields is None or lengths is None:
         return None
     low, high = lengths
-    leaf = TendonLeaf(attachment=len(points) - 1, rest_length=None if math.isnan(low) else low)
+    rest = _length_at_springs(points, articulation, inventory, attributes) if math.isnan(low) else low
+    leaf = TendonLeaf(attachment=len(points) - 1, rest_length=rest)
     if low < high:
         fields["limit_stiffness"] = fields.pop("stiffness", 0.0)
         leaf = TendonLeaf(attachment=len(points) - 1, lower=low, upper=high)
     return SpatialTendon(name=name, attachments=tuple(points), leaves=(leaf,), all_segments=True, **fields)
+
+
+def _length_at_springs(
+    points: list[Attachment], articulation: Articulation, inventory: Inventory, attributes: Attributes
+) -> float | None:
+    """The length of a tendon where the springs in the joints rest; None where that is where they start."""
+    joints, is_start = [], True
+    for joint in articulation.joints:
+        dofs = []
+        for dof in joint.dofs:
+            at_rest = 0.0
+            if len(joint.dofs) == 1:
+                prim, is_linear = inventory.joints[joint.path], dof.axis.is_linear
+                springref, ref = (
+                    mjc_position(prim, f"mjc:{name}", is_linear, inventory, attributes) for name in ("springref", "ref")
+                )
+                at_rest = springref - ref
+            is_start &= math.isclose(dof.position, at_rest, abs_tol=SAME_PLACE)
+            dofs.append(replace(dof, position=at_rest))
+        joints.append(replace(joint, dofs=tuple(dofs)))
+    if is_start:
+        return None
+    poses = start_poses(replace(articulation, joints=tuple(joints)), Pose())
+    places = [poses[point.link].apply(point.position) for point in points]
+    segments = zip(points[1:], places, places[1:])
+    return sum(point.coefficient * float(np.linalg.norm(end - start)) for point, start, end in segments)
 
 
 def _fields(prim: Usd.Prim, attributes: Attributes) -> dict[str, float] | None:
@@ -178,14 +220,27 @@ def _fields(prim: Usd.Prim, attributes: Attributes) -> dict[str, float] | None:
     return None if wrong else {field: reading.value for field, reading in readings.items()}
 
 
-def _rest_lengths(prim: Usd.Prim, start: float, attributes: Attributes) -> tuple[float, float] | None:
-    """Where the spring begins to push and to pull [m]; `start` where that is the length at the start."""
+def _rest_lengths(prim: Usd.Prim, start: float, owner: str, attributes: Attributes) -> tuple[float, float] | None:
+    """Where the spring begins to push and to pull [m]; `start` where that is the length at the start.
+
+    `owner` is what has the rest length: the tendon, or its leaf.
+    """
     lengths = attributes.numbers(prim, "mjc:springlength")
     if lengths is None:
         return None
     if not lengths or lengths[0] < 0.0:
         return start, start
     low, high = (attributes.units.si(lengths[end], units.DISTANCE) for end in (0, -1))
+    path, readings = str(prim.GetPath()), attributes.report.readings
+    if low < high:  # a deadband: its spring is that of the limits
+        own = [replace(one, field="limit_stiffness") if one.field == "stiffness" else one for one in readings[path]]
+        readings[path] = own
+    for field, end in (("lower", 0), ("upper", -1)) if low < high else (("rest_length", 0),):
+        authored = lengths[end]
+        value = attributes.units.si(authored, units.DISTANCE)
+        readings.setdefault(owner, []).append(
+            Reading(field, f"{path}.mjc:springlength", authored, units.DISTANCE.authored, value, units.DISTANCE.si)
+        )
     return low, max(low, high)
 
 

@@ -11,7 +11,7 @@ from warp_artic.usd import units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import SCENE_FIELDS, Source, resolve
-from warp_artic.usd.report import Reading
+from warp_artic.usd.report import SCENE, Reading
 
 EARTH = 9.81
 """Gravity where none is authored [m/s^2]."""
@@ -44,16 +44,18 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
     if prim is None:
         text = f"there is no physics scene: gravity is {EARTH} m/s^2 against the up axis"
         attributes.report.note("scene-missing", "/", text)
-        return SceneSettings(tuple(map(float, -EARTH * up)))
+        return SceneSettings(tuple(float(component) + 0.0 for component in -EARTH * up))
     rate = resolve(attributes, prim, "steps_per_second", SCENE_FIELDS["steps_per_second"])
     if rate is not None and rate.value <= 0.0:
         attributes.report.error("time-step", rate.attribute, f"is {rate.value:g}, must be positive")
         rate = None
+    iterations = read_iterations(prim, SCENE_FIELDS, attributes)
+    attributes.report.readings[SCENE] = [reading for reading in (rate, *iterations.values()) if reading is not None]
     words = {name: attributes.token(prim, f"warpArtic:scene:{name}", "", allowed) for name, allowed in WORDS.items()}
     return SceneSettings(
         _gravity(prim, attributes, up),
         None if rate is None else 1.0 / rate.value,
-        read_iterations(prim, SCENE_FIELDS, attributes),
+        iterations,
         {name: word for name, word in words.items() if word},
     )
 
@@ -92,7 +94,7 @@ def _choose(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -> U
             owners.setdefault(str(target), str(body.GetPath()))
     for owner, body in owners.items():
         if owner not in inventory.scenes:
-            text = f"its simulation owner {owner} is not a physics scene"
+            text = f"its simulation owner {owner} is not a physics scene, must be one"
             attributes.report.warn("scene-owner", body, text)
     named = [path for path in inventory.scenes if path in owners]
     path = next(iter(named or inventory.scenes), None)
@@ -110,13 +112,18 @@ def _gravity(prim: Usd.Prim, attributes: Attributes, up: np.ndarray) -> tuple[fl
     length = np.linalg.norm(direction)
     direction = direction / length if length > 0.0 else -up
     name = "physics:gravityMagnitude"
-    magnitude = attributes.number(prim, name, -np.inf, units.ACCELERATION, unbounded=True)
+    source = Source(name, units.ACCELERATION, unbounded=True)
+    reading = resolve(attributes, prim, "gravity", (source,))
+    magnitude = -np.inf if reading is None else reading.value
     if magnitude == -np.inf:
-        magnitude = EARTH
+        reading, magnitude = None, EARTH
     elif magnitude == np.inf:
         attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", "is inf, must be finite")
         magnitude = EARTH
     newton, mjc = (attributes.flag(prim, name, True) for name in ("newton:gravityEnabled", "mjc:flag:gravity"))
     if not newton or ("newton:gravityEnabled" not in attributes.names(prim) and not mjc):
         magnitude = 0.0
+        switch = "mjc:flag:gravity" if newton else "newton:gravityEnabled"
+        reading = Reading("gravity", f"{prim.GetPath()}.{switch}", 0.0, "1", 0.0, units.ACCELERATION.si)
+    attributes.report.readings[SCENE] += [] if reading is None else [reading]
     return tuple(float(component) + 0.0 for component in magnitude * direction)

@@ -18,12 +18,17 @@ def read_solid(prim: Usd.Prim, attributes: Attributes) -> Solid | None:
     reader = READERS.get(prim.GetTypeName())
     if reader is None:
         if prim.GetTypeName() not in ("Plane", "Xform", "Scope", ""):
-            text = f"a collider of type {prim.GetTypeName()} gives no mass to its body"
+            allowed = ", ".join(READERS)
+            text = f"a collider of type {prim.GetTypeName()} gives no mass to its body; types that do are {allowed}"
             attributes.report.warn("collider-shape", prim.GetPath(), text)
         return None
     solid = reader(_Shape(prim, attributes))
     if solid is not None and not solid.volume > 0.0:
-        attributes.report.warn("collider-shape", prim.GetPath(), "encloses no volume and gives no mass to its body")
+        attributes.report.warn(
+            "collider-shape",
+            prim.GetPath(),
+            "encloses no volume, so it gives no mass to its body; it must have a size above zero to do so",
+        )
         return None
     return solid
 
@@ -39,7 +44,8 @@ class _Shape:
         fallback = self.prim.GetPrimDefinition().GetAttributeFallbackValue(name)
         value = self.attributes.number(self.prim, name, fallback)
         if value < 0.0:
-            self.attributes.report.error("attribute-value", f"{self.prim.GetPath()}.{name}", f"is {value:g}, negative")
+            text = f"is {value:g}, must not be negative"
+            self.attributes.report.error("attribute-value", f"{self.prim.GetPath()}.{name}", text)
             return fallback
         return value
 
@@ -47,7 +53,8 @@ class _Shape:
         """An array of the shape; empty where it is not authored or of a wrong type."""
         value = self.attributes.authored(self.prim, name)
         if value is not None and not isinstance(value, kinds):
-            self.attributes.report.error("attribute-value", f"{self.prim.GetPath()}.{name}", "is of a wrong type")
+            text = f"is of the type {type(value).__name__}, must be of {' or '.join(kind.__name__ for kind in kinds)}"
+            self.attributes.report.error("attribute-value", f"{self.prim.GetPath()}.{name}", text)
             value = None
         return np.array(() if value is None else value)
 
@@ -94,13 +101,18 @@ def _mesh(shape: _Shape) -> Solid | None:
     counts = shape.array("faceVertexCounts", (Vt.IntArray,))
     corners = shape.array("faceVertexIndices", (Vt.IntArray,))
     if not len(points) or not len(counts):
-        report.warn("collider-shape", path, "a mesh without points or faces gives no mass to its body")
+        text = "a mesh without points or faces gives no mass to its body; it must have both to do so"
+        report.warn("collider-shape", path, text)
         return None
     if not np.isfinite(points).all():
-        report.error("attribute-value", f"{path}.points", "has a point that is not finite")
+        report.error("attribute-value", f"{path}.points", "has a point that is not finite, must have finite ones")
         return None
     if counts.min() < 3 or counts.sum() != len(corners) or corners.min() < 0 or corners.max() >= len(points):
-        report.error("attribute-value", f"{path}.faceVertexIndices", "does not fit its face counts or its points")
+        text = (
+            f"has {len(corners)} places for {counts.sum()} corners of faces and {len(points)} points; each face must "
+            "have three corners or more, each corner one place, from 0 to below the number of points"
+        )
+        report.error("attribute-value", f"{path}.faceVertexIndices", text)
         return None
     triangles = _triangles(counts, corners)
     if solids.is_closed(triangles):

@@ -8,10 +8,10 @@ from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.tendon import Attachment, SpatialTendon, TendonLeaf
-from warp_artic.usd import tokens
+from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, resolve_all
+from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Source, resolve, resolve_all
 from warp_artic.usd.placement import Placements
 
 
@@ -59,15 +59,15 @@ def read_spatial_tendons(
 def _points(articulation: Articulation, inventory: Inventory, attributes: Attributes) -> dict[str, _Point]:
     """All attachments by name, in the order of their links."""
     points = {}
-    for link, described in enumerate(articulation.links):
-        prim = inventory.bodies[described.path]
+    for path, link in articulation.bodies.items():
+        prim = inventory.bodies[path]
         roots = set(inventory.instances(prim, tokens.ATTACHMENT_ROOT))
         leaves = set(inventory.instances(prim, tokens.ATTACHMENT_LEAF))
         for instance in sorted(roots & leaves):
             text = f"the tendon attachment {instance} is a root and a leaf; it can be one of them"
-            attributes.report.error("tendon-attachment", described.path, text)
+            attributes.report.error("tendon-attachment", path, text)
         for instance in sorted({*roots, *leaves, *inventory.instances(prim, tokens.ATTACHMENT)}):
-            name = f"{described.path}:{instance}"
+            name = f"{path}:{instance}"
             points[name] = _Point(name, instance, link, prim, instance in roots, instance in leaves)
     return points
 
@@ -113,7 +113,7 @@ def _parent(point: _Point, points: dict[str, _Point], articulation: Articulation
             attributes.report.error("tendon-parent", point.path, text)
             return None
         return parent
-    if link not in {described.path for described in articulation.links}:
+    if link not in articulation.bodies:
         found = f"{link}, which is not a link of the articulation {articulation.path}"
     else:
         there = [one.instance for one in points.values() if one.path == link]
@@ -193,19 +193,22 @@ def _drop_dead_ends(order: list[_Point], parents: dict[str, str], attributes: At
 def _attachment(point: _Point, parent: int | None, attributes: Attributes, placements: Placements) -> Attachment:
     position = attributes.vector(point.prim, point.attribute("localPos"), (0.0, 0.0, 0.0))
     scale = placements.of(point.prim).scale
-    coefficient = 1.0 if parent is None else attributes.number(point.prim, point.attribute("gearing"), 1.0)
+    source = Source(point.attribute("gearing"), units.NUMBER)
+    reading = None if parent is None else resolve(attributes, point.prim, "coefficient", (source,))
+    if reading is not None:
+        attributes.report.readings.setdefault(point.name, []).append(reading)
     return Attachment(
         name=point.name,
         link=point.link,
         position=tuple(float(component) for component in scale * position),
         parent=parent,
-        coefficient=coefficient,
+        coefficient=1.0 if reading is None else reading.value,
     )
 
 
 def _leaf(point: _Point, attachment: int, attributes: Attributes) -> TendonLeaf:
     readings = resolve_all(attributes, point.prim, LENGTH_FIELDS, point.instance)
-    attributes.report.readings[point.name] = list(readings.values())
+    attributes.report.readings.setdefault(point.name, []).extend(readings.values())
     values = {field: reading.value for field, reading in readings.items()}
     if values.get("rest_length", -1.0) < 0.0:
         values["rest_length"] = None

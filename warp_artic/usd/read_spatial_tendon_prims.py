@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import Attachment, SpatialTendon, TendonLeaf
-from warp_artic.usd import tokens
+from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import TENDON_BODY, Inventory
-from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, resolve_all
+from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Source, resolve, resolve_all
 from warp_artic.usd.placement import Placements
 
 ROUTINGS = ("endSegments", "allSegments")
-NO_TURN = (0.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def read_spatial_tendon_prims(
     articulation: Articulation, inventory: Inventory, attributes: Attributes, placements: Placements
 ) -> tuple[SpatialTendon, ...]:
     """The tendons whose root is on a link of it, in their order; a wrong one is left out, with an error."""
-    links = {link.path: number for number, link in enumerate(articulation.links)}
+    links = articulation.bodies
     tendons = []
     for prim in inventory.tendons_of(links, tokens.ARTIC_SPATIAL_TENDON):
         points = _points(str(prim.GetPath()), inventory)
@@ -63,7 +63,9 @@ def _read(
     enabled = attributes.flag(prim, "warpArtic:enabled", True)
     routing = attributes.token(prim, "warpArtic:forceRouting", ROUTINGS[0], ROUTINGS)
     if len(points) == 1:
-        attributes.report.error("tendon-leaf", points[0].path, "has no leaf: no attachment is below it")
+        attributes.report.error(
+            "tendon-leaf", points[0].path, "has no leaf: no attachment is below it; at least one must be"
+        )
         return None
     attachments = [_attachment(one, articulation, links, inventory, attributes, placements) for one in points]
     leaves = [_leaf(number, one, attributes) for number, one in enumerate(points) if one.is_leaf]
@@ -101,7 +103,9 @@ def _attachment(
 ) -> Attachment | None:
     target = _target(point, attributes)
     body = None if target is None else inventory.body_of.get(str(target.GetPath()))
-    coefficient = attributes.number(point.prim, "warpArtic:coefficient", 1.0)
+    reading = resolve(attributes, point.prim, "coefficient", (Source("warpArtic:coefficient", units.NUMBER),))
+    if reading is not None and point.parent is not None:
+        attributes.report.readings.setdefault(point.path, []).append(reading)
     if point.parent is None and "warpArtic:coefficient" in attributes.names(point.prim):
         text = "is not used: no segment leads to the root of a spatial tendon"
         attributes.report.note("tendon-root-segment", f"{point.path}.warpArtic:coefficient", text)
@@ -122,7 +126,7 @@ def _attachment(
         link=links[body],
         position=position,
         parent=point.parent,
-        coefficient=1.0 if point.parent is None else coefficient,
+        coefficient=1.0 if point.parent is None or reading is None else reading.value,
     )
 
 
@@ -156,15 +160,13 @@ def _position(
 ) -> tuple[float, float, float] | None:
     """Where an attachment is in the link frame [m]; None, and an error, where its prim has no rigid pose."""
     local = attributes.vector(point.prim, "warpArtic:localPos", (0.0, 0.0, 0.0))
-    placement, own = placements.of(target), placements.of(body)
-    if placement is None or own is None:
+    pose = placements.pose(target, body)
+    if pose is None:
         return None
-    if target == body:
-        return tuple(float(component) for component in placement.scale * local)
-    return (own.pose.inverse() @ placement.frame(local, NO_TURN)).position
+    return (pose @ Pose(tuple(placements.of(target).scale * local))).position
 
 
 def _leaf(number: int, point: _Point, attributes: Attributes) -> TendonLeaf:
     readings = resolve_all(attributes, point.prim, LENGTH_FIELDS)
-    attributes.report.readings[point.path] = list(readings.values())
+    attributes.report.readings.setdefault(point.path, []).extend(readings.values())
     return TendonLeaf(attachment=number, **{field: reading.value for field, reading in readings.items()})

@@ -29,10 +29,19 @@ SPEED = 1e-3
 
 
 def read_start(
-    prim: Usd.Prim, joint: Joint, parent: Link | None, child: Link, moves: bool, attributes: Attributes
+    prim: Usd.Prim,
+    joint: Joint,
+    parent: Link | None,
+    child: Link,
+    X_PL: Pose,
+    moves: bool,
+    attributes: Attributes,
 ) -> Joint:
-    """The joint with its start positions and velocities; `moves` where the child has an authored velocity."""
-    X_FM = _displacement(joint, parent, child)
+    """The joint with its start positions and velocities; `moves` where the child has an authored velocity.
+
+    X_PL is the authored pose of the child in the parent, or in the world.
+    """
+    X_FM = joint.parent_frame.inverse() @ X_PL @ joint.child_frame
     X_01 = X_FM.inverse() if joint.reversed else X_FM
     derived, off_axis = _positions(joint, X_01)
     _report_violation(joint, off_axis, attributes)
@@ -50,12 +59,6 @@ def read_start(
     if len(dofs) > 1:
         _report_rotation(joint, X_01, attributes)
     return joint
-
-
-def _displacement(joint: Joint, parent: Link | None, child: Link) -> Pose:
-    """X_FM from the authored poses."""
-    X_WP = Pose() if parent is None else parent.pose
-    return (X_WP @ joint.parent_frame).inverse() @ child.pose @ joint.child_frame
 
 
 def _positions(joint: Joint, X_01: Pose) -> tuple[np.ndarray, np.ndarray]:
@@ -208,7 +211,9 @@ def _report_outside(dof: Dof, position: float, attributes: Attributes) -> None:
         return
     excess = max(dof.limit.lower - position, position - dof.limit.upper)
     if dof.axis.is_linear and excess > TRANSLATION:
-        attributes.report.warn("start-outside-limit", dof.name, f"starts {1e3 * excess:.4g} mm outside its limit")
+        text = f"starts at {position:g} m, {1e3 * excess:.4g} mm outside its limit of {dof.limit.lower:g} to "
+        attributes.report.warn("start-outside-limit", dof.name, f"{text}{dof.limit.upper:g} m")
     elif not dof.axis.is_linear and excess > ROTATION:
-        text = f"starts {math.degrees(excess):.4g} degrees outside its limit"
+        start, lower, upper = (math.degrees(angle) for angle in (position, dof.limit.lower, dof.limit.upper))
+        text = f"starts at {start:g}, {math.degrees(excess):.4g} degrees outside its limit of {lower:g} to {upper:g}"
         attributes.report.warn("start-outside-limit", dof.name, text)

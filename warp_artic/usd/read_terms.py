@@ -50,7 +50,9 @@ def read_terms(
         if joint is None:
             outside = f"not a joint of the articulation {articulation.path}, as others here are"
             found = outside if targets[index] in inventory.joints else "no joint"
-            attributes.report.error("terms", path, f"leads to {targets[index]}, which is {found}")
+            attributes.report.error(
+                "terms", path, f"leads to {targets[index]}, which is {found}; must lead to joints of one articulation"
+            )
             return None
         place = f"{prim.GetPath()}.{names.axes}" if axis else path
         dofs.append(find_dof(articulation, joint, inventory.joints[joint.path], axis, place, attributes))

@@ -12,6 +12,7 @@ from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.stacked_joints import find_stacks
 
 
 @dataclass
@@ -22,6 +23,8 @@ class TreePlan:
     settings: Usd.Prim
     """The prim with the iteration counts."""
     tree: Tree
+    stacks: dict[int, tuple[int, ...]]
+    """The edges of joints that stack, by the edge that is the branch."""
 
 
 @dataclass
@@ -48,9 +51,10 @@ def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attrib
         root = paths[tree.root]
         path = mark.roots[0] if mark.roots and mark.roots[0] not in taken else root
         taken.add(path)
-        _report(tree, edges, root, mark, joints, attributes)
+        stacks = find_stacks(tree, edges, joints, mark.roots, inventory, attributes)
+        _report(tree, stacks, edges, root, mark, joints, attributes)
         settings = inventory.roots[mark.roots[0]] if mark.roots else inventory.bodies[root]
-        plans.append(TreePlan(path, settings, tree))
+        plans.append(TreePlan(path, settings, tree, stacks))
     return plans
 
 
@@ -120,9 +124,12 @@ def _is_above(path: str, other: str) -> bool:
     return other.startswith(path + "/")
 
 
-def _report(tree: Tree, edges, root: str, mark: _Mark, joints: list[JointEnds], attributes: Attributes) -> None:
+def _report(tree: Tree, stacks, edges, root: str, mark: _Mark, joints: list[JointEnds], attributes: Attributes) -> None:
     """Say how a tree was made where that was not authored, and which joints are not in it."""
+    stacked = {edge for stack in stacks.values() for edge in stack}
     for closing in tree.closing:
+        if closing in stacked:
+            continue
         names = ", ".join(joints[edge].path for edge in loop_edges(tree, edges, closing))
         if mark.roots and mark.enabled:
             text = (

@@ -5,24 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from warp_artic.description.diagnostic import Diagnostic, Severity
+from warp_artic.usd.dialects import dialect_of
+
+SCENE = "scene"
+"""The name under which values of the scene are kept."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One value of a dof or link and where it came from."""
+    """One value of a dof, link, tendon or scene, and where it came from."""
 
     field: str
     """Name of our field, such as `stiffness`."""
     attribute: str
-    """Path of the attribute."""
-    authored: float
-    """The value on the stage."""
+    """Path of the attribute; that of a body where its colliders give the value."""
+    authored: float | tuple[float, ...] | None
+    """The value on the stage; None where it is that of colliders."""
     authored_unit: str
     """Unit of the authored value, in words."""
-    value: float
+    value: float | tuple[float, ...]
     """The same in SI units and radians."""
     unit: str
     """Unit of the value."""
+
+    @property
+    def dialect(self) -> str:
+        """The dialect that says so."""
+        return dialect_of(self.attribute.rpartition(".")[2])
 
     @property
     def found(self) -> str:
@@ -39,7 +48,7 @@ class Report:
     used: set[str] = field(default_factory=set)
     """Paths of the properties that were read or reported."""
     readings: dict[str, list[Reading]] = field(default_factory=dict)
-    """By dof name or link path."""
+    """By the name of a dof, tendon or attachment, or the path of a link or articulation; of the scene by SCENE."""
 
     def error(self, rule: str, path: object, message: str) -> None:
         """The stage cannot be simulated as authored."""

@@ -34,6 +34,7 @@ PHYSX_MIMIC = "PhysxMimicJointAPI"
 NEWTON_MIMIC = "NewtonMimicAPI"
 MJC_EQUALITY = "MjcEqualityJointAPI"
 """Brings a NewtonMimicAPI with it, also where its plugin is not registered."""
+MJC_JOINT = "MjcJointAPI"
 MJC_TENDON = "MjcTendon"
 MJC_ACTUATOR = "MjcActuator"
 SITES = ("MjcSiteAPI", "NewtonSiteAPI")

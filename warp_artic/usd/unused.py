@@ -10,7 +10,7 @@ from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.not_simulated import SCHEMAS, TYPES
-from warp_artic.usd.not_simulated_mjc import MJC_HARMLESS
+from warp_artic.usd.not_simulated_mjc import MJC_HARMLESS, MJC_OF_CONTACTS
 
 READ_SCHEMAS = frozenset(
     {
@@ -32,7 +32,7 @@ READ_SCHEMAS = frozenset(
         "NewtonJointAPI",
         "NewtonMassAPI",
         "MjcSceneAPI",
-        "MjcJointAPI",
+        tokens.MJC_JOINT,
         "MjcEqualityAPI",
         tokens.MJC_EQUALITY,
         *tokens.SITES,
@@ -45,6 +45,19 @@ READ_SCHEMAS = frozenset(
     }
 )
 """Schemas with attributes that are read, or that a run writes, without instance."""
+BY_AXIS = frozenset(
+    {
+        "PhysicsDriveAPI",
+        "PhysicsLimitAPI",
+        "PhysicsJointStateAPI",
+        "PhysxJointAxisAPI",
+        "PhysxLimitAPI",
+        tokens.ARTIC_DRIVE,
+        tokens.ARTIC_JOINT,
+    }
+)
+"""Schemas that have the name of an axis for an instance, and mean something on joints only."""
+ON_JOINTS = BY_AXIS | {"PhysxJointAPI", "NewtonJointAPI", tokens.MJC_JOINT}
 READ_TYPES = (
     *tokens.JOINTS,
     tokens.SCENE,
@@ -93,6 +106,8 @@ HARMLESS = (
     "physics:dynamicFriction",
     "physics:restitution",
     "newton:contact",
+    "newton:rollingFriction",
+    "newton:torsionalFriction",
     "newton:selfCollisionEnabled",
     "newton:maxSolverIterations",
     *MJC_HARMLESS,
@@ -104,6 +119,7 @@ HARMLESS_SCHEMAS = (
     "PhysicsFilteredPairsAPI",
     "PhysicsCollisionGroup",
     "NewtonCollision",
+    "NewtonMaterial",
     "MjcCollision",
     "MjcMeshCollision",
     "MjcMaterial",
@@ -117,11 +133,12 @@ def report_unused(inventory: Inventory, attributes: Attributes) -> None:
     for prim in inventory.all_prims():
         for name in sorted(attributes.names(prim)):
             if name.startswith(tokens.NAMESPACES):
-                _report_property(prim, name, attributes)
+                is_of_contacts = name in MJC_OF_CONTACTS and inventory.has_schema(prim, tokens.COLLISION)
+                _report_property(prim, name, is_of_contacts or name.startswith(HARMLESS), attributes)
         _report_schemas(prim, inventory, attributes)
 
 
-def _report_property(prim: Usd.Prim, name: str, attributes: Attributes) -> None:
+def _report_property(prim: Usd.Prim, name: str, is_harmless: bool, attributes: Attributes) -> None:
     path = f"{prim.GetPath()}.{name}"
     if path in attributes.report.used or OUTPUTS.fullmatch(name):
         return
@@ -131,7 +148,7 @@ def _report_property(prim: Usd.Prim, name: str, attributes: Attributes) -> None:
     relationship = prim.GetRelationship(name)
     if relationship and not relationship.GetTargets():
         return
-    if name.startswith(HARMLESS):
+    if is_harmless:
         attributes.report.note(
             "attribute-not-used", path, "is not used: it concerns contacts, sleeping or another engine"
         )
@@ -144,8 +161,15 @@ def _report_schemas(prim: Usd.Prim, inventory: Inventory, attributes: Attributes
     if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in (*READ_TYPES, *TYPES):
         _report_name(prim, f"a prim of type {kind}", kind, attributes)
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
-        kind = schema.partition(":")[0]
-        if kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in READ_SCHEMAS and kind not in SCHEMAS:
+        kind, _, instance = schema.partition(":")
+        if kind in ON_JOINTS and prim.GetTypeName() not in tokens.JOINTS:
+            attributes.report.warn(
+                "schema-not-used", prim.GetPath(), f"the schema {schema} is not used: it is no joint"
+            )
+        elif kind in BY_AXIS and not instance:
+            text = f"the schema {schema} is not used: it names no axis, as {kind}:angular does"
+            attributes.report.warn("schema-not-used", prim.GetPath(), text)
+        elif kind.startswith(tokens.SCHEMA_FAMILIES) and kind not in READ_SCHEMAS and kind not in SCHEMAS:
             _report_name(prim, f"the schema {schema}", kind, attributes)
 
 

@@ -1,4 +1,4 @@
-"""Lengths and forces of tendons as time samples."""
+"""Lengths, speeds and forces of tendons as time samples."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ def write_tendons(layer, stage, recording, environment, times, codes, units: Uni
     """Samples on the prims of our tendons and their leaves, and on the joint or link of a tendon in another schema."""
     for name, quantity, values in (
         ("length", DISTANCE, recording.tendon_length),
+        ("speed", DISTANCE, recording.tendon_speed),
         ("force", FORCE, recording.tendon_force),
     ):
         values = values[:, environment]

@@ -1,0 +1,153 @@
+"""Forces by joints on links: closed forms, and Newton's law of all that is beyond a joint."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.busy_tree import StepTaken, busy_tree, disturb
+from tests.oracles import rigid
+from warp_artic import Simulation, SolverSettings
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import Drive
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
+from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose, matrix_from_quaternion, quaternion_from_rotation_vector
+
+H = 1 / 240
+
+
+def simulate(tree, gravity=(0.0, -10.0, 0.0), **settings):
+    options = {"dt": H, "variant": "scalar", **settings}
+    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**options))
+
+
+def incoming(simulation, steps=1):
+    """Forces and torques after some steps, shape (L, 6)."""
+    return simulation.record(steps, forces=True).link_incoming_joint_force[-1, 0]
+
+
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+def test_they_move_what_is_beyond_the_joint(solver, integrator):
+    """In a tree with every joint type, every family at work, and wrenches on all links; a root that floats has none."""
+    rng = np.random.default_rng(4)
+    # In substeps of a midpoint step the axes of ball joints at stops turn each time.
+    tree = busy_tree(rng, balls=(solver, integrator) != ("tgs", "midpoint"))
+    free = {"max_linear_velocity": math.inf, "max_angular_velocity": math.inf}
+    tree = trees.replace(tree, links=tuple(trees.replace(link, **free) for link in tree.links))
+    simulation = simulate(tree, gravity=rigid.GRAVITY, solver=solver, integrator=integrator, precision="float64")
+    _efforts, wrench = disturb(rng, simulation)
+    for k in range(6):
+        taken = StepTaken(simulation)
+        if solver == "tgs" and k == 0 and integrator == "midpoint":
+            continue
+        found = taken.recording.link_incoming_joint_force[-1, 0]
+        wanted = rigid.incoming_joint_force(taken.placed, taken.acceleration, wrench)
+        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
+    assert not taken.recording.link_incoming_joint_force[0].any()
+
+
+LENGTH, MASS = 0.9, 1.5
+BEAMS = (
+    ("link", (0, 20, 5), ((0, 10, -5, 0, 6.75, 0), (0, -5, -5, 0, 2.25, -2.25))),
+    ("child", (0, 60, 5), ((0, -30, -5, 0, 2.25, 0), (0, 15, 0, 0, 0, 6.75))),
+)
+"""On which of two beams a force holds both, the force, and force and torque at hinge and weld, in world axes."""
+
+
+@pytest.mark.parametrize("pushed, push, wanted", BEAMS)
+@pytest.mark.parametrize("axis", [Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z])
+@pytest.mark.parametrize("turned", [False, True], ids=["level", "turned"])
+def test_two_beams_on_a_hinge_held_by_a_force(pushed, push, wanted, axis, turned):
+    """In the axes of the child-side joint frames, whichever of them is the hinge, and however they are turned."""
+    about = np.array([1.0, 0.1, 5.0]) / np.linalg.norm([1.0, 0.1, 5.0])
+    weld = quaternion_from_rotation_vector(math.radians(25.0) * about * turned)
+    to_z = {Axis.ROT_X: (0.0, -math.pi / 2, 0.0), Axis.ROT_Y: (math.pi / 2, 0.0, 0.0), Axis.ROT_Z: (0.0, 0.0, 0.0)}
+    hinge = quaternion_from_rotation_vector(np.array(to_z[axis]))
+    beams = tuple(
+        Link(
+            path=f"/World/{name}",
+            mass=MASS,
+            inertia=(0.01, 0.0, 0.0, 0.1, 0.0, 0.1),
+            pose=Pose(position=((k + 0.5) * LENGTH, 0.0, 0.0)),
+        )
+        for k, name in enumerate(("child", "link"))
+    )
+    joints = (
+        Joint(
+            path="/World/hinge",
+            parent=WORLD,
+            child=0,
+            parent_frame=Pose(quaternion=hinge),
+            child_frame=Pose(position=(-LENGTH / 2, 0.0, 0.0), quaternion=hinge),
+            dofs=(Dof(name="/World/hinge", axis=axis),),
+        ),
+        Joint(
+            path="/World/weld",
+            parent=0,
+            child=1,
+            parent_frame=Pose(position=(LENGTH / 2, 0.0, 0.0), quaternion=weld),
+            child_frame=Pose(position=(-LENGTH / 2, 0.0, 0.0), quaternion=weld),
+        ),
+    )
+    simulation = simulate(Articulation(path="/World", links=beams, joints=joints))
+    wrench = np.zeros((2, 6, 1), np.float32)
+    wrench[("child", "link").index(pushed), :3, 0] = push
+    simulation.control.link_external_force.assign(wrench)
+    found = incoming(simulation, 10)
+    for frame, own, expected in zip((hinge, weld), found, wanted):
+        R_WJ = matrix_from_quaternion(frame)
+        world = [*(R_WJ @ own[:3]), *(R_WJ @ own[3:])]
+        np.testing.assert_allclose(world, expected, atol=1e-4)
+
+
+def rod(mass=2.0, center=0.35, **dof):
+    """A rod on a hinge about Y, with its centre of mass on X."""
+    link = Link(
+        path="/World/rod", mass=mass, inertia=(0.01, 0.0, 0.0, 0.1, 0.0, 0.1), center_of_mass=(center, 0.0, 0.0)
+    )
+    hinge = Dof(name="/World/hinge", axis=Axis.ROT_Y, **dof)
+    joint = Joint(path="/World/hinge", parent=WORLD, child=0, dofs=(hinge,))
+    return Articulation(path="/World/rod", links=(link,), joints=(joint,))
+
+
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
+def test_a_rod_that_spins_pulls_at_its_hinge(integrator):
+    """m r w^2 inward, in axes that turn with the rod."""
+    found = incoming(simulate(rod(2.0, 0.35, velocity=7.0), gravity=(0.0, 0.0, 0.0), integrator=integrator), 5)[0]
+    np.testing.assert_allclose(found, [-2.0 * 0.35 * 49.0, 0.0, 0.0, 0.0, 0.0, 0.0], atol=1e-3)
+
+
+def test_along_the_axis_is_what_the_drive_gives_without_the_part_of_the_armature():
+    """A drive turns a rod with armature: (I + armature) a = drive, and the joint gives I a."""
+    tree = rod(armature=0.4, drive=Drive(stiffness=50.0, damping=1.0, position_target=1.0))
+    simulation = simulate(tree, gravity=(0.0, 0.0, 0.0), precision="float64")
+    for _ in range(5):
+        recording = simulation.record(1, forces=True)
+        change = (recording.joint_velocity[1, 0, 0] - recording.joint_velocity[0, 0, 0]) / H
+        along = recording.link_incoming_joint_force[-1, 0, 0, 4]
+        assert along == pytest.approx(recording.joint_drive_force[-1, 0, 0] - 0.4 * change, rel=1e-10)
+        assert abs(change) > 1.0
+
+
+def test_a_velocity_limit_of_a_link_is_no_force_of_its_joint():
+    """Two welded bodies at 1 m/s, the second limited to 0.5: it is slowed from outside, and slows the first."""
+    masses = (3.0, 2.0)
+    inertia = (0.1, 0.0, 0.0, 0.1, 0.0, 0.1)
+    links = tuple(
+        Link(
+            path=f"/World/link{k}",
+            mass=mass,
+            inertia=inertia,
+            linear_velocity=(1.0, 0.0, 0.0),
+            max_linear_velocity=0.5 if k else math.inf,
+        )
+        for k, mass in enumerate(masses)
+    )
+    weld = Joint(path="/World/weld", parent=0, child=1)
+    simulation = simulate(Articulation(path="/World", links=links, joints=(weld,)), gravity=(0.0, 0.0, 0.0))
+    found = incoming(simulation)
+    np.testing.assert_allclose(found[1], [0.5 * masses[0] / H, 0.0, 0.0, 0.0, 0.0, 0.0], atol=1e-3)
+    assert not found[0].any()

@@ -1,0 +1,93 @@
+"""Drive targets that follow values over time."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests import trees
+from warp_artic import SettingsError, Simulation, SolverSettings
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import Drive
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
+from warp_artic.description.link import Link
+from warp_artic.description.track import Track
+
+H = 1 / 240
+TRACK = Track(times=(0.0, 0.5, 1.0), values=(0.0, 0.4, 0.1))
+KEY = ("drive_position_target", "/World/slide")
+
+
+def simulate(**drive):
+    """A slide without weight on a drive, at rest at zero, in three environments."""
+    link = Link(path="/World/slider", mass=1.0, inertia=(0.1, 0.0, 0.0, 0.1, 0.0, 0.1))
+    dof = Dof(name="/World/slide", axis=Axis.TRANS_X, drive=Drive(**drive))
+    joint = Joint(path="/World/slide", parent=WORLD, child=0, dofs=(dof,))
+    tree = Articulation(path="/World", links=(link,), joints=(joint,))
+    scene = trees.scene(tree, gravity=(0.0, 0.0, 0.0))
+    return Simulation(scene, environments=3, settings=SolverSettings(dt=H, precision="float64", variant="scalar"))
+
+
+def test_a_stiff_drive_follows_within_half_a_step():
+    """Its target moves by 0.8 m/s at most. However steps are asked for, they are the same."""
+    simulation = simulate(stiffness=1e9, position_track=TRACK)
+    recording = simulation.record(steps=300)
+    wanted = np.array([TRACK.at(time) for time in recording.time])
+    np.testing.assert_allclose(recording.joint_position[:, :, 0] - wanted[:, None], 0.0, atol=0.5 * H * 0.8 + 1e-6)
+    again = simulate(stiffness=1e9, position_track=TRACK)
+    again.step(100)
+    again.step(200)
+    assert (again.state.joint_position.numpy() == simulation.state.joint_position.numpy()).all()
+
+
+def test_it_is_the_run_with_the_same_targets_by_hand():
+    simulation = simulate(
+        stiffness=40.0, damping=3.0, position_track=TRACK, velocity_track=Track(times=(0.0, 1.0), values=(0.0, 1.0))
+    )
+    by_hand = simulate(stiffness=40.0, damping=3.0)
+    simulation.step(120)
+    for k in range(120):
+        by_hand.control.drive_position_target.fill_(TRACK.at((k + 1) * H))
+        by_hand.control.drive_velocity_target.fill_((k + 1) * H)
+        by_hand.step()
+    assert (by_hand.state.joint_position.numpy() == simulation.state.joint_position.numpy()).all()
+
+
+def test_tracks_are_taken_out_and_put_in():
+    simulation = simulate(stiffness=40.0, damping=3.0, position_track=TRACK)
+    del simulation.target_tracks[KEY]
+    simulation.step(10)
+    assert not simulation.state.joint_position.numpy().any()
+    simulation.target_tracks[KEY] = Track(times=(0.0,), values=(2.0,))
+    simulation.step(1)
+    assert (simulation.control.drive_position_target.numpy() == 2.0).all()
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (("joint_effort", "/World/slide"), "follows no track"),
+        (("drive_position_target", "/World/lid"), "no dof '/World/lid'"),
+    ],
+)
+def test_keys_that_are_not_there(key, text):
+    simulation = simulate()
+    simulation.target_tracks[key] = TRACK
+    with pytest.raises(SettingsError, match=text):
+        simulation.step()
+
+
+def test_a_resumed_run_goes_on_along_the_track(tmp_path):
+    simulation = simulate(stiffness=40.0, damping=3.0, position_track=TRACK)
+    simulation.step(50)
+    simulation.save(tmp_path / "run.npz")
+    simulation.step(50)
+    again = simulate(stiffness=40.0, damping=3.0, position_track=TRACK)
+    again.load(tmp_path / "run.npz")
+    again.step(50)
+    assert (again.state.joint_position.numpy() == simulation.state.joint_position.numpy()).all()
+
+
+def test_another_track_is_another_model():
+    other = dataclasses.replace(TRACK, values=(0.0, 0.4, 0.2))
+    assert simulate(position_track=TRACK).model_hash != simulate(position_track=other).model_hash

@@ -1,0 +1,136 @@
+"""Drive targets over time: time samples and splines, units, what else changes over time."""
+
+import math
+
+import pytest
+from pxr import Sdf, Usd
+
+from tests.usd.authoring import SI, body, errors_of, hinge_of, joint, pendulum, warnings_of
+from warp_artic.description.track import Track
+
+TIMES = "timeCodesPerSecond = 10\nstartTimeCode = 20\nendTimeCode = 40\n"
+
+
+def drive_of(content, kind="Revolute", header=TIMES + SI):
+    instance = "angular" if kind == "Revolute" else "linear"
+    stage = pendulum(
+        content.replace("{}", f"drive:{instance}:physics:"), kind, (f"PhysicsDriveAPI:{instance}",), header
+    )
+    return hinge_of(stage).dofs[0].drive, stage
+
+
+def test_time_samples_are_linear_in_seconds_from_the_start():
+    """In radians; the target at the start is the value there."""
+    drive, stage = drive_of("float {}targetPosition.timeSamples = { 20: 0, 30: 90, 50: 45 }")
+    assert drive.position_track == Track(times=(0.0, 1.0, 3.0), values=pytest.approx((0.0, math.pi / 2, math.pi / 4)))
+    assert drive.position_target == 0.0 and drive.velocity_track is None
+    assert drive.position_track.at(2.0) == pytest.approx(0.375 * math.pi)
+    assert not warnings_of(stage)
+
+
+def test_velocity_targets_on_a_slide_in_centimetres():
+    header = TIMES.replace("20", "0") + 'metersPerUnit = 0.01\nupAxis = "Z"\n'
+    drive, _stage = drive_of("float {}targetVelocity.timeSamples = { 0: 100, 5: 300 }", "Prismatic", header)
+    assert drive.velocity_track.times == (0.0, 0.5)
+    assert drive.velocity_track.values == pytest.approx((1.0, 3.0))
+
+
+def test_outside_of_its_times_a_track_stays():
+    track = Track(times=(1.0, 2.0), values=(5.0, 7.0))
+    assert [track.at(time) for time in (-1.0, 1.0, 1.5, 2.0, 9.0)] == [5.0, 5.0, 6.0, 7.0, 7.0]
+    held = Track(times=(1.0, 2.0), values=(5.0, 7.0), is_held=True)
+    assert [held.at(time) for time in (0.0, 1.0, 1.9, 2.0, 9.0)] == [5.0, 5.0, 5.0, 7.0, 7.0]
+
+
+def test_held_interpolation_of_the_stage():
+    _drive, stage = drive_of("float {}targetPosition.timeSamples = { 20: 0, 30: 90 }")
+    stage.SetInterpolationType(Usd.InterpolationTypeHeld)
+    assert hinge_of(stage).dofs[0].drive.position_track.is_held
+
+
+def test_a_sublayer_with_an_offset():
+    """Times are those of the stage: a sample at 3 of a layer that is shifted by 20 codes is at 23."""
+    _drive, stage = drive_of("")
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.timeCodesPerSecond = 10
+    path = "/World/hinge.drive:angular:physics:targetPosition"
+    prim = stage.GetPrimAtPath("/World/hinge")
+    assert prim
+    Sdf.CreatePrimInLayer(layer, prim.GetPath())
+    Sdf.AttributeSpec(layer.GetPrimAtPath(prim.GetPath()), path.rpartition(".")[2], Sdf.ValueTypeNames.Float)
+    layer.SetTimeSample(path, 0, 0.0)
+    layer.SetTimeSample(path, 3, 180.0)
+    stage.GetRootLayer().subLayerPaths.append(layer.identifier)
+    stage.GetRootLayer().subLayerOffsets[0] = Sdf.LayerOffset(20.0)
+    assert hinge_of(stage).dofs[0].drive.position_track.times == pytest.approx((0.0, 0.3))
+
+
+@pytest.mark.skipif(not hasattr(Usd.Attribute, "SetSpline"), reason="this usd-core has no splines")
+def test_splines_are_followed():
+    from pxr import Ts
+
+    _drive, stage = drive_of("float {}targetPosition = 0")
+    spline = Ts.Spline("float")
+    for code, value in ((20.0, 0.0), (25.0, 90.0), (35.0, -30.0)):
+        knot = Ts.Knot(typeName="float")
+        knot.SetTime(code)
+        knot.SetValue(value)
+        knot.SetNextInterpolation(Ts.InterpCurve)
+        spline.SetKnot(knot)
+    attribute = stage.GetAttributeAtPath("/World/hinge.drive:angular:physics:targetPosition")
+    attribute.SetSpline(spline)
+    track = hinge_of(stage).dofs[0].drive.position_track
+    for time in (0.0, 0.13, 0.5, 0.77, 1.5, 2.0):
+        assert track.at(time) == pytest.approx(math.radians(attribute.Get(20.0 + 10.0 * time)), abs=2e-3)
+
+
+def test_one_value_is_no_track():
+    for samples in ("{ 25: 10 }", "{ 25: 10, 30: 10 }"):
+        drive, stage = drive_of(f"float {{}}targetPosition.timeSamples = {samples}")
+        assert drive.position_track is None
+        assert drive.position_target == pytest.approx(math.radians(10.0))
+        assert not warnings_of(stage)
+
+
+def test_a_blocked_sample_is_left_out():
+    drive, _stage = drive_of("float {}targetPosition.timeSamples = { 20: 0, 30: None, 40: 10 }")
+    assert drive.position_track.times == (0.0, 2.0)
+
+
+def test_a_wrong_sample_is_an_error():
+    content = "float drive:angular:physics:targetPosition.timeSamples = { 20: 0, 30: nan }"
+    (error,) = errors_of(pendulum(content, "Revolute", ("PhysicsDriveAPI:angular",), TIMES + SI))
+    assert "drive:angular:physics:targetPosition" in error and "nan" in error
+
+
+def test_other_changes_over_time_are_reported():
+    """Gains, limits and the like are those of the start."""
+    drive, stage = drive_of("float {}stiffness.timeSamples = { 20: 3, 30: 9 }\nfloat {}targetPosition = 4")
+    assert drive.stiffness == pytest.approx(math.degrees(3.0))
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/hinge.drive:angular:physics:stiffness: changes over time")
+
+
+def test_states_over_time_are_not_reported():
+    """A baked stage has them; their start counts."""
+    content = "float state:angular:physics:position.timeSamples = { 20: 0, 30: 9 }"
+    stage = pendulum(content, "Revolute", ("PhysicsJointStateAPI:angular",), TIMES + SI)
+    assert not warnings_of(stage)
+
+
+@pytest.mark.parametrize("place", ["above", "kinematic"])
+def test_what_carries_a_mechanism_and_moves_is_reported(place):
+    """A prim above the bodies, or a kinematic body; bodies that are simulated have their start from their samples."""
+    moving = "double3 xformOp:translate:more.timeSamples = { 20: (0, 0, 0), 30: (1, 0, 0) }\n"
+    order = 'uniform token[] xformOpOrder = ["xformOp:translate:more"]'
+    if place == "above":
+        stage = pendulum(header=TIMES + SI, world=moving + order, rod=moving + order)
+        path = "/World"
+    else:
+        kinematic = "bool physics:kinematicEnabled = 1\n" + moving + order
+        stage = pendulum(
+            header=TIMES + SI, more=body("lift", kinematic) + joint("on", "Revolute", "/World/lift", "/World/rod")
+        )
+        path = "/World/lift"
+    found = [text for text in warnings_of(stage) if "over time" in text]
+    assert len(found) == 1 and found[0].startswith(f"{path}: ")

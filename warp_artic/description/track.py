@@ -1,0 +1,27 @@
+"""A value that is given over time."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Track:
+    """Values at times from the start of the simulation; before the first and after the last one they stay."""
+
+    times: tuple[float, ...]
+    """Increasing [s]."""
+    values: tuple[float, ...]
+    """As many, in the unit of what is given."""
+    is_held: bool = False
+    """Whether a value stays until the next one; else values between are linear."""
+
+    def at(self, time: float) -> float:
+        """The value at a time [s]."""
+        after = bisect_right(self.times, time)
+        if after == 0 or after == len(self.times) or self.is_held:
+            return self.values[max(after - 1, 0)]
+        start, end = self.times[after - 1 : after + 1]
+        share = (time - start) / (end - start)
+        return (1.0 - share) * self.values[after - 1] + share * self.values[after]

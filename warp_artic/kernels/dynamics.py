@@ -1,0 +1,163 @@
+"""The kernels of the dynamics suite, apart from those that step: a simulation that only steps does not compile them."""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from warp_artic.constraints.coefficients import set_coefficients
+from warp_artic.kernels.launch import OPTIONS
+from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (operators)
+from warp_artic.model.arrays import arrays_for, load_vec3, store_vec3
+from warp_artic.phases.composite_inertias import (
+    compose_inertias,
+    find_center,
+    set_centroidal_matrix,
+    set_mass_matrix,
+)
+from warp_artic.phases.impulse_response import respond_to_loads
+from warp_artic.phases.integrate import load_state
+from warp_artic.phases.inverse_dynamics import find_efforts
+from warp_artic.phases.jacobian import set_jacobian
+from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_positions import locate_links
+from warp_artic.solver.velocities import factor_bare, solve_accelerations
+
+
+@cache
+def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
+    """The kernels of a number type, compiled at their first launch."""
+    structs = arrays_for(numbers)
+    Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
+    Array = wp.array2d(dtype=numbers.real)
+
+    @wp.kernel(**OPTIONS)
+    def accelerate(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        columns: int,
+        workers: int,
+        joint_force: Array,
+        vdot: Array,
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            solve_accelerations(model, state, control, work, joint_force, column, slot)
+            for dof in range(model.dof_count):
+                vdot[dof, column] = work.vdot[dof, slot]
+
+    @wp.kernel(**OPTIONS)
+    def efforts(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        columns: int,
+        workers: int,
+        with_gravity: int,
+        with_velocities: int,
+        acceleration: Array,
+        effort: Array,
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            for dof in range(model.dof_count):
+                work.u[dof, slot] = acceleration[dof, column]
+            find_efforts(model, state, control, work, effort, column, slot, with_gravity, with_velocities)
+
+    @wp.kernel(**OPTIONS)
+    def solutions(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        columns: int,
+        workers: int,
+        count: int,
+        right: Array,
+        solution: Array,
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            for dof in range(model.dof_count):
+                work.effort[dof, slot] = real(0.0, model.gravity[0, column])
+            factor_bare(model, state, control, work, column, slot)
+            for k in range(count):
+                for dof in range(model.dof_count):
+                    work.u[dof, slot] = right[dof * count + k, column]
+                respond_to_loads(model, work, work.vdot, slot)
+                for dof in range(model.dof_count):
+                    solution[dof * count + k, column] = work.vdot[dof, slot]
+
+    @wp.kernel(**OPTIONS)
+    def mass_matrix(
+        model: Model,
+        state: State,
+        work: Work,
+        columns: int,
+        workers: int,
+        with_armature: int,
+        matrix: Array,
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            load_state(model, state, work, column, slot)
+            place_links(model, work, work.position, work.root, work.v, column, slot)
+            compose_inertias(model, work, column, slot)
+            share = real(float(with_armature), model.gravity[0, column])
+            set_mass_matrix(model, work, matrix, column, slot, share)
+
+    @wp.kernel(**OPTIONS)
+    def jacobian(model: Model, state: State, work: Work, columns: int, workers: int, matrix: Array):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            load_state(model, state, work, column, slot)
+            place_links(model, work, work.position, work.root, work.v, column, slot)
+            set_jacobian(model, work, matrix, column, slot)
+
+    @wp.kernel(**OPTIONS)
+    def centroid(
+        model: Model,
+        state: State,
+        work: Work,
+        columns: int,
+        workers: int,
+        origin: Array,
+        center: Array,
+        momentum: Array,
+        matrix: Array,
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            load_state(model, state, work, column, slot)
+            place_links(model, work, work.position, work.root, work.v, column, slot)
+            locate_links(model, work, work.root, column, slot)
+            compose_inertias(model, work, column, slot)
+            place = find_center(model, work, column, slot)
+            store_vec3(center, 0, column, place + load_vec3(origin, 0, column))
+            set_centroidal_matrix(model, work, matrix, column, slot, place)
+            for row in range(6):
+                total = real(0.0, place.x)
+                for dof in range(model.dof_count):
+                    total = total + matrix[row * model.dof_count + dof, column] * work.v[dof, slot]
+                momentum[row, column] = total
+
+    @wp.kernel(**OPTIONS)
+    def coefficients(
+        model: Model, state: State, control: Control, work: Work, columns: int, workers: int, count: int, matrix: Array
+    ):
+        slot = wp.tid()
+        for column in range(slot, columns, workers):
+            set_coefficients(model, state, work, matrix, column, slot, count)
+
+    return SimpleNamespace(
+        accelerate=accelerate,
+        efforts=efforts,
+        solutions=solutions,
+        mass_matrix=mass_matrix,
+        jacobian=jacobian,
+        centroid=centroid,
+        coefficients=coefficients,
+    )

@@ -1,0 +1,128 @@
+"""Composite-rigid-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, section 6.2), inward:
+
+    I of a link and all links beyond it;  F = I s of each dof i;  M_ij = s_j.F at the joint of j, and armature.
+The same F about the centre of mass of all links are the columns of the centroidal momentum matrix (Orin, Goswami and
+Lee, Centroidal dynamics of a humanoid robot, 2013):  A v = momentum and angular momentum.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import Real, Vec3, add, div, mul, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import (
+    cross,
+    dot,
+    shift_rotational,
+    skew,
+    skew_mul_sym,
+    sym_outer,
+    sym_rotate,
+    sym_scalar,
+    transpose_mul,
+)
+from warp_artic.model.arrays import (
+    Array,
+    ModelArrays,
+    WorkArrays,
+    load_mat3,
+    load_sym3,
+    load_vec3,
+    store_mat3,
+    store_sym3,
+)
+
+
+@wp.func
+def compose_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write A, B and M of every link with all links beyond it, where the links are placed."""
+    for link in range(model.link_count):
+        R_WM = load_mat3(work.R_WM, 9 * link, slot)
+        mass = model.link_mass[link, column]
+        c = R_WM * load_vec3(model.link_center, 3 * link, column)
+        mc = c * mass
+        about_center = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))
+        store_sym3(work.A, 6 * link, slot, about_center + sym_scalar(dot(mc, c)) - sym_outer(c) * mass)
+        store_mat3(work.B, 9 * link, slot, skew(mc))
+        store_sym3(work.M, 6 * link, slot, sym_scalar(mass))
+    for k in range(model.link_count):
+        link = model.order[model.link_count - 1 - k]
+        parent = model.link_parent[link]
+        if parent < model.link_count:
+            r = load_vec3(work.p_PM, 3 * link, slot)
+            A = load_sym3(work.A, 6 * link, slot)
+            B = load_mat3(work.B, 9 * link, slot)
+            M = load_sym3(work.M, 6 * link, slot)
+            B_shifted = B + skew_mul_sym(r, M)
+            A_shifted = shift_rotational(A, B, B_shifted, r)
+            store_sym3(work.A, 6 * parent, slot, load_sym3(work.A, 6 * parent, slot) + A_shifted)
+            store_mat3(work.B, 9 * parent, slot, load_mat3(work.B, 9 * parent, slot) + B_shifted)
+            store_sym3(work.M, 6 * parent, slot, load_sym3(work.M, 6 * parent, slot) + M)
+
+
+@wp.func
+def composite_load(model: ModelArrays, work: WorkArrays, link: int, dof: int, slot: int):
+    """I s of a dof of a link: moment and force."""
+    s = load_vec3(work.axis, 3 * dof, slot)
+    B = load_mat3(work.B, 9 * link, slot)
+    if model.dof_is_linear[dof] == 1:
+        return B * s, load_sym3(work.M, 6 * link, slot) * s
+    return load_sym3(work.A, 6 * link, slot) * s, transpose_mul(B, s)
+
+
+@wp.func
+def set_mass_matrix(model: ModelArrays, work: WorkArrays, matrix: Array, column: int, slot: int, with_armature: Real):
+    """Write M, row by row, from the composite inertias."""
+    count = model.dof_count
+    zero = with_armature - with_armature
+    for entry in range(count * count):
+        matrix[entry, column] = zero
+    for link in range(model.link_count):
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            n, f = composite_load(model, work, link, dof, slot)
+            other = int(link)
+            while other < model.link_count:
+                start = model.link_dof[other]
+                for j in range(start, start + model.link_dofs[other]):
+                    s = load_vec3(work.axis, 3 * j, slot)
+                    value = dot(s, n)
+                    if model.dof_is_linear[j] == 1:
+                        value = dot(s, f)
+                    matrix[dof * count + j, column] = value
+                    matrix[j * count + dof, column] = value
+                n = n + cross(load_vec3(work.p_PM, 3 * other, slot), f)
+                other = model.link_parent[other]
+    for item in range(count - model.root_dofs):
+        entry = (model.root_dofs + item) * (count + 1)
+        matrix[entry, column] = matrix[entry, column] + with_armature * model.armature[item, column]
+
+
+@wp.func
+def find_center(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """The centre of mass of all links."""
+    zero = real(0.0, model.gravity[0, column])
+    total = zero
+    moment = vec3(zero, zero, zero)
+    for link in range(model.link_count):
+        mass = model.link_mass[link, column]
+        c = load_mat3(work.R_WM, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
+        total = total + mass
+        moment = moment + (load_vec3(work.p_WM, 3 * link, slot) + c) * mass
+    return moment * (real(1.0, zero) / total)
+
+
+@wp.func
+def set_centroidal_matrix(model: ModelArrays, work: WorkArrays, matrix: Array, column: int, slot: int, center: Vec3):
+    """Write the six rows of A, momentum first, from the composite inertias."""
+    count = model.dof_count
+    for link in range(model.link_count):
+        first = model.link_dof[link]
+        arm = load_vec3(work.p_WM, 3 * link, slot) - center
+        for dof in range(first, first + model.link_dofs[link]):
+            n, f = composite_load(model, work, link, dof, slot)
+            n = n + cross(arm, f)
+            matrix[dof, column] = f.x
+            matrix[count + dof, column] = f.y
+            matrix[2 * count + dof, column] = f.z
+            matrix[3 * count + dof, column] = n.x
+            matrix[4 * count + dof, column] = n.y
+            matrix[5 * count + dof, column] = n.z

@@ -1,0 +1,78 @@
+"""Forces that joints transmit, inward (recursive Newton-Euler, the backward pass):
+
+    F = sum (m a_C - external),   N = sum of their moments about the origin of the joint frame,
+over the links beyond the joint. These are the force and the torque by the joint on its link; they hold the weight, for
+accelerations are those against gravity. Whatever pairs of forces act within the tree, drives, limits, friction, mimic
+joints and tendons, is in them: what crosses a joint is what moves all that is beyond it.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import Vec3, add, mul, neg, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import cross, transpose_mul
+from warp_artic.model.arrays import (
+    Array,
+    ControlArrays,
+    ModelArrays,
+    WorkArrays,
+    load_mat3,
+    load_sym3,
+    load_vec3,
+    store_vec3,
+)
+from warp_artic.phases.link_inertias import set_link_inertias
+
+
+@wp.func
+def follow_accelerations(model: ModelArrays, work: WorkArrays, g: Vec3, vdot: Array, slot: int):
+    """Write the accelerations of all links, against gravity, that accelerations of the dofs give, outward."""
+    zero = real(0.0, g.x)
+    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    store_vec3(work.linear, 3 * model.link_count, slot, neg(g))
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        a_P = load_vec3(work.angular, 3 * parent, slot)
+        angular = a_P + load_vec3(work.velocity_moment, 3 * link, slot)
+        linear = load_vec3(work.linear, 3 * parent, slot) + cross(a_P, load_vec3(work.p_PM, 3 * link, slot))
+        linear = linear + load_vec3(work.velocity_force, 3 * link, slot)
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            change = load_vec3(work.axis, 3 * dof, slot) * vdot[dof, slot]
+            if model.dof_is_linear[dof] == 1:
+                linear = linear + change
+            else:
+                angular = angular + change
+        store_vec3(work.angular, 3 * link, slot, angular)
+        store_vec3(work.linear, 3 * link, slot, linear)
+
+
+@wp.func
+def load_links(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, g: Vec3, vdot: Array, column: int, slot: int
+):
+    """Write to `work.force` and `work.moment` what each link alone needs to move so, where the links are placed."""
+    set_link_inertias(model, control, work, column, slot)
+    follow_accelerations(model, work, g, vdot, slot)
+    for link in range(model.link_count):
+        angular = load_vec3(work.angular, 3 * link, slot)
+        linear = load_vec3(work.linear, 3 * link, slot)
+        B = load_mat3(work.B, 9 * link, slot)
+        N = load_sym3(work.A, 6 * link, slot) * angular + B * linear + load_vec3(work.moment, 3 * link, slot)
+        F = transpose_mul(B, angular) + load_sym3(work.M, 6 * link, slot) * linear
+        F = F + load_vec3(work.force, 3 * link, slot)
+        store_vec3(work.moment, 3 * link, slot, N)
+        store_vec3(work.force, 3 * link, slot, F)
+
+
+@wp.func
+def transmit_loads(model: ModelArrays, work: WorkArrays, slot: int):
+    """Add what links need to what the joints inward of them transmit: F in `work.force`, N in `work.moment`."""
+    for k in range(model.link_count):
+        link = model.order[model.link_count - 1 - k]
+        parent = model.link_parent[link]
+        if parent < model.link_count:
+            F = load_vec3(work.force, 3 * link, slot)
+            N = load_vec3(work.moment, 3 * link, slot) + cross(load_vec3(work.p_PM, 3 * link, slot), F)
+            store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + N)
+            store_vec3(work.force, 3 * parent, slot, load_vec3(work.force, 3 * parent, slot) + F)

@@ -1,0 +1,254 @@
+"""The dynamics suite of one articulation: what its equation of motion is made of, at its states, in all environments.
+
+    M vdot + c + g = tau + J^T external,   M with armature, c of velocities, g of weights
+
+| | gives | sign and frame |
+| --- | --- | --- |
+| `mass_matrix` | M | kinetic energy v^T M v / 2 |
+| `gravity_force` | g | the efforts that hold the mechanism at rest |
+| `coriolis_force` | c | the efforts that keep its velocities |
+| `external_force` | - J^T external | the efforts that compensate forces on links |
+| `joint_force` | M vdot + c | the efforts of accelerations, without gravity |
+| `joint_acceleration` | vdot | of efforts, with gravity, velocities and the external forces of `control` |
+| `jacobian` | J | of each link velocity of the centre of mass, then angular velocity, world axes |
+| `center_of_mass` | | world |
+| `centroidal_momentum_matrix` | A | A v: momentum, then angular momentum about the centre of mass, world axes |
+| `coefficient_matrix` | | efforts of unit impulses of tendons (positive: longer) and mimic joints |
+
+E is the number of environments, V that of velocities: on a floating base six root columns first, velocity of the centre
+of mass of the root link and its angular velocity (forces: force there and moment), in world axes; then the dofs in the
+order of `joint_names`, those of ball joints along the axes of the child-side joint frame. Drives, limits, friction,
+tendons, mimic joints and damping are not in it.
+
+Every array is new and lies on the device, environments next to each other in memory. `out` takes an array that the same
+method has returned before, and is overwritten and returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import warp as wp
+
+from warp_artic.errors import SettingsError
+from warp_artic.model.arrays import arrays_for
+from warp_artic.model.families import Family
+from warp_artic.model.field import Field
+from warp_artic.sim.views import Member, checked
+
+Launch = Callable[..., None]
+"""Launches a kernel of the suite: name, whether it has a control, further arguments."""
+
+
+class Dynamics:
+    """The methods, on the states of one articulation.
+
+    Args:
+        member: The articulation in its group.
+        launch: See `Launch`.
+    """
+
+    def __init__(self, member: Member, launch: Launch):
+        self._member = member
+        self._launch = launch
+        self._fields: dict[str, Field] = {}
+
+    @property
+    def _size(self) -> int:
+        """V."""
+        return self._member.group.tree.dof_count
+
+    def mass_matrix(self, armature: bool = True, *, out: wp.array | None = None) -> wp.array:
+        """M, with or without the inertia of armatures [kg, kg m, kg m^2], shape (E, V, V).
+
+        Composite-rigid-body algorithm. Source: Generalized Mass Matrix.
+        """
+        field = self._field(out, self._size**2)
+        self._launch("mass_matrix", None, int(armature), field.numbers)
+        return self._returned(out, field, self._size, self._size)
+
+    def mass_matrix_inverse(self, *, out: wp.array | None = None) -> wp.array:
+        """M^-1 with armature, shape (E, V, V), from the factors of the articulated-body algorithm."""
+        one = self._constant("one", lambda: np.eye(self._size).ravel())
+        field = self._field(out, self._size**2)
+        self._launch("solutions", self._control(), self._size, one.numbers, field.numbers)
+        return self._returned(out, field, self._size, self._size)
+
+    def solve_mass_matrix(self, right, *, out: wp.array | None = None) -> wp.array:
+        """M^-1 right, for `right` of shape (V) or (E, V), or several of them, (E, V, K); as many of them.
+
+        Raises:
+            SettingsError: The shape of `right` is another, or an entry is not finite.
+        """
+        right = right.numpy() if isinstance(right, wp.array) else right
+        several = np.shape(right)[2:]
+        count = several[0] if several else 1
+        right = self._given("right", right, (self._size, *several))
+        field = self._field(out, self._size * count)
+        self._launch("solutions", self._control(), count, right.numbers, field.numbers)
+        return self._returned(out, field, self._size, *several)
+
+    def gravity_force(self, *, out: wp.array | None = None) -> wp.array:
+        """g [N or N m], shape (E, V). Source: Compute Generalized Gravity Force."""
+        return self._efforts(out, self._zero(), self._control(), 1, 0)
+
+    def coriolis_force(self, *, out: wp.array | None = None) -> wp.array:
+        """c, of Coriolis and centrifugal forces [N or N m], shape (E, V). Source: Compute Coriolis Joint Forces."""
+        return self._efforts(out, self._zero(), self._control(), 0, 1)
+
+    def external_force(self, wrench, *, out: wp.array | None = None) -> wp.array:
+        """- J^T wrench [N or N m], shape (E, V). Source: Compute Generalized External Force.
+
+        Args:
+            wrench: Force at the centre of mass [N] and moment [N m] on each link, world axes, (L, 6) or (E, L, 6).
+
+        Raises:
+            SettingsError: The shape of `wrench` is another, or an entry is not finite.
+        """
+        wrench = self._given("wrench", wrench, (self._member.group.tree.link_count, 6))
+        return self._efforts(out, self._zero(), self._control(wrench), 0, 0)
+
+    def joint_force(self, joint_acceleration, *, out: wp.array | None = None) -> wp.array:
+        """M vdot + c [N or N m], shape (E, V); without gravity. Source: Compute Joint Forces.
+
+        Args:
+            joint_acceleration: vdot, shape (V) or (E, V).
+
+        Raises:
+            SettingsError: The shape of `joint_acceleration` is another, or an entry is not finite.
+        """
+        acceleration = self._given("joint_acceleration", joint_acceleration, (self._size,))
+        return self._efforts(out, acceleration, self._control(), 0, 1)
+
+    def joint_acceleration(self, joint_force=None, *, out: wp.array | None = None) -> wp.array:
+        """vdot under efforts, gravity, velocities and the external forces of `control`, shape (E, V).
+
+        Source: Compute Joint Accelerations.
+
+        Args:
+            joint_force: tau, shape (V) or (E, V); zero by default.
+
+        Raises:
+            SettingsError: The shape of `joint_force` is another, or an entry is not finite.
+        """
+        force = self._zero() if joint_force is None else self._given("joint_force", joint_force, (self._size,))
+        field = self._field(out, self._size)
+        self._launch("accelerate", self._member.group.arrays.control, force.numbers, field.numbers)
+        return self._returned(out, field, self._size)
+
+    def jacobian(self, *, out: wp.array | None = None) -> wp.array:
+        """Velocities of links of unit velocities, shape (E, 6 L, V): six rows a link, linear, then angular.
+
+        A link that is fixed to the world has no rows. Source: Jacobian.
+        """
+        tree = self._member.group.tree
+        held = sum(parent == tree.link_count and not dofs for parent, dofs in zip(tree.parent, tree.dof_counts))
+        rows = 6 * (tree.link_count - held)
+        field = self._field(out, rows * self._size)
+        self._launch("jacobian", None, field.numbers)
+        return self._returned(out, field, rows, self._size)
+
+    def center_of_mass(self, *, out: wp.array | None = None) -> wp.array:
+        """Of all links, world [m], shape (E, 3)."""
+        return self._centroid(out, "center", 3)
+
+    def centroidal_momentum(self, *, out: wp.array | None = None) -> wp.array:
+        """Momentum [N s], and angular momentum about the centre of mass [N m s], world axes, shape (E, 6)."""
+        return self._centroid(out, "momentum", 6)
+
+    def centroidal_momentum_matrix(self, *, out: wp.array | None = None) -> wp.array:
+        """A, shape (E, 6, V)."""
+        return self._centroid(out, "matrix", 6, self._size)
+
+    def coefficient_matrix(self, *, out: wp.array | None = None) -> wp.array:
+        """Efforts of unit impulses of the couplings, shape (E, V, C): tendons, then mimic joints, as they are named.
+
+        Source: Loop Joints, Coefficient Matrix, and Lambda Constraint Impulses.
+        """
+        tree = self._member.group.tree
+        count = tree.tendon_count + tree.count(Family.MIMIC)
+        field = self._field(out, self._size * count)
+        self._launch("coefficients", self._control(), count, field.numbers)
+        return self._returned(out, field, self._size, count)
+
+    def _efforts(self, out, acceleration: Field, control, with_gravity: int, with_velocities: int) -> wp.array:
+        field = self._field(out, self._size)
+        self._launch("efforts", control, with_gravity, with_velocities, acceleration.numbers, field.numbers)
+        return self._returned(out, field, self._size)
+
+    def _centroid(self, out, name: str, *shape: int) -> wp.array:
+        """One of the outputs of the kernel that finds all three."""
+        sizes = {"center": 3, "momentum": 6, "matrix": 6 * self._size}
+        fields = {other: self._scratch(other, size) for other, size in sizes.items() if other != name}
+        fields[name] = self._field(out, sizes[name])
+        group = self._member.group
+        origins = np.repeat(group.origins.T, group.environments, axis=1)
+        origin = self._constant("origin", lambda: origins)
+        self._launch("centroid", None, origin.numbers, *(fields[other].numbers for other in sizes))
+        return self._returned(out, fields[name], *shape)
+
+    def _field(self, out: wp.array | None, rows: int) -> Field:
+        """Memory for a result: that of an earlier one, or new."""
+        if out is None:
+            return Field.zeros(rows, self._member.group.columns)
+        field = getattr(out, "warp_artic_field", None)
+        if field is None or field.columns is not self._member.group.columns or field.scalars.shape[0] != max(rows, 1):
+            raise SettingsError("out: is not an array that this method has returned for this articulation")
+        return field
+
+    def _returned(self, out: wp.array | None, field: Field, *shape: int) -> wp.array:
+        """A field as an array (E, ...) without a copy."""
+        if out is not None:
+            return out
+        group = self._member.group
+        if 0 in shape:
+            return wp.zeros((group.environments, *shape), dtype=field.scalars.dtype, device=field.scalars.device)
+        rows = field.view(self._member.first_column, group.environments)
+        pitch, size = rows.strides
+        strides = [pitch * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
+        found = wp.array(
+            ptr=rows.ptr,
+            dtype=rows.dtype,
+            shape=(group.environments, *shape),
+            strides=(size, *strides),
+            device=rows.device,
+        )
+        found.warp_artic_field = field
+        return found
+
+    def _given(self, name: str, values, shape: tuple[int, ...]) -> Field:
+        """An argument of shape `shape`, or with environments before, as a field whose rows are those of the shape."""
+        group = self._member.group
+        field = self._scratch(f"{name} {shape}", int(np.prod(shape)))
+        values = values.numpy() if isinstance(values, wp.array) else values
+        table = checked(name, values, (group.environments, *shape)).reshape(group.environments, -1)
+        if table.size:
+            dtype = wp.dtype_to_numpy(group.columns.numbers.scalar)
+            rows = wp.array(np.ascontiguousarray(table.T, dtype), device=group.columns.device)
+            wp.copy(field.view(self._member.first_column, group.environments), rows)
+        return field
+
+    def _zero(self) -> Field:
+        """No accelerations, or no efforts."""
+        return self._constant("zero", lambda: np.zeros(self._size))
+
+    def _control(self, wrench: Field | None = None):
+        """A control without efforts, and with no forces on links but the given ones."""
+        group = self._member.group
+        links = 6 * group.tree.link_count
+        control = arrays_for(group.columns.numbers).Control()
+        control.link_external_force = (wrench or self._constant("rest", lambda: np.zeros(links))).numbers
+        return control
+
+    def _constant(self, name: str, values: Callable[[], np.ndarray]) -> Field:
+        """A field that is made once."""
+        if name not in self._fields:
+            self._fields[name] = Field.of(values(), self._member.group.columns)
+        return self._fields[name]
+
+    def _scratch(self, name: str, rows: int) -> Field:
+        """Memory that is made once, and written before each use."""
+        if name not in self._fields:
+            self._fields[name] = Field.zeros(rows, self._member.group.columns)
+        return self._fields[name]

@@ -1,0 +1,192 @@
+"""What was read of one prim, at the places of its copies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.diagnostic import Diagnostic
+from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.link import Link
+from warp_artic.description.tendon import SpatialTendon
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.copies import VELOCITIES, Copy, Places, is_at_or_below, prim_of
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.joint_ends import read_joint_ends
+from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_start import read_start
+from warp_artic.usd.report import Reading
+
+START_RULES = (
+    "pose-violates-joint",
+    "velocity-violates-joint",
+    "state-disagrees-with-pose",
+    "state-disagrees-with-velocity",
+    "start-outside-limit",
+)
+"""What may be found about a joint to the world here and not there."""
+
+
+class Replicator:
+    """Makes the articulations of copies, and says of each what was said of the one that was read."""
+
+    def __init__(
+        self,
+        copies: list[Copy],
+        articulations: list[Articulation],
+        inventory: Inventory,
+        attributes: Attributes,
+        placements: Placements,
+    ):
+        self.inventory, self.attributes, self.placements = inventory, attributes, placements
+        self.copies = copies
+        self.articulations = list(articulations)
+        self.known: dict[str, _Read] = {}
+
+    def articulations_of(self, copy: Copy) -> list[tuple[Articulation, Articulation]]:
+        """The articulations that were read, and those of a copy, whose diagnostics go to the report."""
+        if copy.like not in self.known:
+            self.known[copy.like] = self._read(copy.like)
+        read = self.known[copy.like]
+        made = [(tree, self._articulation(tree, copy)) for tree in read.trees]
+        report = self.attributes.report
+        for finding in read.findings:
+            message = read.mention.sub(lambda _: copy.root, finding.message)
+            report.add(with_values(finding, path=copy.path(finding.path), message=message))
+        return made
+
+    def _read(self, root: str) -> _Read:
+        """What was read of a prim; what joints of its copies to the world lead to is placed at once."""
+        read = _Read(root, self.articulations, self.inventory, self.attributes)
+        leads_to = {target for joint in read.on_world for target in self._targets(joint)}
+        self.placements.place(copy.prim(path) for copy in self.copies if copy.like == root for path in leads_to)
+        return read
+
+    def _targets(self, joint: str) -> list[str]:
+        """The prims that a joint leads to."""
+        prim = self.inventory.joints[joint]
+        return [str(path) for side in (0, 1) for path in self.attributes.targets(prim, f"physics:body{side}")]
+
+    def _articulation(self, tree: Articulation, copy: Copy) -> Articulation:
+        path, poses = copy.path, copy.poses
+        links = [with_values(link, path=path(link.path), pose=poses[link.path]) for link in tree.links]
+        joints = []
+        for joint in tree.joints:
+            dofs = tuple([with_values(dof, name=path(dof.name)) for dof in joint.dofs])
+            made = with_values(joint, path=path(joint.path), dofs=dofs)
+            joints.append(self._on_world(joint, made, links, copy) if joint.parent == WORLD else made)
+        order, pairs = self.inventory.order, zip((*tree.links, *tree.joints), (*links, *joints))
+        order.update([(made.path, order[read.path] + copy.shift) for read, made in pairs])
+        return with_values(
+            tree,
+            path=path(tree.path),
+            links=tuple(links),
+            joints=tuple(joints),
+            fixed_tendons=tuple([with_values(tendon, name=path(tendon.name)) for tendon in tree.fixed_tendons]),
+            spatial_tendons=tuple([_spatial_tendon(tendon, copy) for tendon in tree.spatial_tendons]),
+            mimics=tuple([with_values(mimic, name=path(mimic.name)) for mimic in tree.mimics]),
+        )
+
+    def _on_world(self, joint: Joint, made: Joint, links: list[Link], copy: Copy) -> Joint:
+        """A joint to the world, whose frame there and start depend on where the copy is."""
+        self._list(joint.path, copy)
+        prim = copy.prim(joint.path)
+        ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
+        if ends is None:  # an error, after which each copy is read
+            return made
+        frame = (ends.end1 if joint.reversed else ends.end0).frame
+        child = links[joint.child]
+        moves = not self.attributes.names(self.inventory.bodies[child.path]).isdisjoint(VELOCITIES)
+        for dof in made.dofs:
+            self.attributes.report.readings[dof.name] = []
+        placed = replace(made, parent_frame=frame)
+        started = read_start(prim, placed, None, child, child.pose, moves, self.attributes)
+        for dof in made.dofs:
+            del self.attributes.report.readings[dof.name]  # as of the joint that was read
+        return started
+
+    def _list(self, joint: str, copy: Copy) -> None:
+        """Put what a joint leads to into the inventory."""
+        inventory = self.inventory
+        for target in self._targets(joint):
+            body = inventory.body_of.get(target)
+            for path in (target,) if body is None else (target, body):
+                own = copy.path(path)
+                if path in inventory.schemas:
+                    inventory.schemas[own] = inventory.schemas[path]
+                if path in inventory.body_of:
+                    inventory.body_of[own] = copy.path(inventory.body_of[path])
+                for group in (inventory.bodies, inventory.held):
+                    if path in group:
+                        group[own] = copy.prim(path)
+
+
+class _Read:
+    """What was read of a prim with copies."""
+
+    def __init__(self, root: str, articulations: list[Articulation], inventory: Inventory, attributes: Attributes):
+        self.trees = [tree for tree in articulations if is_at_or_below(tree.links[0].path, root)]
+        self.on_world = [joint.path for tree in self.trees for joint in tree.joints if joint.parent == WORLD]
+
+        def is_of_place(finding: Diagnostic) -> bool:
+            if finding.rule == "composition" or finding.path.startswith(f"{root}.xformOp"):
+                return True
+            return finding.rule in START_RULES and prim_of(finding.path) in self.on_world
+
+        self.findings = [
+            finding
+            for finding in attributes.report.diagnostics
+            if is_at_or_below(prim_of(finding.path), root)
+            and prim_of(finding.path) not in inventory.scenes  # each is read
+            and not is_of_place(finding)
+        ]
+        self.mention = re.compile(rf"(?<![\w/]){re.escape(root)}(?!\w)")
+
+
+def _spatial_tendon(tendon: SpatialTendon, copy: Copy) -> SpatialTendon:
+    attachments = tuple([with_values(one, name=copy.path(one.name)) for one in tendon.attachments])
+    return with_values(tendon, name=copy.path(tendon.name), attachments=attachments)
+
+
+class Readings(Mapping):
+    """Where values came from, by dof name or link path; those of copies are made when they are asked for."""
+
+    def __init__(self, read: dict[str, list[Reading]], places: Places, inventory: Inventory):
+        self.read, self.places, self.inventory = read, places, inventory
+
+    def __getitem__(self, name: str) -> list[Reading]:
+        if name in self.read:
+            return self.read[name]
+        copy = self.places.copy_with(prim_of(name))
+        if copy is None:
+            raise KeyError(name)
+        return [self._there(reading, copy) for reading in self.read[copy.original(name)]]
+
+    def _there(self, reading: Reading, copy: Copy) -> Reading:
+        """A reading of the prim that was read, in a copy of it; that of the scene is of the whole stage."""
+        prim = prim_of(reading.attribute)
+        is_own = is_at_or_below(prim, copy.like) and prim not in self.inventory.scenes
+        return replace(reading, attribute=copy.path(reading.attribute)) if is_own else reading
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.read
+        for copy in self.places.copies.values():
+            for name in self.read:
+                if is_at_or_below(prim_of(name), copy.like) and name not in self.inventory.scenes:
+                    yield copy.path(name)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and dict(self) == dict(other)
+
+
+def with_values(value, **changes):
+    """What `dataclasses.replace` gives, in a quarter of its time: a stage may have 100,000 links and joints."""
+    made = object.__new__(type(value))
+    made.__dict__.update(value.__dict__)
+    made.__dict__.update(changes)
+    return made
