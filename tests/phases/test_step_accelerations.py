@@ -72,3 +72,17 @@ def test_what_a_step_has_not_reported_is_refused():
         simulation.articulations[0].state.joint_acceleration  # noqa: B018
     with pytest.raises(SettingsError, match="rk4"):
         Simulation(trees.scene(trees.chain(1)), settings=SolverSettings(integrator="rk4")).step(forces=True)
+
+
+def test_the_correction_of_smooth_motion_is_not_in_them():
+    """In a chain that swings freely: they are the changes of velocities but for that, which is of second order."""
+    changes = []
+    for dt in (1 / 240, 1 / 480):
+        simulation = Simulation(trees.scene(trees.chain(2)), settings=SolverSettings(dt=dt, precision="float64"))
+        simulation.set_state(joint_position=[0.4, -0.8], joint_velocity=[1.0, 2.0])
+        simulation.step(round(0.1 / dt))
+        before = simulation.state.joint_velocity.numpy()[:, 0].copy()
+        simulation.step(forces=True)
+        rate = (simulation.state.joint_velocity.numpy()[:, 0] - before) / dt
+        changes.append(np.abs(simulation.state.joint_acceleration.numpy()[:, 0] - rate).max())
+    assert changes[1] < 0.3 * changes[0] < 1e-2

@@ -2,7 +2,8 @@
 
     a_C = a_M + alpha x c + w x (w x c),   a_M and alpha from those of the dofs, outward
 where the links are placed: the classical acceleration of the centre of mass and the angular one, in world axes, as link
-velocities are reported; with substeps the mean over them.
+velocities are reported; with substeps the mean over them. v+ is what forces and impulses make of v: in smooth motion a
+step corrects it afterwards (`solver.history`).
 """
 
 import warp as wp

@@ -76,7 +76,9 @@ def _fields(group: Group, place: int, path, content: dict[str, np.ndarray]) -> d
             raise SolveError(f"{path}: {name} is missing; the checkpoint is of another version of warp_artic")
         rows = group.field(name).scalars.shape[0]
         shapes = [(rows, group.columns.count), (rows,)] if name in group.parameters else [(rows, group.columns.count)]
-        if values.shape not in shapes:
-            raise SolveError(f"{path}: {name} has shape {values.shape}, which is not {shapes[0]}")
+        if values.shape not in shapes or values.dtype.kind != "f":
+            raise SolveError(
+                f"{path}: {name} is {values.dtype} of shape {values.shape}; numbers of shape {shapes[0]} are needed"
+            )
         fields[name] = values
     return fields

@@ -77,8 +77,8 @@ class Recording:
     joint_mimic_force: np.ndarray | None = None
     """Of mimic joints [N or N m], shape (R, E, D)."""
     joint_acceleration: np.ndarray | None = None
-    """(v+ - v) / h of the last step before a record, with its impacts [m/s^2 or rad/s^2], zero in the first record; of
-    dofs of one joint along the axes of their velocities. Recorded with forces. Shape (R, E, D)."""
+    """(v+ - v) / h by the forces and impacts of the last step before a record [m/s^2 or rad/s^2], zero in the first
+    record; of dofs of one joint along the axes of their velocities. Recorded with forces. Shape (R, E, D)."""
     link_pose: np.ndarray
     """World pose of the link prim, position xyz [m] then quaternion xyzw; shape (R, E, L, 7)."""
     link_velocity: np.ndarray | None = None

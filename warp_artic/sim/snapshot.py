@@ -113,7 +113,9 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
     is_whole = snapshot.has_all_environments and len(indices) == len(simulation.articulations)
     if HISTORY in parts and is_whole and environments is None:
         simulation.steps_done = snapshot.steps_done
-    simulation._set_anew()
+    simulation._reported = False
+    if not set(parts).isdisjoint((*MOTION, HISTORY)):
+        simulation._set_anew()
 
 
 def _parts(parts: Iterable[str] | str, allowed: tuple[str, ...]) -> tuple[str, ...]:
