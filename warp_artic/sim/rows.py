@@ -31,9 +31,9 @@ class Rows:
 
     def only(self, groups: Sequence[Group], articulations: Sequence[int]) -> Rows:
         """The same array, but only the rows of some articulations of the scene are copied."""
-        meant = [np.isin(group.members, articulations)[:, None] for group in groups]
-        if all(own.all() for own in meant):
+        if len(articulations) == sum(len(group.members) for group in groups):
             return self
+        meant = (np.isin(group.members, articulations)[:, None] for group in groups)
         tables = tuple(np.where(own, table, -1) for own, table in zip(meant, self.tables))
         return Rows(tables, self.count, self.device)
 
