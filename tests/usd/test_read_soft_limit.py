@@ -114,7 +114,7 @@ def test_what_has_no_effect_is_reported():
     content = "float physics:coneAngle0Limit = 0\nfloat physics:coneAngle1Limit = 30\n" + VALUES.format("rotZ")
     (warning,) = warnings_of(pendulum(content, "Spherical", ("PhysxLimitAPI:rotZ",)))
     assert warning.startswith(
-        "/World/hinge:rotZ: compliance and restitution of the limits of a joint with several dofs"
+        "/World/hinge:rotZ: compliance and restitution of the limits of several rotations of a joint"
     )
 
 

@@ -60,8 +60,9 @@ class Dof:
 class Joint:
     """A joint from a parent link (or the world) to a child link.
 
-    With no dof it is fixed, with one it is revolute or prismatic, with two or three it is rotational and its position
-    is the rotation vector of the relative rotation, of which the components without a dof are zero.
+    With no dof it is fixed, with one it is revolute or prismatic. The position of two or three rotational dofs is the
+    rotation vector of the relative rotation, of which the components without a dof are zero. Of translations beside
+    other dofs the positions are where the origin of the second frame is in the first one.
     """
 
     path: str

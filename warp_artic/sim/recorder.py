@@ -61,13 +61,14 @@ class Recorder:
         for group in self._groups:
             values = group.read()
             links, places, count = group.links, len(group.links), group.links.shape[1]
-            pose = values["link_pose"].reshape(-1, places, count, 7)
+            pose = values["link_pose"].reshape(-1, places, group.link_count, 7)[:, :, :count]
             self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
-            self._link_velocity[k][:, links] = values["link_velocity"].reshape(-1, places, count, 6)
+            velocity = values["link_velocity"].reshape(-1, places, group.link_count, 6)
+            self._link_velocity[k][:, links] = velocity[:, :, :count]
             if self._forces and k > 0:
-                incoming = values["link_incoming_joint_force"]
-                self._incoming[k][:, links] = incoming.reshape(-1, places, count, 6)
+                incoming = values["link_incoming_joint_force"].reshape(-1, places, group.link_count, 6)
+                self._incoming[k][:, links] = incoming[:, :, :count]
             for name, rows in group.rows.items():
                 if rows.size and (k > 0 or name not in STEP_FORCES):
                     self._scalars[name][k][:, rows] = values[name]
@@ -120,6 +121,7 @@ class _GroupReader:
             name: np.array([simulation._order[ROWS[_kind(name)]][member.index] for member in members])
             for name in scalars
         }
+        self.link_count = group.tree.link_count  # carriages too, which come last
         self.origins = group.origins
         masses = [sum(link.mass for link in tree.links) for tree in trees]
         self.origin_energy = float(np.dot(masses, group.origins @ np.asarray(simulation.scene.gravity)))

@@ -14,7 +14,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import DOF_FIELDS, Reading, resolve
 from warp_artic.usd.read_drive import read_drive
-from warp_artic.usd.read_soft_limit import read_soft_limit, report_limit
+from warp_artic.usd.read_soft_limit import read_soft_limit
 
 FRICTION = ("static_effort", "dynamic_effort", "viscous", "coefficient")
 NOT_NEGATIVE = ("armature", *FRICTION, "velocity_limit")
@@ -39,7 +39,6 @@ def read_dof(
     drive, drive_readings = read_drive(prim, instances[0], axis.is_linear, inventory, attributes)
     limit, limit_readings = read_soft_limit(prim, limit, instances, axis.is_linear, inventory, attributes)
     attributes.report.readings[name] = [*readings.values(), *drive_readings, *limit_readings]
-    report_limit(prim, name, limit, attributes)
     return Dof(
         name=name,
         axis=axis,

@@ -55,9 +55,13 @@ def _of_steps(forces: np.ndarray) -> np.ndarray:
 
 
 def _turns_back(joint_names: tuple[str, ...], positions: np.ndarray) -> np.ndarray:
-    """Where the position (R, D) of a joint is taken back by whole turns at the next record: (R - 1, D)."""
+    """Where the position (R, D) of a joint is taken back by whole turns at the next record: (R - 1, D).
+
+    The rotations of a joint go together; a translation of many axes has none.
+    """
     jumps = np.abs(np.diff(positions, axis=0)) > math.pi
-    joints = np.array([name.partition(":")[0] for name in joint_names], dtype=str)
+    jumps[:, [":trans" in name for name in joint_names]] = False
+    joints = np.array([name.partition(":rot")[0] for name in joint_names], dtype=str)
     for path in np.unique(joints[jumps.any(axis=0)]):
         jumps[:, joints == path] = jumps[:, joints == path].any(axis=1, keepdims=True)
     return jumps
