@@ -159,6 +159,18 @@ def test_springs_and_stops_by_axis():
     assert recording.joint_drive_force[-1, 0] == pytest.approx([-2.0 * 3.0, 0.0, 0.0], abs=1e-2)
 
 
+def test_soft_stops_of_a_translation_and_its_only_rotation():
+    """Each gives way by the load over its stiffness."""
+    soft = {"lower": -0.05, "upper": 0.05}
+    tree = held("cylindrical", center_of_mass=(0.0, 0.0, 0.0))
+    limits = [Limit(stiffness=400.0, damping=40.0, **soft), Limit(stiffness=20.0, damping=2.0, **soft)]
+    simulation = simulate(trees.with_dofs(tree, limit=limits), gravity=(-9.81, 0.0, 0.0), precision="float32")
+    simulation.control.joint_effort.assign(np.array([[0.0], [3.0]]))
+    simulation.step(960)
+    position = simulation.state.joint_position.numpy()[:, 0]
+    assert position == pytest.approx([-0.05 - 2.0 * 9.81 / 400.0, 0.05 + 3.0 / 20.0], abs=1e-4)
+
+
 def test_a_screw():
     """A mimic between the two axes of a cylindrical joint: it falls with g m / (m + I / pitch^2)."""
     pitch, inertia, mass = 0.05, 0.01, 2.0

@@ -119,3 +119,42 @@ def test_inspected(source, capsys):
     assert kinds == ["two translations, rotation", "three translations, three rotations"]
     assert main(["inspect", str(source)]) == 0
     assert "authored from child to parent" in capsys.readouterr().out
+
+
+def stacked(*joints: str):
+    """A rod on the world by joints that stack."""
+    root = "uniform bool newton:jointsAddMobility = true\n"
+    return read_stage(
+        open_text(
+            f'def Xform "World" {schemas("NewtonArticulationRootAPI")} {{\n{root}{body("rod")}{"".join(joints)}}}\n'
+        )
+    )
+
+
+def test_one_joint_is_as_several_that_stack():
+    """Two slides and a hinge, as three prims, as one, and as two, of which one is a table."""
+    ends = ("", "/World/rod")
+    z, y = (f'uniform token physics:axis = "{letter}"\n' for letter in "ZY")
+    locked = {axis: ("transY", "rotX", "rotZ", *axis) for axis in ((), ("rotY",))}
+    one, table = (
+        joint(
+            "many",
+            "",
+            *ends,
+            "".join(f"float limit:{axis}:physics:{side}\n" for axis in axes for side in ("low = 1", "high = -1")),
+            tuple(f"PhysicsLimitAPI:{axis}" for axis in axes),
+        )
+        for axes in locked.values()
+    )
+    turn = joint("turn", "Revolute", *ends, y)
+    slides = joint("a", "Prismatic", *ends), joint("b", "Prismatic", *ends, z)
+    accelerations, poses = [], []
+    for scene in (stacked(*slides, turn), stacked(one), stacked(table, turn)):
+        assert scene.link_names == ("/World/rod",)
+        simulation = Simulation(scene, device="cpu")
+        simulation.set_state(joint_position=[0.3, -0.2, 1.1], joint_velocity=[1.0, 0.5, -2.0])
+        accelerations.append(simulation.joint_acceleration([1.0, 2.0, 0.3]).numpy())
+        poses.append(simulation.record(24).link_pose)
+    for found in (accelerations, poses):
+        np.testing.assert_allclose(found[1], found[0], atol=1e-6)
+        np.testing.assert_allclose(found[2], found[0], atol=1e-6)

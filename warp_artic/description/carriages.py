@@ -3,7 +3,8 @@
     X_01 = shift along x, y, z, then turn     parent, transX, carriage, transY, carriage, ..., rotations, child
     X_10 = X_01^-1 where it is reversed       parent, rotations, carriage, ..., transY, carriage, transX, child
 
-A carriage is a link without mass. All joints that are made of one have its path, and together its dofs, in its order.
+A carriage is a link without mass, named after the last dof that moves it. All joints that are made of one have its
+path, and together its dofs, in its order.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ def with_carriages(articulation: Articulation) -> Articulation:
 
 def _in_a_row(joint: Joint, links: list[Link]) -> list[Joint]:
     """The joints that one is made of; their carriages are added to the links."""
-    groups = [(dof,) for dof in joint.dofs if dof.axis.is_linear]
-    groups += [turns] if (turns := tuple(dof for dof in joint.dofs if not dof.axis.is_linear)) else []
-    if len(groups) < 2:
+    if len(joint.dofs) < 2 or not joint.dofs[0].axis.is_linear:
         return [joint]
+    groups = [(dof,) for dof in joint.dofs if dof.axis.is_linear]
+    if turns := joint.dofs[len(groups) :]:
+        groups.append(turns)
     if joint.reversed:
         groups.reverse()
     ends = [joint.parent, *range(len(links), len(links) + len(groups) - 1), joint.child]
