@@ -59,6 +59,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         bouncing_limits: int
         link_limits: int
         load_friction: int
+        free_motion: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
         link_joint: wp.array(dtype=int)
@@ -164,6 +165,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         clock: wp.array2d(dtype=T)
         started: wp.array2d(dtype=T)
         smooth_acceleration: wp.array2d(dtype=T)
+        acceleration_change: wp.array2d(dtype=T)
+        smoothness: wp.array2d(dtype=T)
 
     @wp.struct
     class Control:
@@ -200,6 +203,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         v_free: wp.array2d(dtype=T)
         v_next: wp.array2d(dtype=T)
         v_middle: wp.array2d(dtype=T)
+        recalled: wp.array2d(dtype=T)
         effort: wp.array2d(dtype=T)
         vdot: wp.array2d(dtype=T)
         rest_vdot: wp.array2d(dtype=T)

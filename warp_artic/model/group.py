@@ -189,6 +189,7 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         else:
             poses.append([])
             velocities.append([])
+    dofs = len(poses[0][:6]) + len(articulations[0].dofs)
     return {
         "joint_position": np.array([[dof.position for dof in tree.dofs] for tree in articulations]),
         "joint_velocity": np.array([[dof.velocity for dof in tree.dofs] for tree in articulations]),
@@ -197,7 +198,9 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         "failure": np.zeros((len(articulations), 2)),
         "clock": np.zeros((len(articulations), 1)),
         "started": np.zeros((len(articulations), 1)),
-        "smooth_acceleration": np.zeros((len(articulations), len(poses[0][:6]) + len(articulations[0].dofs))),
+        "smooth_acceleration": np.zeros((len(articulations), dofs)),
+        "acceleration_change": np.zeros((len(articulations), 2 * dofs)),
+        "smoothness": np.zeros((len(articulations), 2)),
     }
 
 
@@ -249,6 +252,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)
+    struct.free_motion = int(tree.moves_freely)
     struct.link_limits = sum(tree.count(family) for family in ON_A_LINK)
     struct.bouncing_limits = tree.count(Family.BOUNCING_LIMIT)
     terms, slots, slot_count = _row_tables(tree, dense_rows)
@@ -371,7 +375,8 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
         "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links,
         "drag_force": 3 * links, "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs,
-        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "vdot": dofs, "rest_vdot": dofs,
+        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "recalled": 3 * dofs,
+        "vdot": dofs, "rest_vdot": dofs,
         "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "load": dofs, "drive_bias": dofs,
         "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,

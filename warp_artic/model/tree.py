@@ -11,6 +11,9 @@ from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.model.families import Family
 from warp_artic.model.kinds import JointKind
 
+ACTING = frozenset((Family.FRICTION, Family.FIXED_TENDON, Family.SPATIAL_TENDON, Family.MIMIC))
+"""Families that act all the time, beside drives."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -80,6 +83,8 @@ class Tree:
     has_drive_envelopes: bool
     has_link_damping: bool
     has_load_friction: bool
+    moves_freely: bool
+    """Whether no spring, damper, friction, tendon or mimic joint acts as long as limits are kept."""
     body_count: int
     """Number of links that are no carriages; these come first."""
 
@@ -154,6 +159,7 @@ def tree_of(articulation: Articulation) -> Tree:
         linear += [dof.axis.is_linear for dof in joint.dofs]
         axis += [(dof.axis.index - turn) % 3 for dof in joint.dofs]
     routes = _routes(articulation)
+    rows = _rows(articulation, root_dofs, first_of, routes)
     return Tree(
         routes=routes,
         order=_parents_first(inbound, count),
@@ -163,7 +169,7 @@ def tree_of(articulation: Articulation) -> Tree:
         dof_counts=tuple(6 if joint is None else len(joint.dofs) for joint in inbound),
         dof_is_linear=tuple(linear),
         dof_axis=tuple(axis),
-        rows=_rows(articulation, root_dofs, first_of, routes),
+        rows=rows,
         has_acceleration_drives=any(
             dof.drive is not None and dof.drive.kind is DriveKind.ACCELERATION for dof in articulation.dofs
         ),
@@ -171,6 +177,7 @@ def tree_of(articulation: Articulation) -> Tree:
         has_drive_envelopes=any(dof.drive is not None and dof.drive.has_envelope for dof in articulation.dofs),
         has_link_damping=any(link.linear_damping > 0 or link.angular_damping > 0 for link in articulation.links),
         has_load_friction=any(dof.friction is not None and dof.friction.coefficient > 0 for dof in articulation.dofs),
+        moves_freely=not any(map(_is_held, articulation.dofs)) and ACTING.isdisjoint(row.family for row in rows),
         body_count=len(articulation.bodies),
     )
 
@@ -305,6 +312,13 @@ def _single_families(dof: Dof) -> list[Family]:
     if math.isfinite(dof.velocity_limit):
         families.append(Family.VELOCITY_LIMIT)
     return families
+
+
+def _is_held(dof: Dof) -> bool:
+    """Whether a spring or a damper is folded into the factors."""
+    drive, friction = dof.drive, dof.friction
+    drives = drive is not None and max(drive.stiffness, drive.damping) > 0
+    return drives or (friction is not None and friction.viscous > 0)
 
 
 def _leaves_the_factors(drive: Drive) -> bool:

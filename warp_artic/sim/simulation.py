@@ -486,6 +486,8 @@ class Simulation:
             _write_columns(member, "started", np.zeros((1, len(chosen))), chosen)
             dofs = member.group.tree.dof_count
             _write_columns(member, "smooth_acceleration", np.zeros((dofs, len(chosen))), chosen)
+            _write_columns(member, "acceleration_change", np.zeros((2 * dofs, len(chosen))), chosen)
+            _write_columns(member, "smoothness", np.zeros((2, len(chosen))), chosen)
 
 
 def _device(name: str) -> str:
