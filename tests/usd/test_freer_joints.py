@@ -121,6 +121,29 @@ def test_inspected(source, capsys):
     assert "authored from child to parent" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("free", [("transY",), ("transX", "transY")])
+def test_the_instance_linear_is_that_of_the_only_translation(free):
+    """Of several it says nothing: it is not used, and reported."""
+    locked = [axis for axis in ("transX", "transY", "transZ") if axis not in free]
+    limits = "".join(f"float limit:{axis}:physics:{side}\n" for axis in locked for side in ("low = 1", "high = -1"))
+    state = "float state:linear:physics:velocity = 0.2\ndouble warpArtic:joint:linear:armature = 3\n"
+    applied = (
+        *(f"PhysicsLimitAPI:{axis}" for axis in locked),
+        "PhysicsJointStateAPI:linear",
+        "WarpArticJointAPI:linear",
+    )
+    stage = open_text(body("rod") + joint("free", "", "", "/rod", limits + state, applied))
+    slides = [dof for dof in read_stage(stage).articulations[0].dofs if dof.axis.is_linear]
+    found = [(dof.velocity, dof.armature) for dof in slides]
+    if len(free) == 1:
+        assert found == [(pytest.approx(0.2), 3.0)] and warnings_of(stage) == []
+    else:
+        assert found == [(0.0, 0.0)] * 2
+        idle, unused = warnings_of(stage)
+        assert idle.startswith("/free: WarpArticJointAPI:linear has no effect: no such axis of the joint is free")
+        assert unused == "/free.state:linear:physics:velocity: is not used"
+
+
 def stacked(*joints: str):
     """A rod on the world by joints that stack."""
     root = "uniform bool newton:jointsAddMobility = true\n"

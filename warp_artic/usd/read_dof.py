@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pxr import Usd
+from pxr import Usd, UsdPhysics
 
 from warp_artic.description.friction import Friction
 from warp_artic.description.joint import Axis, Dof
@@ -26,7 +26,15 @@ def instances_of(prim: Usd.Prim, axis: Axis) -> tuple[str, ...]:
         return ("angular",)
     if prim.GetTypeName() == tokens.PRISMATIC_JOINT:
         return ("linear",)
-    return (axis.value, "linear") if axis.is_linear else (axis.value,)
+    others = (one for one in Axis if one.is_linear and one is not axis)
+    is_only = axis.is_linear and all(is_locked(prim, one.value) for one in others)
+    return (axis.value, "linear") if is_only else (axis.value,)
+
+
+def is_locked(prim: Usd.Prim, axis: str) -> bool:
+    """Whether a limit of a generic joint leaves no motion along an axis."""
+    low, high = (prim.GetAttribute(f"limit:{axis}:physics:{side}").Get() for side in ("low", "high"))
+    return prim.HasAPI(UsdPhysics.LimitAPI, axis) and None not in (low, high) and low >= high
 
 
 def read_dof(
