@@ -25,6 +25,13 @@ class Rule:
 
 _OF_A_STAGE = (
     Rule(
+        "stage-unreadable",
+        ERROR,
+        "There is no stage at the path.",
+        "A .usd, .usda, .usdc or .usdz file with content that USD can read.",
+        "Correct the path, or the file at the place that is named.",
+    ),
+    Rule(
         "stage-units",
         ERROR,
         "The stage has a unit of length or mass with which nothing can be measured.",
