@@ -34,7 +34,8 @@ def instances_of(prim: Usd.Prim, axis: Axis) -> tuple[str, ...]:
 def is_locked(prim: Usd.Prim, axis: str) -> bool:
     """Whether a limit of a generic joint leaves no motion along an axis."""
     low, high = (prim.GetAttribute(f"limit:{axis}:physics:{side}").Get() for side in ("low", "high"))
-    return prim.HasAPI(UsdPhysics.LimitAPI, axis) and None not in (low, high) and low >= high
+    are_numbers = isinstance(low, (int, float)) and isinstance(high, (int, float))  # anything may be authored
+    return prim.HasAPI(UsdPhysics.LimitAPI, axis) and are_numbers and low >= high
 
 
 def read_dof(
