@@ -293,6 +293,9 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         joint_mimic_force: wp.array2d(dtype=T)
         mimic_force: wp.array2d(dtype=T)
         link_incoming_joint_force: wp.array2d(dtype=T)
+        joint_acceleration: wp.array2d(dtype=T)
+        root_acceleration: wp.array2d(dtype=T)
+        link_acceleration: wp.array2d(dtype=T)
 
     return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work, Report=Report, Forces=Forces)
 

@@ -70,6 +70,24 @@ JOINT_FORCES = (
 )
 """Outputs of a step that reports forces, with a row for each dof of a joint."""
 
+LINK_STEP_OUTPUTS = ("link_incoming_joint_force", "link_acceleration")
+"""Such outputs with six rows for each link."""
+
+STEP_OUTPUTS = (*JOINT_FORCES, "mimic_force", "joint_acceleration", "root_acceleration", *LINK_STEP_OUTPUTS)
+"""All of them."""
+
+
+SWITCHES = {
+    "drive_max_velocity": "drive_envelopes",
+    "drive_velocity_gradient": "drive_envelopes",
+    "drive_velocity_resistance": "drive_envelopes",
+    "friction_coefficient": "load_friction",
+    "link_linear_damping": "link_damping",
+    "link_angular_damping": "link_damping",
+    "mimic_natural_frequency": "compliant_mimics",
+}
+"""Parameters that are left out of steps where no tree of a group has them, and what says so."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -90,6 +108,13 @@ class Group:
     """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels."""
     workers: int
 
+    def field(self, name: str) -> Field:
+        """The field of a name, be it state, control, output or parameter."""
+        for fields in (self.state, self.control, self.outputs, self.parameters):
+            if name in fields:
+                return fields[name]
+        raise KeyError(name)
+
     def expand_parameter(self, name: str) -> bool:
         """Give a parameter a value for each environment; says whether it was shared before."""
         field = self.parameters[name]
@@ -97,8 +122,8 @@ class Group:
             return False
         self.parameters[name] = field.expanded()
         setattr(self.arrays.model, name, self.parameters[name].numbers)
-        if name == "mimic_natural_frequency":
-            self.arrays.model.compliant_mimics = 1
+        if name in SWITCHES:
+            setattr(self.arrays.model, SWITCHES[name], 1)
         return True
 
     def make_room_for_forces(self) -> bool:
@@ -108,7 +133,10 @@ class Group:
         tree, columns = self.tree, self.columns
         fields = {name: Field.zeros(tree.dof_count - tree.root_dofs, columns) for name in JOINT_FORCES}
         fields["mimic_force"] = Field.zeros(tree.count(Family.MIMIC), columns)
-        fields["link_incoming_joint_force"] = Field.zeros(6 * tree.link_count, columns)
+        fields["joint_acceleration"] = Field.zeros(tree.dof_count - tree.root_dofs, columns)
+        fields["root_acceleration"] = Field.zeros(tree.root_dofs, columns)
+        for name in LINK_STEP_OUTPUTS:
+            fields[name] = Field.zeros(6 * tree.link_count, columns)
         _field_struct(self.arrays.forces, fields)
         self.outputs.update(fields, tendon_mobility=Field.zeros(tree.tendon_count, columns))
         return True
