@@ -61,12 +61,13 @@ class Recorder:
         for group in self._groups:
             values = group.read()
             links, places, count = group.links, len(group.links), group.links.shape[1]
-            pose = values["link_pose"].reshape(-1, places, count, 7)
+            pose = values["link_pose"].reshape(-1, places, group.link_count, 7)[:, :, :count]
             self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
-            self._link_velocity[k][:, links] = values["link_velocity"].reshape(-1, places, count, 6)
+            velocity = values["link_velocity"].reshape(-1, places, group.link_count, 6)
+            self._link_velocity[k][:, links] = velocity[:, :, :count]
             for name, records in self._link_forces.items() if k > 0 else ():
-                records[k][:, links] = values[name].reshape(-1, places, count, 6)
+                records[k][:, links] = values[name].reshape(-1, places, group.link_count, 6)[:, :, :count]
             for name, rows in group.rows.items():
                 if rows.size and (k > 0 or name not in STEP_SCALARS):
                     self._scalars[name][k][:, rows] = values[name]
@@ -118,6 +119,7 @@ class _GroupReader:
             name: np.array([simulation._order[ROWS[_kind(name)]][member.index] for member in members])
             for name in scalars
         }
+        self.link_count = group.tree.link_count  # carriages too, which come last
         self.origins = group.origins
         self._group = group
         self._shape = (len(members), group.environments)

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 import warp as wp
 
+from warp_artic.description.carriages import with_carriages
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
@@ -103,8 +104,6 @@ class Simulation:
         self.environments = environments
         self.device = _device(device)
         self.settings = (settings or SolverSettings()).resolved(scene)
-        if self.settings.integrator == "rk4":
-            check_free_motion(scene)
         self.joint_names = scene.dof_names
         self.link_names = scene.link_names
         self.root_names = tuple(
@@ -114,7 +113,10 @@ class Simulation:
         self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
-        bounded = replace(scene, articulations=tuple(tree.bounded(self.settings.dt) for tree in scene.articulations))
+        trees = (with_carriages(tree).bounded(self.settings.dt) for tree in scene.articulations)
+        bounded = replace(scene, articulations=tuple(trees))
+        if self.settings.integrator == "rk4":
+            check_free_motion(bounded)
         self._groups = build_groups(bounded, environments, self._numbers, self.device, self.settings.solver == "direct")
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
@@ -522,7 +524,7 @@ class Simulation:
         return ArticulationViews(
             tree.path,
             tuple(dof.name for dof in tree.dofs),
-            tuple(link.path for link in tree.links),
+            tuple(tree.bodies),
             tuple(map(float, member.group.origins[member.place])),
             ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), get),
             ArrayViews(CONTROL, get),
@@ -595,7 +597,7 @@ def _scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.
     trees = [scene.articulations[member.index] for member in members]
     return {
         "dof": [np.array([dof_row[dof.name] for dof in tree.dofs], int) for tree in trees],
-        "link": [np.array([link_row[link.path] for link in tree.links], int) for tree in trees],
+        "link": [np.array([link_row[path] for path in tree.bodies], int) for tree in trees],
         "root": _consecutive(int(tree.is_floating) for tree in trees),
         "tendon": _consecutive(len(tree.tendon_names) for tree in trees),
         "fixed_tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),

@@ -133,7 +133,7 @@ class Member:
         if count == 0:
             return wp.zeros((0, array.shape[1]), dtype=array.dtype, device=array.device)
         if size == 1:
-            return array
+            return array[:count]
         pitch = array.strides[0]
         return wp.array(
             ptr=array.ptr,
@@ -157,7 +157,7 @@ class Member:
         tree = self.group.tree
         counts = {
             "dof": tree.dof_count - tree.root_dofs,
-            "link": tree.link_count,
+            "link": tree.body_count,
             "root": int(tree.root_dofs > 0),
             "articulation": 1,
             "tendon": tree.tendon_count,
