@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.busy_tree import coupled
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import ConeLimit, Limit
-from warp_artic.description.mimic import Mimic
-from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 from warp_artic.model.families import Family
 from warp_artic.model.tree import tree_of
 
@@ -45,59 +44,6 @@ def with_limits(tree):
     return trees.replace(tree, joints=tuple(joints))
 
 
-def with_couplings(rng, tree):
-    """Two fixed tendons with limits, a branching spatial one, a hard and a compliant mimic, on single dofs."""
-    single = [tree.dofs.index(joint.dofs[0]) for joint in tree.joints if len(joint.dofs) == 1]
-    chosen = [int(dof) for dof in rng.permutation(single)]
-    fixed = tuple(
-        FixedTendon(
-            name=f"/World/fixed_{k}",
-            dofs=tuple(chosen[2 * k : 2 * k + 3]),
-            coefficients=(1.0, -0.5, 0.7),
-            force_coefficients=(1.0, -0.4, 0.7),
-            stiffness=200.0,
-            damping=2.0,
-            limit_stiffness=1e3,
-            lower=-0.1,
-            upper=0.1,
-        )
-        for k in range(2)
-    )
-    attachments = tuple(
-        Attachment(
-            name=f"/World/a{k}",
-            link=int(rng.integers(len(tree.links))),
-            position=tuple(map(float, rng.normal(size=3) * 0.2)),
-            parent=parent,
-        )
-        for k, parent in enumerate((None, 0, 1, 1))
-    )
-    leaves = (
-        TendonLeaf(attachment=2, rest_length=0.4, upper=0.5),
-        TendonLeaf(attachment=3, rest_length=0.5, lower=0.6),
-    )
-    spatial = SpatialTendon(
-        name="/World/spatial",
-        attachments=attachments,
-        leaves=leaves,
-        stiffness=100.0,
-        damping=1.0,
-        limit_stiffness=500.0,
-        all_segments=True,
-    )
-    mimics = (
-        Mimic(name="/World/hard", dofs=(chosen[5], chosen[0]), gears=(1.0, -0.8)),
-        Mimic(
-            name="/World/soft",
-            dofs=(chosen[6], chosen[1]),
-            gears=(1.0, 0.5),
-            natural_frequency=30.0,
-            damping_ratio=0.3,
-        ),
-    )
-    return trees.replace(tree, fixed_tendons=fixed, spatial_tendons=(spatial,), mimics=mimics)
-
-
 def busy_tree(links=18):
     """A floating tree with every joint type and every constraint family at work."""
     rng = np.random.default_rng(11)
@@ -127,7 +73,7 @@ def busy_tree(links=18):
         )
         for k, link in enumerate(tree.links)
     )
-    return with_couplings(rng, with_limits(trees.replace(tree, links=bounded)))
+    return coupled(rng, with_limits(trees.replace(tree, links=bounded)))
 
 
 def test_the_busy_tree_has_a_row_of_every_family():
