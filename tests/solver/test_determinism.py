@@ -73,7 +73,9 @@ def busy_tree(links=18):
         )
         for k, link in enumerate(tree.links)
     )
-    return coupled(rng, with_limits(trees.replace(tree, links=bounded)))
+    tree = coupled(rng, with_limits(trees.replace(tree, links=bounded)))
+    everywhere = tuple(trees.replace(tendon, all_segments=True) for tendon in tree.spatial_tendons)
+    return trees.replace(tree, spatial_tendons=everywhere)
 
 
 def test_the_busy_tree_has_a_row_of_every_family():
