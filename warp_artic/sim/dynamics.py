@@ -7,6 +7,7 @@
 | `mass_matrix` | M | kinetic energy v^T M v / 2 |
 | `gravity_force` | g | the efforts that hold the mechanism at rest |
 | `coriolis_force` | c | the efforts that keep its velocities |
+| `bias_force` | c + g | both in one pass |
 | `external_force` | - J^T external | the efforts that compensate forces on links |
 | `joint_force` | M vdot + c | the efforts of accelerations, without gravity |
 | `joint_acceleration` | vdot | of efforts, with gravity, velocities and the external forces of `control` |
@@ -21,7 +22,8 @@ order of `joint_names`, those of ball joints along the axes of the child-side jo
 tendons, mimic joints and damping are not in it.
 
 Every array is new and lies on the device, environments next to each other in memory. `out` takes an array that the same
-method has returned before, and is overwritten and returned.
+method has returned before, and is overwritten and returned. An argument that is an array of such a method, with one row
+for each environment, is read where it lies, without a copy and unchecked.
 """
 
 from __future__ import annotations
@@ -81,8 +83,7 @@ class Dynamics:
         Raises:
             SettingsError: The shape of `right` is another, or an entry is not finite.
         """
-        right = right.numpy() if isinstance(right, wp.array) else right
-        several = np.shape(right)[2:]
+        several = tuple(right.shape if isinstance(right, wp.array) else np.shape(right))[2:]
         count = several[0] if several else 1
         right = self._given("right", right, (self._size, *several))
         field = self._field(out, self._size * count)
@@ -96,6 +97,10 @@ class Dynamics:
     def coriolis_force(self, *, out: wp.array | None = None) -> wp.array:
         """c, of Coriolis and centrifugal forces [N or N m], shape (E, V). Source: Compute Coriolis Joint Forces."""
         return self._efforts(out, self._zero(), self._control(), 0, 1)
+
+    def bias_force(self, *, out: wp.array | None = None) -> wp.array:
+        """c + g [N or N m], shape (E, V)."""
+        return self._efforts(out, self._zero(), self._control(), 1, 1)
 
     def external_force(self, wrench, *, out: wp.array | None = None) -> wp.array:
         """- J^T wrench [N or N m], shape (E, V). Source: Compute Generalized External Force.
@@ -220,6 +225,8 @@ class Dynamics:
     def _given(self, name: str, values, shape: tuple[int, ...]) -> Field:
         """An argument of shape `shape`, or with environments before, as a field whose rows are those of the shape."""
         group = self._member.group
+        if self._is_own(values) and values.shape == (group.environments, *shape):
+            return values.warp_artic_field
         field = self._scratch(f"{name} {shape}", int(np.prod(shape)))
         values = values.numpy() if isinstance(values, wp.array) else values
         table = checked(name, values, (group.environments, *shape)).reshape(group.environments, -1)
@@ -228,6 +235,14 @@ class Dynamics:
             rows = wp.array(np.ascontiguousarray(table.T, dtype), device=group.columns.device)
             wp.copy(field.view(self._member.first_column, group.environments), rows)
         return field
+
+    def _is_own(self, values) -> bool:
+        """Whether an array is one that a method for this articulation has returned."""
+        field = getattr(values, "warp_artic_field", None)
+        group = self._member.group
+        if field is None or field.columns is not group.columns:
+            return False
+        return values.ptr == field.view(self._member.first_column, group.environments).ptr
 
     def _zero(self) -> Field:
         """No accelerations, or no efforts."""

@@ -245,6 +245,10 @@ class Simulation:
         """See `Dynamics.coriolis_force`; of the only articulation."""
         return self._only("coriolis_force").coriolis_force(out=out)
 
+    def bias_force(self, *, out=None) -> wp.array:
+        """See `Dynamics.bias_force`; of the only articulation."""
+        return self._only("bias_force").bias_force(out=out)
+
     def external_force(self, wrench, *, out=None) -> wp.array:
         """See `Dynamics.external_force`; of the only articulation."""
         return self._only("external_force").external_force(wrench, out=out)
