@@ -107,6 +107,13 @@ def _add_check(commands) -> None:
     )
     _add_stage(parser, nargs="?")
     parser.add_argument("--rules", action="store_true", help="list every rule, what it allows and how to mend it")
+    parser.add_argument(
+        "--dynamics",
+        action="store_true",
+        help="simulate, and list by how much identities of dynamics are missed; the exit code is 1 when one fails",
+    )
+    parser.add_argument("--states", type=_count, default=8, metavar="N", help="random states of --dynamics; default: 8")
+    parser.add_argument("--seed", type=_count, default=0, metavar="N", help="of those states; default: 0")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 

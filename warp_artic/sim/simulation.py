@@ -22,6 +22,7 @@ from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.targets import TargetTracks
+from warp_artic.sim.verify import Residual, verify_model
 from warp_artic.sim.views import (
     CONTROL,
     OUTPUTS,
@@ -289,6 +290,18 @@ class Simulation:
                 f"each has it for itself: simulation.articulations[k].dynamics.{name}"
             )
         return self.articulations[0].dynamics
+
+    def verify(self, states: int = 8, seed: int = 0) -> tuple[Residual, ...]:
+        """Residuals of the identities of the dynamics suite and of forces, on the scene as it was given.
+
+        In float64 and in the precision of the settings, at the start state and at random ones; see `sim.verify`. This
+        simulation and its state stay as they are.
+
+        Args:
+            states: Number of random states.
+            seed: Of the random states.
+        """
+        return verify_model(partial(Simulation, device=self.device), self.scene, self.settings, states, seed)
 
     def save(self, path) -> None:
         """Write a checkpoint: the whole state and control, with the hash of the model."""
