@@ -52,10 +52,9 @@ def run(arguments) -> int:
     if unknown:
         raise SettingsError(f"measure: {unknown[0]!r} is not one of {', '.join(QUANTITIES)}")
     results = []
-    print(
-        f"microseconds per environment on {arguments.device}, least / median of {arguments.repeats}; steps of 1/240 s"
-    )
-    print("of peers that are called from Python once for each environment, the same calls with nothing are taken off")
+    print(f"microseconds per environment on {arguments.device}, least / median of {arguments.repeats}; dt 1/240")
+    if not arguments.no_peers:
+        print("of peers that are called from Python for each environment, the same calls with one hinge are taken off")
     for model in arguments.models or MODELS:
         scene, xml = _model(model)
         for quantity in arguments.measure or QUANTITIES:

@@ -29,6 +29,7 @@ for each environment, is read where it lies, without a copy and unchecked.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import warp as wp
@@ -55,6 +56,17 @@ class Dynamics:
         self._member = member
         self._launch = launch
         self._fields: dict[str, Field] = {}
+
+    @cached_property
+    def _movers(self) -> wp.array:
+        """For each link and each dof: the link that the dof moves first, where that moves the link, else -1."""
+        tree = self._member.group.tree
+        movers = np.full((tree.link_count, self._size), -1, np.int32)
+        for link in tree.order:
+            if tree.parent[link] < tree.link_count:
+                movers[link] = movers[tree.parent[link]]
+            movers[link, tree.first_dof[link] : tree.first_dof[link] + tree.dof_counts[link]] = link
+        return wp.array(movers, dtype=int, device=self._member.group.columns.device)
 
     @property
     def _size(self) -> int:
@@ -151,7 +163,8 @@ class Dynamics:
         held = sum(parent == tree.link_count and not dofs for parent, dofs in zip(tree.parent, tree.dof_counts))
         rows = 6 * (tree.link_count - held)
         field = self._field(out, rows * self._size)
-        self._launch("jacobian", None, field.numbers)
+        vectors = self._scratch("vectors", 3 * (self._size + 2 * tree.link_count))
+        self._launch("jacobian", None, self._movers, vectors.numbers, field.numbers)
         return self._returned(out, field, rows, self._size)
 
     def center_of_mass(self, *, out: wp.array | None = None) -> wp.array:
