@@ -103,6 +103,73 @@ def test_two_beams_on_a_hinge_held_by_a_force(pushed, push, wanted, axis, turned
         np.testing.assert_allclose(world, expected, atol=1e-4)
 
 
+def world(pose, joint, own):
+    """Force and torque in world axes, of a link that stands at a pose."""
+    R_WJ = matrix_from_quaternion(pose[3:]) @ matrix_from_quaternion(joint.child_frame.quaternion)
+    return np.concatenate([R_WJ @ own[:3], R_WJ @ own[3:]])
+
+
+def test_a_ladder_at_a_wall():
+    """Drake's: two halves, a hinge about Y at the floor with a torque of 20 N m, a smooth wall that one side meets."""
+    length, mass, wall, radius, torque, side = 2.0, 7.0, 1.0, 5e-3, 20.0, 0.25
+    angle = math.asin((wall - radius) / length)
+    height = length * math.cos(angle)
+    inertia = (0.2, 0.0, 0.0, 0.2, 0.0, 0.01)
+    halves = tuple(Link(path=f"/World/{name}", mass=mass / 2, inertia=inertia) for name in ("lower", "upper"))
+    down, up = Pose(position=(0.0, 0.0, -length / 4)), Pose(position=(0.0, 0.0, length / 4))
+    hinge = Dof(name="/World/hinge", axis=Axis.ROT_Y, position=angle)
+    joints = (
+        Joint(path="/World/hinge", parent=WORLD, child=0, child_frame=down, dofs=(hinge,)),
+        Joint(path="/World/middle", parent=0, child=1, parent_frame=up, child_frame=down),
+    )
+    tree = Articulation(path="/World", links=halves, joints=joints)
+    simulation = simulate(tree, gravity=(0.0, 0.0, -10.0), precision="float64")
+    center = 0.5 * (wall - radius) * np.array([0.5, 1.5]), 0.5 * height * np.array([0.5, 1.5])
+    push = (10.0 * mass * 0.5 * (wall - radius) + torque) / height
+    contact = np.array([-push, 0.0, 0.0])
+    arm = np.array([wall - center[0][1], side, height - center[1][1]])
+    simulation.control.link_external_force.assign(
+        [np.zeros((6, 1)), [*contact[:, None], *np.cross(arm, contact)[:, None]]]
+    )
+    simulation.control.joint_effort.assign([[torque]])
+    run = simulation.record(3, forces=True)
+    assert abs(run.joint_velocity[-1]).max() < 1e-12
+    found = [world(run.link_pose[0, 0, k], joints[k], run.link_incoming_joint_force[-1, 0, k]) for k in range(2)]
+    np.testing.assert_allclose(found[0], [push, 0, 10.0 * mass, 0, torque, -push * side], rtol=0, atol=1e-9)
+    lever = height / 2 * push - 10.0 * mass / 2 * (wall - radius) / 4
+    np.testing.assert_allclose(found[1], [push, 0, 10.0 * mass / 2, 0, lever, -push * side], rtol=0, atol=1e-9)
+
+
+def test_a_load_cell():
+    """Welds at any angle carry the weights and the forces on links beyond them, with their moments."""
+    rng = np.random.default_rng(8)
+    tree = trees.random_articulation(rng, 6, floating=False)
+    tree = trees.replace(tree, joints=tuple(trees.replace(joint, dofs=()) for joint in tree.joints))
+    parent = {joint.child: joint.parent for joint in tree.joints}
+    simulation = simulate(tree, gravity=rigid.GRAVITY, precision="float64")
+    wrench = rng.normal(size=(6, 6)) * 5.0
+    simulation.control.link_external_force.assign(wrench[..., None])
+    run = simulation.record(1, forces=True)
+    pose = run.link_pose[0, 0]
+    turn = [matrix_from_quaternion(quaternion) for quaternion in pose[:, 3:]]
+    for joint in tree.joints:
+        k = joint.child
+        origin = pose[k, :3] + turn[k] @ joint.child_frame.position
+        force, torque = np.zeros(3), np.zeros(3)
+        for link in range(6):
+            inward = link
+            while inward not in (k, WORLD):
+                inward = parent[inward]
+            if inward == WORLD:
+                continue
+            place = pose[link, :3] + turn[link] @ tree.links[link].center_of_mass
+            push = tree.links[link].mass * np.array(rigid.GRAVITY) + wrench[link, :3]
+            force -= push
+            torque -= np.cross(place - origin, push) + wrench[link, 3:]
+        found = world(pose[k], joint, run.link_incoming_joint_force[-1, 0, k])
+        np.testing.assert_allclose(found, [*force, *torque], rtol=0, atol=1e-9 * np.abs(force).max())
+
+
 def rod(mass=2.0, center=0.35, **dof):
     """A rod on a hinge about Y, with its centre of mass on X."""
     link = Link(
