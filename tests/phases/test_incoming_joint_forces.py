@@ -8,12 +8,14 @@ import pytest
 from tests import trees
 from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
-from warp_artic import Simulation, SolverSettings
+from tests.oracles.dense_step import put, state_of
+from warp_artic import SettingsError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose, matrix_from_quaternion, quaternion_from_rotation_vector
+from warp_artic.usd.write_incoming_forces import write_incoming_forces
 
 H = 1 / 240
 
@@ -47,6 +49,28 @@ def test_they_move_what_is_beyond_the_joint(solver, integrator):
         wanted = rigid.incoming_joint_force(taken.placed, taken.acceleration, wrench)
         np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
     assert not taken.recording.link_incoming_joint_force[0].any()
+    assert_same_in_world_axes(simulation)
+
+
+def assert_same_in_world_axes(simulation):
+    """The same step once more, with forces in world axes: those of joints turn by where the links are placed."""
+    tree = simulation.scene.articulations[0]
+    before = state_of(simulation)
+    twin = Simulation(simulation.scene, settings=simulation.settings)
+    for other in (simulation, twin):
+        put(other, before)
+        for name in ("joint_effort", "link_external_force"):
+            getattr(other.control, name).assign(getattr(simulation.control, name).numpy())
+    taken = StepTaken(simulation)
+    recording = twin.record(1, forces="world")
+    assert recording.metadata["incoming_axes"] == "world"
+    np.testing.assert_array_equal(recording.joint_velocity[-1], taken.recording.joint_velocity[-1])
+    own = taken.recording.link_incoming_joint_force[-1, 0].reshape(-1, 2, 3)
+    found = recording.link_incoming_joint_force[-1, 0].reshape(-1, 2, 3)
+    if simulation.settings.solver != "tgs" or simulation.settings.integrator != "midpoint":
+        wanted = np.einsum("lij,lkj->lki", taken.placed.R_WM, own)
+        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
+    assert not found[tree.inbound.index(None)].any() and np.abs(found - own).max() > 1.0
 
 
 LENGTH, MASS = 0.9, 1.5
@@ -185,6 +209,19 @@ def test_a_rod_that_spins_pulls_at_its_hinge(integrator):
     """m r w^2 inward, in axes that turn with the rod."""
     found = incoming(simulate(rod(2.0, 0.35, velocity=7.0), gravity=(0.0, 0.0, 0.0), integrator=integrator), 5)[0]
     np.testing.assert_allclose(found, [-2.0 * 0.35 * 49.0, 0.0, 0.0, 0.0, 0.0, 0.0], atol=1e-3)
+
+
+def test_in_world_axes():
+    """A rod that spins: its hinge pulls towards itself. The attributes of a stage are in axes of joints."""
+    simulation = simulate(rod(2.0, 0.35, velocity=7.0), gravity=(0.0, 0.0, 0.0), integrator="semi_implicit")
+    recording = simulation.record(5, forces="world")
+    out = matrix_from_quaternion(recording.link_pose[-2, 0, 0, 3:])[:, 0]
+    wanted = [*(-2.0 * 0.35 * 49.0 * out), 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(recording.link_incoming_joint_force[-1, 0, 0], wanted, atol=1e-3)
+    with pytest.raises(SettingsError, match="is in world axes; to write it, record with forces=True"):
+        write_incoming_forces(None, None, recording, 0, None, None, None)
+    with pytest.raises(SettingsError, match="forces: 'body' is not False, True or 'world'"):
+        simulation.record(1, forces="body")
 
 
 def test_along_the_axis_is_what_the_drive_gives_without_the_part_of_the_armature():

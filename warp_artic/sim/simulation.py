@@ -39,6 +39,9 @@ from warp_artic.solver.settings import INTEGRATORS, SolverSettings
 LANES_FROM = 4
 """Environments of a tree from which lanes are faster than scalars on a CPU."""
 
+WITH_FORCES = {False: 0, True: 1, "world": 2}
+"""What a step is told of the forces to record."""
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -141,16 +144,17 @@ class Simulation:
         """Advance every environment by `count` time steps."""
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
-        self._advance(int(count), with_forces=False)
+        self._advance(int(count), with_forces=0)
 
-    def record(self, steps: int, every: int = 1, progress=None, forces: bool = False) -> Recording:
+    def record(self, steps: int, every: int = 1, progress=None, forces: bool | str = False) -> Recording:
         """Step and record the state now and after each `every` steps.
 
         Args:
             steps: Number of time steps.
             every: Steps from one record to the next.
             progress: If given, it is called with the number of steps done since its last call.
-            forces: Whether to record the forces of the joint constraints over the last step before each record.
+            forces: Whether to record the forces of the joint constraints over the last step before each record; "world"
+                records them with those by joints on links in world axes.
 
         Raises:
             SettingsError: An argument has a value that is not allowed.
@@ -158,12 +162,14 @@ class Simulation:
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
+        if not isinstance(forces, bool) and forces != "world":
+            raise SettingsError(f"forces: {forces!r} is not False, True or 'world'")
         if forces:
             self._make_room_for_forces()
         recorder = Recorder(self, steps // every + 1, forces)
         recorder.take()
         for _ in range(steps // every):
-            self._advance(every, forces)
+            self._advance(every, WITH_FORCES[forces])
             recorder.take()
             if progress is not None:
                 progress(every)
@@ -336,19 +342,19 @@ class Simulation:
                 launch.launch()
             self._reported = True
 
-    def _advance(self, count: int, with_forces: bool) -> None:
+    def _advance(self, count: int, with_forces: int) -> None:
         if not self.target_tracks:
             self._launch_steps(count, with_forces)
         for _ in range(count if self.target_tracks else 0):
             self.target_tracks.apply(self.time + self.settings.dt)
             self._launch_steps(1, with_forces)
 
-    def _launch_steps(self, count: int, with_forces: bool) -> None:
+    def _launch_steps(self, count: int, with_forces: int) -> None:
         if (count, with_forces) != self._next:
             for launch in self._launches:
                 launch.set_param_by_name("steps", count)
                 if self.settings.integrator != "rk4":
-                    launch.set_param_by_name("with_forces", int(with_forces))
+                    launch.set_param_by_name("with_forces", with_forces)
             self._next = count, with_forces
         for launch in self._launches:
             launch.launch()
@@ -381,7 +387,7 @@ class Simulation:
     def _record_launches(self) -> None:
         """Pack the arguments of the launches that every step repeats."""
         settings = self.settings
-        self._next = 1, False
+        self._next = 1, 0
         kernel, structs = "step", ("control", "forces")
         numbers = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
         if settings.integrator == "rk4":
