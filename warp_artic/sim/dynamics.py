@@ -263,11 +263,17 @@ class Dynamics:
 
     def _control(self, wrench: Field | None = None):
         """A control without efforts, and with no forces on links but the given ones."""
-        group = self._member.group
-        links = 6 * group.tree.link_count
-        control = arrays_for(group.columns.numbers).Control()
-        control.link_external_force = (wrench or self._constant("rest", lambda: np.zeros(links))).numbers
+        if wrench is None:
+            return self._at_rest
+        control = arrays_for(self._member.group.columns.numbers).Control()
+        control.link_external_force = wrench.numbers
         return control
+
+    @cached_property
+    def _at_rest(self):
+        """A control without efforts and forces."""
+        links = 6 * self._member.group.tree.link_count
+        return self._control(self._constant("rest", lambda: np.zeros(links)))
 
     def _constant(self, name: str, values: Callable[[], np.ndarray]) -> Field:
         """A field that is made once."""
