@@ -15,6 +15,7 @@ import numpy as np
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.link import Link
 from warp_artic.description.pose import matrix_from_quaternion
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
@@ -136,12 +137,13 @@ def _at_rest_in_time(tree: Articulation, views, gravity: np.ndarray, precision: 
     """The identities that need no motion."""
     suite = views.dynamics
     rng = np.random.default_rng(len(tree.links))
-    links, dofs = [link.path for link in tree.links], _velocity_names(tree)
+    bodies = _bodies(tree)
+    links, dofs = [link.path for link in bodies], _velocity_names(tree)
     if not dofs:
         return
     v = _velocities(views)
-    twist = _array(views.state.link_velocity)
-    pose = _array(views.state.link_pose)
+    rows = _array(views.state.link_velocity)
+    twist, pose = rows[:, : len(bodies)], _array(views.state.link_pose)[:, : len(bodies)]
     J = _whole_jacobian(tree, suite)
     M, bare = _numpy(suite.mass_matrix()), _numpy(suite.mass_matrix(armature=False))
     c, g = _numpy(suite.coriolis_force()), _numpy(suite.gravity_force())
@@ -171,12 +173,13 @@ def _at_rest_in_time(tree: Articulation, views, gravity: np.ndarray, precision: 
     bound = 0.5 * np.einsum("ei,eij,ej->e", abs(v), abs(M), abs(v))
     energy = _numpy(views.state.energy)[0, 0]
     yield "v M v / 2 = kinetic energy", _shares((kinetic - energy)[:, None], bound[:, None]), ()
-    masses = np.array([link.mass for link in tree.links])
+    masses = np.array([link.mass for link in bodies])
     weight = masses[:, None] * gravity
     terms = np.einsum("elki,lk->ei", abs(J[:, :, :3]), abs(weight))
     yield "g = - J^T weights", _shares((g + np.einsum("elki,lk->ei", J[:, :, :3], weight)) / size, terms / size), dofs
-    wrench = rng.normal(size=(len(v), len(links), 6))
-    found = _numpy(suite.external_force(wrench)) + np.einsum("elki,elk->ei", J, wrench)
+    given = np.zeros_like(rows)
+    wrench = given[:, : len(bodies)] = rng.normal(size=twist.shape)
+    found = _numpy(suite.external_force(given)) + np.einsum("elki,elk->ei", J, wrench)
     terms = np.einsum("elki,elk->ei", abs(J), abs(wrench))
     yield "external force = - J^T wrenches", _shares(found / size, terms / size), dofs
 
@@ -233,18 +236,24 @@ def _velocities(views) -> np.ndarray:
 
 
 def _whole_jacobian(tree: Articulation, suite) -> np.ndarray:
-    """The Jacobian with rows of zeros for links that are fixed to the world, shape (E, L, 6, V)."""
+    """The Jacobian of bodies with rows of zeros for those that are fixed to the world, shape (E, L, 6, V)."""
     rows = _numpy(suite.jacobian())
-    J = np.zeros((len(rows), len(tree.links), 6, rows.shape[2]))
-    moving = [joint is None or joint.parent >= 0 or bool(joint.dofs) for joint in tree.inbound]
-    J[:, moving] = rows.reshape(len(rows), -1, 6, rows.shape[2])
+    count = len(_bodies(tree))
+    J = np.zeros((len(rows), count, 6, rows.shape[2]))
+    moving = [joint is None or joint.parent >= 0 or bool(joint.dofs) for joint in tree.inbound[:count]]
+    J[:, moving] = rows.reshape(len(rows), -1, 6, rows.shape[2])[:, : sum(moving)]
     return J
+
+
+def _bodies(tree: Articulation) -> list[Link]:
+    """The links but for carriages, which come last and weigh nothing."""
+    return [link for link in tree.links if not link.is_carriage]
 
 
 def _inertias(tree: Articulation, pose: np.ndarray) -> np.ndarray:
     """Mass, and inertia about the centre of mass in world axes, shape (E, L, 6, 6)."""
     found = np.zeros((*pose.shape[:2], 6, 6))
-    for k, link in enumerate(tree.links):
+    for k, link in enumerate(_bodies(tree)):
         xx, xy, xz, yy, yz, zz = link.inertia
         own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         for state in range(len(pose)):
@@ -295,8 +304,7 @@ def _of_a_step(simulation) -> list[Residual]:
             (joint, dof)
             for joint in tree.joints
             for dof in joint.dofs
-            if len(joint.dofs) == 1
-            or (len(joint.dofs) == 3 and not (has_middle and (substeps or any(own.armature for own in joint.dofs))))
+            if tree.links[joint.child].path in link_row and _is_along(joint, has_middle, substeps)
         ]
         if not chosen:
             continue
@@ -330,6 +338,13 @@ def _unclamped(scene: Scene) -> Scene:
 
 def _suite(simulation, tree: Articulation):
     return next(views.dynamics for views in simulation.articulations if views.path == tree.path)
+
+
+def _is_along(joint: Joint, has_middle: bool, substeps: bool) -> bool:
+    """Whether the axes of a joint stay in its child-side frame, and its step sees them in one place."""
+    if len(joint.dofs) == 3:
+        return not (has_middle and (substeps or any(dof.armature for dof in joint.dofs)))
+    return len(joint.dofs) == 1
 
 
 def _half(dof: Dof, load: np.ndarray) -> np.ndarray:
