@@ -3,23 +3,27 @@
 import functools
 import math
 import re
+from pathlib import Path
 
 import pytest
 from pxr import Sdf, Usd
 
 from tests.fuzz import Change, broken, corpus, fresh
 from tests.stages_elsewhere import is_finite
+from tests.usd.test_convert_mjc import assert_means
 from warp_artic import Simulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SolveError
 from warp_artic.usd import tokens
+from warp_artic.usd.convert_stage import convert_stage
 from warp_artic.usd.read_stage import Inspection, inspect_stage
 
 SEEDS = 1000
 BATCH = 100
 STEPPED = 40
+CONVERTED = 100
 WITHOUT_EFFECT = re.compile(r"mjc:ref|limit:\w+:physics:(low|high)")
 """What shifts the coordinates that others count in; and bounds, which lock an axis by any two that are inverted."""
 COVERING = {
@@ -152,6 +156,33 @@ def test_those_that_read_run():
         if done == STEPPED:
             break
     assert done == STEPPED
+
+
+def test_those_that_read_convert(tmp_path):
+    """What can be read can be rewritten, and means the same afterwards."""
+    source, output, done = tmp_path / "source.usda", tmp_path / "output.usda", 0
+    for seed in range(SEEDS):
+        stage = broken(seed)[1]
+        found = inspect_stage(stage)
+        if found.scene is None:
+            continue
+        stage.GetRootLayer().Export(str(source))
+        convert_stage(opened_anew(source), output)
+        try:
+            assert_means(found.scene, inspect_stage(opened_anew(output)).scene)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+        done += 1
+        if done == CONVERTED:
+            break
+    assert done == CONVERTED
+
+
+def opened_anew(path: Path) -> Usd.Stage:
+    """A stage of a file that may have been open with another content."""
+    stage = Usd.Stage.Open(str(path))
+    stage.Reload()
+    return stage
 
 
 def test_the_corpus_reads():

@@ -19,6 +19,8 @@ LARGEST = {
     "mimic_hard_gear": 1e-2,
 }
 """Errors over two seconds at 240 Hz [rad]."""
+TRUTH_ROUNDING = 5e-7
+"""What the recorded truths may be off by [rad or m]."""
 
 
 @pytest.mark.parametrize("stage", WITH_TRUTH)
@@ -30,7 +32,8 @@ def test_stages_converge_to_their_truth(stage):
     assert errors[0] <= LARGEST.get(stage, np.inf)
     assert errors[0] <= worst(physx(stage, "PGS_240_p4v1"), exact)
     least = 1.7 if stage in FIRST_ORDER else 3.5
-    assert errors[0] / errors[1] > least and errors[1] / errors[2] > least
+    for coarse, fine in zip(errors, errors[1:]):
+        assert coarse / fine > least or fine < TRUTH_ROUNDING
     assert worst(trajectory(stage, 240, "float32"), paths[0]) < 2e-5
 
 

@@ -8,21 +8,9 @@ from warp_artic import Simulation, read_stage
 from warp_artic.description.diagnostic import Severity
 from warp_artic.usd.convert_stage import convert_stage
 
-JOINTS = "kamino/testing/joints/test_joint_"
 REFUSED = {
     "dm_fish.usdc": {"mass"},
     "sensor_contact_scene.usda": {"mass"},
-    "pendulum_revolute_vs_d6.usda": {"free-axes"},
-    **{
-        f"{JOINTS}{kind}_{drive}.usda": {"free-axes"}
-        for kind in ("cartesian", "cylindrical", "d6_6dof", "d6_cartesian", "d6_cylindrical")
-        for drive in ("actuated", "passive")
-    },
-    **{
-        f"{JOINTS}{kind}_{drive}_unary.usda": {"free-axes"}
-        for kind in ("cartesian", "cylindrical")
-        for drive in ("actuated", "passive")
-    },
     **dict.fromkeys(
         (
             "bear.usd",
@@ -44,7 +32,7 @@ REFUSED = {
         {"articulation-missing"},
     ),
 }
-"""Rules by which stages are refused: bodies without mass, joints that leave too much free, and no rigid body at all."""
+"""Rules by which stages are refused: bodies without mass, and no rigid body at all."""
 SPEED = {"rel": 0.05, "abs": 1e-3}
 """By how much speeds may differ between machines."""
 ALL = [pytest.param(asset, id=f"{asset.collection}/{asset.name}") for asset in assets()]

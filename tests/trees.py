@@ -31,6 +31,17 @@ JOINT_KINDS: dict[str, tuple[Axis, ...]] = {
 }
 """The free axes of each joint kind."""
 
+FREER_KINDS: dict[str, tuple[Axis, ...]] = {
+    "cylindrical": (Axis.TRANS_X, Axis.ROT_X),
+    "cartesian": (Axis.TRANS_X, Axis.TRANS_Y, Axis.TRANS_Z),
+    "planar": (Axis.TRANS_X, Axis.TRANS_Z, Axis.ROT_Y),
+    "table": (Axis.TRANS_Y, Axis.TRANS_Z),
+    "slide_ball": (Axis.TRANS_Z, Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z),
+    "slide_universal": (Axis.TRANS_Y, Axis.ROT_X, Axis.ROT_Z),
+    "all": tuple(Axis),
+}
+"""Those of joints that leave translations free beside other axes; only in trees that ask for them."""
+
 MAX_ROTATION = 2.4
 """Longest rotation vector of a random state [rad]."""
 
@@ -56,9 +67,9 @@ def random_articulation(
     floating = bool(rng.random() < 0.5) if floating is None else floating
     label = rng.permutation(link_count)
     parents = random_parents(rng, link_count, branching)
-    drawn = random_kinds(rng, link_count, kinds)
-    if not floating and not any(JOINT_KINDS[kind] for kind in drawn):
-        drawn[0] = str(rng.choice([kind for kind in kinds if JOINT_KINDS[kind]]))
+    drawn, axes_of = random_kinds(rng, link_count, kinds), JOINT_KINDS | FREER_KINDS
+    if not floating and not any(axes_of[kind] for kind in drawn):
+        drawn[0] = str(rng.choice([kind for kind in kinds if axes_of[kind]]))
     joints = []
     for link in range(1 if floating else 0, link_count):
         joints.append(
@@ -67,7 +78,7 @@ def random_articulation(
                 path=f"{path}/joint_{rng.permutation(link_count)[0]:02d}_{link:02d}",
                 parent=WORLD if link == 0 else int(label[parents[link]]),
                 child=int(label[link]),
-                axes=JOINT_KINDS[drawn[link]],
+                axes=axes_of[drawn[link]],
                 reverse=reverse and bool(rng.random() < 0.5),
                 armature=armature,
             )
@@ -200,7 +211,7 @@ def free_body(mass: float = 2.0, inertia: tuple[float, float, float] = (0.1, 0.2
 
 def plain_joint(path: str, parent: int, child: int, kind: str, parent_frame: Pose = Pose()) -> Joint:
     """A joint of a kind whose child-side frame is the link frame."""
-    axes = JOINT_KINDS[kind]
+    axes = (JOINT_KINDS | FREER_KINDS)[kind]
     names = [path] if len(axes) == 1 else [f"{path}:{axis.value}" for axis in axes]
     dofs = tuple(Dof(name=name, axis=axis) for name, axis in zip(names, axes))
     return Joint(path=path, parent=parent, child=child, parent_frame=parent_frame, dofs=dofs)
@@ -264,12 +275,12 @@ def random_state(rng: np.random.Generator | int, articulation: Articulation, spe
 
 def random_position(rng: np.random.Generator, joint: Joint) -> np.ndarray:
     """A public position of a joint, shape (dofs)."""
-    if not joint.dofs:
-        return np.zeros(0)
-    if joint.dofs[0].axis.is_linear:
-        return rng.uniform(-0.4, 0.4, 1)
-    direction = rng.normal(size=len(joint.dofs))
-    return rng.uniform(0.1, MAX_ROTATION) * direction / np.linalg.norm(direction)
+    slides = sum(dof.axis.is_linear for dof in joint.dofs)
+    distances = rng.uniform(-0.4, 0.4, slides)
+    if slides == len(joint.dofs):
+        return distances
+    direction = rng.normal(size=len(joint.dofs) - slides)
+    return np.array([*distances, *rng.uniform(0.1, MAX_ROTATION) * direction / np.linalg.norm(direction)])
 
 
 def authored_state(articulation: Articulation) -> State:

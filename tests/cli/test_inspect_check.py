@@ -220,6 +220,16 @@ def test_rules_are_listed(capsys):
     assert "one of STAGE and --rules is required" in capsys.readouterr().err
 
 
+def test_check_of_what_is_no_stage(capsys, tmp_path):
+    """A program gets a list with that."""
+    broken = tmp_path / "broken.usda"
+    broken.write_text('#usda 1.0\ndef "open" {')
+    for path, sentence in ((str(broken), "cannot be read"), ("none.usda", "there is no such file")):
+        (found,) = json_of(capsys, "check", path, code=1)
+        assert (found["severity"], found["rule"], found["path"]) == ("error", "stage-unreadable", "/")
+        assert path in found["message"] and sentence in found["message"]
+
+
 def test_check_of_a_bad_stage(tmp_path, capsys):
     """An error has the prim path and makes the check fail; simulating it fails too, in one line."""
     with open("samples/scenes/pendulum.usda") as file:

@@ -86,7 +86,7 @@ ROTATIONS = tuple(Dof(name=f"/j:{axis.value}", axis=axis) for axis in (Axis.ROT_
         (with_dof(velocity_limit=-1.0), "/j: velocity limit -1 must not be negative"),
         (
             scene(joint=replace(JOINT, dofs=(DOF, replace(DOF, axis=Axis.TRANS_X)))),
-            "/j: free axes rotX, transX: one transl",
+            "/j: free axes rotX, transX: each may be there once, in the order transX,",
         ),
         (scene(joint=replace(JOINT, cone_limit=ConeLimit())), "/j: a cone limit needs three rotational dofs"),
         (

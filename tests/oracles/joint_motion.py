@@ -1,7 +1,10 @@
 """One joint: displacement, motion subspace and the rate of that subspace, without rotation vectors.
 
-The coordinates of a joint are those of its displacement parent -> child: nothing for a fixed joint, the angle or the
-distance for one dof, the unit quaternion xyzw of R_FM for two or three. Velocities keep the public sign.
+The coordinates of a joint are the distances along its free translations, in the frame where these are authored, then
+those of the rotation parent -> child: the angle for one dof, the unit quaternion xyzw of R_FM for two or three. Both
+are of the displacement parent -> child; velocities keep the public sign.
+
+    X_FM = (R_FM, c), but (R_FM, R_FM c) where the joint is reversed: then the translation is along axes of M
 """
 
 from __future__ import annotations
@@ -17,38 +20,39 @@ from warp_artic.description.pose import (
 
 
 def coordinate_count(joint: Joint) -> int:
-    """How many coordinates the displacement has: 0, 1 or 4."""
-    return (0, 1, 4, 4)[len(joint.dofs)]
+    """How many coordinates the displacement has."""
+    return slides(joint) + (0, 1, 4, 4)[len(turn_axes(joint))]
 
 
 def coordinates_of(joint: Joint, position: np.ndarray) -> np.ndarray:
     """Coordinates of the displacement of a joint at a public position, shape (coordinate_count)."""
-    displacement = direction(joint) * np.asarray(position, float)
-    if len(joint.dofs) < 2:
+    displacement, first = direction(joint) * np.asarray(position, float), slides(joint)
+    if len(turn_axes(joint)) < 2:
         return displacement
     vector = np.zeros(3)
-    vector[free_axes(joint)] = displacement
-    return np.array(quaternion_from_rotation_vector(vector))
+    vector[turn_axes(joint)] = displacement[first:]
+    return np.array([*displacement[:first], *quaternion_from_rotation_vector(vector)])
 
 
 def position_of(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
     """The public position, shape (len(joint.dofs)); a rotation vector is at most pi long."""
-    if len(joint.dofs) < 2:
+    first = slides(joint)
+    if len(turn_axes(joint)) < 2:
         return direction(joint) * coordinates
-    vector = rotation_vector_from_matrix(matrix_from_quaternion(coordinates))
-    return direction(joint) * vector[free_axes(joint)]
+    vector = rotation_vector_from_matrix(matrix_from_quaternion(coordinates[first:]))
+    return direction(joint) * np.array([*coordinates[:first], *vector[turn_axes(joint)]])
 
 
 def displacement(joint: Joint, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """R_FM, shape (3, 3), and p_FM [m], shape (3)."""
-    if not joint.dofs:
-        return np.eye(3), np.zeros(3)
-    if len(joint.dofs) > 1:
-        return matrix_from_quaternion(coordinates), np.zeros(3)
-    axis = joint.dofs[0].axis
-    if axis.is_linear:
-        return np.eye(3), coordinates[0] * np.eye(3)[axis.index]
-    return rotation_about(axis.index, coordinates[0]), np.zeros(3)
+    turns, first = turn_axes(joint), slides(joint)
+    R_FM = np.eye(3)
+    if len(turns) > 1:
+        R_FM = matrix_from_quaternion(coordinates[first:])
+    elif turns:
+        R_FM = rotation_about(turns[0], coordinates[first])
+    shift = shift_of(joint, coordinates[:first])
+    return R_FM, R_FM @ shift if joint.reversed else shift
 
 
 def subspace(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
@@ -56,27 +60,56 @@ def subspace(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
     H = np.zeros((6, len(joint.dofs)))
     for column, dof in enumerate(joint.dofs):
         H[dof.axis.index + (0 if dof.axis.is_linear else 3), column] = 1.0
-    if len(joint.dofs) == 2:
-        H[3 + locked_axis(joint)] = locked_row(joint, coordinates[:3]) / coordinates[3]
-    return direction(joint) * H
+    first = slides(joint)
+    if len(turn_axes(joint)) == 2:
+        u, w = coordinates[first : first + 3], coordinates[first + 3]
+        H[3 + locked_axis(joint), first:] = locked_row(joint, u) / w
+    H *= direction(joint)
+    if first:
+        if joint.reversed:  # p_FM = R_FM c:  R_FM^T pdot = cdot - c x omega
+            H[:3] -= cross_columns(shift_of(joint, coordinates[:first]), H[3:])
+        else:
+            H[:3] = displacement(joint, coordinates)[0].T @ H[:3]
+    return H
 
 
 def subspace_rate(joint: Joint, coordinates: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    """The time derivative of H in axes of M, shape (6, dofs); zero but for the locked row of two rotational dofs."""
-    H_rate = np.zeros((6, len(joint.dofs)))
-    if len(joint.dofs) == 2:
-        u, w = coordinates[:3], coordinates[3]
-        rate = coordinates_rate(joint, coordinates, velocity)
-        row = locked_row(joint, rate[:3]) / w - locked_row(joint, u) * rate[3] / w**2
-        H_rate[3 + locked_axis(joint)] = direction(joint) * row
+    """The time derivative of H in axes of M, shape (6, dofs)."""
+    H_rate, first = np.zeros((6, len(joint.dofs))), slides(joint)
+    rate = coordinates_rate(joint, coordinates, velocity)
+    if len(turn_axes(joint)) == 2:
+        u, w = coordinates[first : first + 3], coordinates[first + 3]
+        row = locked_row(joint, rate[first : first + 3]) / w - locked_row(joint, u) * rate[first + 3] / w**2
+        H_rate[3 + locked_axis(joint), first:] = direction(joint) * row
+    if first:
+        H = subspace(joint, coordinates)
+        if joint.reversed:
+            H_rate[:3] -= cross_columns(shift_of(joint, rate[:first]), H[3:])
+            H_rate[:3] -= cross_columns(shift_of(joint, coordinates[:first]), H_rate[3:])
+        else:
+            H_rate[:3] -= cross_columns(H[3:] @ velocity, H[:3])
     return H_rate
 
 
 def coordinates_rate(joint: Joint, coordinates: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """The time derivative of the coordinates at a public velocity, shape (coordinate_count)."""
-    if len(joint.dofs) < 2:
-        return direction(joint) * np.asarray(velocity, float)
-    return quaternion_rate(coordinates, (subspace(joint, coordinates) @ velocity)[3:])
+    rate, first = direction(joint) * np.asarray(velocity, float), slides(joint)
+    if len(turn_axes(joint)) < 2:
+        return rate
+    turning = (subspace(joint, coordinates) @ velocity)[3:]
+    return np.array([*rate[:first], *quaternion_rate(coordinates[first:], turning)])
+
+
+def shift_of(joint: Joint, distances: np.ndarray) -> np.ndarray:
+    """Distances along the free translations as a vector, shape (3)."""
+    shift = np.zeros(3)
+    shift[free_axes(joint)[: slides(joint)]] = distances
+    return shift
+
+
+def cross_columns(u: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """u x each column, shape (3, n)."""
+    return np.cross(u, columns.T).T
 
 
 def quaternion_rate(quaternion: np.ndarray, angular_velocity: np.ndarray) -> np.ndarray:
@@ -94,7 +127,7 @@ def locked_row(joint: Joint, u: np.ndarray) -> np.ndarray:
     row = np.zeros(3)
     row[j % 3], row[k % 3] = u[k % 3], -u[j % 3]
     row[i] = 0.0
-    return row[free_axes(joint)]
+    return row[turn_axes(joint)]
 
 
 def direction(joint: Joint) -> float:
@@ -107,9 +140,19 @@ def free_axes(joint: Joint) -> list[int]:
     return [dof.axis.index for dof in joint.dofs]
 
 
+def turn_axes(joint: Joint) -> list[int]:
+    """Index of the axis of each rotational dof, which come last."""
+    return [dof.axis.index for dof in joint.dofs if not dof.axis.is_linear]
+
+
+def slides(joint: Joint) -> int:
+    """How many dofs are translations, which come first."""
+    return len(joint.dofs) - len(turn_axes(joint))
+
+
 def locked_axis(joint: Joint) -> int:
     """Index of the axis of rotation that has no dof, of a joint with two rotational dofs."""
-    return 3 - sum(free_axes(joint))
+    return 3 - sum(turn_axes(joint))
 
 
 def rotation_about(axis: int, angle: float) -> np.ndarray:

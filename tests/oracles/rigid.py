@@ -171,7 +171,8 @@ def place_root(out: Motion, coordinates: np.ndarray) -> None:
 def place_child(out: Motion, joint: Joint, coordinates: np.ndarray, dofs: slice) -> None:
     """Fill in the child of a joint, whose parent is filled in.
 
-    X_WL = X_WP X_PF X_FM X_ML;  omega = omega_P + R_WM H v;  alpha = alpha_P + omega_P x (R_WM H v) + R_WM Hdot v.
+    X_WL = X_WP X_PF X_FM X_ML;  omega = omega_P + R_WM H v;  alpha = alpha_P + omega_P x (R_WM H v) + R_WM Hdot v;
+    the slide R_WM H v of M in F has the rate R_WM (omega_FM x H v + Hdot v) there.
     """
     child, parent = joint.child, joint.parent
     base = base_count(out.articulation)
@@ -201,6 +202,7 @@ def place_child(out: Motion, joint: Joint, coordinates: np.ndarray, dofs: slice)
     slide, turn = R_WM @ H[:3] @ v, R_WM @ H[3:] @ v
     alpha = A_P[3:] + cross(omega_P, turn) + R_WM @ H_rate[3:] @ v
     a_M = A_P[:3] + cross(A_P[3:], arm_P) + cross(omega_P, cross(omega_P, arm_P) + 2.0 * slide)
+    a_M = a_M + cross(turn, slide) + R_WM @ H_rate[:3] @ v
 
     out.R_WM[child], out.p_WM[child] = R_WM, p_WM
     out.R_WL[child], out.p_WL[child], out.p_WC[child] = R_WL, p_WL, p_WC

@@ -15,6 +15,7 @@ from warp_artic.description.joint import Joint
 
 LINK_COUNTS = (1, 2, 3, 5, 8, 16, 32, 64)
 ALL_KINDS = tuple(trees.JOINT_KINDS)
+FREER_KINDS = (*ALL_KINDS, *trees.FREER_KINDS)
 NO_UNIVERSAL = tuple(kind for kind in ALL_KINDS if not kind.startswith("universal"))
 GRAVITY = (1.0, -2.0, -9.0)
 
@@ -127,11 +128,12 @@ def moved(tree, state: State, vdot: np.ndarray, time: float) -> State:
     return rigid.public_state(tree, y, v0 + time * vdot)
 
 
+@pytest.mark.parametrize("kinds", [ALL_KINDS, FREER_KINDS], ids=["all", "freer"])
 @pytest.mark.parametrize("seed", range(6))
-def test_velocities_and_accelerations_are_time_derivatives(seed):
+def test_velocities_and_accelerations_are_time_derivatives(seed, kinds):
     """Differences of poses in time give J v, and differences of J v give J vdot + Jdot v."""
     rng = np.random.default_rng(seed)
-    tree = trees.random_articulation(rng, 14, floating=seed % 2 == 0)
+    tree = trees.random_articulation(rng, len(kinds) + 3, floating=seed % 2 == 0, kinds=kinds)
     state = trees.random_state(rng, tree)
     motion = rigid.motion(tree, state)
     vdot = rng.normal(size=len(motion.velocity))
@@ -194,7 +196,7 @@ def full(joint: Joint, q: np.ndarray) -> np.ndarray:
 def test_coordinates_return_to_the_public_state():
     """Public positions survive the way to quaternions and back."""
     rng = np.random.default_rng(5)
-    tree = trees.random_articulation(rng, 40, floating=True)
+    tree = trees.random_articulation(rng, 40, floating=True, kinds=FREER_KINDS)
     state = trees.random_state(rng, tree)
     back = rigid.public_state(tree, rigid.coordinates(tree, state), rigid.velocity(tree, state))
     np.testing.assert_allclose(back.joint_position, state.joint_position, atol=1e-13)

@@ -98,10 +98,10 @@ def with_couplings(rng, tree):
     return trees.replace(tree, fixed_tendons=fixed, spatial_tendons=(spatial,), mimics=mimics)
 
 
-def busy_tree():
+def busy_tree(links=18):
     """A floating tree with every joint type and every constraint family at work."""
     rng = np.random.default_rng(11)
-    tree = trees.random_articulation(rng, 18, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
+    tree = trees.random_articulation(rng, links, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
     count = len(tree.dofs)
     drives = [
         Drive(

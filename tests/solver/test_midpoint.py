@@ -27,35 +27,55 @@ def simulate(tree, dt=1 / 240, gravity=rigid.GRAVITY, precision="float64", integ
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize(
-    ("model", "precision", "of_energy", "of_kinetic"),
-    [
-        ("chain2", "float64", 1e-4, 6e-4),
-        ("chain2", "float32", 1e-4, 6e-4),
-        ("chain6", "float64", 4e-3, 2e-2),
-        ("chain6", "float32", 4e-3, 3e-2),
-    ],
+    ("model", "seconds", "most"), [("chain2", 10, 1e-4), ("chain2", 100, 4e-4), ("chain6", 10, 4e-3)]
 )
-def test_energy_of_the_free_chains(model, precision, of_energy, of_kinetic):
-    """max |E - E0| in 10 s at 1/240, by |E0|, which is mostly potential, and by the largest kinetic energy."""
+def test_energy_of_the_free_chains(model, seconds, most, precision):
+    """max |E - E0| at 1/240, by the largest kinetic energy."""
     settings = SolverSettings(dt=1 / 240, precision=precision)
-    energy = Simulation(read_stage(PEERS / f"{model}.usda"), settings=settings).record(2400).energy[:, 0]
+    energy = Simulation(read_stage(PEERS / f"{model}.usda"), settings=settings).record(240 * seconds).energy[:, 0]
     total = energy.astype(float).sum(axis=1)
-    drift = np.abs(total - total[0]).max()
-    assert drift <= of_energy * abs(total[0])
-    assert drift <= of_kinetic * energy[:, 0].max()
+    assert np.abs(total - total[0]).max() <= most * energy[:, 0].max()
 
 
-def test_the_energy_error_of_a_free_chain_is_of_second_order():
-    """A quarter at half the step over 10 s, and two hundred times less than that of the semi-implicit step."""
+def test_the_energy_error_of_a_free_chain_is_of_fourth_order():
+    """Over 10 s, and two thousand times less than that of the semi-implicit step."""
     scene = read_stage(PEERS / "chain2.usda")
     drifts = []
     for integrator, rate in (("midpoint", 240), ("midpoint", 480), ("semi_implicit", 240)):
         settings = SolverSettings(dt=1 / rate, precision="float64", integrator=integrator)
         total = Simulation(scene, settings=settings).record(10 * rate).energy[:, 0].sum(axis=1)
         drifts.append(np.abs(total - total[0]).max())
-    assert drifts[0] / drifts[1] == pytest.approx(4.0, rel=0.1)
-    assert drifts[0] < 0.005 * drifts[2]
+    assert drifts[0] / drifts[1] > 14.0
+    assert drifts[0] < 0.0005 * drifts[2]
+
+
+def test_a_fast_pendulum_keeps_its_swing():
+    """At a tenth of a radian of its phase a step, over 38 swings, from where the steps before are known."""
+    tree = trees.chain(1)
+    simulation = simulate(tree, gravity=(0, 0, -9.81 * 24.0**2 / frequency_squared(tree)))
+    simulation.set_state(joint_position=[0.02])
+    energy = simulation.record(2400).energy[:, 0]
+    total = energy.sum(axis=1)[5:]
+    assert np.abs(total - total[0]).max() < 5e-5 * energy[:, 0].max()
+
+
+def frequency_squared(tree):
+    """Of a small swing of one hanging link about -Z [rad^2 / s^2]."""
+    simulation = simulate(tree)
+    simulation.set_state(joint_position=[1e-3])
+    simulation.step(1)
+    return -240.0 * simulation.state.joint_velocity.numpy()[0, 0] / 1e-3
+
+
+def test_a_change_of_load_does_not_leak_into_the_steps_after_it():
+    """An effort for ten steps gives its impulse, and nothing later."""
+    simulation = simulate(trees.chain(1, "prismatic_x", mass=1.0), gravity=(0, 0, 0))
+    for effort, steps in ((0.0, 5), (2.0, 10), (0.0, 10)):
+        simulation.control.joint_effort.assign([[effort]])
+        simulation.step(steps)
+    np.testing.assert_allclose(simulation.state.joint_velocity.numpy(), 2.0 * 10 / 240, rtol=1e-12)
 
 
 def test_energy_of_a_chain_in_float32():

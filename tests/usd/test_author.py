@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from pxr import Usd
 
@@ -185,6 +186,16 @@ MISTAKES = {
     "solver": (lambda s: author.scene(s, "/scene", solver="magic"), "must be one of direct, pgs, tgs"),
     "steps": (lambda s: author.scene(s, "/scene", time_steps_per_second=0), "is 0, must be above 0"),
     "iterations": (lambda s: author.scene(s, "/scene", position_iterations=0), "must be a whole number of at least 1"),
+    "too many": (lambda s: author.scene(s, "/scene", position_iterations=2**40), "1 and at most 2147483647"),
+    "a number for a list": (lambda s: author.fixed_tendon(s, T, [J], 1), "coefficients: is 1, must be a list of num"),
+    "a number for a point": (
+        lambda s: author.attachment(s, f"{S}/a/b", "/World/l1", local_pos=1),
+        "is 1, must be a l",
+    ),
+    "a number for joints": (lambda s: author.mimic(s, J, 1), "leaders: must be a list of at least one joint, not 1"),
+    "a term of three": (lambda s: author.mimic(s, J, [(J, "rotX", 1)]), "must be a joint, or a joint and its axis"),
+    "too large": (lambda s: author.joint(s, J, position=10**400), "position: is 1000"),
+    "no word": (lambda s: author.scene(s, "/scene", solver=[1]), "solver: is [1], must be one of direct, pgs, tgs"),
     "no link": (lambda s: author.link(s, J), f"{J}: is no rigid body; apply PhysicsRigidBodyAPI first"),
 }
 
@@ -202,6 +213,15 @@ def test_mistakes(name):
         call(stage)
     assert sentence in str(error.value)
     assert stage.GetRootLayer().ExportToString() == before
+
+
+def test_numbers_of_numpy():
+    """Whole numbers and lists of them are taken as well."""
+    stage = chain(HINGE)
+    author.scene(stage, "/scene", position_iterations=np.int64(3), time_steps_per_second=np.float32(240))
+    author.fixed_tendon(stage, T, [J], np.array([2.0]))
+    (tree,) = read_stage(stage).articulations
+    assert (tree.position_iterations, tree.fixed_tendons[0].coefficients[0]) == (3, pytest.approx(2.0 / DEGREE))
 
 
 def test_inside_an_instance():

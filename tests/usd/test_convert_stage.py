@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd
 
-from tests.usd.authoring import SI, SMALL_UNITS, errors_of, warnings_of
+from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, schemas, warnings_of
 from tests.usd_schemas import test_same_mechanism as same
 from tests.usd_schemas.mechanisms import HINGE, SLIDE, chain
 from warp_artic.errors import SettingsError, StageError
@@ -97,12 +97,7 @@ def test_the_description_is_the_same(name, header, tmp_path):
         assert value == (pytest.approx(second[key], rel=1e-15) if isinstance(value, float) else second[key]), key
     assert sorted(left.path for left in conversion.left) == [one for one in foreign(result) if ": " not in one]
     kept = {one.partition(".")[2] or one.partition(": ")[2] for one in foreign(result)}
-    assert kept <= {
-        "PhysxArticulationAPI",
-        "physxScene:timeStepsPerSecond",
-        "physxArticulation:solverPositionIterationCount",
-        "physxArticulation:solverVelocityIterationCount",
-    }
+    assert kept <= {"PhysxArticulationAPI"}
 
 
 def test_only_the_force_coefficients_are_rounded(tmp_path):
@@ -139,7 +134,75 @@ def test_the_report(tmp_path):
     assert went["/World/j2: PhysxMimicJointAPI:rotX"] == "/World/j2: WarpArticMimicAPI:angular"
     assert went["/World/j1.physxLimit:angular:damping"] == "/World/j1.warpArtic:joint:angular:limitDamping"
     assert went["/World/l2.physxRigidBody:linearDamping"] == "/World/l2.warpArtic:link:linearDamping"
-    assert "/scene.physxScene:timeStepsPerSecond" in {left.path for left in conversion.left}
+    assert went["/scene.physxScene:timeStepsPerSecond"] == "/scene.warpArtic:scene:timeStepsPerSecond"
+    assert went[f"/World.{POSITION}"] == "/scene.warpArtic:scene:positionIterations"
+    assert conversion.left == []
+
+
+SETTINGS = {
+    "newton": (
+        "NewtonSceneAPI",
+        "uniform int newton:timeStepsPerSecond = 300\nuniform int newton:maxSolverIterations = 7",
+    ),
+    "physx": ("PhysxSceneAPI", "uint physxScene:timeStepsPerSecond = 300"),
+    "mjc": ("MjcSceneAPI", "uniform double mjc:option:timestep = 0.003"),
+}
+
+
+@pytest.mark.parametrize("dialect", SETTINGS)
+def test_settings_of_a_scene(dialect, tmp_path):
+    """The time step and the count of iterations become ours, with the types of our schema."""
+    applied, content = SETTINGS[dialect]
+    stage = chain(HINGE, outside=f'def PhysicsScene "scene" {schemas(applied)} {{\n{content}\n}}\n')
+    conversion, result = converted(stage, tmp_path)
+    first, second = same.compared(read_stage(stage)), same.compared(read_stage(result))
+    assert first == second and second[".time_step"] == pytest.approx(0.003 if dialect == "mjc" else 1 / 300, rel=1e-15)
+    assert foreign(result) == conversion.left == []
+    prim = result.GetPrimAtPath("/scene")
+    assert prim.HasAPI("WarpArticSceneAPI")
+    assert not any(attribute.IsCustom() for attribute in prim.GetAuthoredAttributes())
+    definition = prim.GetPrimDefinition()
+    for attribute in prim.GetAuthoredAttributes():
+        assert attribute.GetTypeName() == definition.GetAttributeDefinition(attribute.GetName()).GetTypeName()
+
+
+POSITION, VELOCITY = (f"physxArticulation:solver{word}IterationCount" for word in ("Position", "Velocity"))
+
+
+def test_iterations_of_an_articulation(tmp_path):
+    """They become those of the scene, where they overrule as before."""
+    content = "int newton:maxSolverIterations = 7"
+    stage = chain(HINGE, outside=f'def PhysicsScene "scene" {{\n{content}\n}}\n')
+    root = stage.GetPrimAtPath("/World")
+    for name, count in ((POSITION, 12), (VELOCITY, 0)):
+        root.CreateAttribute(name, Sdf.ValueTypeNames.Int).Set(count)
+    conversion, result = converted(stage, tmp_path)
+    for one in (stage, result):
+        (tree,) = read_stage(one).articulations
+        assert (tree.position_iterations, tree.velocity_iterations) == (12, 0)
+    assert foreign(result) == conversion.left == []
+    went = {one.was: one.now for one in conversion.rewritten}
+    assert went == {
+        f"/World.{POSITION}": "/scene.warpArtic:scene:positionIterations",
+        f"/World.{VELOCITY}": "/scene.warpArtic:scene:velocityIterations",
+        "/scene.newton:maxSolverIterations": "",
+    }
+
+
+def test_iterations_that_differ(tmp_path):
+    """Ours has one count for all articulations: where theirs differ they stay, and are listed."""
+    other = body("free")
+    stage = chain(HINGE, outside=f'def PhysicsScene "scene" {{\nint newton:maxSolverIterations = 7\n}}\n{other}')
+    stage.GetPrimAtPath("/World").CreateAttribute(POSITION, Sdf.ValueTypeNames.Int).Set(12)
+    conversion, result = converted(stage, tmp_path)
+    for one in (stage, result):
+        assert {tree.path: tree.position_iterations for tree in read_stage(one).articulations} == {
+            "/World": 12,
+            "/free": 7,
+        }
+    reasons = {left.path: left.reason for left in conversion.left}
+    assert reasons.keys() == {f"/World.{POSITION}", "/scene.newton:maxSolverIterations"}
+    assert all("has one count" in reason for reason in reasons.values())
 
 
 def test_one_value_for_several(tmp_path):
@@ -165,6 +228,34 @@ def test_what_was_overruled(tmp_path):
     }
     assert read_stage(result).articulations[0].dofs[0].armature == 0.9
     assert warnings_of(result) == []
+
+
+BOTH = """
+double warpArtic:joint:angular:armature = 0.9
+float newton:armature = 0.5
+float physxJoint:armature = 0.7
+rel warpArtic:mimic:angular:leaders = </World/j1>
+double[] warpArtic:mimic:angular:gears = [3]
+double warpArtic:mimic:angular:offset = 4
+double warpArtic:mimic:angular:naturalFrequency = 20
+rel newton:mimicJoint = </World/j1>
+float newton:mimicCoef1 = 0.25
+rel physxMimicJoint:rotX:referenceJoint = </World/j1>
+float physxMimicJoint:rotX:gearing = 2
+"""
+
+
+@pytest.mark.parametrize("first, armature, gear", [("warpArtic", 0.9, 3), ("newton", 0.5, 0.25), ("physx", 0.7, -2)])
+def test_the_order_of_dialects(first, armature, gear, tmp_path):
+    """What counts in an order becomes ours, also where ours had another value."""
+    applied = ("WarpArticJointAPI:angular", "WarpArticMimicAPI:angular", "NewtonMimicAPI", "PhysxMimicJointAPI:rotX")
+    source = saved(chain(HINGE, ("Revolute", applied, BOTH)), tmp_path)
+    convert_stage(source, tmp_path / "out.usda", dialects=(first,))
+    result = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    before, after = same.compared(read_stage(source, dialects=(first,))), same.compared(read_stage(result))
+    assert before == after and foreign(result) == []
+    (tree,) = read_stage(result).articulations
+    assert tree.dofs[1].armature == pytest.approx(armature) and tree.mimics[0].gears[1] == -gear
 
 
 def test_an_envelope_without_a_drive_stays(tmp_path):
@@ -197,6 +288,15 @@ def test_values_in_referenced_layers(folder, tmp_path):
     after = [hashlib.sha256((tmp_path / name).read_bytes()).digest() for name in ("robot.usda", "scene.usda")]
     assert after == before
     assert sorted(path.name for path in output.parent.iterdir() if "partial" in path.name) == []
+
+
+def test_one_output_for_two_stages(tmp_path):
+    """A conversion that is still held does not become part of the next one to the same file."""
+    first, _ = converted(newton(SI), tmp_path)
+    stage = axes(SI)
+    second, _ = converted(stage, tmp_path)
+    same.assert_same(stage, Usd.Stage.Open(str(tmp_path / "converted.usda")))
+    assert {one.was for one in first.rewritten} != {one.was for one in second.rewritten}
 
 
 def test_instances_are_left(tmp_path):
@@ -242,6 +342,17 @@ def test_animated_values_are_left(tmp_path):
     assert all("has time samples" in left.reason for left in conversion.left)
     assert result.GetAttributeAtPath("/World/j2.newton:armature").GetNumTimeSamples() == 2
     assert {rewrite.was for rewrite in conversion.rewritten} == {"/World/j2.newton:friction"}
+
+
+def test_targets_over_time_stay(tmp_path):
+    """They are of UsdPhysics: the drive follows them as before."""
+    text = "float drive:angular:physics:targetPosition.timeSamples = {0: 0, 24: 30}\nfloat newton:armature = 0.5"
+    stage = chain(("Revolute", ("PhysicsDriveAPI:angular", "NewtonJointAPI"), text))
+    conversion, result = converted(stage, tmp_path)
+    same.assert_same(stage, result)
+    assert conversion.left == [] and len(conversion.rewritten) == 1
+    track = read_stage(result).articulations[0].dofs[0].drive.position_track
+    assert track.times == (0.0, 1.0)
 
 
 def test_a_value_of_which_one_use_is_left(tmp_path):
@@ -299,6 +410,11 @@ def test_refusals(tmp_path):
         convert_stage(source, tmp_path / "out.txt")
     with pytest.raises(StageError, match="has no file"):
         convert_stage(chain(HINGE), tmp_path / "out.usda")
+    edited = Usd.Stage.Open(str(source))
+    edited.SetEditTarget(edited.GetSessionLayer())
+    edited.GetPrimAtPath("/World/l1").GetAttribute("physics:mass").Set(9.0)
+    with pytest.raises(StageError, match="the session layer has opinions"):
+        convert_stage(edited, tmp_path / "out.usda")
     wrong = saved(chain(("Revolute", (), "float newton:armature = -1")), tmp_path, "wrong.usda")
     with pytest.raises(StageError, match="must not be negative"):
         convert_stage(wrong, tmp_path / "out.usda")

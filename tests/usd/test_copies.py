@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 
-from tests.usd.authoring import SI, body, joint, schemas
+from tests.usd.authoring import SI, body, joint, open_text, schemas
 from warp_artic.usd import read_stage as module
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import find_families, take_inventory_once
@@ -55,6 +55,14 @@ float physxRigidBody:linearDamping = 4
 """
 
 
+LOCKED = ("transZ", "rotX", "rotY")
+PLANAR = (
+    "".join(f"float limit:{axis}:physics:{side}\n" for axis in LOCKED for side in ("low = 1", "high = -1")),
+    tuple(f"PhysicsLimitAPI:{axis}" for axis in LOCKED),
+)
+"""Content and schemas of a joint that leaves two translations and a rotation free."""
+
+
 def robot(anchor: str) -> Sdf.Layer:
     """An asset of three links with colliders, a drive, a tendon, a spatial one, odd values, and a material."""
     held = {
@@ -62,6 +70,7 @@ def robot(anchor: str) -> Sdf.Layer:
         "world": joint("held", "Revolute", "", "/Robot/base"),
         "root": joint("held", "Fixed", "/Robot", "/Robot/base"),
         "reversed": joint("held", "Revolute", "/Robot/base", "", "point3f physics:localPos0 = (0, 0, 1)"),
+        "planar": joint("held", "", "", "/Robot/base", *PLANAR),
     }[anchor]
     text = (
         body("base", BOX, mass="float physics:density = 500\nfloat physics:nonsense = 1")
@@ -87,7 +96,7 @@ def robot(anchor: str) -> Sdf.Layer:
     return layer
 
 
-ANCHORS = ("floating", "world", "root", "reversed")
+ANCHORS = ("floating", "world", "root", "reversed", "planar")
 ASSETS = {anchor: robot(anchor) for anchor in ANCHORS}
 
 
@@ -134,6 +143,27 @@ def test_copies_are_as_if_each_were_read(anchor, instanced, monkeypatch):
     stage = stage_of(anchor, instanced=instanced)
     assert copies_of(stage) == {"/Set/place1/robot", "/Set/place2/robot"}
     assert len(inspect_stage(stage).scene.articulations) == 3
+    assert_same(stage, monkeypatch)
+
+
+@pytest.mark.parametrize("ends", [("", "/Robot/rod"), ("/Robot/base", "/Robot/rod"), ("/Robot", "/Robot/rod")])
+def test_copies_of_joints_that_stack(ends, monkeypatch):
+    """On another body, on the world, and on a prim that stands for it."""
+    axis = 'uniform token physics:axis = "Z"\n'
+    stacks = joint("one", "Prismatic", *ends, "float state:linear:physics:position = 0.2") + joint(
+        "two", "Prismatic", "" if ends[0] == "/Robot" else ends[0], ends[1], axis
+    )
+    text = body("base") + body("rod") + stacks
+    applied = schemas("NewtonArticulationRootAPI")
+    source = open_text(f'def Xform "Robot" {applied} {{\nuniform bool newton:jointsAddMobility = true\n{text}}}\n')
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+    for number in range(3):
+        prim = stage.DefinePrim(f"/Set/robot{number}")
+        prim.GetReferences().AddReference(source.GetRootLayer().identifier, "/Robot")
+    assert copies_of(stage) == set()
+    scene = inspect_stage(stage).scene
+    assert sum(link.is_carriage for tree in scene.articulations for link in tree.links) == 3
     assert_same(stage, monkeypatch)
 
 

@@ -107,14 +107,31 @@ def test_soft_and_bouncing_limits_are_simulated(content):
     assert not warnings_of(pendulum(BOUNDS + content, applied=("PhysxLimitAPI:angular",)))
 
 
+def test_limits_of_a_translation_beside_others_can_be_soft():
+    """Also that of the only rotation; those of several rotations cannot."""
+    axes = ("transX", "transY", "rotZ")
+    bounds = "".join(f"float limit:{axis}:physics:low = -0.5\nfloat limit:{axis}:physics:high = 0.5\n" for axis in axes)
+    content = bounds + "".join(f"float physxLimit:{axis}:stiffness = 3\n" for axis in axes)
+    locked = ("transZ", "rotX", "rotY")
+    content += "".join(f"float limit:{axis}:physics:{side}\n" for axis in locked for side in ("low = 1", "high = -1"))
+    applied = (*(f"PhysicsLimitAPI:{axis}" for axis in (*axes, *locked)), *(f"PhysxLimitAPI:{axis}" for axis in axes))
+    stage = pendulum(content, "", applied)
+    assert [dof.limit.stiffness > 0.0 for dof in hinge_of(stage).dofs] == [True] * 3
+    assert warnings_of(stage) == []
+    stage.GetPrimAtPath("/World/hinge").GetAttribute("limit:rotY:physics:low").Set(-1.0)
+    stage.GetPrimAtPath("/World/hinge").GetAttribute("limit:rotY:physics:high").Set(1.0)
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/hinge:rotZ: compliance")
+
+
 def test_what_has_no_effect_is_reported():
-    """The restitution of a soft limit, and all of these on a joint with several dofs."""
+    """The restitution of a soft limit, and all of these on a joint with several rotations."""
     (warning,) = warnings_of(pendulum(BOUNDS + SOFT + BOUNCING, applied=("PhysxLimitAPI:angular",)))
     assert warning.startswith("/World/hinge: the restitution of its limit has no effect")
     content = "float physics:coneAngle0Limit = 0\nfloat physics:coneAngle1Limit = 30\n" + VALUES.format("rotZ")
     (warning,) = warnings_of(pendulum(content, "Spherical", ("PhysxLimitAPI:rotZ",)))
     assert warning.startswith(
-        "/World/hinge:rotZ: compliance and restitution of the limits of a joint with several dofs"
+        "/World/hinge:rotZ: compliance and restitution of the limits of several rotations of a joint"
     )
 
 

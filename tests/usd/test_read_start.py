@@ -49,21 +49,22 @@ def test_position_of_a_reversed_joint(kind, position):
 
 
 @pytest.mark.parametrize("order", [("/base", "/rod"), ("/rod", "/base")])
-@pytest.mark.parametrize("kind", ["Revolute", "Prismatic", "Spherical"])
+@pytest.mark.parametrize("kind", ["Revolute", "Prismatic", "Spherical", ""])
 def test_positions_put_the_links_where_they_are(kind, order):
     """Parent pose, frames and displacement at the start position give the authored pose of the child."""
     frames = "point3f physics:localPos{0} = (0.1, 0.2, 0.3)\nquatf physics:localRot{0} = (0.5, 0.5, 0.5, 0.5)\n"
     frames += "quatf physics:localRot{1} = (0.5, 0.5, 0.5, 0.5)\npoint3f physics:localPos{1} = (0.1, 0.2, 0.3)"
     parent_side = order.index("/base")
-    vector = (10, 20, 30) if kind == "Spherical" else (0, 0, 0)
-    text = body("base") + body("rod", turned(vector)) + joint("held", "Fixed", "", "/base")
+    vector = {"Spherical": (10, 20, 30), "": (100, -120, 40)}.get(kind, (0, 0, 0))
+    place = (0, 0, 0) if kind else (0.3, -0.2, 0.5)
+    text = body("base") + body("rod", turned(vector), at=place) + joint("held", "Fixed", "", "/base")
     text += joint("hinge", kind, *order, frames.format(parent_side, 1 - parent_side))
     scene = read_stage(open_text(text))
     hinge = joint_of(scene, "/hinge")
     rotation, translation = displacement(hinge, coordinates_of(hinge, [dof.position for dof in hinge.dofs]))
     X_FM = hinge.parent_frame.inverse() @ scene.articulations[0].links[hinge.child].pose @ hinge.child_frame
     assert rotation == pytest.approx(X_FM.rotation, abs=1e-6)
-    if kind == "Prismatic":
+    if kind in ("Prismatic", ""):
         assert translation == pytest.approx(np.array(X_FM.position), abs=1e-6)
 
 
@@ -191,6 +192,58 @@ def test_two_free_rotations_turn_about_the_third_axis_too(order):
         "0 m/s and 0.1 rad/s"
         in warnings_of(stage_of(R_FM @ ((subspace(ball, coordinates) @ rates)[3:] + (0, 0, 0.1))))[0]
     )
+
+
+LOCKED = {"transZ", "rotX", "rotY"}
+"""Axes of which a planar joint has none."""
+
+
+def freer(order, locked, rod: str, at=(0, 0, 0), state: str = "", applied=()):
+    """A base on the world and a rod, which a generic joint with frames of its own joins."""
+    limits = [f"float limit:{axis}:physics:{side}" for axis in locked for side in ("low = 1", "high = -1")]
+    frames = "\n".join(f"point3f physics:localPos{order.index(path)} = (0.1, 0.2, 0)" for path in order)
+    content = "\n".join([frames, *limits, state])
+    schemas = (*(f"PhysicsLimitAPI:{axis}" for axis in locked), *applied)
+    held, free = joint("held", "Fixed", "", "/base"), joint("free", "", *order, content, schemas)
+    return open_text(body("base") + body("rod", rod, at=at) + held + free)
+
+
+def test_position_on_a_planar_joint():
+    """Distances and the angle, which is in its limit, from poses; a state of one axis wins, and is compared alone."""
+    rod, order = turned((0, 0, 90)), ("/base", "/rod")
+    (x, y, turn) = joint_of(read_stage(freer(order, LOCKED, rod, (0.5, 0.2, 0))), "/free").dofs
+    assert (x.position, y.position, turn.position) == pytest.approx((0.2, 0.1, math.pi / 2))
+    assert not warnings_of(freer(order, LOCKED, rod, (0.5, 0.2, 0)))
+    state = "float state:transY:physics:position = 0.3"
+    stage = freer(order, LOCKED, rod, (0.5, 0.2, 0), state, ("PhysicsJointStateAPI:transY",))
+    assert joint_of(read_stage(stage), "/free").dofs[1].position == pytest.approx(0.3)
+    text = "is 200 mm from the authored poses of the bodies; the joint state is used"
+    assert warnings_of(stage) == [f"/free.state:transY:physics:position: {text}"]
+    (text,) = warnings_of(freer(order, LOCKED, rod, (0.5, 0.2, 0.4)))
+    assert text.startswith("/free: the authored poses of its bodies are 400 mm and 0 degrees off the axes it leaves")
+
+
+@pytest.mark.parametrize("locked", [set(), LOCKED, {"rotZ"}], ids=["all", "planar", "two rotations"])
+@pytest.mark.parametrize("order", [("/base", "/rod"), ("/rod", "/base")])
+def test_velocities_of_translations_and_rotations(order, locked):
+    """A body that moves as rates of all axes say has these rates at the start."""
+    angles, place = ((0, 0, 40), (0.5, 0.2, 0.0)) if locked == LOCKED else ((30, -40, 0), (0.5, 0.2, 0.7))
+    center = (0.0, 0.3, 0.0)
+    content = f"point3f physics:centerOfMass = {center}\n" + turned(angles)
+    free = joint_of(read_stage(freer(order, locked, content, place)), "/free")
+    rates = np.array([0.7, -0.4, 1.1, 0.3, -0.9, 0.5])[: len(free.dofs)]
+    coordinates = coordinates_of(free, [dof.position for dof in free.dofs])
+    R_FM, p_FM = displacement(free, coordinates)
+    linear, angular = (R_FM @ part for part in np.split(subspace(free, coordinates) @ rates, 2))
+    arm = np.array(place) + R_FM @ center - (np.array(free.parent_frame.position) + p_FM)
+    linear += np.cross(angular, arm)
+    content += "".join(
+        f"\nvector3f physics:{name} = {tuple(map(float, value))}"
+        for name, value in (("velocity", linear), ("angularVelocity", np.degrees(angular)))
+    )
+    stage = freer(order, locked, content, place)
+    assert not warnings_of(stage)
+    assert [dof.velocity for dof in joint_of(read_stage(stage), "/free").dofs] == pytest.approx(rates, abs=1e-5)
 
 
 def test_joint_state_velocity():

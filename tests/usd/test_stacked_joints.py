@@ -46,6 +46,7 @@ def test_a_stack_is_a_chain(stage):
         ("/World/turn", 2, 0),
     ]
     assert tree.bodies == {"/World/rod": 0}
+    assert scene.link_names == ("/World/rod",)
     text = (
         "/World/rod: is carried by 3 joints that stack, each moving what the one before it carries: /World/x, /World/z"
     )
@@ -162,4 +163,4 @@ def test_a_carriage_must_carry():
     bare = replace(tree.links[0], mass=0.0, inertia=(0.0,) * 6)
     broken = Articulation(path=tree.path, links=(bare, *tree.links[1:]), joints=tree.joints)
     rules = [finding.rule for finding in findings(replace(scene, articulations=(broken,)))]
-    assert rules == ["mass", "inertia"]
+    assert rules == ["mass", "inertia", "names"]

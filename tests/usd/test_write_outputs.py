@@ -1,6 +1,7 @@
 """A run layer carries what the run measured, in the units that our schemas state, and can be read at any time code."""
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,3 +211,28 @@ def test_a_run_layer_is_read_in_silence(mechanism, tmp_path):
         path, _, instance = name.partition(":")
         attribute = stage.GetAttributeAtPath(f"{path}.warpArtic:{f'tendon:{instance}:' if instance else ''}length")
         assert attribute.GetNumTimeSamples() == 2
+
+
+CORD = "/World/corded/knuckle.warpArtic:tendon:cord:", "/World/corded/cord.warpArtic:"
+"""How the outputs of a tendon begin, where it is applied to joints, and where it is a prim."""
+
+
+def test_outputs_are_the_same_in_all_dialects(tmp_path):
+    """Between frames each reads in every bit alike; those of a tendon are where its dialect has the tendon."""
+    found = {}
+    for dialect in ("warp_artic", "mujoco", "physx"):
+        source = Path(__file__).parents[2] / "samples" / "scenes" / "four_dialects" / f"{dialect}.usda"
+        recording = Simulation(read_stage(source)).record(steps=50, forces=True)
+        stage = baked(source, recording, tmp_path)
+        attributes = [one for prim in stage.Traverse() for one in prim.GetAttributes()]
+        found[dialect] = {
+            str(one.GetPath()).replace(*CORD): one.Get(2.6)
+            for one in attributes
+            if one.GetName().startswith("warpArtic:") and one.GetNumTimeSamples() > 1
+        }
+    ours = found.pop("warp_artic")
+    assert {path.rpartition(":")[2] for path in ours} == {
+        *("position", "velocity", "effort", "mimicError", "length", "speed", "force"),
+        *("incomingJointForce", "incomingJointTorque"),
+    }
+    assert all(other == ours for other in found.values())

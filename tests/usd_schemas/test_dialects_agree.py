@@ -8,7 +8,7 @@ and units of the stage is a float: hence halves and quarters here, and MuJoCo's 
 import numpy as np
 import pytest
 
-from tests.usd.authoring import SI, SMALL_UNITS, errors_of, schemas
+from tests.usd.authoring import SI, SMALL_UNITS, errors_of, schemas, warnings_of
 from tests.usd_schemas.mechanisms import prim
 from tests.usd_schemas.source import DEGREE
 from tests.usd_schemas.test_same_mechanism import assert_moves_as, assert_same, compared, run, stage
@@ -327,6 +327,39 @@ def test_dialects_agree(feature):
             assert_moves_as(first, other)
     bare, with_it = (authored(SI, **parts) for parts in ({}, FEATURES[feature]["ours"]))
     assert np.abs(run(bare).joint_position - run(with_it).joint_position).max() > 1e-3
+
+
+IN_ALL = ("time step", "drive", "armature", "hard mimic joint", "fixed tendon")
+DIALECTS = ("ours", "physx", "physx old", "newton", "mjc")
+LIKE = {"physx old": "physx"}
+"""Whose words a dialect has where it has none of its own."""
+
+
+def mechanism(dialect: str, header: str, features: tuple[str, ...]):
+    """The common mechanism with several features at once, each in the words of a dialect."""
+    scene, more, joints = "", "", {}
+    for feature in features:
+        spoken = FEATURES[feature]
+        parts = spoken.get(dialect) or spoken[LIKE[dialect]]
+        scene, more = scene + parts.get("scene", ""), more + parts.get("more", "")
+        for name, (applied, content) in parts.get("joints", {}).items():
+            before = joints.get(name, ((), ""))
+            joints[name] = (tuple(dict.fromkeys(before[0] + applied)), f"{before[1]}\n{content}")
+    return authored(header, scene, joints, more=more)
+
+
+@pytest.mark.parametrize("header", [SI, SMALL_UNITS])
+def test_one_mechanism_in_five_dialects(header):
+    """A servo, its rotor, a mimic joint and a tendon, together; Newton has no word for the tendon."""
+    with_tendon = [mechanism(one, header, IN_ALL) for one in DIALECTS if one != "newton"]
+    without = [mechanism(one, header, IN_ALL[:-1]) for one in DIALECTS]
+    for first, *others in (with_tendon, without):
+        assert errors_of(first) == warnings_of(first) == []
+        for other in others:
+            assert errors_of(other) == []
+            assert_same(first, other)
+            assert_moves_as(first, other)
+    assert np.abs(run(with_tendon[0]).joint_position - run(without[0]).joint_position).max() > 1e-3
 
 
 def test_a_decimal_in_degrees_is_rounded_once_or_twice():

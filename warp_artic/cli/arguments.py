@@ -44,8 +44,8 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_stage(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    parser.add_argument("stage", metavar="STAGE", nargs=nargs, help="a USD file")
+def _add_stage(parser: argparse.ArgumentParser, nargs: str | None = None, metavar: str = "STAGE") -> None:
+    parser.add_argument("stage", metavar=metavar, nargs=nargs, help="a USD file")
     parser.add_argument(
         "--dialects",
         type=lambda text: tuple(text.split(",")),
@@ -121,10 +121,11 @@ def _add_convert(commands) -> None:
     parser = commands.add_parser(
         "convert",
         help="rewrite tendons, mimic joints and motors of other schemas as ours",
-        description="Write a copy of a stage with tendons, mimic joints, motors, friction and soft limits of other "
-        "schemas rewritten as ours, and say what was rewritten and what was left. The stage itself is never edited.",
+        description="Write a copy of a stage with scene settings, tendons, mimic joints, motors, friction and soft "
+        "limits of other schemas rewritten as ours, and say what was rewritten and what was left. The stage itself is "
+        "never edited.",
     )
-    parser.add_argument("stage", metavar="IN", help="a USD file")
+    _add_stage(parser, metavar="IN")
     parser.add_argument(
         "output", metavar="OUT", help="the copy: .usd, .usda or .usdc; what IN refers to stays in place"
     )

@@ -10,7 +10,8 @@ from importlib import import_module
 from warp_artic.cli.table import show, width
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.rules import RULES, Rule
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, StageError
+from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import check_stage
 
 
@@ -21,7 +22,12 @@ def run(arguments) -> int:
         return 0
     if arguments.stage is None:
         raise SettingsError("one of STAGE and --rules is required (see warp-artic check --help)")
-    diagnostics = check_stage(arguments.stage, dialects=arguments.dialects)
+    try:
+        diagnostics = check_stage(open_stage(arguments.stage), dialects=arguments.dialects)
+    except StageError as error:
+        if not arguments.json:
+            raise
+        diagnostics = [Diagnostic(Severity.ERROR, "stage-unreadable", "/", str(error))]  # programs always get a list
     items = [as_json(item) for item in diagnostics]
     failed = any(item.severity is Severity.ERROR for item in diagnostics)
     if not arguments.dynamics:

@@ -12,7 +12,7 @@ from warp_artic.usd.convert_stage import convert_stage
 
 def run(arguments) -> int:
     """Convert a stage and print the report."""
-    conversion = convert_stage(arguments.stage, arguments.output)
+    conversion = convert_stage(arguments.stage, arguments.output, dialects=arguments.dialects)
     if arguments.json:
         report = {name: [asdict(one) for one in getattr(conversion, name)] for name in ("rewritten", "left")}
         print(json.dumps(report, indent=1))

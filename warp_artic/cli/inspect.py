@@ -120,7 +120,7 @@ def _totals(trees: Iterable[Articulation]) -> dict:
     dofs = [dof for tree in trees for dof in tree.dofs]
     return {
         "articulations": len(trees),
-        "links": sum(len(tree.links) for tree in trees),
+        "links": sum(len(tree.bodies) for tree in trees),
         "mass": sum(link.mass for tree in trees for link in tree.links),
         "joints": sum(len(tree.joints) for tree in trees),
         "dofs": len(dofs),
@@ -209,9 +209,12 @@ def _joint(joint: Joint, tree: Articulation, inspection: Inspection) -> dict:
 
 def _kind(joint: Joint) -> str:
     """What a joint with these dofs is called."""
-    if len(joint.dofs) == 1:
-        return "prismatic" if joint.dofs[0].axis.is_linear else "revolute"
-    return ("fixed", "", "two rotations", "spherical")[len(joint.dofs)]
+    slides = sum(dof.axis.is_linear for dof in joint.dofs)
+    turns = len(joint.dofs) - slides
+    if len(joint.dofs) < 2 or not slides:
+        return "prismatic" if slides else ("fixed", "revolute", "two rotations", "spherical")[turns]
+    found = ("", "translation", "two translations", "three translations")[slides]
+    return found + ("", ", rotation", ", two rotations", ", three rotations")[turns]
 
 
 def _dof(dof: Dof, inspection: Inspection) -> dict:

@@ -44,9 +44,9 @@ class Dof:
     """Joint path, with `:rotX` ... `:transZ` appended when the joint has several dofs."""
     axis: Axis
     position: float = 0.0
-    """Position at the start [m or rad]; of a multi-dof joint the component of the rotation vector."""
+    """Position at the start [m or rad]; of one of several rotations the component of the rotation vector."""
     velocity: float = 0.0
-    """Velocity at the start [m/s or rad/s]; of a multi-dof joint the component in the child-side joint frame."""
+    """Velocity at the start [m/s or rad/s]; of one of several rotations the component in the child-side joint frame."""
     armature: float = 0.0
     """Joint-space inertia [kg or kg m^2]."""
     drive: Drive | None = None
@@ -60,8 +60,9 @@ class Dof:
 class Joint:
     """A joint from a parent link (or the world) to a child link.
 
-    With no dof it is fixed, with one it is revolute or prismatic, with two or three it is rotational and its position
-    is the rotation vector of the relative rotation, of which the components without a dof are zero.
+    With no dof it is fixed, with one it is revolute or prismatic. The position of two or three rotational dofs is the
+    rotation vector of the relative rotation, of which the components without a dof are zero. Of translations beside
+    other dofs the positions are where the origin of the second frame is in the first one.
     """
 
     path: str

@@ -25,6 +25,13 @@ class Rule:
 
 _OF_A_STAGE = (
     Rule(
+        "stage-unreadable",
+        ERROR,
+        "There is no stage at the path.",
+        "A .usd, .usda, .usdc or .usdz file with content that USD can read.",
+        "Correct the path, or the file at the place that is named.",
+    ),
+    Rule(
         "stage-units",
         ERROR,
         "The stage has a unit of length or mass with which nothing can be measured.",
@@ -416,10 +423,10 @@ _OF_JOINTS = (
     ),
     Rule(
         "free-axes",
-        ERROR,
-        "A joint has free axes that a joint of a tree cannot have.",
-        "One translation, or up to three rotations.",
-        "Lock the other axes with PhysicsLimitAPI (low above high), or chain joints with links between them.",
+        ERROR_OR_WARNING,
+        "A joint leaves axes free for which limits are authored, but not applied, or has them twice or out of order.",
+        "Any axes, each once, in the order transX, transY, transZ, rotX, rotY, rotZ; limits with PhysicsLimitAPI.",
+        "Apply PhysicsLimitAPI for each axis with a limit (low above high locks it), or remove the limits.",
     ),
     Rule(
         "limit-inverted",
@@ -452,7 +459,7 @@ _OF_JOINTS = (
     Rule(
         "limit-soft",
         ERROR_OR_WARNING,
-        "Compliance or restitution of a limit cannot be, or has no effect where the joint has several dofs or both.",
+        "Compliance or restitution of a limit cannot be, or has no effect beside several rotations or the other.",
         "Stiffness and damping of zero or more, restitution from 0 to 1, and not both kinds.",
         "Correct the value, or remove restitution or compliance.",
     ),

@@ -24,7 +24,7 @@ class Scene:
     precision: str | None = None
     """Authored name of the precision, if any."""
     link_names: tuple[str, ...] = ()
-    """Paths of all links, depth first as composed on the stage."""
+    """Paths of all links but carriages, depth first as composed on the stage."""
     dof_names: tuple[str, ...] = ()
     """Names of all dofs, depth first by joint path as composed on the stage."""
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -32,7 +32,7 @@ class Scene:
 
     def __post_init__(self):
         if not self.link_names:
-            names = tuple(link.path for tree in self.articulations for link in tree.links)
+            names = tuple(link.path for tree in self.articulations for link in tree.links if not link.is_carriage)
             object.__setattr__(self, "link_names", names)
         if not self.dof_names:
             names = tuple(dof.name for tree in self.articulations for dof in tree.dofs)

@@ -34,5 +34,5 @@ def displacement(joint: Joint) -> Pose:
     shift, turn = np.zeros(3), np.zeros(3)
     for dof in joint.dofs:
         (shift if dof.axis.is_linear else turn)[dof.axis.index] = dof.position
-    sign = -1.0 if joint.reversed else 1.0
-    return Pose(tuple(sign * shift), quaternion_from_rotation_vector(sign * turn))
+    X_01 = Pose(tuple(shift), quaternion_from_rotation_vector(turn))
+    return X_01.inverse() if joint.reversed else X_01

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.carriages import with_carriages
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.pose import Pose
 from warp_artic.description.start_pose import displacement, start_poses
@@ -42,10 +43,11 @@ def mass_matrix(articulation: Articulation, root: Pose | None = None) -> np.ndar
 
     The root link is as it starts, or at another pose.
     """
+    articulation = with_carriages(articulation)
     poses, inbound = start_poses(articulation, root), articulation.inbound
     roots = 6 if articulation.is_floating else 0
     ends = np.cumsum([roots, *(len(joint.dofs) for joint in articulation.joints)])
-    starts = {joint.path: start for joint, start in zip(articulation.joints, ends)}
+    starts = {joint.child: start for joint, start in zip(articulation.joints, ends)}
     M = np.diag([*np.zeros(roots), *(dof.armature for dof in articulation.dofs)])
     for index, link in enumerate(articulation.links):
         center = np.asarray(poses[index].apply(link.center_of_mass))
@@ -57,7 +59,7 @@ def mass_matrix(articulation: Articulation, root: Pose | None = None) -> np.ndar
                 J[:, :6] = _at(center - np.asarray(poses[at].position), np.eye(6))
                 break
             X_WM = poses[at] @ joint.child_frame
-            start = starts[joint.path]
+            start = starts[at]
             J[:, start : start + len(joint.dofs)] = _at(center - np.asarray(X_WM.position), _axes(joint, X_WM))
             at = joint.parent
         xx, xy, xz, yy, yz, zz = link.inertia

@@ -11,7 +11,7 @@ import numpy as np
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
-from warp_artic.description.joint import WORLD, Dof, Joint
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
@@ -77,8 +77,9 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
         yield _error("tree", articulation.path, "the articulation has no link, must have at least one")
         return
     carrying = {joint.child for joint in articulation.joints} & {joint.parent for joint in articulation.joints}
+    last = max((number for number, link in enumerate(articulation.links) if not link.is_carriage), default=0)
     for number, link in enumerate(articulation.links):
-        yield from _link(link, number in carrying)
+        yield from _link(link, number > last and number in carrying)
     for joint in articulation.joints:
         yield from _joint(joint)
     yield from _tree(articulation)
@@ -90,7 +91,7 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
 
 
 def _link(link: Link, carries: bool) -> Iterator[Diagnostic]:
-    """The rules of a link; one that is carried by a joint and carries another may be a carriage."""
+    """The rules of a link; one behind all bodies that is carried by a joint and carries another may be a carriage."""
     if not (carries and link.is_carriage):
         if not (0.0 < link.mass < math.inf):
             yield _error("mass", link.path, f"mass {link.mass:g} kg must be positive and finite")
@@ -123,13 +124,12 @@ def _joint(joint: Joint) -> Iterator[Diagnostic]:
     yield from _pose(joint.path, "parent frame", joint.parent_frame)
     yield from _pose(joint.path, "child frame", joint.child_frame)
     axes = [dof.axis for dof in joint.dofs]
-    linear = sum(axis.is_linear for axis in axes)
-    if len(set(axes)) < len(axes) or linear > 1 or (linear and len(axes) > 1):
+    if axes != [axis for axis in Axis if axis in axes]:
         free = ", ".join(axis.value for axis in axes)
-        text = f"free axes {free}: one translation or up to three different rotations are allowed"
+        text = f"free axes {free}: each may be there once, in the order {', '.join(axis.value for axis in Axis)}"
         yield _error("free-axes", joint.path, text)
     if joint.cone_limit is not None:
-        if len(axes) != 3 or linear:
+        if len(axes) != 3 or any(axis.is_linear for axis in axes):
             yield _error("cone-limit", joint.path, "a cone limit needs three rotational dofs")
         for angle in (joint.cone_limit.angle_1, joint.cone_limit.angle_2):
             if not angle > 0.0:
@@ -214,7 +214,7 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
 
 
 def _names(scene: Scene) -> Iterator[Diagnostic]:
-    links = [link.path for tree in scene.articulations for link in tree.links]
+    links = [link.path for tree in scene.articulations for link in tree.links if not link.is_carriage]
     dofs = [dof.name for tree in scene.articulations for dof in tree.dofs]
     for kind, own, listed in (("link", links, scene.link_names), ("dof", dofs, scene.dof_names)):
         for name, times in Counter(own).items():

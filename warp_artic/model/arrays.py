@@ -59,6 +59,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         bouncing_limits: int
         link_limits: int
         load_friction: int
+        free_motion: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
         link_joint: wp.array(dtype=int)
@@ -164,6 +165,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         clock: wp.array2d(dtype=T)
         started: wp.array2d(dtype=T)
         smooth_acceleration: wp.array2d(dtype=T)
+        acceleration_change: wp.array2d(dtype=T)
+        smoothness: wp.array2d(dtype=T)
 
     @wp.struct
     class Control:
@@ -200,6 +203,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         v_free: wp.array2d(dtype=T)
         v_next: wp.array2d(dtype=T)
         v_middle: wp.array2d(dtype=T)
+        recalled: wp.array2d(dtype=T)
         effort: wp.array2d(dtype=T)
         vdot: wp.array2d(dtype=T)
         rest_vdot: wp.array2d(dtype=T)
@@ -289,6 +293,9 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         joint_mimic_force: wp.array2d(dtype=T)
         mimic_force: wp.array2d(dtype=T)
         link_incoming_joint_force: wp.array2d(dtype=T)
+        joint_acceleration: wp.array2d(dtype=T)
+        root_acceleration: wp.array2d(dtype=T)
+        link_acceleration: wp.array2d(dtype=T)
 
     return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work, Report=Report, Forces=Forces)
 

@@ -70,6 +70,24 @@ JOINT_FORCES = (
 )
 """Outputs of a step that reports forces, with a row for each dof of a joint."""
 
+LINK_STEP_OUTPUTS = ("link_incoming_joint_force", "link_acceleration")
+"""Such outputs with six rows for each link."""
+
+STEP_OUTPUTS = (*JOINT_FORCES, "mimic_force", "joint_acceleration", "root_acceleration", *LINK_STEP_OUTPUTS)
+"""All of them."""
+
+
+SWITCHES = {
+    "drive_max_velocity": "drive_envelopes",
+    "drive_velocity_gradient": "drive_envelopes",
+    "drive_velocity_resistance": "drive_envelopes",
+    "friction_coefficient": "load_friction",
+    "link_linear_damping": "link_damping",
+    "link_angular_damping": "link_damping",
+    "mimic_natural_frequency": "compliant_mimics",
+}
+"""Parameters that are left out of steps where no tree of a group has them, and what says so."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -90,6 +108,13 @@ class Group:
     """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels."""
     workers: int
 
+    def field(self, name: str) -> Field:
+        """The field of a name, be it state, control, output or parameter."""
+        for fields in (self.state, self.control, self.outputs, self.parameters):
+            if name in fields:
+                return fields[name]
+        raise KeyError(name)
+
     def expand_parameter(self, name: str) -> bool:
         """Give a parameter a value for each environment; says whether it was shared before."""
         field = self.parameters[name]
@@ -97,8 +122,8 @@ class Group:
             return False
         self.parameters[name] = field.expanded()
         setattr(self.arrays.model, name, self.parameters[name].numbers)
-        if name == "mimic_natural_frequency":
-            self.arrays.model.compliant_mimics = 1
+        if name in SWITCHES:
+            setattr(self.arrays.model, SWITCHES[name], 1)
         return True
 
     def make_room_for_forces(self) -> bool:
@@ -108,7 +133,10 @@ class Group:
         tree, columns = self.tree, self.columns
         fields = {name: Field.zeros(tree.dof_count - tree.root_dofs, columns) for name in JOINT_FORCES}
         fields["mimic_force"] = Field.zeros(tree.count(Family.MIMIC), columns)
-        fields["link_incoming_joint_force"] = Field.zeros(6 * tree.link_count, columns)
+        fields["joint_acceleration"] = Field.zeros(tree.dof_count - tree.root_dofs, columns)
+        fields["root_acceleration"] = Field.zeros(tree.root_dofs, columns)
+        for name in LINK_STEP_OUTPUTS:
+            fields[name] = Field.zeros(6 * tree.link_count, columns)
         _field_struct(self.arrays.forces, fields)
         self.outputs.update(fields, tendon_mobility=Field.zeros(tree.tendon_count, columns))
         return True
@@ -189,6 +217,7 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         else:
             poses.append([])
             velocities.append([])
+    dofs = len(poses[0][:6]) + len(articulations[0].dofs)
     return {
         "joint_position": np.array([[dof.position for dof in tree.dofs] for tree in articulations]),
         "joint_velocity": np.array([[dof.velocity for dof in tree.dofs] for tree in articulations]),
@@ -197,7 +226,9 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         "failure": np.zeros((len(articulations), 2)),
         "clock": np.zeros((len(articulations), 1)),
         "started": np.zeros((len(articulations), 1)),
-        "smooth_acceleration": np.zeros((len(articulations), len(poses[0][:6]) + len(articulations[0].dofs))),
+        "smooth_acceleration": np.zeros((len(articulations), dofs)),
+        "acceleration_change": np.zeros((len(articulations), 2 * dofs)),
+        "smoothness": np.zeros((len(articulations), 2)),
     }
 
 
@@ -249,6 +280,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)
+    struct.free_motion = int(tree.moves_freely)
     struct.link_limits = sum(tree.count(family) for family in ON_A_LINK)
     struct.bouncing_limits = tree.count(Family.BOUNCING_LIMIT)
     terms, slots, slot_count = _row_tables(tree, dense_rows)
@@ -371,7 +403,8 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
         "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links,
         "drag_force": 3 * links, "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs,
-        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "vdot": dofs, "rest_vdot": dofs,
+        "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "recalled": 3 * dofs,
+        "vdot": dofs, "rest_vdot": dofs,
         "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "load": dofs, "drive_bias": dofs,
         "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,

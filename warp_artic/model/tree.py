@@ -11,6 +11,9 @@ from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.model.families import Family
 from warp_artic.model.kinds import JointKind
 
+ACTING = frozenset((Family.FRICTION, Family.FIXED_TENDON, Family.SPATIAL_TENDON, Family.MIMIC))
+"""Families that act all the time, beside drives."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -80,6 +83,10 @@ class Tree:
     has_drive_envelopes: bool
     has_link_damping: bool
     has_load_friction: bool
+    moves_freely: bool
+    """Whether no spring, damper, friction, tendon or mimic joint acts as long as limits are kept."""
+    body_count: int
+    """Number of links that are no carriages; these come first."""
 
     @property
     def link_count(self) -> int:
@@ -152,16 +159,17 @@ def tree_of(articulation: Articulation) -> Tree:
         linear += [dof.axis.is_linear for dof in joint.dofs]
         axis += [(dof.axis.index - turn) % 3 for dof in joint.dofs]
     routes = _routes(articulation)
+    rows = _rows(articulation, root_dofs, first_of, routes)
     return Tree(
         routes=routes,
         order=_parents_first(inbound, count),
         parent=tuple(count if joint is None or joint.parent == WORLD else joint.parent for joint in inbound),
         kind=tuple(_kind(joint) for joint in inbound),
-        first_dof=tuple(0 if joint is None else first_of[joint.path] for joint in inbound),
+        first_dof=tuple(0 if joint is None else first_of[joint.child] for joint in inbound),
         dof_counts=tuple(6 if joint is None else len(joint.dofs) for joint in inbound),
         dof_is_linear=tuple(linear),
         dof_axis=tuple(axis),
-        rows=_rows(articulation, root_dofs, first_of, routes),
+        rows=rows,
         has_acceleration_drives=any(
             dof.drive is not None and dof.drive.kind is DriveKind.ACCELERATION for dof in articulation.dofs
         ),
@@ -169,13 +177,16 @@ def tree_of(articulation: Articulation) -> Tree:
         has_drive_envelopes=any(dof.drive is not None and dof.drive.has_envelope for dof in articulation.dofs),
         has_link_damping=any(link.linear_damping > 0 or link.angular_damping > 0 for link in articulation.links),
         has_load_friction=any(dof.friction is not None and dof.friction.coefficient > 0 for dof in articulation.dofs),
+        moves_freely=not any(map(_is_held, articulation.dofs)) and ACTING.isdisjoint(row.family for row in rows),
+        body_count=len(articulation.bodies),
     )
 
 
-def _first_dofs(articulation: Articulation, root_dofs: int) -> dict[str, int]:
+def _first_dofs(articulation: Articulation, root_dofs: int) -> dict[int, int]:
+    """The first dof of each link with a joint."""
     first_of, start = {}, root_dofs
     for joint in articulation.joints:
-        first_of[joint.path] = start
+        first_of[joint.child] = start
         start += len(joint.dofs)
     return first_of
 
@@ -203,10 +214,10 @@ def _kind(joint: Joint | None) -> JointKind:
     return JointKind.SWING if len(joint.dofs) == 2 else JointKind.SPHERICAL
 
 
-def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int], routes: Routes) -> tuple[Row, ...]:
+def _rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int], routes: Routes) -> tuple[Row, ...]:
     rows, cones = [], 0
     for joint in articulation.joints:
-        first = first_of[joint.path]
+        first = first_of[joint.child]
         whole = tuple(range(first, first + len(joint.dofs)))
         for k, dof in enumerate(joint.dofs):
             single = (first + k,)
@@ -235,7 +246,7 @@ def _rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int], 
     return tuple(sorted(rows, key=lambda row: row.family))
 
 
-def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: dict[str, int]) -> list[Row]:
+def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int]) -> list[Row]:
     """The velocity limits of links that move, each on the dofs from its link to the root, in this order."""
     rows = []
     for index, link in enumerate(articulation.links):
@@ -247,19 +258,19 @@ def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: di
     return rows
 
 
-def _dofs_inward(articulation, root_dofs: int, first_of: dict[str, int], link: int) -> tuple[int, ...]:
+def _dofs_inward(articulation, root_dofs: int, first_of: dict[int, int], link: int) -> tuple[int, ...]:
     """The dofs that move a link, its own first."""
     inbound, found = articulation.inbound, []
     while link != WORLD:
         joint = inbound[link]
         if joint is None:
             return (*found, *range(root_dofs))
-        found += range(first_of[joint.path], first_of[joint.path] + len(joint.dofs))
+        found += range(first_of[joint.child], first_of[joint.child] + len(joint.dofs))
         link = joint.parent
     return tuple(found)
 
 
-def _dofs_towards_root(articulation, root_dofs: int, first_of: dict[str, int], links) -> tuple[int, ...]:
+def _dofs_towards_root(articulation, root_dofs: int, first_of: dict[int, int], links) -> tuple[int, ...]:
     """The dofs that move any of some links, in order."""
     return tuple(sorted({dof for link in links for dof in _dofs_inward(articulation, root_dofs, first_of, link)}))
 
@@ -301,6 +312,13 @@ def _single_families(dof: Dof) -> list[Family]:
     if math.isfinite(dof.velocity_limit):
         families.append(Family.VELOCITY_LIMIT)
     return families
+
+
+def _is_held(dof: Dof) -> bool:
+    """Whether a spring or a damper is folded into the factors."""
+    drive, friction = dof.drive, dof.friction
+    drives = drive is not None and max(drive.stiffness, drive.damping) > 0
+    return drives or (friction is not None and friction.viscous > 0)
 
 
 def _leaves_the_factors(drive: Drive) -> bool:

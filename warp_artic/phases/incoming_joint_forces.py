@@ -32,6 +32,7 @@ from warp_artic.model.arrays import (
 )
 from warp_artic.model.families import LINK_SPEED, LINK_SPIN
 from warp_artic.model.kinds import FLOATING
+from warp_artic.phases.step_accelerations import report_accelerations
 from warp_artic.phases.transmitted_forces import load_links, transmit_loads
 
 
@@ -49,14 +50,19 @@ def report_incoming_forces(
     substeps: int,
     in_world: int,
 ):
-    """Write the forces of a step, or add those of a further substep of length h; zero where an environment stops."""
+    """Write the forces and the accelerations of a step, or add those of a further substep of length h.
+
+    They are zero where an environment stops.
+    """
     one = real(1.0, h)
     zero = one - one
     weight = one / real(float(substeps), h)
     moves = where_positive(state.failure[0, column], zero, one)
     for dof in range(model.dof_count):
         work.u[dof, slot] = (work.v_next[dof, slot] - work.v[dof, slot]) / h
-    load_links(model, control, work, load_vec3(model.gravity, 0, column), work.u, column, slot)
+    g = load_vec3(model.gravity, 0, column)
+    load_links(model, control, work, g, work.u, column, slot)
+    report_accelerations(model, work, forces, g, column, slot, substep, weight, moves)
     if model.link_limits > 0:
         take_clamps_off(model, work, column, slot, h)
     transmit_loads(model, work, slot)

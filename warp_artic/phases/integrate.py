@@ -104,7 +104,7 @@ def move_joints(
     with_v: int,
     with_next: int,
 ):
-    """Write positions after a step with v and v+, one with v+ alone, half a step with v alone, or none with neither."""
+    """Write positions after a step with v and v+, one with v+ alone, or none with neither."""
     for link in range(model.link_count):
         kind = model.link_joint[link]
         dof = model.link_dof[link]
@@ -112,7 +112,7 @@ def move_joints(
         after = h
         if with_v == 1:
             after = h * real(0.5, h)
-            if with_next == 1 and model.link_dofs[link] > 0:
+            if model.link_dofs[link] > 0:
                 after = h * joint_share(model, work, dof, model.link_dofs[link], slot)
         before = h - after
         if kind == REVOLUTE or kind == PRISMATIC:
@@ -189,12 +189,18 @@ def turn_late(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot:
 
 
 @wp.func
-def turn_rates(model: ModelArrays, work: WorkArrays, rates: Array, column: int, slot: int, h: Real):
-    """Give rates that belong to the pose a step before in the axes M has now: exp(- h v) of them, in ball joints."""
+def turn_rates(model: ModelArrays, work: WorkArrays, rates: Array, count: int, column: int, slot: int, h: Real):
+    """Give `count` tables of rates, which belong to the pose a step before, in the axes M has now.
+
+    That is exp(- h v) of them, in ball joints.
+    """
     for link in range(model.link_count):
         if model.link_joint[link] == SPHERICAL:
             dof = model.link_dof[link]
             v = signed_triple(model, work.v, dof, dof, 3, column, slot)
             x, w = quaternion_exp(v * neg(h))
-            turned = quaternion_matrix(x, w) * signed_triple(model, rates, dof, dof, 3, column, slot)
-            set_triple(model, rates, dof, dof, 3, column, slot, turned)
+            R = quaternion_matrix(x, w)
+            for table in range(count):
+                row = table * model.dof_count + dof
+                turned = R * signed_triple(model, rates, row, dof, 3, column, slot)
+                set_triple(model, rates, row, dof, 3, column, slot, turned)

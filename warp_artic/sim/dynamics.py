@@ -123,7 +123,8 @@ class Dynamics:
         Raises:
             SettingsError: The shape of `wrench` is another, or an entry is not finite.
         """
-        wrench = self._given("wrench", wrench, (self._member.group.tree.link_count, 6))
+        tree = self._member.group.tree
+        wrench = self._given("wrench", wrench, (tree.body_count, 6), rows=6 * tree.link_count)
         return self._efforts(out, self._zero(), self._control(wrench), 0, 0)
 
     def joint_force(self, joint_acceleration, *, out: wp.array | None = None) -> wp.array:
@@ -161,11 +162,10 @@ class Dynamics:
         """
         tree = self._member.group.tree
         held = sum(parent == tree.link_count and not dofs for parent, dofs in zip(tree.parent, tree.dof_counts))
-        rows = 6 * (tree.link_count - held)
-        field = self._field(out, rows * self._size)
+        field = self._field(out, 6 * (tree.link_count - held) * self._size)
         vectors = self._scratch("vectors", 3 * (self._size + 2 * tree.link_count))
         self._launch("jacobian", None, self._movers, vectors.numbers, field.numbers)
-        return self._returned(out, field, rows, self._size)
+        return self._returned(out, field, 6 * (tree.body_count - held), self._size)
 
     def center_of_mass(self, *, out: wp.array | None = None) -> wp.array:
         """Of all links, world [m], shape (E, 3)."""
@@ -235,18 +235,21 @@ class Dynamics:
         found.warp_artic_field = field
         return found
 
-    def _given(self, name: str, values, shape: tuple[int, ...]) -> Field:
-        """An argument of shape `shape`, or with environments before, as a field whose rows are those of the shape."""
+    def _given(self, name: str, values, shape: tuple[int, ...], rows: int = 0) -> Field:
+        """An argument of shape `shape`, or with environments before, as a field with its rows first.
+
+        There are at least `rows` rows; those that are not given are zero.
+        """
         group = self._member.group
-        if self._is_own(values) and values.shape == (group.environments, *shape):
+        if not rows and self._is_own(values) and values.shape == (group.environments, *shape):
             return values.warp_artic_field
-        field = self._scratch(f"{name} {shape}", int(np.prod(shape)))
+        field = self._scratch(f"{name} {shape}", max(rows, int(np.prod(shape))))
         values = values.numpy() if isinstance(values, wp.array) else values
         table = checked(name, values, (group.environments, *shape)).reshape(group.environments, -1)
         if table.size:
             dtype = wp.dtype_to_numpy(group.columns.numbers.scalar)
-            rows = wp.array(np.ascontiguousarray(table.T, dtype), device=group.columns.device)
-            wp.copy(field.view(self._member.first_column, group.environments), rows)
+            given = wp.array(np.ascontiguousarray(table.T, dtype), device=group.columns.device)
+            wp.copy(field.view(self._member.first_column, group.environments)[: table.shape[1]], given)
         return field
 
     def _is_own(self, values) -> bool:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import numpy as np
 import warp as wp
 
-from warp_artic.model.group import JOINT_FORCES
+from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS
 from warp_artic.sim.recording import Recording
 
 SCALARS = (
@@ -20,7 +20,7 @@ SCALARS = (
     "mimic_error",
 )
 """Arrays that are read at each record, with a row for each dof, tendon or mimic joint."""
-STEP_FORCES = (*JOINT_FORCES, "mimic_force")
+STEP_SCALARS = (*JOINT_FORCES, "mimic_force", "joint_acceleration")
 """Such arrays of a recording with forces, of the last step before a record."""
 LINKS = ("link_pose", "link_velocity", "energy")
 """Arrays that are read at each record, with several rows for each link or articulation."""
@@ -43,11 +43,11 @@ class Recorder:
         self._link_pose = np.zeros((records, E, L, 7), dtype)
         self._link_velocity = np.zeros((records, E, L, 6), dtype)
         self._energy = np.zeros((records, E, 2), dtype)
-        self._incoming = np.zeros((records, E, L, 6), dtype) if forces else None
+        self._link_forces = {name: np.zeros((records, E, L, 6), dtype) for name in LINK_STEP_OUTPUTS if forces}
         counts = {kind: len(getattr(simulation, f"{kind}_names")) for kind in ROWS}
-        names = (*SCALARS, *STEP_FORCES, "tendon_mobility") if forces else SCALARS
+        names = (*SCALARS, *STEP_SCALARS, "tendon_mobility") if forces else SCALARS
         self._scalars = {name: np.zeros((records, E, counts[_kind(name)]), dtype) for name in names}
-        links = (*LINKS, "link_incoming_joint_force") if forces else LINKS
+        links = (*LINKS, *self._link_forces)
         self._groups = [_GroupReader(simulation, group, names, links) for group in simulation._groups]
         self._count = 0
 
@@ -61,18 +61,19 @@ class Recorder:
         for group in self._groups:
             values = group.read()
             links, places, count = group.links, len(group.links), group.links.shape[1]
-            pose = values["link_pose"].reshape(-1, places, count, 7)
+            pose = values["link_pose"].reshape(-1, places, group.link_count, 7)[:, :, :count]
             self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
             self._link_pose[k][:, links, 3:] = pose[..., 3:]
-            self._link_velocity[k][:, links] = values["link_velocity"].reshape(-1, places, count, 6)
-            if self._forces and k > 0:
-                incoming = values["link_incoming_joint_force"]
-                self._incoming[k][:, links] = incoming.reshape(-1, places, count, 6)
+            velocity = values["link_velocity"].reshape(-1, places, group.link_count, 6)
+            self._link_velocity[k][:, links] = velocity[:, :, :count]
+            for name, records in self._link_forces.items() if k > 0 else ():
+                records[k][:, links] = values[name].reshape(-1, places, group.link_count, 6)[:, :, :count]
             for name, rows in group.rows.items():
-                if rows.size and (k > 0 or name not in STEP_FORCES):
+                if rows.size and (k > 0 or name not in STEP_SCALARS):
                     self._scalars[name][k][:, rows] = values[name]
             self._energy[k] += values["energy"].sum(axis=1)
-            self._energy[k][:, 1] -= group.origin_energy
+            if group.origins.any():
+                self._energy[k][:, 1] -= group.origin_energies()
         self._count += 1
 
     def recording(self) -> Recording:
@@ -84,10 +85,9 @@ class Recorder:
             link_names=simulation.link_names,
             link_pose=self._link_pose[:count],
             link_velocity=self._link_velocity[:count],
-            link_incoming_joint_force=None if self._incoming is None else self._incoming[:count],
             tendon_names=simulation.tendon_names,
             mimic_names=simulation.mimic_names,
-            **{name: values[:count] for name, values in self._scalars.items()},
+            **{name: values[:count] for name, values in (self._scalars | self._link_forces).items()},
             energy=self._energy[:count],
             metadata={
                 "dt": settings.dt,
@@ -115,15 +115,14 @@ class _GroupReader:
 
     def __init__(self, simulation, group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
         members = [simulation._members[index] for index in group.members]
-        trees = [simulation.scene.articulations[index] for index in group.members]
         self.links = np.array([simulation._order["link"][member.index] for member in members])
         self.rows = {
             name: np.array([simulation._order[ROWS[_kind(name)]][member.index] for member in members])
             for name in scalars
         }
+        self.link_count = group.tree.link_count  # carriages too, which come last
         self.origins = group.origins
-        masses = [sum(link.mass for link in tree.links) for tree in trees]
-        self.origin_energy = float(np.dot(masses, group.origins @ np.asarray(simulation.scene.gravity)))
+        self._group = group
         self._shape = (len(members), group.environments)
         self._arrays = {
             name: (group.state if name in group.state else group.outputs)[name].view(0, group.columns.count)
@@ -135,6 +134,16 @@ class _GroupReader:
     def read(self) -> dict[str, np.ndarray]:
         """The arrays now."""
         return self._copy() if self._views is None else self._views
+
+    def origin_energies(self) -> np.ndarray:
+        """What the potential energy of the origins takes off that of the world, shape (environments)."""
+        mass, gravity = (self._group.field(name) for name in ("link_mass", "gravity"))
+        mass, gravity = (
+            field.scalars.numpy()[:, : 1 if field.is_shared else field.columns.count].astype(float)
+            for field in (mass, gravity)
+        )
+        weights = np.broadcast_to(mass.sum(axis=0) * gravity, (3, self._group.columns.count)).reshape(3, *self._shape)
+        return np.einsum("xme,mx->e", weights, self.origins)
 
     def _copy(self) -> dict[str, np.ndarray]:
         return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError
+from warp_artic.sim.npz import read_npz, write_npz
 
 NAMES = ("joint_names", "link_names", "tendon_names", "mimic_names", "loop_names")
 """Fields that name the entries of other fields."""
@@ -25,9 +25,11 @@ SHAPES = {
     "joint_friction_force": ("joint_names",),
     "joint_tendon_force": ("joint_names",),
     "joint_mimic_force": ("joint_names",),
+    "joint_acceleration": ("joint_names",),
     "link_pose": ("link_names", 7),
     "link_velocity": ("link_names", 6),
     "link_incoming_joint_force": ("link_names", 6),
+    "link_acceleration": ("link_names", 6),
     "tendon_length": ("tendon_names",),
     "tendon_speed": ("tendon_names",),
     "tendon_force": ("tendon_names",),
@@ -74,6 +76,9 @@ class Recording:
     """Of fixed and spatial tendons and their limits [N or N m], shape (R, E, D)."""
     joint_mimic_force: np.ndarray | None = None
     """Of mimic joints [N or N m], shape (R, E, D)."""
+    joint_acceleration: np.ndarray | None = None
+    """(v+ - v) / h by the forces and impacts of the last step before a record [m/s^2 or rad/s^2], zero in the first
+    record; of dofs of one joint along the axes of their velocities. Recorded with forces. Shape (R, E, D)."""
     link_pose: np.ndarray
     """World pose of the link prim, position xyz [m] then quaternion xyzw; shape (R, E, L, 7)."""
     link_velocity: np.ndarray | None = None
@@ -82,6 +87,9 @@ class Recording:
     """Force [N], then torque [N m], by the inbound joint on the link over the last step before a record, in the
     child-side joint frame at its origin, or there in world axes where `metadata` has `incoming_axes` as "world"; with
     what tendons pass on across the joint. Shape (R, E, L, 6)."""
+    link_acceleration: np.ndarray | None = None
+    """Acceleration of the centre of mass [m/s^2], then angular [rad/s^2], by `joint_acceleration` where that step has
+    evaluated forces, world axes; zero in the first record. Recorded with forces. Shape (R, E, L, 6)."""
     tendon_names: tuple[str, ...] = ()
     """Fixed tendons, and the leaf of each spatial sub-tendon; length N."""
     tendon_length: np.ndarray | None = None
@@ -133,26 +141,12 @@ class Recording:
         arrays = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
         arrays |= {name: np.array(arrays[name], dtype=np.str_) for name in NAMES}
         arrays["metadata"] = np.array(json.dumps(self.metadata))
-        partial = path.with_name(f".{path.stem}.{os.getpid()}.partial.npz")
-        try:
-            with open(partial, "wb") as file:
-                np.savez(file, **arrays)
-            os.replace(partial, path)
-        except OSError as error:
-            raise SettingsError(f"{path}: cannot be written: {error.strerror or error}") from error
-        finally:
-            partial.unlink(missing_ok=True)
+        write_npz(path, arrays)
 
     @staticmethod
     def load(path: str | os.PathLike) -> Recording:
         """Read what `save` wrote."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-        except FileNotFoundError as error:
-            raise SettingsError(f"{path}: there is no such file") from error
-        except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
-            raise SettingsError(f"{path}: is not a recording (.npz): {error}") from error
+        arrays = read_npz(path, "a recording")
         names = [item.name for item in dataclasses.fields(Recording)]
         if missing := [name for name in names if name not in arrays and name not in OPTIONAL]:
             raise SettingsError(f"{path}: is not a recording: {missing[0]} is missing")

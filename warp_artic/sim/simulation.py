@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from pathlib import Path
+from functools import cached_property, partial
 
 import numpy as np
 import warp as wp
 
+from warp_artic.description.carriages import with_carriages
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
@@ -17,18 +17,24 @@ from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import SETTLES, kernels_for
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
+from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
+from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
+from warp_artic.sim.rows import Rows, private_rows, public_rows
+from warp_artic.sim.snapshot import Snapshot, apply_snapshot, take_snapshot
 from warp_artic.sim.targets import TargetTracks
 from warp_artic.sim.verify import Residual, verify_model
 from warp_artic.sim.views import (
     CONTROL,
+    MOTION,
     OUTPUTS,
     PARAMETERS,
     ROW_COUNTS,
     STATE,
+    STEP_OUTPUTS,
     ArrayViews,
     Member,
     checked,
@@ -69,6 +75,8 @@ class ArticulationViews:
     path: str
     joint_names: tuple[str, ...]
     link_names: tuple[str, ...]
+    origin: tuple[float, float, float]
+    """World place that positions of roots and links are relative to [m]; zero near the world origin."""
     state: ArrayViews
     control: ArrayViews
     parameters: ArrayViews
@@ -100,8 +108,6 @@ class Simulation:
         self.environments = environments
         self.device = _device(device)
         self.settings = (settings or SolverSettings()).resolved(scene)
-        if self.settings.integrator == "rk4":
-            check_free_motion(scene)
         self.joint_names = scene.dof_names
         self.link_names = scene.link_names
         self.root_names = tuple(
@@ -111,14 +117,19 @@ class Simulation:
         self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
-        bounded = replace(scene, articulations=tuple(tree.bounded(self.settings.dt) for tree in scene.articulations))
+        trees = (with_carriages(tree).bounded(self.settings.dt) for tree in scene.articulations)
+        bounded = replace(scene, articulations=tuple(trees))
+        if self.settings.integrator == "rk4":
+            check_free_motion(bounded)
         self._groups = build_groups(bounded, environments, self._numbers, self.device, self.settings.solver == "direct")
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self.target_tracks = TargetTracks(scene, self._members)
         self._record_launches()
         self._reported = False
-        self.state = ArrayViews((*STATE, *OUTPUTS), self._scene_array)
+        self._has_lent = False
+        self._has_step_outputs = False
+        self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
         self.parameters = ArrayViews(PARAMETERS, self._scene_array)
         self.articulations = tuple(self._articulation_views(member) for member in self._members)
@@ -134,17 +145,26 @@ class Simulation:
         names = {"lanes" if group.columns.numbers.lanes > 1 else "scalar" for group in self._groups}
         return ",".join(sorted(names))
 
-    @property
+    @cached_property
     def model_hash(self) -> str:
         """SHA-256 of what is simulated and how, but not of the number of environments or the device."""
         content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def step(self, count: int = 1) -> None:
-        """Advance every environment by `count` time steps."""
+    def step(self, count: int = 1, forces: bool | str = False) -> None:
+        """Advance every environment by `count` time steps.
+
+        Args:
+            count: Number of time steps.
+            forces: Whether to report the forces and the accelerations of the last of them: `state.joint_acceleration`,
+                `state.link_incoming_joint_force`, `state.joint_drive_force` and so on; see `Recording`.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed.
+        """
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
-        self._advance(int(count), with_forces=0)
+        self._advance(int(count), self._prepare_forces(forces))
 
     def record(self, steps: int, every: int = 1, progress=None, forces: bool | str = False) -> Recording:
         """Step and record the state now and after each `every` steps.
@@ -162,14 +182,11 @@ class Simulation:
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
-        if not isinstance(forces, bool) and forces != "world":
-            raise SettingsError(f"forces: {forces!r} is not False, True or 'world'")
-        if forces:
-            self._make_room_for_forces()
+        with_forces = self._prepare_forces(forces)
         recorder = Recorder(self, steps // every + 1, forces)
         recorder.take()
         for _ in range(steps // every):
-            self._advance(every, WITH_FORCES[forces])
+            self._advance(every, with_forces)
             recorder.take()
             if progress is not None:
                 progress(every)
@@ -204,7 +221,29 @@ class Simulation:
             self._write_root("root_pose", 7, root_pose, chosen)
         if root_velocity is not None:
             self._write_root("root_velocity", 6, root_velocity, chosen)
-        self._forget_history(chosen)
+        meant = wp.array(chosen, dtype=wp.int32, device=self.device)
+        self._forget_history(range(len(self.articulations)), meant)
+        self._set_anew()
+
+    def set_mass_properties(self, center_of_mass=None, inertia=None, environments=None) -> None:
+        """Set where the mass of links is and how it is spread; how much there is `parameters.link_mass` says.
+
+        Poses of links stay, and velocities too: that of a floating root is the one of its new centre of mass.
+
+        Args:
+            center_of_mass: In the link frames [m], shape (L, 3) or (E, L, 3) in the order of `link_names`.
+            inertia: About the centres of mass, in the axes of the link frames, xx, xy, xz, yy, yz, zz [kg m^2], shape
+                (L, 6) or (E, L, 6).
+            environments: Indices of the E environments that are meant; all by default.
+
+        Raises:
+            DescriptionError: An inertia is not one of a body.
+            SettingsError: An argument has a value that is not allowed.
+        """
+        chosen = self._environment_indices(environments)
+        set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
+        self._record_launches()
+        self._reported = False
 
     def reset(self, environments=None) -> None:
         """Put environments (all by default) back to the authored start state."""
@@ -214,8 +253,8 @@ class Simulation:
             for name, values in initial_state([self.scene.articulations[member.index]], [origin]).items():
                 rows = values.T.shape[0]
                 if rows:
-                    _write_columns(member, name, np.repeat(values.T, len(chosen), axis=1), chosen)
-        self._reported = False
+                    member.write(name, np.repeat(values.T, len(chosen), axis=1), chosen)
+        self._set_anew()
         if environments is None:
             self.steps_done = 0
 
@@ -309,35 +348,63 @@ class Simulation:
         """
         return verify_model(partial(Simulation, device=self.device), self.scene, self.settings, states, seed)
 
+    def snapshot(self, parts=None, environments=None, articulations=None) -> Snapshot:
+        """Copy arrays on the device, to look at or to `apply` later.
+
+        Args:
+            parts: Names of arrays of `state`, `control` and `parameters`, and "history": all that steps remember
+                beside positions and velocities. By default the motion, the control and the history, all that a run
+                goes on from.
+            environments: Indices or a mask of those that are meant, which may be an array on the device; all by
+                default. Indices on a GPU that are out of range give zeros.
+            articulations: Prim paths, indices or a mask; all by default.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed.
+            SolveError: A part is of a step with forces, and there was none.
+        """
+        return take_snapshot(self, parts, environments, articulations)
+
+    def apply(self, snapshot: Snapshot, parts=None, environments=None, articulations=None) -> None:
+        """Write a snapshot of this model, on the device; kinematics follow.
+
+        Positions and velocities without the history begin anew, as by `set_state`.
+
+        Args:
+            snapshot: From `snapshot`.
+            parts: Which of its parts; by default all that can be applied. Others follow from these.
+            environments: Where its columns go; by default where they are from. Indices, one for each column, or a mask
+                of all environments, which leaves the others as they are, either of which may be an array on the device.
+                A snapshot of one environment goes to all that are given. Indices on a GPU that are out of range are
+                left out.
+            articulations: Prim paths, indices or a mask of some that it has; all of them by default.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed.
+        """
+        apply_snapshot(self, snapshot, parts, environments, articulations)
+
     def save(self, path) -> None:
-        """Write a checkpoint: the whole state and control, with the hash of the model."""
-        content = {"model": self.model_hash, "environments": self.environments, "steps_done": self.steps_done}
-        for place, group in enumerate(self._groups):
-            for name, field in {**group.state, **group.control}.items():
-                content[f"{place}/{name}"] = field.scalars.numpy()
-        with Path(path).open("wb") as file:
-            np.savez(file, **content)
+        """Write a checkpoint, complete or not at all: state, control and parameters, with the hash of the model.
+
+        Raises:
+            SettingsError: The file cannot be written.
+        """
+        write_checkpoint(self, path)
 
     def load(self, path) -> None:
         """Take up a checkpoint; the run goes on bitwise as the one that saved it.
 
         Raises:
+            SettingsError: There is no such file, or it is damaged.
             SolveError: The checkpoint is of another model, other settings or another number of environments.
         """
-        with np.load(path) as content:
-            if str(content["model"]) != self.model_hash:
-                raise SolveError(f"{path}: the checkpoint is of another model or of other settings")
-            if int(content["environments"]) != self.environments:
-                raise SolveError(f"{path}: {int(content['environments'])} environments, not {self.environments}")
-            for place, group in enumerate(self._groups):
-                for name, field in {**group.state, **group.control}.items():
-                    field.scalars.assign(content[f"{place}/{name}"])
-            self.steps_done = int(content["steps_done"])
-        self._reported = False
+        read_checkpoint(self, path)
 
     def report(self) -> None:
         """Bring link poses, link velocities and energies up to date with the state."""
-        if not self._reported:
+        # Who has a view of the state or of a parameter may have written to it at any time.
+        if self._has_lent or not self._reported:
             for launch in self._reports:
                 launch.launch()
             self._reported = True
@@ -350,6 +417,8 @@ class Simulation:
             self._launch_steps(1, with_forces)
 
     def _launch_steps(self, count: int, with_forces: int) -> None:
+        if count == 0:
+            return
         if (count, with_forces) != self._next:
             for launch in self._launches:
                 launch.set_param_by_name("steps", count)
@@ -360,6 +429,15 @@ class Simulation:
             launch.launch()
         self.steps_done += count
         self._reported = False
+        self._has_step_outputs = with_forces > 0
+
+    def _prepare_forces(self, forces: bool | str) -> int:
+        """What a step is told of the forces to report, for which there is room."""
+        if not isinstance(forces, bool) and forces != "world":
+            raise SettingsError(f"forces: {forces!r} is not False, True or 'world'")
+        if forces:
+            self._make_room_for_forces()
+        return WITH_FORCES[forces]
 
     def _make_room_for_forces(self) -> None:
         if self.settings.integrator == "rk4":
@@ -440,12 +518,23 @@ class Simulation:
         )
 
     def _scene_array(self, name: str):
+        self._lend(name)
+        return scene_array(name, self._groups, self._members, self._order[ROW_COUNTS[name][0]])
+
+    def _lend(self, name: str) -> None:
+        """Prepare an array that a user will have a view of."""
+        self._has_lent = self._has_lent or name in STATE or name in PARAMETERS
         self._prepare(name)
-        order = self._order[ROW_COUNTS[name][0]]
-        return scene_array(name, self._members, order, self.environments)
+
+    def _rows(self, name: str, articulations) -> Rows:
+        """The rows of some articulations in an array."""
+        kind, size = ROW_COUNTS[name]
+        return public_rows(self._groups, self._order[kind], size, articulations)
 
     def _prepare(self, name: str) -> None:
         """Bring outputs up to date; make a parameter that is asked for one that each environment has for itself."""
+        if name in STEP_OUTPUTS and not self._has_step_outputs:
+            raise SolveError(f"{name}: is of a step with forces, and the last one had none; see step(forces=True)")
         if name in OUTPUTS:
             self.report()
         if name in PARAMETERS and any([group.expand_parameter(name) for group in self._groups]):
@@ -455,14 +544,15 @@ class Simulation:
         tree = self.scene.articulations[member.index]
 
         def get(name: str):
-            self._prepare(name)
+            self._lend(name)
             return member.array(name)
 
         return ArticulationViews(
             tree.path,
             tuple(dof.name for dof in tree.dofs),
-            tuple(link.path for link in tree.links),
-            ArrayViews((*STATE, *OUTPUTS), get),
+            tuple(tree.bodies),
+            tuple(map(float, member.group.origins[member.place])),
+            ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), get),
             ArrayViews(CONTROL, get),
             ArrayViews(PARAMETERS, get),
             Dynamics(member, partial(self._launch_dynamics, member.group)),
@@ -482,7 +572,7 @@ class Simulation:
         """Write a table of shape (scene rows, components, chosen environments)."""
         for member, rows in zip(self._members, self._order[ROW_COUNTS[name][0]]):
             if len(rows):
-                _write_columns(member, name, table[rows].reshape(-1, len(chosen)), chosen)
+                member.write(name, table[rows].reshape(-1, len(chosen)), chosen)
         self._reported = False
 
     def _write_root(self, name: str, size: int, values, chosen: np.ndarray) -> None:
@@ -501,12 +591,16 @@ class Simulation:
             table[..., 3:] /= length
         self._write_rows(name, table.transpose(1, 2, 0), chosen)
 
-    def _forget_history(self, chosen: np.ndarray) -> None:
-        for member in self._members:
-            _write_columns(member, "failure", np.zeros((2, len(chosen))), chosen)
-            _write_columns(member, "started", np.zeros((1, len(chosen))), chosen)
-            dofs = member.group.tree.dof_count
-            _write_columns(member, "smooth_acceleration", np.zeros((dofs, len(chosen))), chosen)
+    def _forget_history(self, articulations, chosen: wp.array) -> None:
+        """Make zero what steps of chosen environments remember, but for the count of steps."""
+        for name in self._groups[0].state:
+            if name not in (*MOTION, "clock"):
+                private_rows(self._groups, name).only(self._groups, articulations).clear(self._groups, name, chosen)
+
+    def _set_anew(self) -> None:
+        """Nothing that was reported is of the state any more."""
+        self._reported = False
+        self._has_step_outputs = False
 
 
 def _device(name: str) -> str:
@@ -529,12 +623,14 @@ def _scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.
     trees = [scene.articulations[member.index] for member in members]
     return {
         "dof": [np.array([dof_row[dof.name] for dof in tree.dofs], int) for tree in trees],
-        "link": [np.array([link_row[link.path] for link in tree.links], int) for tree in trees],
+        "link": [np.array([link_row[path] for path in tree.bodies], int) for tree in trees],
         "root": _consecutive(int(tree.is_floating) for tree in trees),
         "tendon": _consecutive(len(tree.tendon_names) for tree in trees),
         "fixed_tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),
         "spatial_tendon": _consecutive(len(tree.spatial_tendons) for tree in trees),
         "leaf": _consecutive(sum(len(tendon.leaves) for tendon in tree.spatial_tendons) for tree in trees),
+        "attachment": _consecutive(sum(len(tendon.attachments) for tendon in tree.spatial_tendons) for tree in trees),
+        "cone": _consecutive(sum(joint.cone_limit is not None for joint in tree.joints) for tree in trees),
         "tendon_term": _consecutive(sum(len(tendon.dofs) for tendon in tree.fixed_tendons) for tree in trees),
         "mimic": _consecutive(len(tree.mimics) for tree in trees),
         "mimic_term": _consecutive(sum(len(mimic.dofs) for mimic in tree.mimics) for tree in trees),
@@ -546,12 +642,3 @@ def _consecutive(counts) -> list[np.ndarray]:
     """Rows of each articulation where the scene has them one articulation after the other."""
     ends = np.cumsum([0, *counts])
     return [np.arange(first, last) for first, last in zip(ends, ends[1:])]
-
-
-def _write_columns(member: Member, name: str, values: np.ndarray, chosen: np.ndarray) -> None:
-    """Write values of shape (rows, chosen) to environments of a member."""
-    field = member.field(name)
-    scalars = field.scalars.numpy()
-    scalars[: values.shape[0], member.first_column + chosen] = values
-    if not field.scalars.device.is_cpu:
-        field.scalars.assign(scalars)

@@ -296,7 +296,7 @@ def _of_a_step(simulation) -> list[Residual]:
     link_row = {name: row for row, name in enumerate(simulation.link_names)}
     has_middle, substeps = settings.integrator == "midpoint", settings.solver == "tgs"
     effort = _numpy(simulation.control.joint_effort).T
-    change = (run.joint_velocity[2].astype(float) - run.joint_velocity[1]) / settings.dt
+    change = run.joint_acceleration[2].astype(float)
     parts = [getattr(run, f"joint_{part}_force")[2].astype(float) for part in PARTS]
     found = []
     for tree in scene.articulations:

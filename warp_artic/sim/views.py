@@ -3,7 +3,11 @@
 In a scene with one articulation an array is a view on the device, shape (rows, environments), in the order of
 `Simulation.joint_names` or `Simulation.link_names`: what is written to it is what the next step reads. In a scene with
 several articulations the rows lie in several groups, and a `SceneArray` gathers and scatters them; each articulation
-alone has its views in `Simulation.articulations`.
+alone has its views in `Simulation.articulations`. Places in the world are relative to the origin of the articulation,
+which is zero near the world origin.
+
+NumPy (on a CPU), torch and JAX read and write the memory of these views by DLPack; `array[:, indices]` is chosen
+environments of one, with indices on the device. JAX takes only arrays without gaps, such as those of a snapshot.
 """
 
 from __future__ import annotations
@@ -16,7 +20,8 @@ import warp as wp
 
 from warp_artic.errors import SettingsError
 from warp_artic.model.families import Family
-from warp_artic.model.group import REPORTED, Group
+from warp_artic.model.group import REPORTED, STEP_OUTPUTS, Group
+from warp_artic.sim.rows import Rows, public_rows, shaped
 
 ROW_COUNTS = {
     "joint_position": ("dof", 1),
@@ -27,10 +32,21 @@ ROW_COUNTS = {
     "link_pose": ("link", 7),
     "link_velocity": ("link", 6),
     "energy": ("articulation", 2),
+    "joint_drive_force": ("dof", 1),
+    "joint_limit_force": ("dof", 1),
+    "joint_friction_force": ("dof", 1),
+    "joint_tendon_force": ("dof", 1),
+    "joint_mimic_force": ("dof", 1),
+    "joint_acceleration": ("dof", 1),
+    "root_acceleration": ("root", 6),
+    "link_acceleration": ("link", 6),
+    "link_incoming_joint_force": ("link", 6),
+    "mimic_force": ("mimic", 1),
     "drive_position_target": ("dof", 1),
     "drive_velocity_target": ("dof", 1),
     "joint_effort": ("dof", 1),
     "link_external_force": ("link", 6),
+    "gravity": ("articulation", 3),
     "armature": ("dof", 1),
     "drive_stiffness": ("dof", 1),
     "drive_damping": ("dof", 1),
@@ -49,7 +65,10 @@ ROW_COUNTS = {
     "friction_viscous": ("dof", 1),
     "friction_coefficient": ("dof", 1),
     "velocity_limit": ("dof", 1),
+    "cone_angle": ("cone", 2),
     "link_mass": ("link", 1),
+    "link_linear_damping": ("link", 1),
+    "link_angular_damping": ("link", 1),
     "link_max_linear_velocity": ("link", 1),
     "link_max_angular_velocity": ("link", 1),
     "tendon_length": ("tendon", 1),
@@ -74,6 +93,7 @@ ROW_COUNTS = {
     "leaf_rest_length": ("leaf", 1),
     "leaf_lower": ("leaf", 1),
     "leaf_upper": ("leaf", 1),
+    "attachment_coefficient": ("attachment", 1),
     "mimic_error": ("mimic", 1),
     "mimic_gear": ("mimic_term", 1),
     "mimic_offset": ("mimic", 1),
@@ -83,10 +103,11 @@ ROW_COUNTS = {
 }
 """What each public array has a row, or several, for."""
 
-STATE = ("joint_position", "joint_velocity", "root_pose", "root_velocity", "failure")
+MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
+STATE = (*MOTION, "failure")
 OUTPUTS = REPORTED
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")
-PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *CONTROL))
+PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *STEP_OUTPUTS, *CONTROL))
 
 
 @dataclass(frozen=True)
@@ -104,23 +125,15 @@ class Member:
         """Environment 0 of this articulation among the columns of the group."""
         return self.place * self.group.environments
 
-    def field(self, name: str):
-        """The field of the group that has the rows of `name`."""
-        group = self.group
-        for fields in (group.state, group.control, group.outputs, group.parameters):
-            if name in fields:
-                return fields[name]
-        raise KeyError(name)
-
     def array(self, name: str) -> wp.array:
         """A view on the device, shape (rows, environments) or (rows, components, environments)."""
         _, size = ROW_COUNTS[name]
-        array = self.field(name).view(self.first_column, self.group.environments)
+        array = self.group.field(name).view(self.first_column, self.group.environments)
         count = self.rows(name)
         if count == 0:
             return wp.zeros((0, array.shape[1]), dtype=array.dtype, device=array.device)
         if size == 1:
-            return array
+            return array[:count]
         pitch = array.strides[0]
         return wp.array(
             ptr=array.ptr,
@@ -131,18 +144,28 @@ class Member:
             copy=False,
         )
 
+    def write(self, name: str, values: np.ndarray, environments: np.ndarray) -> None:
+        """Write values of shape (rows, chosen environments) from the host."""
+        scalars = self.group.field(name).scalars
+        written = scalars.numpy()
+        written[: values.shape[0], self.first_column + environments] = values
+        if not scalars.device.is_cpu:
+            scalars.assign(written)
+
     def rows(self, name: str) -> int:
         """How many dofs, links or roots of this articulation the array has rows for."""
         tree = self.group.tree
         counts = {
             "dof": tree.dof_count - tree.root_dofs,
-            "link": tree.link_count,
+            "link": tree.body_count,
             "root": int(tree.root_dofs > 0),
             "articulation": 1,
             "tendon": tree.tendon_count,
             "fixed_tendon": tree.count(Family.FIXED_TENDON),
             "spatial_tendon": len(tree.routes.all_segments),
             "leaf": len(tree.routes.leaf_tendon),
+            "attachment": len(tree.routes.attachment_link),
+            "cone": tree.count(Family.CONE_LIMIT),
             "tendon_term": tree.term_count(Family.FIXED_TENDON),
             "mimic": tree.count(Family.MIMIC),
             "mimic_term": tree.term_count(Family.MIMIC),
@@ -152,35 +175,40 @@ class Member:
 
 @dataclass(frozen=True)
 class SceneArray:
-    """An array over all articulations of a scene; `numpy` gathers a copy and `assign` scatters one."""
+    """An array over all articulations of a scene, gathered to a copy and scattered from one, on the device."""
 
     name: str
-    pieces: tuple[tuple[Member, np.ndarray], ...]
-    """Articulations, and the rows of the scene that their rows are."""
+    groups: tuple[Group, ...]
+    rows: Rows
     shape: tuple[int, ...]
     """(rows, environments), or (rows, components, environments)."""
     device: str
 
+    def array(self) -> wp.array:
+        """A copy on the device, of shape `shape`."""
+        return shaped(self.rows.take(self.groups, self.name, self._environments), ROW_COUNTS[self.name][1])
+
     def numpy(self) -> np.ndarray:
-        """A copy, of shape `shape`."""
-        values = None
-        for member, rows in self.pieces:
-            if len(rows) == 0:
-                continue
-            piece = member.array(self.name).numpy()
-            if values is None:
-                values = np.zeros(self.shape, piece.dtype)
-            values[rows] = piece
-        return np.zeros(self.shape) if values is None else values
+        """A copy on the host, of shape `shape`."""
+        return self.array().numpy()
 
     def assign(self, values) -> None:
-        """Write values of shape `shape`, or one that broadcasts to it."""
-        values = np.broadcast_to(np.asarray(values, float), self.shape)
-        for member, rows in self.pieces:
-            if len(rows) == 0:
-                continue
-            array = member.array(self.name)
-            array.assign(wp.array(np.ascontiguousarray(values[rows]), dtype=array.dtype, device="cpu"))
+        """Write values of shape `shape`: an array on the device, or what NumPy broadcasts to it."""
+        columns = self.groups[0].columns
+        if not isinstance(values, wp.array):
+            values = np.broadcast_to(np.asarray(values, float), self.shape)
+            values = wp.array(np.ascontiguousarray(values), dtype=columns.numbers.scalar, device=self.device)
+        if (values.shape, values.dtype, str(values.device)) != (self.shape, columns.numbers.scalar, self.device):
+            raise SettingsError(
+                f"{self.name}: an array of {values.dtype.__name__} of shape {values.shape} on {values.device} is not "
+                f"one of {columns.numbers.scalar.__name__} of shape {self.shape} on {self.device}"
+            )
+        flat = values.contiguous().reshape((self.rows.count, self.shape[-1]))
+        self.rows.put(flat, self.groups, self.name, self._environments)
+
+    @property
+    def _environments(self) -> wp.array:
+        return wp.array(np.arange(self.shape[-1]), dtype=wp.int32, device=self.device)
 
 
 class ArrayViews:
@@ -199,7 +227,7 @@ class ArrayViews:
         return list(self._names)
 
 
-def scene_array(name: str, members: tuple[Member, ...], order: list[np.ndarray], environments: int):
+def scene_array(name: str, groups: tuple[Group, ...], members: tuple[Member, ...], order: list[np.ndarray]):
     """The array of a name: the view of the only articulation, or a `SceneArray` over several.
 
     `order` has, for each member, the rows of the scene that its rows are.
@@ -207,9 +235,10 @@ def scene_array(name: str, members: tuple[Member, ...], order: list[np.ndarray],
     if len(members) == 1 and np.array_equal(order[0], np.arange(members[0].rows(name))):
         return members[0].array(name)
     size = ROW_COUNTS[name][1]
-    rows = sum(len(rows) for rows in order)
-    shape = (rows, environments) if size == 1 else (rows, size, environments)
-    return SceneArray(name, tuple(zip(members, order)), shape, members[0].group.columns.device)
+    rows = public_rows(groups, order, size, range(len(members)))
+    count, environments = rows.count // size, groups[0].environments
+    shape = (count, environments) if size == 1 else (count, size, environments)
+    return SceneArray(name, groups, rows, shape, rows.device)
 
 
 def checked(name: str, values, shape: tuple[int, ...]) -> np.ndarray:

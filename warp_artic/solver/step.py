@@ -2,10 +2,10 @@
 
     q_M = q moved by h/2 v,   M(q_M) (v+ - v) = h f(q_M, v + h/2 a) + J^T z,   q+ = q moved by h/2 v, then by h/2 v+
 with a the smooth acceleration of the step before, so that an impact does not leak into the forces of the next step.
-One evaluation a step; second order where motion is smooth. Springs, drives and dampers follow `phases.implicit`. Joints
-at a stop have no middle: they move by h v+ from where they were. In trees with joints of two or three free rotations
-that turn fast, v + h/2 a gives way to the mean of v and v+ where it is not what a has promised: then the step is
-evaluated again (`velocities.expect_velocities`).
+One evaluation a step; second order where motion is smooth, and more where it is also free (`solver.history`). Springs,
+drives and dampers follow `phases.implicit`. Joints at a stop have no middle: they move by h v+ from where they were. In
+trees with joints of two or three free rotations that turn fast, v + h/2 a gives way to the mean of v and v+ where it is
+not what a has promised: then the step is evaluated again (`velocities.expect_velocities`).
 
 With n substeps the velocities and positions advance n times by h / n, with constraint rows, springs and dampers at the
 positions that are reached, and the factors, responses and velocity forces of the step (Mimic Joints, PGS and TGS
@@ -18,7 +18,6 @@ from warp_artic.constraints.bouncing_limit import share_bounces
 from warp_artic.constraints.forces import report_forces
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.rotation_limit import hold_limits
-from warp_artic.constraints.rows import add_responses
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -34,7 +33,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import FIXED_TENDON_LIMIT, SOFT_LIMIT, SPATIAL_TENDON_LIMIT
 from warp_artic.phases.incoming_joint_forces import report_incoming_forces
 from warp_artic.phases.integrate import (
     count_step,
@@ -42,13 +40,19 @@ from warp_artic.phases.integrate import (
     load_state,
     move_joints,
     store_state,
-    turn_rates,
 )
 from warp_artic.phases.joint_loads import set_joint_loads
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
+from warp_artic.solver.history import (
+    compare_accelerations,
+    correct_end,
+    expect_middle,
+    keep_smooth_acceleration,
+    take_corrected,
+)
 from warp_artic.solver.velocities import solve_velocities
 
 
@@ -96,8 +100,14 @@ def step_column(
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:
             land_on_limits(model, work, column, slot, h_sub)
+        is_corrected = has_middle == 1 and model.free_motion == 1 and substeps == 1
+        if is_corrected:
+            compare_accelerations(model, state, work, column, slot)
+            correct_end(model, state, work, column, slot, h)
         move_joints(model, work, work.position, work.root, column, slot, h_sub, has_middle, 1)
         take_velocities(model, work, slot, h_sub)
+        if is_corrected:
+            take_corrected(model, state, work, column, slot)
         if model.rotation_rows > 0:
             hold_limits(model, work, column, slot, h_sub)
     store_state(model, state, work, column, slot)
@@ -110,31 +120,25 @@ def place_step(
     model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int
 ):
     """Place the links where forces are evaluated, with the velocities expected there; drag is that of v."""
-    move_joints(model, work, work.middle, work.middle_root, column, slot, h, has_middle, 0)
-    ahead = h * real(0.5 * float(has_middle), h)
-    for dof in range(model.dof_count):
-        work.v_middle[dof, slot] = work.v[dof, slot]
-        if model.spatial_leaves > 0:
-            work.shift[dof, slot] = neg(ahead * work.v[dof, slot])
+    if has_middle == 1:
+        expect_middle(model, state, work, column, slot, h)
+    move_joints(model, work, work.middle, work.middle_root, column, slot, h, 0, has_middle)
+    if model.spatial_leaves > 0:
+        for dof in range(model.dof_count):
+            work.shift[dof, slot] = real(0.0, h)
+            if has_middle == 1:
+                work.shift[dof, slot] = neg(h * work.v_next[dof, slot])
     for turn in range(1 - model.link_damping, 2):
-        if turn == 1 and has_middle == 1:
-            expect_acceleration(model, state, work, column, slot, h)
+        for dof in range(model.dof_count):
+            work.v_middle[dof, slot] = work.v[dof, slot]
+            if turn == 1 and has_middle == 1:
+                work.v_middle[dof, slot] = work.u[dof, slot]
         place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
         if turn == 0:
             move_links(model, work, slot)
             set_link_drag(model, work, column, slot, h)
     if model.spatial_leaves > 0:
         locate_links(model, work, work.middle_root, column, slot)
-
-
-@wp.func
-def expect_acceleration(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Add to the velocities of the middle what the acceleration of the step before promises."""
-    for dof in range(model.dof_count):
-        work.u[dof, slot] = state.smooth_acceleration[dof, column]
-    turn_rates(model, work, work.u, column, slot, h)
-    for dof in range(model.dof_count):
-        work.v_middle[dof, slot] = work.v_middle[dof, slot] + h * real(0.5, h) * work.u[dof, slot]
 
 
 @wp.func
@@ -176,45 +180,6 @@ def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_
                 work.share[dof, slot] = maximum(work.share[dof, slot], share)
     if model.bouncing_limits > 0:
         share_bounces(model, work, slot)
-
-
-@wp.func
-def keep_smooth_acceleration(
-    model: ModelArrays,
-    state: StateArrays,
-    work: WorkArrays,
-    column: int,
-    slot: int,
-    h: Real,
-    substep: int,
-    substeps: int,
-):
-    """Write the smooth acceleration of a step, or add that of a further substep to the mean.
-
-    Smooth is all but the impulses of stops, and in the first step of an environment what is no row. Of a dof that stops
-    hold, or slow down, only what they leave of it.
-    """
-    one = real(1.0, h)
-    zero = real(0.0, h)
-    rate = state.started[0, column] / h
-    for dof in range(model.dof_count):
-        work.v_free[dof, slot] = work.vdot[dof, slot]
-    for row in range(model.stop_row):
-        family = model.row_family[row]
-        work.smooth[row, slot] = zero
-        if family != FIXED_TENDON_LIMIT and family != SPATIAL_TENDON_LIMIT and family != SOFT_LIMIT:
-            work.smooth[row, slot] = rate * work.impulse[row, slot]
-    add_responses(model, work, work.smooth, 0, model.stop_row, work.v_free, slot)
-    per_second = one / h
-    weight = one / real(float(substeps), h)
-    for dof in range(model.dof_count):
-        smooth = work.v_free[dof, slot]
-        actual = (work.v_next[dof, slot] - work.v[dof, slot]) * per_second
-        least = where_positive(smooth, maximum(minimum(actual, smooth), zero), minimum(maximum(actual, smooth), zero))
-        mean = weight * least
-        if substep > 0:
-            mean = mean + state.smooth_acceleration[dof, column]
-        state.smooth_acceleration[dof, column] = mean
 
 
 @wp.func

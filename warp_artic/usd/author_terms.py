@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pxr import Sdf, Usd
 
@@ -21,10 +21,12 @@ def write_terms(
 
     Returns the joint and the instance name of each.
     """
-    if isinstance(terms, (str, Sdf.Path)) or not len(terms):
+    if isinstance(terms, (str, Sdf.Path)) or not isinstance(terms, Collection) or not len(terms):
         raise SettingsError(f"{edit.path}.{names[0]}: must be a list of at least one joint, not {terms!r}")
     found, needs_axes = [], False
     for term in terms:
+        if isinstance(term, tuple) and len(term) != 2:
+            raise SettingsError(f"{edit.path}.{names[0]}: has {term!r}, must be a joint, or a joint and its axis")
         path, axis = term if isinstance(term, tuple) else (term, None)
         joint = joint_at(stage, path)
         found.append((joint.GetPath(), instance_of(joint, axis)))

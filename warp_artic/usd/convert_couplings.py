@@ -46,8 +46,9 @@ def _convert_mimic(mimic: Mimic, tree: Articulation, conversion: Conversion) -> 
         conversion.leave((f"{path}: {schema}" for schema in schemas), obstacle)
         conversion.leave((f"{path}.{name}" for name in names), obstacle)
         return
-    now = ""
-    if not conversion.inventory.has_schema(prim, f"{tokens.ARTIC_MIMIC}:{axis}"):
+    now, own = "", f"{tokens.ARTIC_MIMIC}:{axis}"
+    rank = conversion.attributes.rank
+    if not conversion.inventory.has_schema(prim, own) or rank(own) > min(map(rank, schemas)):
         exactly = conversion.attributes.units.authored_exactly
         pairs = list(zip(mimic.dofs[1:], mimic.gears[1:]))
         author_mimic(
@@ -61,7 +62,7 @@ def _convert_mimic(mimic: Mimic, tree: Articulation, conversion: Conversion) -> 
             damping_ratio=mimic.damping_ratio,
             enabled=mimic.enabled,
         )
-        now = f"{path}: {tokens.ARTIC_MIMIC}:{axis}"
+        now = f"{path}: {own}"
     for schema, prefix in prefixes.items():
         conversion.retire(prim, prefix, schema)
         conversion.rewritten.append(Rewrite(f"{path}: {schema}", now))

@@ -1,4 +1,4 @@
-"""Rewrites what the table of dialects has a word of ours for, on axes of joints, their drives and limits, and links."""
+"""Rewrites what the table of dialects has a word of ours for, on scenes, links, axes of joints, drives and limits."""
 
 from __future__ import annotations
 
@@ -10,13 +10,24 @@ from warp_artic.description.joint import WORLD, Dof
 from warp_artic.usd import tokens
 from warp_artic.usd.conversion import FOREIGN, Conversion, Rewrite
 from warp_artic.usd.edit import Edit
-from warp_artic.usd.lookup import DOF_FIELDS, ENVELOPE_FIELDS, LIMIT_FIELDS, LINK_FIELDS, Source, resolve
+from warp_artic.usd.lookup import (
+    ARTICULATION_FIELDS,
+    DOF_FIELDS,
+    ENVELOPE_FIELDS,
+    LIMIT_FIELDS,
+    LINK_FIELDS,
+    SCENE_FIELDS,
+    Source,
+    resolve,
+)
 from warp_artic.usd.read_dof import instances_of
+from warp_artic.usd.read_scene import LEAST, choose_scene
 
 OURS = {
     "warpArtic:joint:": tokens.ARTIC_JOINT,
     "warpArtic:drive:": tokens.ARTIC_DRIVE,
     "warpArtic:link:": tokens.ARTIC_LINK,
+    "warpArtic:scene:": tokens.ARTIC_SCENE,
 }
 """How our attributes begin, and the schema that has them."""
 EMPTIED = {
@@ -26,12 +37,20 @@ EMPTIED = {
     "PhysxJointAPI": "physxJoint:",
     "NewtonJointAPI": "newton:",
     tokens.MJC_JOINT: "mjc:",
+    "PhysxArticulationAPI": "physxArticulation:",
+    "PhysxSceneAPI": "physxScene:",
+    "NewtonSceneAPI": "newton:",
+    "MjcSceneAPI": "mjc:",
 }
 """Schemas that go with the last attribute of theirs, and how these begin."""
+DIFFER = "is not that of all articulations, for which our schema of a scene has one count"
 
 
 def convert_fields(conversion: Conversion) -> None:
-    """Rewrite the fields of all joints and links."""
+    """Rewrite the fields of the scene that is used, and of all joints and links."""
+    scene = choose_scene(conversion.inventory, conversion.attributes)
+    if scene is not None:
+        _convert_scene(scene, conversion)
     for tree in conversion.scene.articulations:
         for joint in tree.joints:
             prim = conversion.inventory.joints[joint.path]
@@ -53,6 +72,41 @@ def convert_fields(conversion: Conversion) -> None:
             _retire(prim, done, conversion)
 
 
+def _convert_scene(scene: Usd.Prim, conversion: Conversion) -> None:
+    """Rewrite the time step, and the counts of iterations where all articulations have the same."""
+    done: dict[str, list[str]] = {}
+    rates = {name: sources for name, sources in SCENE_FIELDS.items() if name not in LEAST}
+    _convert(scene, rates, ("",), None, done, conversion)
+    _retire(scene, done, conversion)
+    for field in LEAST:
+        _convert_count(field, scene, conversion)
+
+
+def _convert_count(field: str, scene: Usd.Prim, conversion: Conversion) -> None:
+    """Rewrite a count of a scene and of its articulations, of which ours has one for all."""
+    inventory, trees = conversion.inventory, conversion.scene.articulations
+    own, *others = SCENE_FIELDS[field]
+    prims = [*inventory.roots.values(), *(inventory.bodies[next(iter(tree.bodies))] for tree in trees)]
+    sources = dict.fromkeys(prims, ARTICULATION_FIELDS[field]) | {scene: others}
+    old = {prim: _names(own_sources, ("",), prim, conversion) for prim, own_sources in sources.items()}
+    counts = {getattr(tree, field) for tree in trees}
+    obstacles = {conversion.obstacle(prim, names) for prim, names in old.items() if names} - {""}
+    if len(counts) > 1 or obstacles:
+        for prim, names in old.items():
+            conversion.leave((f"{prim.GetPath()}.{name}" for name in names), min(obstacles, default=DIFFER))
+        return
+    (count,) = counts
+    if count is not None and any(old.values()):
+        edit = Edit(str(scene.GetPath()))
+        edit.count(own.attribute, count, LEAST[field])
+        edit.apply(tokens.ARTIC_SCENE)
+        edit.write(conversion.prim(str(scene.GetPath())))
+    now = f"{scene.GetPath()}.{own.attribute}"
+    for prim, names in old.items():
+        is_used = {name: conversion.attributes.number(prim, name) == count for name in names}
+        _retire(prim, {name: [now] if used else [] for name, used in is_used.items()}, conversion)
+
+
 def _convert(
     prim: Usd.Prim,
     fields: dict[str, tuple[Source, ...]],
@@ -61,7 +115,7 @@ def _convert(
     done: dict[str, list[str]],
     conversion: Conversion,
 ) -> None:
-    """Author the fields of one axis or link; `done` gets the names that are replaced, and what by."""
+    """Author the fields of one scene, axis or link; `done` gets the names that are replaced, and what by."""
     path, is_linear = str(prim.GetPath()), dof is None or dof.axis.is_linear
     edit = Edit(path)
     for field, (own, *others) in fields.items():
@@ -81,10 +135,10 @@ def _convert(
             continue
         if math.isinf(used.value) and not own.unbounded:
             continue  # a limit that is infinitely stiff is a hard one, as one without stiffness
-        done[used.attribute.rpartition(".")[2]].append(name)
+        done[used.attribute.rpartition(".")[2]].append(f"{path}.{name}")
         quantity = own.quantity(is_linear)
         number = conversion.attributes.units.authored_exactly(used.value, quantity)
-        edit.number(name, number, infinite=own.unbounded)
+        edit.number(name, number, infinite=own.unbounded, uniform=schema == tokens.ARTIC_SCENE)
         edit.apply(f"{schema}:{instances[0]}" if instances[0] else schema)
     if edit.has_values(""):
         edit.write(conversion.prim(path))
@@ -119,5 +173,4 @@ def _retire(prim: Usd.Prim, done: dict[str, list[str]], conversion: Conversion, 
         if replaced and not any(name.startswith(prefix) for name in every - removed):
             conversion.prim(str(path)).RemoveAppliedSchema(schema)
     for name, own in done.items():
-        now = [f"{path}.{one}" for one in own] or [""]
-        conversion.rewritten += [Rewrite(f"{path}.{name}", one) for one in now]
+        conversion.rewritten += [Rewrite(f"{path}.{name}", one) for one in own or [""]]

@@ -30,7 +30,10 @@ TENDON_NAMES = frozenset(
 SPRING = "mjc:stiffness"
 REFERENCES = ("mjc:ref", "mjc:springref")
 REFERS = "is part of where springs, tendons and servos rest; ours have it in their lengths and offsets"
-SERVOS = "is read as a drive as it is: a drive of UsdPhysics has no range of controls, and is in single precision"
+ACTUATOR = (
+    "stays an actuator, of which a servo is read as a drive: one of UsdPhysics has no range of controls, and is in "
+    "single precision"
+)
 
 
 def convert_mjc(conversion: Conversion) -> None:
@@ -44,7 +47,7 @@ def convert_mjc(conversion: Conversion) -> None:
             names = conversion.attributes.names(conversion.inventory.joints[joint.path])
             conversion.leave((f"{joint.path}.{name}" for name in REFERENCES if name in names), REFERS)
     for path, prim in conversion.inventory.mjc_actuators.items():
-        conversion.leave((f"{path}.{name}" for name in conversion.begun(prim, "mjc:")), SERVOS)
+        conversion.leave((f"{path}.{name}" for name in conversion.begun(prim, "mjc:")), ACTUATOR)
 
 
 def _convert_tendon(tendon: FixedTendon | SpatialTendon, tree: Articulation, conversion: Conversion) -> None:

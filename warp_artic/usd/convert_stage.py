@@ -1,17 +1,20 @@
-"""A copy of a stage with tendons, mimic joints, motors, friction and soft limits of other schemas rewritten as ours."""
+"""A copy of a stage, with what other schemas say of scenes, joints, couplings and links written in ours."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from pxr import Sdf, Usd, UsdUtils
 
+from warp_artic.errors import StageError
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.conversion import FOREIGN, Conversion
 from warp_artic.usd.convert_couplings import convert_couplings
 from warp_artic.usd.convert_fields import convert_fields
 from warp_artic.usd.convert_mjc import convert_mjc
+from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.inventory import take_inventory, traverse
 from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
 from warp_artic.usd.open_stage import open_stage
@@ -21,20 +24,27 @@ from warp_artic.usd.report import Report
 from warp_artic.usd.stage_units import stage_units
 
 
-def convert_stage(source: str | os.PathLike | Usd.Stage, output: str | os.PathLike) -> Conversion:
+def convert_stage(
+    source: str | os.PathLike | Usd.Stage, output: str | os.PathLike, *, dialects: Sequence[str] = ()
+) -> Conversion:
     """Write `output` (.usd, .usda or .usdc), a copy of the root layer of a stage that is simulated as it is.
 
     What the stage refers to stays in its files, and is overridden where it is rewritten. Values are those at the start
-    of the stage.
+    of the stage, and those that `read_stage` takes with the same `dialects`.
 
     Raises:
-        StageError: The stage cannot be opened or simulated; a stage with errors is not converted.
+        SettingsError: A dialect is not known, or the output cannot be written.
+        StageError: The stage cannot be opened or simulated, or is not what its files say; a stage with errors is not
+            converted.
     """
     stage = open_stage(source)
     output = Path(output)
     check_output(stage, output, "converted stage")
-    scene = read_stage(stage)
-    attributes = Attributes(start_time(stage), stage_units(stage), Report())
+    session = stage.GetSessionLayer()
+    if session and not session.empty:
+        raise StageError("the session layer has opinions, which the copy would be without: move them to another layer")
+    scene = read_stage(stage, dialects=dialects)
+    attributes = Attributes(start_time(stage), stage_units(stage), Report(), complete_order(dialects))
     inventory = take_inventory(traverse(stage), attributes)
     root = stage.GetRootLayer()
     with written_whole(output) as partial:
@@ -59,7 +69,7 @@ def _moved(path: str, root: Sdf.Layer, output: Path) -> str:
     return relative_path(absolute, output) if os.path.exists(absolute.partition("[")[0]) else path
 
 
-NO_WORD = "has no counterpart in our schemas of joints, drives, links, mimic joints and tendons"
+NO_WORD = "has no counterpart in our schemas, or no effect that could be rewritten"
 
 
 def _list_left(conversion: Conversion) -> None:

@@ -268,12 +268,12 @@ def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory
 
 
 def _beside_others(inventory: Inventory, attributes: Attributes) -> list[str]:
-    """The joints between two bodies that another joint is between as well: they may stack."""
+    """The joints between two bodies, or a body and the world, that another joint is between as well: they may stack."""
     found: dict[tuple, list[str]] = {}
     for path, prim in inventory.joints.items():
-        ends = [tuple(attributes.targets(prim, f"physics:body{side}")) for side in (0, 1)]
-        if all(ends):
-            found.setdefault(tuple(ends), []).append(path)
+        targets = [map(str, attributes.targets(prim, f"physics:body{side}")) for side in (0, 1)]
+        ends = tuple(next(map(inventory.body_of.get, side), None) for side in targets)
+        found.setdefault(ends, []).append(path)
     return [path for paths in found.values() if len(paths) > 1 for path in paths]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Integral
 
 from pxr import Sdf, Usd
 
@@ -13,6 +14,8 @@ DOUBLE, DOUBLES = Sdf.ValueTypeNames.Double, Sdf.ValueTypeNames.DoubleArray
 TOKEN, TOKENS = Sdf.ValueTypeNames.Token, Sdf.ValueTypeNames.TokenArray
 INT, INTS = Sdf.ValueTypeNames.Int, Sdf.ValueTypeNames.IntArray
 INFINITE = math.inf
+LARGEST = 2**31 - 1
+"""Of the whole numbers that an attribute holds."""
 
 
 class Edit:
@@ -54,7 +57,7 @@ class Edit:
     def numbers(self, name: str, values: Sequence[float] | None, count: int) -> None:
         """A finite number for each of some terms."""
         if values is not None:
-            numbers = [self._finite(name, value, False) for value in values]
+            numbers = [self._finite(name, value, False) for value in self._list(name, values)]
             if len(numbers) != count:
                 self.refuse(name, f"has {len(numbers)} numbers for {count} terms, must have one for each")
             self._values.append((name, DOUBLES, numbers, False))
@@ -69,14 +72,15 @@ class Edit:
     def count(self, name: str, value: int | None, least: int) -> None:
         """A whole number."""
         if value is not None:
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                self.refuse(name, f"is {value!r}, must be a whole number of at least {least}")
-            self._values.append((name, INT, value, True))
+            is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+            if not is_whole or not least <= value <= LARGEST:
+                self.refuse(name, f"is {value!r}, must be a whole number of at least {least} and at most {LARGEST}")
+            self._values.append((name, INT, int(value), True))
 
     def word(self, name: str, value: str | None, allowed: Sequence[str]) -> None:
         """One of some words."""
         if value is not None:
-            if value not in allowed:
+            if not isinstance(value, str) or value not in allowed:
                 self.refuse(name, f"is {value!r}, must be one of {', '.join(allowed)}")
             self._values.append((name, TOKEN, value, True))
 
@@ -90,7 +94,7 @@ class Edit:
     def point(self, name: str, value: Sequence[float] | None) -> None:
         """Three finite numbers."""
         if value is not None:
-            numbers = [self._finite(name, component, False) for component in value]
+            numbers = [self._finite(name, component, False) for component in self._list(name, value)]
             if len(numbers) != 3:
                 self.refuse(name, f"has {len(numbers)} numbers, must have three")
             self._values.append((name, Sdf.ValueTypeNames.Point3d, tuple(numbers), False))
@@ -128,10 +132,16 @@ class Edit:
             prim.CreateRelationship(name, custom=False).SetTargets(paths)
         return prim
 
+    def _list(self, name: str, values: Sequence[float]) -> list:
+        try:
+            return list(values)
+        except TypeError:
+            self.refuse(name, f"is {values!r}, must be a list of numbers")
+
     def _finite(self, name: str, value: float, infinite: bool) -> float:
         try:
             number = math.nan if isinstance(value, (str, bool)) else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isnan(number) or (math.isinf(number) and not infinite):
             self.refuse(name, f"is {value!r}, must be {'a number' if infinite else 'a finite number'}")

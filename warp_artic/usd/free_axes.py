@@ -43,6 +43,6 @@ def instance_of(joint: Usd.Prim, axis: str | None) -> str:
             raise StageError(f"{path}: the joint has {len(free)} free axes: name one of {', '.join(free)}")
         return next(iter(free))
     for name, one in free.items():
-        if axis in (one.value, *instances_of(joint, one)):
+        if isinstance(axis, str) and axis in (one.value, *instances_of(joint, one)):
             return name
     raise StageError(f"{path}: no free axis of the joint is called {axis!r}; it has {', '.join(free)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,7 +53,8 @@ def export(layer: Sdf.Layer, path: Path) -> None:
 @contextmanager
 def written_whole(output: Path) -> Iterator[Path]:
     """A temporary name in the same folder, for a layer to be written to; it becomes `output` if all goes well."""
-    partial = output.with_name(f".{output.stem}.{os.getpid()}.partial{output.suffix}")
+    # Of its own each time: USD gives a layer that is still held by somebody for any file of its name.
+    partial = output.with_name(f".{output.stem}.{uuid.uuid4().hex}.partial{output.suffix}")
     try:
         yield partial
         os.replace(partial, output)

@@ -11,7 +11,7 @@ from pxr import Usd
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
-from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES, MJC_OF_CONTACTS
+from warp_artic.usd.not_simulated_mjc import MJC_ATTRIBUTES, MJC_OF_CONTACTS, MJC_RELATIONSHIPS
 
 NOT_YET = ()
 """Families that are read into the description, but have no effect yet: without its name here, one is not reported."""
@@ -160,6 +160,11 @@ def _report_attributes(prim: Usd.Prim, names: list[str], read: set[str], attribu
             value = attributes.authored(prim, name)
             if value is not None and not _is(value, none):
                 text = f"is {value}; {what} is not simulated yet"
+                attributes.report.warn("not-simulated", path, text)
+        elif name in MJC_RELATIONSHIPS and path not in attributes.report.used:
+            targets = ", ".join(str(target) for target in attributes.targets(prim, name))
+            if targets:
+                text = f"leads to {targets}; {MJC_RELATIONSHIPS[name]} is not simulated yet"
                 attributes.report.warn("not-simulated", path, text)
 
 

@@ -56,6 +56,13 @@ MJC_ATTRIBUTES: dict[str, tuple[str, object]] = {
 }
 """What an attribute stands for, and the value that means none."""
 
+MJC_RELATIONSHIPS: dict[str, str] = {
+    "mjc:sideSites": "the side on which a tendon wraps",
+    "mjc:refSite": "an actuator that acts relative to a site",
+    "mjc:sliderSite": "a slider-crank",
+}
+"""What a relationship that leads somewhere stands for."""
+
 MJC_HARMLESS = (
     "mjc:group",
     "mjc:rgba",

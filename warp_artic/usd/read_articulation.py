@@ -80,7 +80,7 @@ def _read_stack(
         if local.parent != WORLD:
             X_PL = links[local.parent].pose.inverse() @ X_PL
         read.append(read_joint(ends, local, False, links, X_PL, False, inventory, attributes))
-    return read if None not in read and are_independent(read, child, attributes) else [None]
+    return read if are_independent(read, child, attributes) else [None]
 
 
 def _iterations(plan: TreePlan, settings: SceneSettings, attributes: Attributes) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pxr import Usd
+from pxr import Usd, UsdPhysics
 
 from warp_artic.description.friction import Friction
 from warp_artic.description.joint import Axis, Dof
@@ -14,7 +14,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import DOF_FIELDS, Reading, resolve
 from warp_artic.usd.read_drive import read_drive
-from warp_artic.usd.read_soft_limit import read_soft_limit, report_limit
+from warp_artic.usd.read_soft_limit import read_soft_limit
 
 FRICTION = ("static_effort", "dynamic_effort", "viscous", "coefficient")
 NOT_NEGATIVE = ("armature", *FRICTION, "velocity_limit")
@@ -26,7 +26,16 @@ def instances_of(prim: Usd.Prim, axis: Axis) -> tuple[str, ...]:
         return ("angular",)
     if prim.GetTypeName() == tokens.PRISMATIC_JOINT:
         return ("linear",)
-    return (axis.value, "linear") if axis.is_linear else (axis.value,)
+    others = (one for one in Axis if one.is_linear and one is not axis)
+    is_only = axis.is_linear and all(is_locked(prim, one.value) for one in others)
+    return (axis.value, "linear") if is_only else (axis.value,)
+
+
+def is_locked(prim: Usd.Prim, axis: str) -> bool:
+    """Whether a limit of a generic joint leaves no motion along an axis."""
+    low, high = (prim.GetAttribute(f"limit:{axis}:physics:{side}").Get() for side in ("low", "high"))
+    are_numbers = isinstance(low, (int, float)) and isinstance(high, (int, float))  # anything may be authored
+    return prim.HasAPI(UsdPhysics.LimitAPI, axis) and are_numbers and low >= high
 
 
 def read_dof(
@@ -39,7 +48,6 @@ def read_dof(
     drive, drive_readings = read_drive(prim, instances[0], axis.is_linear, inventory, attributes)
     limit, limit_readings = read_soft_limit(prim, limit, instances, axis.is_linear, inventory, attributes)
     attributes.report.readings[name] = [*readings.values(), *drive_readings, *limit_readings]
-    report_limit(prim, name, limit, attributes)
     return Dof(
         name=name,
         axis=axis,

@@ -11,7 +11,8 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_dof import instances_of, read_dof
 from warp_artic.usd.read_drive import report_idle
-from warp_artic.usd.read_limit import Freedom, read_freedom
+from warp_artic.usd.read_limit import read_freedom, report_unapplied
+from warp_artic.usd.read_soft_limit import report_limit
 from warp_artic.usd.read_start import read_start
 
 
@@ -24,21 +25,21 @@ def read_joint(
     moves: bool,
     inventory: Inventory,
     attributes: Attributes,
-) -> Joint | None:
-    """The joint of a branch whose bodies are given by index in `links`; None, and an error, where it cannot be one.
+) -> Joint:
+    """The joint of a branch whose bodies are given by index in `links`.
 
     `X_PL` is the pose of the child link in the parent link, or in the world.
     """
     freedom = read_freedom(ends.prim, inventory, attributes)
-    if not _fits_a_tree(ends.path, freedom, attributes):
-        return None
     instances = [instances_of(ends.prim, axis) for axis in freedom.limits]
     report_idle(ends.prim, instances, inventory, attributes)
-    many = len(freedom.limits) > 1
+    report_unapplied(ends.prim, inventory, attributes)
+    many, turns = len(freedom.limits) > 1, sum(not axis.is_linear for axis in freedom.limits)
     dofs = []
     for axis, limit in freedom.limits.items():
         name = f"{ends.path}:{axis.value}" if many else ends.path
         dofs.append(read_dof(ends.prim, name, axis, limit, inventory, attributes))
+        report_limit(name, dofs[-1].limit, turns > 1 and not axis.is_linear, attributes)
         attributes.report.readings[name][:0] = freedom.readings.get(axis, ())
     parent_end, child_end = (ends.end1, ends.end0) if is_reversed else (ends.end0, ends.end1)
     joint = Joint(
@@ -54,14 +55,3 @@ def read_joint(
     )
     parent = None if branch.parent == WORLD else links[branch.parent]
     return read_start(ends.prim, joint, parent, links[branch.child], X_PL, moves, attributes)
-
-
-def _fits_a_tree(path: str, freedom: Freedom, attributes: Attributes) -> bool:
-    axes = list(freedom.limits)
-    linear = sum(axis.is_linear for axis in axes)
-    if linear == 0 or len(axes) == 1:
-        return True
-    free = ", ".join(axis.value for axis in axes)
-    text = f"leaves {free} free; in a tree one translation or up to three rotations may be free"
-    attributes.report.error("free-axes", path, text)
-    return False

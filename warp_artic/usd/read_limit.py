@@ -39,6 +39,20 @@ def read_freedom(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -
     return READERS[prim.GetTypeName()](prim, inventory, attributes)
 
 
+def report_unapplied(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> None:
+    """Say of a generic joint which axes are free though limits are authored there, but without their schema."""
+    if prim.GetTypeName() != tokens.GENERIC_JOINT:
+        return
+    applied, names = inventory.instances(prim, tokens.LIMIT), attributes.names(prim)
+    sides = {axis.value: {f"limit:{axis.value}:physics:{side}" for side in ("low", "high")} for axis in Axis}
+    idle = [axis for axis, own in sides.items() if axis not in applied and not own.isdisjoint(names)]
+    if idle:
+        text = f"leaves {', '.join(idle)} free: limits are authored there, but {tokens.LIMIT} is not applied for them"
+        attributes.report.warn("free-axes", prim.GetPath(), text)
+    for axis in idle:
+        attributes.pass_over(prim, f"limit:{axis}:")
+
+
 def _fixed(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Freedom:
     return Freedom()
 

@@ -148,6 +148,10 @@ def _read_spatial(
         text = f"has {beyond[0]}, must be from 0 to {len(targets) - 1}: places in a list of {len(targets)}"
         attributes.report.error("terms", f"{name}.mjc:path:indices", text)
         return None
+    if segments and len(segments) != len(indices):
+        text = f"has {len(segments)} numbers for {len(indices)} places, must have one for each"
+        attributes.report.error("terms", f"{name}.mjc:path:segments", text)
+        return None
     if len(set(segments)) > 1 or len(divisors) > 1 or 0.0 in divisors:
         return _report(prim, "has pulleys", attributes)
     if len(indices) < 2:

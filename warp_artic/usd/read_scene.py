@@ -40,7 +40,7 @@ class SceneSettings:
 def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -> SceneSettings:
     """The settings of the physics scene of a stage, or the defaults."""
     up = np.eye(3)[_up_axis(stage, attributes)]
-    prim = _choose(stage, inventory, attributes)
+    prim = choose_scene(inventory, attributes)
     if prim is None:
         text = f"there is no physics scene: gravity is {EARTH} m/s^2 against the up axis"
         attributes.report.note("scene-missing", "/", text)
@@ -86,7 +86,7 @@ def _up_axis(stage: Usd.Stage, attributes: Attributes) -> int:
     return "XYZ".index(axis)
 
 
-def _choose(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -> Usd.Prim | None:
+def choose_scene(inventory: Inventory, attributes: Attributes) -> Usd.Prim | None:
     """The scene that bodies name as their owner, else the first one."""
     owners = {}
     for body in inventory.bodies.values():

@@ -40,13 +40,16 @@ def read_soft_limit(
     return replace(limit, **values), readings
 
 
-def report_limit(prim: Usd.Prim, name: str, limit: Limit | None, attributes: Attributes) -> None:
-    """Report what a limit has beside its bounds that has no effect."""
+def report_limit(name: str, limit: Limit | None, is_component: bool, attributes: Attributes) -> None:
+    """Report what the limit of a dof has beside its bounds that has no effect.
+
+    That is all where the dof is one of several rotations of a joint.
+    """
     if limit is None:
         return
     is_soft = limit.stiffness > 0.0 or limit.damping > 0.0
-    if name != str(prim.GetPath()) and (is_soft or limit.restitution > 0.0):
-        text = "compliance and restitution of the limits of a joint with several dofs: not simulated yet"
+    if is_component and (is_soft or limit.restitution > 0.0):
+        text = "compliance and restitution of the limits of several rotations of a joint: not simulated yet"
         attributes.report.warn("limit-soft", name, text)
     elif is_soft and limit.restitution > 0.0:
         text = "the restitution of its limit has no effect: the limit has a stiffness or a damping"

@@ -204,7 +204,7 @@ def _read(
 
 def _scene(articulations: list[Articulation], settings: SceneSettings, places: Places) -> Scene:
     """The scene of articulations, in the order of the stage."""
-    links = [link.path for tree in articulations for link in tree.links]
+    links = [path for tree in articulations for path in tree.bodies]
     joints = [joint for tree in articulations for joint in tree.joints]
     return Scene(
         articulations=tuple(sorted(articulations, key=lambda tree: places.of(tree.links[0].path))),

@@ -49,34 +49,39 @@ def read_start(
     if moves:
         rates, forbidden = _rates(joint, X_FM, parent, child)
         _report_forbidden(joint, forbidden, attributes)
-    dofs = []
+    dofs, turns = [], sum(not dof.axis.is_linear for dof in joint.dofs)
     for dof, position, rate in zip(joint.dofs, derived, rates):
-        dof = _start(prim, dof, len(joint.dofs) > 1, float(position), float(rate), attributes)
+        is_component = turns > 1 and not dof.axis.is_linear
+        dof = _start(prim, dof, is_component, float(position), float(rate), attributes)
         if moves:
             _report_rate(dof, float(rate), attributes)
         dofs.append(dof)
     joint = replace(joint, dofs=tuple(dofs))
-    if len(dofs) > 1:
+    if turns > 1:
         _report_rotation(joint, X_01, attributes)
     return joint
 
 
 def _positions(joint: Joint, X_01: Pose) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the dofs, and what the joint does not allow: a translation and a rotation vector."""
-    translation = np.array(X_01.position)
-    rotation = rotation_vector_from_matrix(X_01.rotation)
-    off_axis = np.concatenate([translation, rotation])
-    axes = [dof.axis.index + (0 if dof.axis.is_linear else 3) for dof in joint.dofs]
-    if len(axes) == 1 and axes[0] >= 3:
+    found = np.concatenate([X_01.position, rotation_vector_from_matrix(X_01.rotation)])
+    off_axis = found.copy()
+    axes = _rows(joint)
+    turns = [axis - 3 for axis in axes if axis >= 3]
+    if len(turns) == 1:
         x, y, z, w = X_01.quaternion
-        axis = axes[0] - 3
+        (axis,) = turns
         angle = 2.0 * math.atan2((x, y, z)[axis], w)
         swing = Pose.of((0, 0, 0), X_01.rotation @ _turn(axis, -angle))
         off_axis[3:] = rotation_vector_from_matrix(swing.rotation)
-        return np.array([math.remainder(angle, 2.0 * math.pi)]), off_axis
-    derived = off_axis[axes]
+        found[3 + axis] = math.remainder(angle, 2.0 * math.pi)
     off_axis[axes] = 0.0
-    return derived, off_axis
+    return found[axes], off_axis
+
+
+def _rows(joint: Joint) -> list[int]:
+    """The place of each dof among three translations and three rotations."""
+    return [dof.axis.index + (0 if dof.axis.is_linear else 3) for dof in joint.dofs]
 
 
 def _turn(axis: int, angle: float) -> np.ndarray:
@@ -99,21 +104,24 @@ def _report_violation(joint: Joint, off_axis: np.ndarray, attributes: Attributes
 def _rates(joint: Joint, X_FM: Pose, parent: Link | None, child: Link) -> tuple[np.ndarray, np.ndarray]:
     """Velocities of the dofs from the authored velocities of the bodies, and what the joint does not allow of those.
 
-    Velocities are relative ones of M, linear and angular, in its axes. Two free rotations keep the third component of
-    the rotation vector: with the quaternion (x, w) of R_FM, that of w omega + x cross omega is zero.
+    Velocities are relative ones of the authored displacement: of the origin of frame 1, in the axes of frame 0, then
+    angular, in the axes of M. Two free rotations keep the third component of the rotation vector: with the quaternion
+    (x, w) of R_FM, that of w omega + x cross omega is zero.
     """
     X_WM = child.pose @ joint.child_frame
-    relative = _velocity_at(X_WM.position, child) - _velocity_at(X_WM.position, parent)
-    relative = np.concatenate([X_WM.rotation.T @ relative[:3], X_WM.rotation.T @ relative[3:]])
-    axes = [dof.axis.index + (0 if dof.axis.is_linear else 3) for dof in joint.dofs]
-    rates = (-1.0 if joint.reversed else 1.0) * relative[axes]
+    ends = [(X_WM @ X_FM.inverse(), parent), (X_WM, child)]
+    (X_W0, link_0), (X_W1, link_1) = reversed(ends) if joint.reversed else ends
+    relative = _velocity_at(X_W1.position, link_1) - _velocity_at(X_W1.position, link_0)
+    relative = np.concatenate([X_W0.rotation.T @ relative[:3], X_WM.rotation.T @ relative[3:]])
+    axes = _rows(joint)
     allowed = np.zeros(6)
     allowed[axes] = relative[axes]
-    if len(axes) == 2:
+    locked = {3, 4, 5} - set(axes)
+    if len(locked) == 1:
         *x, w = X_FM.quaternion
-        locked = ({3, 4, 5} - set(axes)).pop()
-        allowed[locked] = -np.cross(x, allowed[3:])[locked - 3] / w if w else relative[locked]
-    return rates, relative - allowed
+        (third,) = locked
+        allowed[third] = -np.cross(x, allowed[3:])[third - 3] / w if w else relative[third]
+    return relative[axes], relative - allowed
 
 
 def _report_forbidden(joint: Joint, forbidden: np.ndarray, attributes: Attributes) -> None:
@@ -135,8 +143,8 @@ def _velocity_at(point, link: Link | None) -> np.ndarray:
     return np.concatenate([np.array(link.linear_velocity) + np.cross(turning, arm), turning])
 
 
-def _start(prim: Usd.Prim, dof: Dof, of_many: bool, derived: float, rate: float, attributes: Attributes) -> Dof:
-    """The dof at its start."""
+def _start(prim: Usd.Prim, dof: Dof, is_component: bool, derived: float, rate: float, attributes: Attributes) -> Dof:
+    """The dof at its start; whether its position is a component of a rotation vector."""
     instances = instances_of(prim, dof.axis)
     state = {
         field: resolve(attributes, prim, field, DOF_FIELDS[field], instances, dof.axis.is_linear)
@@ -144,10 +152,10 @@ def _start(prim: Usd.Prim, dof: Dof, of_many: bool, derived: float, rate: float,
     }
     attributes.report.readings[dof.name] += [reading for reading in state.values() if reading is not None]
     if state["position"] is None:
-        position = derived if of_many or dof.axis.is_linear else _turn_within(derived, dof)
+        position = derived if is_component or dof.axis.is_linear else _turn_within(derived, dof)
     else:
         position = state["position"].value
-        if not of_many:
+        if not is_component:
             _report_disagreement(dof, position, derived, state["position"].attribute, attributes)
     velocity = rate if state["velocity"] is None else state["velocity"].value
     _report_outside(dof, position, attributes)
@@ -183,9 +191,10 @@ def _report_disagreement(dof: Dof, position: float, derived: float, attribute: s
 def _report_rotation(joint: Joint, X_01: Pose, attributes: Attributes) -> None:
     """Report where the positions of several rotational dofs, taken together, are not those of the poses."""
     authored, derived = np.zeros(3), rotation_vector_from_matrix(X_01.rotation)
-    for dof in joint.dofs:
+    turns = [dof for dof in joint.dofs if not dof.axis.is_linear]
+    for dof in turns:
         authored[dof.axis.index] = dof.position
-    for axis in {0, 1, 2} - {dof.axis.index for dof in joint.dofs}:
+    for axis in {0, 1, 2} - {dof.axis.index for dof in turns}:
         derived[axis] = 0.0
     R_authored, R_derived = (Pose(quaternion=quaternion_from_rotation_vector(v)).rotation for v in (authored, derived))
     angle = np.linalg.norm(rotation_vector_from_matrix(R_authored.T @ R_derived))

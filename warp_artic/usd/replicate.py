@@ -91,18 +91,18 @@ class Replicator:
 
     def _on_world(self, joint: Joint, made: Joint, links: list[Link], copy: Copy) -> Joint:
         """A joint to the world, whose frame there and start depend on where the copy is."""
-        self._list(joint.path, copy)
-        prim = copy.prim(joint.path)
-        ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
-        if ends is None:  # an error, after which each copy is read
-            return made
-        frame = (ends.end1 if joint.reversed else ends.end0).frame
-        child = links[joint.child]
-        moves = not self.attributes.names(self.inventory.bodies[child.path]).isdisjoint(VELOCITIES)
+        prim, child = copy.prim(joint.path), links[joint.child]
+        if len(self._targets(joint.path)) > 1:  # else its other frame is authored in the world, and the same
+            self._list(joint.path, copy)
+            ends = read_joint_ends(prim, self.inventory, self.attributes, self.placements)
+            if ends is None:  # an error, after which each copy is read
+                return made
+            made = replace(made, parent_frame=(ends.end1 if joint.reversed else ends.end0).frame)
+        body = self.inventory.bodies[copy.original(child.path)]
+        moves = not self.attributes.names(body).isdisjoint(VELOCITIES)
         for dof in made.dofs:
             self.attributes.report.readings[dof.name] = []
-        placed = replace(made, parent_frame=frame)
-        started = read_start(prim, placed, None, child, child.pose, moves, self.attributes)
+        started = read_start(prim, made, None, child, child.pose, moves, self.attributes)
         for dof in made.dofs:
             del self.attributes.report.readings[dof.name]  # as of the joint that was read
         return started

@@ -24,8 +24,6 @@ def write_incoming_forces(layer, stage, recording, environment, times, codes, un
     values = at_times(recording, values, times)
     for entry, link in enumerate(recording.link_names[: values.shape[1]]):
         prim = prim_named(stage, link, "link")
-        if prim.GetTypeName() in tokens.JOINTS:  # a carriage, which is no prim
-            continue
         spec = over(layer, prim)
         apply_schema(spec, tokens.ARTIC_LINK)
         for name, quantity, part in (("Force", FORCE, slice(0, 3)), ("Torque", TORQUE, slice(3, 6))):

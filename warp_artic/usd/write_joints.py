@@ -10,6 +10,7 @@ from pxr import Sdf, Usd, UsdPhysics
 from warp_artic.errors import StageError
 from warp_artic.usd import tokens
 from warp_artic.usd.lookup import EFFORT, PLACE, SPEED
+from warp_artic.usd.read_dof import is_locked
 from warp_artic.usd.time_samples import apply_schema, at_times, check_finite, over, prim_named, write_samples
 from warp_artic.usd.units import Units
 
@@ -55,9 +56,13 @@ def _of_steps(forces: np.ndarray) -> np.ndarray:
 
 
 def _turns_back(joint_names: tuple[str, ...], positions: np.ndarray) -> np.ndarray:
-    """Where the position (R, D) of a joint is taken back by whole turns at the next record: (R - 1, D)."""
+    """Where the position (R, D) of a joint is taken back by whole turns at the next record: (R - 1, D).
+
+    The rotations of a joint go together; a translation of many axes has none.
+    """
     jumps = np.abs(np.diff(positions, axis=0)) > math.pi
-    joints = np.array([name.partition(":")[0] for name in joint_names], dtype=str)
+    jumps[:, [":trans" in name for name in joint_names]] = False
+    joints = np.array([name.partition(":rot")[0] for name in joint_names], dtype=str)
     for path in np.unique(joints[jumps.any(axis=0)]):
         jumps[:, joints == path] = jumps[:, joints == path].any(axis=1, keepdims=True)
     return jumps
@@ -72,13 +77,7 @@ def _single_axis(joint: Usd.Prim) -> str:
     if joint.IsA(UsdPhysics.SphericalJoint):  # with both cone angles zero
         return f"rot{UsdPhysics.SphericalJoint(joint).GetAxisAttr().Get()}"
     axes = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
-    free = [axis for axis in axes if not _is_locked(joint, axis)]
+    free = [axis for axis in axes if not is_locked(joint, axis)]
     if len(free) != 1:
         raise StageError(f"{joint.GetPath()}: the recording has one dof for this joint; the stage has {len(free)}")
     return free[0]
-
-
-def _is_locked(joint: Usd.Prim, axis: str) -> bool:
-    """Whether a limit leaves no motion along an axis."""
-    low, high = (joint.GetAttribute(f"limit:{axis}:physics:{side}").Get() for side in ("low", "high"))
-    return joint.HasAPI(UsdPhysics.LimitAPI, axis) and None not in (low, high) and low >= high

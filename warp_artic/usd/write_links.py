@@ -20,7 +20,6 @@ from __future__ import annotations
 import numpy as np
 from pxr import Sdf, Usd, UsdGeom, Vt
 
-from warp_artic.usd import tokens
 from warp_artic.usd.time_samples import at_times, check_finite, continuous, over, prim_named, write_samples
 
 RESET = "!resetXformStack!"
@@ -43,8 +42,6 @@ def write_links(layer, stage, recording, environment, times, codes) -> None:
     is_double = recording.link_pose.dtype == np.float64
     for link in order:
         prim = prim_named(stage, recording.link_names[link], "link")
-        if prim.GetTypeName() in tokens.JOINTS:  # a carriage, which is no prim
-            continue
         W = frames.place(prim, poses[:, link, :3], _matrices(poses[:, link, 3:]))
         ops = _local_ops(W, frames.of(prim.GetParent()))
         _write_ops(over(layer, prim), codes, *ops, is_double=is_double)

@@ -1,0 +1,46 @@
+"""A joint that leaves translations free beside other axes becomes joints one after the other, between carriages.
+
+    X_01 = shift along x, y, z, then turn     parent, transX, carriage, transY, carriage, ..., rotations, child
+    X_10 = X_01^-1 where it is reversed       parent, rotations, carriage, ..., transY, carriage, transX, child
+
+A carriage is a link without mass, named after the last dof that moves it. All joints that are made of one have its
+path, and together its dofs, in its order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import Joint
+from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose
+
+
+def with_carriages(articulation: Articulation) -> Articulation:
+    """The same mechanism of joints with one translation, or up to three rotations; its carriages are the last links."""
+    links, joints = list(articulation.links), []
+    for joint in articulation.joints:
+        joints += _in_a_row(joint, links)
+    if len(joints) == len(articulation.joints):
+        return articulation
+    return replace(articulation, links=tuple(links), joints=tuple(joints))
+
+
+def _in_a_row(joint: Joint, links: list[Link]) -> list[Joint]:
+    """The joints that one is made of; their carriages are added to the links."""
+    if len(joint.dofs) < 2 or not joint.dofs[0].axis.is_linear:
+        return [joint]
+    groups = [(dof,) for dof in joint.dofs if dof.axis.is_linear]
+    if turns := joint.dofs[len(groups) :]:
+        groups.append(turns)
+    if joint.reversed:
+        groups.reverse()
+    ends = [joint.parent, *range(len(links), len(links) + len(groups) - 1), joint.child]
+    frames = [joint.parent_frame, *[Pose()] * (len(groups) - 1)], [*[Pose()] * (len(groups) - 1), joint.child_frame]
+    row = [
+        replace(joint, parent=parent, child=child, parent_frame=X_PF, child_frame=X_LM, dofs=dofs)
+        for parent, child, X_PF, X_LM, dofs in zip(ends, ends[1:], *frames, groups)
+    ]
+    links += [Link(path=one.dofs[-1].name, mass=0.0, inertia=(0.0,) * 6) for one in row[:-1]]
+    return row[::-1] if joint.reversed else row

@@ -1,0 +1,63 @@
+"""Chosen environments of a group copied out of its fields, and into them, on the device.
+
+`rows[place, row]` is the row outside of row `row` of the articulation at a place in the group; -1 where it has none.
+Environments are int32 indices; those out of range are left out.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+OPTIONS = {"enable_backward": False, "module": "unique"}
+
+
+@cache
+def column_kernels_for(scalar: type) -> SimpleNamespace:
+    """The kernels `take` and `put` of a scalar type."""
+
+    @wp.kernel(**OPTIONS)
+    def take(
+        inside: wp.array2d(dtype=scalar),
+        rows: wp.array2d(dtype=int),
+        environments: int,
+        chosen: wp.array(dtype=int),
+        outside: wp.array2d(dtype=scalar),
+    ):
+        """Copy environment `chosen[k]` of each articulation to column k."""
+        place, row, k = wp.tid()
+        environment = chosen[k]
+        if rows[place, row] >= 0 and environment >= 0 and environment < environments:
+            outside[rows[place, row], k] = inside[row, place * environments + environment]
+
+    @wp.kernel(**OPTIONS)
+    def put(
+        inside: wp.array2d(dtype=scalar),
+        rows: wp.array2d(dtype=int),
+        environments: int,
+        chosen: wp.array(dtype=int),
+        outside: wp.array2d(dtype=scalar),
+    ):
+        """Copy column k, or the only one, to environment `chosen[k]` of each articulation."""
+        place, row, k = wp.tid()
+        environment = chosen[k]
+        if rows[place, row] >= 0 and environment >= 0 and environment < environments:
+            column = wp.min(k, outside.shape[1] - 1)
+            inside[row, place * environments + environment] = outside[rows[place, row], column]
+
+    return SimpleNamespace(take=take, put=put)
+
+
+@wp.kernel(**OPTIONS)
+def indices_of_mask(mask: wp.array(dtype=wp.bool), chosen: wp.array(dtype=int)):
+    """Write the index of each entry that is set, and -1 for the others."""
+    k = wp.tid()
+    chosen[k] = wp.where(mask[k], k, -1)
+
+
+@wp.kernel(**OPTIONS)
+def indices_of_longs(longs: wp.array(dtype=wp.int64), chosen: wp.array(dtype=int)):
+    """Write indices of 64 bits as such of 32; -1 where they do not fit."""
+    k = wp.tid()
+    fits = longs[k] >= wp.int64(0) and longs[k] < wp.int64(2147483647)
+    chosen[k] = wp.where(fits, int(longs[k]), -1)

@@ -1,0 +1,54 @@
+"""Centres of mass and inertias of links, by environment: what is authored so is laid out anew for each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.validate import validate
+from warp_artic.errors import SettingsError
+from warp_artic.model.parameters import parameter_rows
+from warp_artic.model.tree import tree_of
+from warp_artic.sim.views import checked
+
+SIZES = {"center_of_mass": 3, "inertia": 6}
+ARRAYS = {
+    "center_of_mass": ("link_center", "link_frame", "parent_frame", "attachment_position"),
+    "inertia": ("link_inertia",),
+}
+"""What is measured in the moving frame of a link, which is at the centre of mass of a floating root."""
+
+
+def set_mass_properties(simulation, given: dict, chosen: np.ndarray) -> None:
+    """See `Simulation.set_mass_properties`; values that are None are left as they are."""
+    shape = len(chosen), len(simulation.link_names)
+    tables = {
+        name: checked(name, values, (*shape, SIZES[name])) for name, values in given.items() if values is not None
+    }
+    trees = [_trees_with(simulation, tables, place) for place in range(len(chosen))]
+    for member, own in zip(simulation._members, zip(*trees)):
+        rows = [parameter_rows(tree, member.group.origins[member.place]) for tree in own]
+        for name in (array for table in tables for array in ARRAYS[table]):
+            member.group.expand_parameter(name)
+            member.write(name, np.array([row[name] for row in rows]).T, chosen)
+
+
+def _trees_with(simulation, tables: dict[str, np.ndarray], place: int) -> list[Articulation]:
+    """The articulations with the properties of one environment."""
+    trees = []
+    for member, order in zip(simulation._members, simulation._order["link"]):
+        tree = simulation.scene.articulations[member.index]
+        links = tuple(
+            replace(link, **{name: tuple(map(float, table[place, row])) for name, table in tables.items()})
+            for link, row in zip(tree.links, order)
+        )
+        trees.append(replace(tree, links=links))
+    validate(replace(simulation.scene, articulations=tuple(trees)))
+    for member, tree in zip(simulation._members, trees):
+        if tree_of(tree.bounded(simulation.settings.dt)) != member.group.tree:
+            raise SettingsError(
+                f"inertia: {tree.path}: a link without mass can have none, and one with mass must have it"
+            )
+    return trees

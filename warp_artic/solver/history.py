@@ -1,0 +1,168 @@
+"""What the accelerations of the steps before tell of this one.
+
+With a, a', a'' the smooth acceleration of the step before, its change in a step and the change of that, the middle is
+    q_M = q moved by h v / 2 + f h^2 (a / 8 + a' / 12 + 9 a'' / 128),   v_M = v + h (a / 2 + f (3 a' / 8 + a'' / 3))
+and what this step adds to them, A to A''', corrects its end:
+    q+ moved by - f h^2 (A' / 12 + A'' / 48 + 13 A''' / 1440),   v+ + f h (A'' + A''') / 24.
+With f = 1 these are the integrals of the curve through the last three accelerations, and of that through four: errors
+are of fourth order where joints have one axis, and what turns gains no energy from velocities that are expected wrong.
+f is none where the accelerations are not on a smooth curve: after a start, an impact or a change of load, and in whips
+that the step does not resolve; nor where springs, dampers or rows act, which look at the ends of the step.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import add_responses
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    add,
+    div,
+    maximum,
+    minimum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.rotation import ratio
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import FIXED_TENDON_LIMIT, SOFT_LIMIT, SPATIAL_TENDON_LIMIT
+from warp_artic.phases.integrate import turn_rates
+
+ROUGH = wp.constant(0.07)
+"""Part of the squares of accelerations from which on the squares of their second differences are not smooth motion."""
+
+
+@wp.func
+def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Write what leads to the middle: in `work.v_next` over h, in `work.u` the velocities there."""
+    dofs = model.dof_count
+    tables = 1 + 2 * model.free_motion
+    for dof in range(dofs):
+        work.recalled[dof, slot] = state.smooth_acceleration[dof, column]
+        if model.free_motion == 1:
+            work.recalled[dofs + dof, slot] = state.acceleration_change[dof, column]
+            work.recalled[2 * dofs + dof, slot] = state.acceleration_change[dofs + dof, column]
+    if model.finite_rotations > 0:
+        turn_rates(model, work, work.recalled, tables, column, slot, h)
+    half = real(0.5, h)
+    third = ratio(1.0, 3.0, h) * h * state.smoothness[0, column]
+    for dof in range(dofs):
+        v = work.v[dof, slot]
+        a = work.recalled[dof, slot]
+        moved = half * v
+        expected = v + h * half * a
+        if model.free_motion == 1:
+            change = work.recalled[dofs + dof, slot]
+            second = work.recalled[2 * dofs + dof, slot]
+            bend = real(0.375, h) * a + real(0.25, h) * change + real(0.2109375, h) * second
+            moved = moved + third * bend
+            expected = expected + third * (real(1.125, h) * change + second)
+        work.v_next[dof, slot] = moved
+        work.u[dof, slot] = expected
+
+
+@wp.func
+def keep_smooth_acceleration(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    substep: int,
+    substeps: int,
+):
+    """Write the smooth acceleration of a step, or add that of a further substep to the mean.
+
+    Smooth is all but the impulses of stops, and in the first step of an environment what is no row. Of a dof that stops
+    hold, or slow down, only what they leave of it.
+    """
+    one = real(1.0, h)
+    zero = real(0.0, h)
+    rate = state.started[0, column] / h
+    for dof in range(model.dof_count):
+        work.v_free[dof, slot] = work.vdot[dof, slot]
+    for row in range(model.stop_row):
+        family = model.row_family[row]
+        work.smooth[row, slot] = zero
+        if family != FIXED_TENDON_LIMIT and family != SPATIAL_TENDON_LIMIT and family != SOFT_LIMIT:
+            work.smooth[row, slot] = rate * work.impulse[row, slot]
+    add_responses(model, work, work.smooth, 0, model.stop_row, work.v_free, slot)
+    per_second = one / h
+    weight = one / real(float(substeps), h)
+    for dof in range(model.dof_count):
+        smooth = work.v_free[dof, slot]
+        actual = (work.v_next[dof, slot] - work.v[dof, slot]) * per_second
+        least = where_positive(smooth, maximum(minimum(actual, smooth), zero), minimum(maximum(actual, smooth), zero))
+        mean = weight * least
+        if substep > 0:
+            mean = mean + state.smooth_acceleration[dof, column]
+        state.smooth_acceleration[dof, column] = mean
+
+
+@wp.func
+def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Write a', a'' and f of a step to the state, and a', a'' and a''' to `work.recalled`."""
+    dofs = model.dof_count
+    zero = real(0.0, state.smoothness[0, column])
+    rough = zero
+    size = zero
+    rough_linear = zero
+    size_linear = zero
+    one = real(1.0, zero)
+    free = one
+    for dof in range(dofs):
+        a = state.smooth_acceleration[dof, column]
+        b = work.recalled[dof, slot]
+        change_before = work.recalled[dofs + dof, slot]
+        second_before = work.recalled[2 * dofs + dof, slot]
+        c = b - change_before
+        change = a - b
+        second = change - change_before
+        state.acceleration_change[dof, column] = change
+        state.acceleration_change[dofs + dof, column] = second
+        work.recalled[dof, slot] = change
+        work.recalled[dofs + dof, slot] = second
+        work.recalled[2 * dofs + dof, slot] = second - second_before
+        own_rough = second * second + second_before * second_before
+        own_size = a * a + b * b + c * c
+        if model.dof_is_linear[dof] == 1:
+            rough_linear = rough_linear + own_rough
+            size_linear = size_linear + own_size
+        else:
+            rough = rough + own_rough
+            size = size + own_size
+        free = where_positive(work.spring[dof, slot] + work.damper[dof, slot], zero, free)
+    for row in range(model.row_count):
+        free = where_positive(work.active[row, slot], zero, free)
+    free = where_positive(rough - real(ROUGH, one) * size, zero, free)
+    free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)
+    known = minimum(state.smoothness[1, column] + one, real(4.0, one))
+    state.smoothness[0, column] = where_positive(known - real(3.5, one), free, zero)
+    state.smoothness[1, column] = known
+
+
+@wp.func
+def correct_end(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Change v+ for the move of positions, which takes half of h with it; `work.u` is v+ after that."""
+    dofs = model.dof_count
+    free = h * state.smoothness[0, column]
+    part = ratio(1.0, 24.0, h) * free
+    late = ratio(1.0, 720.0, h) * free
+    for dof in range(dofs):
+        v = work.v_next[dof, slot]
+        change = work.recalled[dof, slot]
+        second = work.recalled[dofs + dof, slot]
+        third = work.recalled[2 * dofs + dof, slot]
+        bend = real(120.0, h) * change + real(30.0, h) * second + real(13.0, h) * third
+        work.v_next[dof, slot] = v - late * bend
+        work.u[dof, slot] = v + part * (second + third)
+
+
+@wp.func
+def take_corrected(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Make the corrected v+ the velocities, where there is anything to correct."""
+    free = state.smoothness[0, column]
+    for dof in range(model.dof_count):
+        work.v[dof, slot] = where_positive(free, work.u[dof, slot], work.v[dof, slot])
