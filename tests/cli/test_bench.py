@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from warp_artic.cli.bench import MODELS, SCENES
+from warp_artic.cli.bench import MODELS, QUANTITIES, SCENES
 from warp_artic.cli.main import main
 from warp_artic.usd.read_stage import read_stage
 
@@ -13,7 +13,8 @@ from warp_artic.usd.read_stage import read_stage
 def test_figures_are_written(tmp_path, capsys):
     """One short case gives a row in the table and in the file."""
     file = tmp_path / "bench.json"
-    line = f"bench --models arm --environments 1 4 --repeats 1 --seconds 0.01 --no-peers --json {file}"
+    options = "--models arm --measure step --environments 1 4 --repeats 1 --seconds 0.01 --no-peers"
+    line = f"bench {options} --json {file}"
     assert main(line.split()) == 0
     assert "warp_artic" in capsys.readouterr().out
     results = json.loads(file.read_text())["results"]
@@ -29,6 +30,12 @@ def test_peers_that_are_installed_run(tmp_path):
     results = json.loads(file.read_text())["results"]
     assert set(MODELS) == {result["model"] for result in results}
     assert len({result["name"] for result in results}) > 1
+    assert {result["quantity"] for result in results} == set(QUANTITIES)
+
+
+def test_a_quantity_that_is_not_measured_is_named(capsys):
+    assert main("bench --measure step momentum".split()) == 2
+    assert "measure: 'momentum' is not one of step, mass_matrix, bias_force" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("model", MODELS)

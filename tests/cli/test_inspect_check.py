@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from pxr import Usd
 
 from tests.usd.authoring import pendulum
 from warp_artic.cli import table
 from warp_artic.cli.main import main
 from warp_artic.description.rules import RULES
+from warp_artic.sim import verify
 from warp_artic.usd.dialects import DIALECTS
 
 ROOT = Path(__file__).parents[2]
@@ -280,3 +282,25 @@ def test_order_of_dialects(capsys, tmp_path):
     assert finding["path"] == "/World/hinge.newton:armature"
     assert main(["check", path, "--dialects", "bullet"]) == 2
     assert "'bullet' is not a dialect" in capsys.readouterr().err
+
+
+def test_identities_of_dynamics(capsys, monkeypatch):
+    """A table for each articulation; the exit code is 1 when one fails."""
+    line = ["check", "--dynamics", "--states", "2", "samples/scenes/pendulum.usda"]
+    assert main(line) == 0
+    text = capsys.readouterr().out
+    assert "M vdot + c + g = tau" in text and text.endswith("27 identities hold, 0 do not\n")
+    content = json_of(capsys, *line)
+    assert content["diagnostics"] == [] and len(content["dynamics"]) == 27
+    assert {item["articulation"] for item in content["dynamics"]} == {"/World/pendulum"}
+    assert all(item["holds"] and item["residual"] <= item["allowed"] for item in content["dynamics"])
+    monkeypatch.setattr(verify, "ALLOWED_OF_MOTION", -1.0)
+    assert main(line) == 1
+    assert "26 identities hold, 1 do not" in capsys.readouterr().out
+
+
+def test_a_stage_with_errors_has_no_dynamics(tmp_path, capsys):
+    path = str(tmp_path / "none.usda")
+    Usd.Stage.CreateNew(path).Save()
+    content = json_of(capsys, "check", "--dynamics", path, code=1)
+    assert content["dynamics"] == [] and content["diagnostics"][0]["severity"] == "error"

@@ -8,12 +8,14 @@ import pytest
 from tests import trees
 from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
-from warp_artic import Simulation, SolverSettings
+from tests.oracles.dense_step import put, state_of
+from warp_artic import SettingsError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose, matrix_from_quaternion, quaternion_from_rotation_vector
+from warp_artic.usd.write_incoming_forces import write_incoming_forces
 
 H = 1 / 240
 
@@ -47,6 +49,28 @@ def test_they_move_what_is_beyond_the_joint(solver, integrator):
         wanted = rigid.incoming_joint_force(taken.placed, taken.acceleration, wrench)
         np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
     assert not taken.recording.link_incoming_joint_force[0].any()
+    assert_same_in_world_axes(simulation)
+
+
+def assert_same_in_world_axes(simulation):
+    """The same step once more, with forces in world axes: those of joints turn by where the links are placed."""
+    tree = simulation.scene.articulations[0]
+    before = state_of(simulation)
+    twin = Simulation(simulation.scene, settings=simulation.settings)
+    for other in (simulation, twin):
+        put(other, before)
+        for name in ("joint_effort", "link_external_force"):
+            getattr(other.control, name).assign(getattr(simulation.control, name).numpy())
+    taken = StepTaken(simulation)
+    recording = twin.record(1, forces="world")
+    assert recording.metadata["incoming_axes"] == "world"
+    np.testing.assert_array_equal(recording.joint_velocity[-1], taken.recording.joint_velocity[-1])
+    own = taken.recording.link_incoming_joint_force[-1, 0].reshape(-1, 2, 3)
+    found = recording.link_incoming_joint_force[-1, 0].reshape(-1, 2, 3)
+    if simulation.settings.solver != "tgs" or simulation.settings.integrator != "midpoint":
+        wanted = np.einsum("lij,lkj->lki", taken.placed.R_WM, own)
+        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
+    assert not found[tree.inbound.index(None)].any() and np.abs(found - own).max() > 1.0
 
 
 LENGTH, MASS = 0.9, 1.5
@@ -103,6 +127,73 @@ def test_two_beams_on_a_hinge_held_by_a_force(pushed, push, wanted, axis, turned
         np.testing.assert_allclose(world, expected, atol=1e-4)
 
 
+def world(pose, joint, own):
+    """Force and torque in world axes, of a link that stands at a pose."""
+    R_WJ = matrix_from_quaternion(pose[3:]) @ matrix_from_quaternion(joint.child_frame.quaternion)
+    return np.concatenate([R_WJ @ own[:3], R_WJ @ own[3:]])
+
+
+def test_a_ladder_at_a_wall():
+    """Drake's: two halves, a hinge about Y at the floor with a torque of 20 N m, a smooth wall that one side meets."""
+    length, mass, wall, radius, torque, side = 2.0, 7.0, 1.0, 5e-3, 20.0, 0.25
+    angle = math.asin((wall - radius) / length)
+    height = length * math.cos(angle)
+    inertia = (0.2, 0.0, 0.0, 0.2, 0.0, 0.01)
+    halves = tuple(Link(path=f"/World/{name}", mass=mass / 2, inertia=inertia) for name in ("lower", "upper"))
+    down, up = Pose(position=(0.0, 0.0, -length / 4)), Pose(position=(0.0, 0.0, length / 4))
+    hinge = Dof(name="/World/hinge", axis=Axis.ROT_Y, position=angle)
+    joints = (
+        Joint(path="/World/hinge", parent=WORLD, child=0, child_frame=down, dofs=(hinge,)),
+        Joint(path="/World/middle", parent=0, child=1, parent_frame=up, child_frame=down),
+    )
+    tree = Articulation(path="/World", links=halves, joints=joints)
+    simulation = simulate(tree, gravity=(0.0, 0.0, -10.0), precision="float64")
+    center = 0.5 * (wall - radius) * np.array([0.5, 1.5]), 0.5 * height * np.array([0.5, 1.5])
+    push = (10.0 * mass * 0.5 * (wall - radius) + torque) / height
+    contact = np.array([-push, 0.0, 0.0])
+    arm = np.array([wall - center[0][1], side, height - center[1][1]])
+    simulation.control.link_external_force.assign(
+        [np.zeros((6, 1)), [*contact[:, None], *np.cross(arm, contact)[:, None]]]
+    )
+    simulation.control.joint_effort.assign([[torque]])
+    run = simulation.record(3, forces=True)
+    assert abs(run.joint_velocity[-1]).max() < 1e-12
+    found = [world(run.link_pose[0, 0, k], joints[k], run.link_incoming_joint_force[-1, 0, k]) for k in range(2)]
+    np.testing.assert_allclose(found[0], [push, 0, 10.0 * mass, 0, torque, -push * side], rtol=0, atol=1e-9)
+    lever = height / 2 * push - 10.0 * mass / 2 * (wall - radius) / 4
+    np.testing.assert_allclose(found[1], [push, 0, 10.0 * mass / 2, 0, lever, -push * side], rtol=0, atol=1e-9)
+
+
+def test_a_load_cell():
+    """Welds at any angle carry the weights and the forces on links beyond them, with their moments."""
+    rng = np.random.default_rng(8)
+    tree = trees.random_articulation(rng, 6, floating=False)
+    tree = trees.replace(tree, joints=tuple(trees.replace(joint, dofs=()) for joint in tree.joints))
+    parent = {joint.child: joint.parent for joint in tree.joints}
+    simulation = simulate(tree, gravity=rigid.GRAVITY, precision="float64")
+    wrench = rng.normal(size=(6, 6)) * 5.0
+    simulation.control.link_external_force.assign(wrench[..., None])
+    run = simulation.record(1, forces=True)
+    pose = run.link_pose[0, 0]
+    turn = [matrix_from_quaternion(quaternion) for quaternion in pose[:, 3:]]
+    for joint in tree.joints:
+        k = joint.child
+        origin = pose[k, :3] + turn[k] @ joint.child_frame.position
+        force, torque = np.zeros(3), np.zeros(3)
+        for link in range(6):
+            inward = link
+            while inward not in (k, WORLD):
+                inward = parent[inward]
+            if inward == WORLD:
+                continue
+            place = pose[link, :3] + turn[link] @ tree.links[link].center_of_mass
+            push = tree.links[link].mass * np.array(rigid.GRAVITY) + wrench[link, :3]
+            force -= push
+            torque -= np.cross(place - origin, push) + wrench[link, 3:]
+        found = world(pose[k], joint, run.link_incoming_joint_force[-1, 0, k])
+        np.testing.assert_allclose(found, [*force, *torque], rtol=0, atol=1e-9 * np.abs(force).max())
+
+
 def rod(mass=2.0, center=0.35, **dof):
     """A rod on a hinge about Y, with its centre of mass on X."""
     link = Link(
@@ -118,6 +209,19 @@ def test_a_rod_that_spins_pulls_at_its_hinge(integrator):
     """m r w^2 inward, in axes that turn with the rod."""
     found = incoming(simulate(rod(2.0, 0.35, velocity=7.0), gravity=(0.0, 0.0, 0.0), integrator=integrator), 5)[0]
     np.testing.assert_allclose(found, [-2.0 * 0.35 * 49.0, 0.0, 0.0, 0.0, 0.0, 0.0], atol=1e-3)
+
+
+def test_in_world_axes():
+    """A rod that spins: its hinge pulls towards itself. The attributes of a stage are in axes of joints."""
+    simulation = simulate(rod(2.0, 0.35, velocity=7.0), gravity=(0.0, 0.0, 0.0), integrator="semi_implicit")
+    recording = simulation.record(5, forces="world")
+    out = matrix_from_quaternion(recording.link_pose[-2, 0, 0, 3:])[:, 0]
+    wanted = [*(-2.0 * 0.35 * 49.0 * out), 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(recording.link_incoming_joint_force[-1, 0, 0], wanted, atol=1e-3)
+    with pytest.raises(SettingsError, match="is in world axes; to write it, record with forces=True"):
+        write_incoming_forces(None, None, recording, 0, None, None, None)
+    with pytest.raises(SettingsError, match="forces: 'body' is not False, True or 'world'"):
+        simulation.record(1, forces="body")
 
 
 def test_along_the_axis_is_what_the_drive_gives_without_the_part_of_the_armature():

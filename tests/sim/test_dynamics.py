@@ -126,6 +126,8 @@ def test_random_trees(count, floating, seed, precision, tolerance):
     scale = max(1.0, np.abs(coriolis).max(initial=0.0))
     close(simulation.gravity_force().numpy(), gravity, tolerance)
     np.testing.assert_allclose(simulation.coriolis_force().numpy(), coriolis, rtol=0, atol=tolerance * scale)
+    bias = simulation.bias_force().numpy()
+    np.testing.assert_allclose(bias, gravity + coriolis, rtol=0, atol=tolerance * max(scale, np.abs(gravity).max()))
     wanted = np.array([-rigid.external_effort(*pair) for pair in zip(motions, wrench)])
     close(simulation.external_force(wrench).numpy(), wanted, tolerance)
     wanted = np.einsum("eij,ej->ei", M, efforts) + coriolis
@@ -239,6 +241,21 @@ def test_results_are_new_unless_memory_is_given():
     assert first.shape == (3, 2, 2)
     with pytest.raises(SettingsError, match="out: is not an array that this method has returned"):
         simulation.gravity_force(out=first)
+
+
+def test_results_are_arguments_without_a_copy():
+    """Of the same articulation; those of another one are copied."""
+    tree, states, efforts, _ = random_case(5, True, 2)
+    simulation = simulate(tree, states, "float64")
+    force = simulation.gravity_force()
+    force.assign(efforts)
+    expected = simulation.joint_acceleration(efforts).numpy()
+    assert (simulation.joint_acceleration(force).numpy() == expected).all()
+    assert (simulation.solve_mass_matrix(force).numpy() == simulation.solve_mass_matrix(efforts).numpy()).all()
+    twin = simulate(tree, states, "float64")
+    assert (twin.joint_acceleration(force).numpy() == expected).all()
+    assert simulation.joint_acceleration(force, out=force) is force
+    assert (force.numpy() == expected).all()
 
 
 def test_far_from_the_origin():

@@ -107,6 +107,13 @@ def _add_check(commands) -> None:
     )
     _add_stage(parser, nargs="?")
     parser.add_argument("--rules", action="store_true", help="list every rule, what it allows and how to mend it")
+    parser.add_argument(
+        "--dynamics",
+        action="store_true",
+        help="simulate, and list by how much identities of dynamics are missed; the exit code is 1 when one fails",
+    )
+    parser.add_argument("--states", type=_count, default=8, metavar="N", help="random states of --dynamics; default: 8")
+    parser.add_argument("--seed", type=_count, default=0, metavar="N", help="of those states; default: 0")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -130,9 +137,15 @@ def _add_bench(commands) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure throughput, beside peers that are installed",
-        description="Microseconds per environment-step, the least and the median of several runs.",
+        description="Microseconds per environment, the least and the median of several runs.",
     )
     parser.add_argument("--models", nargs="+", metavar="NAME", help="default: all of them")
+    parser.add_argument(
+        "--measure",
+        nargs="+",
+        metavar="NAME",
+        help="step, mass_matrix, bias_force, jacobian, joint_force; default: all of them",
+    )
     parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024], metavar="N")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
     precision = DEFAULTS["precision"]
@@ -140,7 +153,7 @@ def _add_bench(commands) -> None:
         "--precision", default=precision, metavar="NAME", help=f"{' or '.join(PRECISIONS)}; default: {precision}"
     )
     parser.add_argument("--repeats", type=_count, default=5, metavar="N", help="runs of each case; default: 5")
-    parser.add_argument("--seconds", type=_number, default=0.5, metavar="S", help="length of a run; default: 0.5")
+    parser.add_argument("--seconds", type=_number, default=0.2, metavar="S", help="length of a run; default: 0.2")
     parser.add_argument("--no-peers", action="store_true", help="measure only warp_artic")
     parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
 

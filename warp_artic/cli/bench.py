@@ -1,14 +1,19 @@
-"""`warp-artic bench`: microseconds per environment-step of robots and chains, beside peers in the same run."""
+"""`warp-artic bench`: steps and the dynamics suite of robots and chains, beside peers in the same run.
+
+All figures are microseconds for one environment.
+"""
 
 from __future__ import annotations
 
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+from warp_artic.cli.bench_dynamics import Peer, mujoco_dynamics, ours, pinocchio_dynamics
 from warp_artic.cli.bench_peers import mujoco_steps, pinocchio_steps
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
@@ -26,6 +31,14 @@ MODELS = {
     "chain6": "6 dofs, free",
 }
 PEERS = {"mujoco rollout": mujoco_steps, "pin.aba + Euler": pinocchio_steps}
+QUANTITIES = {
+    "step": "a time step",
+    "mass_matrix": "mass matrix",
+    "bias_force": "gravity and Coriolis efforts",
+    "jacobian": "Jacobians of all links",
+    "joint_force": "inverse dynamics",
+}
+DYNAMICS_PEERS = {"mujoco": mujoco_dynamics, "pinocchio": pinocchio_dynamics}
 SCENES = Path(__file__).parent / "bench_scenes"
 
 
@@ -35,25 +48,43 @@ def run(arguments) -> int:
         if value <= 0:
             raise SettingsError(f"{name}: {value:g} is not above 0")
     start_quietly(arguments.device)
+    unknown = [name for name in arguments.measure or () if name not in QUANTITIES]
+    if unknown:
+        raise SettingsError(f"measure: {unknown[0]!r} is not one of {', '.join(QUANTITIES)}")
     results = []
-    print(f"microseconds per environment-step on {arguments.device}, least / median of {arguments.repeats}; dt 1/240")
+    print(f"microseconds per environment on {arguments.device}, least / median of {arguments.repeats}; dt 1/240")
+    if not arguments.no_peers:
+        print("of peers that are called from Python for each environment, the same calls with one hinge are taken off")
     for model in arguments.models or MODELS:
         scene, xml = _model(model)
-        print(f"\n{model}: {MODELS[model]}\n{'':<34}" + "".join(f"{count:>18}" for count in arguments.environments))
-        for name, make in _contestants(arguments, scene, xml):
-            cells = []
-            for count in arguments.environments:
-                steps = make(count)
-                times = [] if steps is None else _measure(steps, count, arguments.repeats, arguments.seconds)
-                if times:
-                    figures = {"least": min(times), "median": statistics.median(times), "all": times}
-                    results.append({"model": model, "name": name, "environments": count, **figures})
-                cells.append(f"{min(times):.3g} / {statistics.median(times):.3g}" if times else "not installed")
-            print(f"{name:<34}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
+        for quantity in arguments.measure or QUANTITIES:
+            title = f"{model}: {MODELS[model] if quantity == 'step' else QUANTITIES[quantity]}"
+            print(f"\n{title}\n{'':<34}" + "".join(f"{count:>18}" for count in arguments.environments))
+            contestants = _contestants if quantity == "step" else partial(_dynamics_contestants, quantity=quantity)
+            for name, make in contestants(arguments, scene, xml):
+                case = {"model": model, "quantity": quantity, "name": name}
+                results.extend(_row(arguments, case, make))
     if arguments.json:
-        content = {"unit": "microseconds per environment-step", "device": arguments.device, "results": results}
+        content = {"unit": "microseconds per environment", "device": arguments.device, "results": results}
         Path(arguments.json).write_text(json.dumps(content, indent=1), encoding="utf-8")
     return 0
+
+
+def _row(arguments, case: dict, make) -> Iterator[dict]:
+    """Measure a contestant for each number of environments, and print the row."""
+    cells = []
+    for count in arguments.environments:
+        peer = make(count)
+        if peer is None:
+            cells.append("not installed")
+            continue
+        times = _measure(peer.evaluate, count, arguments.repeats, arguments.seconds)
+        taken_off = min(_measure(peer.calls, count, 3, arguments.seconds / 3)) if peer.calls else 0.0
+        times = [value - taken_off for value in times]
+        figures = {"least": min(times), "median": statistics.median(times), "all": times, "taken_off": taken_off}
+        yield {**case, "environments": count, **figures}
+        cells.append(f"{min(times):.3g} / {statistics.median(times):.3g}")
+    print(f"{case['name']:<34}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
 
 
 def _model(name: str) -> tuple[Scene, Path]:
@@ -66,26 +97,47 @@ def _model(name: str) -> tuple[Scene, Path]:
 
 
 def _contestants(arguments, scene: Scene, xml: Path):
-    """Names, each with a function from a number of environments to a function that steps them."""
-    settings = SolverSettings(dt=1.0 / 240.0, precision=arguments.precision)
+    """Names, each with a function from a number of environments to what steps them."""
 
-    def ours(environments: int) -> Callable[[int], None]:
-        simulation = Simulation(scene, environments=environments, device=arguments.device, settings=settings)
+    def stepped(environments: int) -> Peer:
+        simulation = _simulation(arguments, scene, environments)
 
         def steps(count: int) -> None:
             simulation.step(count)
             wait_for(simulation.device)
 
-        return steps
+        return Peer(steps)
 
-    yield f"warp_artic {version('warp-artic')} ({arguments.precision})", ours
+    yield _our_name(arguments), stepped
     if not arguments.no_peers:
         for name, peer in PEERS.items():
-            yield f"{name} (float64, one thread)", lambda count, peer=peer: peer(xml, scene, count)
+            yield f"{name} (float64, one thread)", partial(_stepped_peer, peer, xml, scene)
+
+
+def _stepped_peer(peer, xml: Path, scene: Scene, environments: int) -> Peer | None:
+    steps = peer(xml, scene, environments)
+    return steps and Peer(steps)
+
+
+def _dynamics_contestants(arguments, scene: Scene, xml: Path, quantity: str):
+    """Names, each with a function from a number of environments to what computes a quantity of the dynamics suite."""
+    yield _our_name(arguments), lambda count: Peer(ours(_simulation(arguments, scene, count), quantity))
+    if not arguments.no_peers:
+        for name, peer in DYNAMICS_PEERS.items():
+            yield f"{name} (float64, one thread)", partial(peer, xml, quantity)
+
+
+def _our_name(arguments) -> str:
+    return f"warp_artic {version('warp-artic')} ({arguments.precision})"
+
+
+def _simulation(arguments, scene: Scene, environments: int) -> Simulation:
+    settings = SolverSettings(dt=1.0 / 240.0, precision=arguments.precision)
+    return Simulation(scene, environments=environments, device=arguments.device, settings=settings)
 
 
 def _measure(steps: Callable[[int], None], environments: int, repeats: int, seconds: float) -> list[float]:
-    """Microseconds per environment-step of each repeat, of about the given length."""
+    """Microseconds per environment and step, or evaluation, of each repeat of about the given length."""
     steps(2)
     begin = time.perf_counter()
     steps(10)

@@ -1,12 +1,13 @@
-"""`warp-artic check`: errors, warnings and notes of a stage, and how to mend them."""
+"""`warp-artic check`: errors, warnings and notes of a stage, and how to mend them; whether its dynamics hold."""
 
 from __future__ import annotations
 
 import json
 import textwrap
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 
-from warp_artic.cli.table import width
+from warp_artic.cli.table import show, width
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.rules import RULES, Rule
 from warp_artic.errors import SettingsError, StageError
@@ -27,12 +28,19 @@ def run(arguments) -> int:
         if not arguments.json:
             raise
         diagnostics = [Diagnostic(Severity.ERROR, "stage-unreadable", "/", str(error))]  # programs always get a list
+    items = [as_json(item) for item in diagnostics]
+    failed = any(item.severity is Severity.ERROR for item in diagnostics)
+    if not arguments.dynamics:
+        print(json.dumps(items, indent=1) if arguments.json else "\n".join([*lines_of(items), counts_of(items)]))
+        return int(failed)
+    # Loaded only now: the rest needs no Warp.
+    dynamics = import_module("warp_artic.cli.check_dynamics")
+    residuals = () if failed else dynamics.residuals(arguments)
     if arguments.json:
-        print(json.dumps([as_json(item) for item in diagnostics], indent=1))
+        print(json.dumps({"diagnostics": items, "dynamics": dynamics.as_json(residuals)}, indent=1))
     else:
-        items = [as_json(item) for item in diagnostics]
-        print("\n".join([*lines_of(items), counts_of(items)]))
-    return int(any(item.severity is Severity.ERROR for item in diagnostics))
+        show(["\n".join([*lines_of(items), counts_of(items)]), *dynamics.blocks(residuals)])
+    return int(failed or not all(item.holds for item in residuals))
 
 
 def as_json(item: Diagnostic) -> dict[str, str]:

@@ -18,7 +18,7 @@ from warp_artic.phases.composite_inertias import (
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.inverse_dynamics import find_efforts
-from warp_artic.phases.jacobian import set_jacobian
+from warp_artic.phases.jacobian import TOGETHER, keep_vectors, set_jacobian
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.velocities import factor_bare, solve_accelerations
@@ -110,12 +110,24 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
             set_mass_matrix(model, work, matrix, column, slot, share)
 
     @wp.kernel(**OPTIONS)
-    def jacobian(model: Model, state: State, work: Work, columns: int, workers: int, matrix: Array):
+    def jacobian(
+        model: Model,
+        state: State,
+        work: Work,
+        columns: int,
+        workers: int,
+        movers: wp.array2d(dtype=int),
+        vectors: Array,
+        matrix: Array,
+    ):
         slot = wp.tid()
-        for column in range(slot, columns, workers):
-            load_state(model, state, work, column, slot)
-            place_links(model, work, work.position, work.root, work.v, column, slot)
-            set_jacobian(model, work, matrix, column, slot)
+        for first in range(slot, columns, workers * TOGETHER):
+            last = wp.min(first + workers * TOGETHER, columns)
+            for column in range(first, last, workers):
+                load_state(model, state, work, column, slot)
+                place_links(model, work, work.position, work.root, work.v, column, slot)
+                keep_vectors(model, work, vectors, column, slot)
+            set_jacobian(model, vectors, movers, matrix, first, last, workers)
 
     @wp.kernel(**OPTIONS)
     def centroid(

@@ -80,6 +80,20 @@ def sym_outer(v: Vec3):
 
 
 @wp.func
+def sym_product(a: Vec3, b: Vec3):
+    """(a b^T + b a^T) / 2"""
+    u = a * real(0.5, a.x)
+    return sym3(
+        a.x * b.x,
+        u.x * b.y + u.y * b.x,
+        u.x * b.z + u.z * b.x,
+        a.y * b.y,
+        u.y * b.z + u.z * b.y,
+        a.z * b.z,
+    )
+
+
+@wp.func
 def sym_scalar(s: Real):
     """s times the identity."""
     zero = real(0.0, s)

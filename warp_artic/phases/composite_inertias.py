@@ -1,6 +1,8 @@
 """Composite-rigid-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, section 6.2), inward:
 
-    I of a link and all links beyond it;  F = I s of each dof i;  M_ij = s_j.F at the joint of j, and armature.
+    I, m c and m of a link and all links beyond it, about the origin of its joint frame; to that of its parent, at r:
+        m c + m r,   I + r.k 1 - (r k^T + k r^T) / 2  with k = 2 m c + m r;
+    of each dof i the force F = m s or s x m c, with its moment;  M_ij = s_j.F at the joint of j, and armature.
 The same F about the centre of mass of all links are the columns of the centroidal momentum matrix (Orin, Goswami and
 Lee, Centroidal dynamics of a humanoid robot, 2013):  A v = momentum and angular momentum.
 """
@@ -11,13 +13,10 @@ from warp_artic.math.numbers import Real, Vec3, add, div, mul, real, sub, vec3  
 from warp_artic.math.spatial import (
     cross,
     dot,
-    shift_rotational,
-    skew,
-    skew_mul_sym,
     sym_outer,
+    sym_product,
     sym_rotate,
     sym_scalar,
-    transpose_mul,
 )
 from warp_artic.model.arrays import (
     Array,
@@ -26,14 +25,14 @@ from warp_artic.model.arrays import (
     load_mat3,
     load_sym3,
     load_vec3,
-    store_mat3,
     store_sym3,
+    store_vec3,
 )
 
 
 @wp.func
 def compose_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """Write A, B and M of every link with all links beyond it, where the links are placed."""
+    """Write the composite inertia of every link where the links are placed: I, m c and m."""
     for link in range(model.link_count):
         R_WM = load_mat3(work.R_WM, 9 * link, slot)
         mass = model.link_mass[link, column]
@@ -41,31 +40,30 @@ def compose_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
         mc = c * mass
         about_center = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))
         store_sym3(work.A, 6 * link, slot, about_center + sym_scalar(dot(mc, c)) - sym_outer(c) * mass)
-        store_mat3(work.B, 9 * link, slot, skew(mc))
-        store_sym3(work.M, 6 * link, slot, sym_scalar(mass))
+        store_vec3(work.moment, 3 * link, slot, mc)
+        work.M[link, slot] = mass
     for k in range(model.link_count):
         link = model.order[model.link_count - 1 - k]
         parent = model.link_parent[link]
         if parent < model.link_count:
             r = load_vec3(work.p_PM, 3 * link, slot)
-            A = load_sym3(work.A, 6 * link, slot)
-            B = load_mat3(work.B, 9 * link, slot)
-            M = load_sym3(work.M, 6 * link, slot)
-            B_shifted = B + skew_mul_sym(r, M)
-            A_shifted = shift_rotational(A, B, B_shifted, r)
-            store_sym3(work.A, 6 * parent, slot, load_sym3(work.A, 6 * parent, slot) + A_shifted)
-            store_mat3(work.B, 9 * parent, slot, load_mat3(work.B, 9 * parent, slot) + B_shifted)
-            store_sym3(work.M, 6 * parent, slot, load_sym3(work.M, 6 * parent, slot) + M)
+            mass = work.M[link, slot]
+            mc = load_vec3(work.moment, 3 * link, slot)
+            moved = mc + r * mass
+            A = load_sym3(work.A, 6 * link, slot) + sym_scalar(dot(r, mc + moved)) - sym_product(r, mc + moved)
+            store_sym3(work.A, 6 * parent, slot, load_sym3(work.A, 6 * parent, slot) + A)
+            store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + moved)
+            work.M[parent, slot] = work.M[parent, slot] + mass
 
 
 @wp.func
 def composite_load(model: ModelArrays, work: WorkArrays, link: int, dof: int, slot: int):
     """I s of a dof of a link: moment and force."""
     s = load_vec3(work.axis, 3 * dof, slot)
-    B = load_mat3(work.B, 9 * link, slot)
+    mc = load_vec3(work.moment, 3 * link, slot)
     if model.dof_is_linear[dof] == 1:
-        return B * s, load_sym3(work.M, 6 * link, slot) * s
-    return load_sym3(work.A, 6 * link, slot) * s, transpose_mul(B, s)
+        return cross(mc, s), s * work.M[link, slot]
+    return load_sym3(work.A, 6 * link, slot) * s, cross(s, mc)
 
 
 @wp.func

@@ -1,9 +1,10 @@
-"""The force and the torque by its inbound joint on each link over a step, in the child-side joint frame at its origin.
+"""The force and the torque by its inbound joint on each link over a step, about the origin of the joint frame.
 
-They are those of `transmitted_forces` for the accelerations (v+ - v) / h of the step, with its impacts, where the links
-are placed; with substeps the mean over them. Velocity limits of links act from outside of the tree: their force on a
-link is no force of its joint. Along the axes of a joint they are what acts there, without the effort that its armature
-takes. A root that floats has no joint, and no force.
+They are in the axes of the child-side joint frame, or of the world, as wanted. They are those of `transmitted_forces`
+for the accelerations (v+ - v) / h of the step, with its impacts, where the links are placed; with substeps the mean
+over them. Velocity limits of links act from outside of the tree: their force on a link is no force of its joint. Along
+the axes of a joint they are what acts there, without the effort that its armature takes. A root that floats has no
+joint, and no force.
 """
 
 import warp as wp
@@ -47,6 +48,7 @@ def report_incoming_forces(
     h: Real,
     substep: int,
     substeps: int,
+    in_world: int,
 ):
     """Write the forces and the accelerations of a step, or add those of a further substep of length h.
 
@@ -65,10 +67,13 @@ def report_incoming_forces(
         take_clamps_off(model, work, column, slot, h)
     transmit_loads(model, work, slot)
     for link in range(model.link_count):
-        R_WM = load_mat3(work.R_WM, 9 * link, slot)
-        R_JM = load_mat3(model.joint_turn, 9 * link, column)
-        F = R_JM * transpose_mul(R_WM, load_vec3(work.force, 3 * link, slot)) * weight
-        N = R_JM * transpose_mul(R_WM, load_vec3(work.moment, 3 * link, slot)) * weight
+        F = load_vec3(work.force, 3 * link, slot) * weight
+        N = load_vec3(work.moment, 3 * link, slot) * weight
+        if in_world == 0:
+            R_WM = load_mat3(work.R_WM, 9 * link, slot)
+            R_JM = load_mat3(model.joint_turn, 9 * link, column)
+            F = R_JM * transpose_mul(R_WM, F)
+            N = R_JM * transpose_mul(R_WM, N)
         row = 6 * link
         if model.link_joint[link] == FLOATING:
             F = F * zero

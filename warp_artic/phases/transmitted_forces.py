@@ -8,7 +8,7 @@ joints and tendons, is in them: what crosses a joint is what moves all that is b
 
 import warp as wp
 
-from warp_artic.math.numbers import Vec3, add, mul, neg, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import Vec3, add, mul, neg, real, sub, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, transpose_mul
 from warp_artic.model.arrays import (
     Array,
@@ -20,12 +20,13 @@ from warp_artic.model.arrays import (
     load_vec3,
     store_vec3,
 )
-from warp_artic.phases.link_inertias import set_link_inertias
 
 
 @wp.func
-def follow_accelerations(model: ModelArrays, work: WorkArrays, g: Vec3, vdot: Array, slot: int):
-    """Write the accelerations of all links, against gravity, that accelerations of the dofs give, outward."""
+def load_links(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, g: Vec3, vdot: Array, column: int, slot: int
+):
+    """Write to `work.force` and `work.moment` what each link alone needs to move so, where the links are placed."""
     zero = real(0.0, g.x)
     store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
     store_vec3(work.linear, 3 * model.link_count, slot, neg(g))
@@ -45,24 +46,35 @@ def follow_accelerations(model: ModelArrays, work: WorkArrays, g: Vec3, vdot: Ar
                 angular = angular + change
         store_vec3(work.angular, 3 * link, slot, angular)
         store_vec3(work.linear, 3 * link, slot, linear)
+        load_link(model, control, work, link, angular, linear, column, slot)
 
 
 @wp.func
-def load_links(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, g: Vec3, vdot: Array, column: int, slot: int
+def load_link(
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    link: int,
+    angular: Vec3,
+    linear: Vec3,
+    column: int,
+    slot: int,
 ):
-    """Write to `work.force` and `work.moment` what each link alone needs to move so, where the links are placed."""
-    set_link_inertias(model, control, work, column, slot)
-    follow_accelerations(model, work, g, vdot, slot)
-    for link in range(model.link_count):
-        angular = load_vec3(work.angular, 3 * link, slot)
-        linear = load_vec3(work.linear, 3 * link, slot)
-        B = load_mat3(work.B, 9 * link, slot)
-        N = load_sym3(work.A, 6 * link, slot) * angular + B * linear + load_vec3(work.moment, 3 * link, slot)
-        F = transpose_mul(B, angular) + load_sym3(work.M, 6 * link, slot) * linear
-        F = F + load_vec3(work.force, 3 * link, slot)
-        store_vec3(work.moment, 3 * link, slot, N)
-        store_vec3(work.force, 3 * link, slot, F)
+    """Newton and Euler of one link:  F = m a_C - external,  N = I_C a + w x I_C w + c x F - external."""
+    R_WM = load_mat3(work.R_WM, 9 * link, slot)
+    inertia = load_sym3(model.link_inertia, 6 * link, column)
+    w = load_vec3(work.w, 3 * link, slot)
+    c = R_WM * load_vec3(model.link_center, 3 * link, column)
+    w_M = transpose_mul(R_WM, w)
+    F = (linear + cross(angular, c) + cross(w, cross(w, c))) * model.link_mass[link, column]
+    F = F - load_vec3(control.link_external_force, 6 * link, column)
+    N = R_WM * (inertia * transpose_mul(R_WM, angular) + cross(w_M, inertia * w_M)) + cross(c, F)
+    N = N - load_vec3(control.link_external_force, 6 * link + 3, column)
+    if model.link_damping == 1:
+        F = F + load_vec3(work.drag_force, 3 * link, slot)
+        N = N + load_vec3(work.drag_moment, 3 * link, slot)
+    store_vec3(work.moment, 3 * link, slot, N)
+    store_vec3(work.force, 3 * link, slot, F)
 
 
 @wp.func

@@ -7,6 +7,7 @@
 | `mass_matrix` | M | kinetic energy v^T M v / 2 |
 | `gravity_force` | g | the efforts that hold the mechanism at rest |
 | `coriolis_force` | c | the efforts that keep its velocities |
+| `bias_force` | c + g | both in one pass |
 | `external_force` | - J^T external | the efforts that compensate forces on links |
 | `joint_force` | M vdot + c | the efforts of accelerations, without gravity |
 | `joint_acceleration` | vdot | of efforts, with gravity, velocities and the external forces of `control` |
@@ -21,12 +22,14 @@ order of `joint_names`, those of ball joints along the axes of the child-side jo
 tendons, mimic joints and damping are not in it.
 
 Every array is new and lies on the device, environments next to each other in memory. `out` takes an array that the same
-method has returned before, and is overwritten and returned.
+method has returned before, and is overwritten and returned. An argument that is an array of such a method, with one row
+for each environment, is read where it lies, without a copy and unchecked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import warp as wp
@@ -53,6 +56,17 @@ class Dynamics:
         self._member = member
         self._launch = launch
         self._fields: dict[str, Field] = {}
+
+    @cached_property
+    def _movers(self) -> wp.array:
+        """For each link and each dof: the link that the dof moves first, where that moves the link, else -1."""
+        tree = self._member.group.tree
+        movers = np.full((tree.link_count, self._size), -1, np.int32)
+        for link in tree.order:
+            if tree.parent[link] < tree.link_count:
+                movers[link] = movers[tree.parent[link]]
+            movers[link, tree.first_dof[link] : tree.first_dof[link] + tree.dof_counts[link]] = link
+        return wp.array(movers, dtype=int, device=self._member.group.columns.device)
 
     @property
     def _size(self) -> int:
@@ -81,8 +95,7 @@ class Dynamics:
         Raises:
             SettingsError: The shape of `right` is another, or an entry is not finite.
         """
-        right = right.numpy() if isinstance(right, wp.array) else right
-        several = np.shape(right)[2:]
+        several = tuple(right.shape if isinstance(right, wp.array) else np.shape(right))[2:]
         count = several[0] if several else 1
         right = self._given("right", right, (self._size, *several))
         field = self._field(out, self._size * count)
@@ -96,6 +109,10 @@ class Dynamics:
     def coriolis_force(self, *, out: wp.array | None = None) -> wp.array:
         """c, of Coriolis and centrifugal forces [N or N m], shape (E, V). Source: Compute Coriolis Joint Forces."""
         return self._efforts(out, self._zero(), self._control(), 0, 1)
+
+    def bias_force(self, *, out: wp.array | None = None) -> wp.array:
+        """c + g [N or N m], shape (E, V)."""
+        return self._efforts(out, self._zero(), self._control(), 1, 1)
 
     def external_force(self, wrench, *, out: wp.array | None = None) -> wp.array:
         """- J^T wrench [N or N m], shape (E, V). Source: Compute Generalized External Force.
@@ -146,7 +163,8 @@ class Dynamics:
         tree = self._member.group.tree
         held = sum(parent == tree.link_count and not dofs for parent, dofs in zip(tree.parent, tree.dof_counts))
         field = self._field(out, 6 * (tree.link_count - held) * self._size)
-        self._launch("jacobian", None, field.numbers)
+        vectors = self._scratch("vectors", 3 * (self._size + 2 * tree.link_count))
+        self._launch("jacobian", None, self._movers, vectors.numbers, field.numbers)
         return self._returned(out, field, 6 * (tree.body_count - held), self._size)
 
     def center_of_mass(self, *, out: wp.array | None = None) -> wp.array:
@@ -223,6 +241,8 @@ class Dynamics:
         There are at least `rows` rows; those that are not given are zero.
         """
         group = self._member.group
+        if not rows and self._is_own(values) and values.shape == (group.environments, *shape):
+            return values.warp_artic_field
         field = self._scratch(f"{name} {shape}", max(rows, int(np.prod(shape))))
         values = values.numpy() if isinstance(values, wp.array) else values
         table = checked(name, values, (group.environments, *shape)).reshape(group.environments, -1)
@@ -232,17 +252,31 @@ class Dynamics:
             wp.copy(field.view(self._member.first_column, group.environments)[: table.shape[1]], given)
         return field
 
+    def _is_own(self, values) -> bool:
+        """Whether an array is one that a method for this articulation has returned."""
+        field = getattr(values, "warp_artic_field", None)
+        group = self._member.group
+        if field is None or field.columns is not group.columns:
+            return False
+        return values.ptr == field.view(self._member.first_column, group.environments).ptr
+
     def _zero(self) -> Field:
         """No accelerations, or no efforts."""
         return self._constant("zero", lambda: np.zeros(self._size))
 
     def _control(self, wrench: Field | None = None):
         """A control without efforts, and with no forces on links but the given ones."""
-        group = self._member.group
-        links = 6 * group.tree.link_count
-        control = arrays_for(group.columns.numbers).Control()
-        control.link_external_force = (wrench or self._constant("rest", lambda: np.zeros(links))).numbers
+        if wrench is None:
+            return self._at_rest
+        control = arrays_for(self._member.group.columns.numbers).Control()
+        control.link_external_force = wrench.numbers
         return control
+
+    @cached_property
+    def _at_rest(self):
+        """A control without efforts and forces."""
+        links = 6 * self._member.group.tree.link_count
+        return self._control(self._constant("rest", lambda: np.zeros(links)))
 
     def _constant(self, name: str, values: Callable[[], np.ndarray]) -> Field:
         """A field that is made once."""

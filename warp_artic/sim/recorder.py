@@ -34,7 +34,7 @@ class Recorder:
     The first one has no forces of a step.
     """
 
-    def __init__(self, simulation, records: int, forces: bool = False):
+    def __init__(self, simulation, records: int, forces: bool | str = False):
         self._simulation = simulation
         self._forces = forces
         dtype = wp.dtype_to_numpy(wp.float64 if simulation.settings.precision == "float64" else wp.float32)
@@ -100,6 +100,7 @@ class Recorder:
                 "device": simulation.device,
                 "version": version("warp-artic"),
                 "model_hash": simulation.model_hash,
+                **({"incoming_axes": "world"} if self._forces == "world" else {}),
             },
         )
 

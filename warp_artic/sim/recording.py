@@ -85,7 +85,8 @@ class Recording:
     """Velocity of the centre of mass [m/s], then angular [rad/s], world axes; shape (R, E, L, 6)."""
     link_incoming_joint_force: np.ndarray | None = None
     """Force [N], then torque [N m], by the inbound joint on the link over the last step before a record, in the
-    child-side joint frame at its origin; with what tendons pass on across the joint. Shape (R, E, L, 6)."""
+    child-side joint frame at its origin, or there in world axes where `metadata` has `incoming_axes` as "world"; with
+    what tendons pass on across the joint. Shape (R, E, L, 6)."""
     link_acceleration: np.ndarray | None = None
     """Acceleration of the centre of mass [m/s^2], then angular [rad/s^2], by `joint_acceleration` where that step has
     evaluated forces, world axes; zero in the first record. Recorded with forces. Shape (R, E, L, 6)."""

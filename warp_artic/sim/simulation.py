@@ -26,6 +26,7 @@ from warp_artic.sim.recording import Recording
 from warp_artic.sim.rows import Rows, private_rows, public_rows
 from warp_artic.sim.snapshot import Snapshot, apply_snapshot, take_snapshot
 from warp_artic.sim.targets import TargetTracks
+from warp_artic.sim.verify import Residual, verify_model
 from warp_artic.sim.views import (
     CONTROL,
     MOTION,
@@ -43,6 +44,9 @@ from warp_artic.solver.settings import INTEGRATORS, SolverSettings
 
 LANES_FROM = 4
 """Environments of a tree from which lanes are faster than scalars on a CPU."""
+
+WITH_FORCES = {False: 0, True: 1, "world": 2}
+"""What a step is told of the forces to record."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ class Simulation:
         content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def step(self, count: int = 1, forces: bool = False) -> None:
+    def step(self, count: int = 1, forces: bool | str = False) -> None:
         """Advance every environment by `count` time steps.
 
         Args:
@@ -160,18 +164,17 @@ class Simulation:
         """
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
-        if forces:
-            self._make_room_for_forces()
-        self._advance(int(count), bool(forces))
+        self._advance(int(count), self._prepare_forces(forces))
 
-    def record(self, steps: int, every: int = 1, progress=None, forces: bool = False) -> Recording:
+    def record(self, steps: int, every: int = 1, progress=None, forces: bool | str = False) -> Recording:
         """Step and record the state now and after each `every` steps.
 
         Args:
             steps: Number of time steps.
             every: Steps from one record to the next.
             progress: If given, it is called with the number of steps done since its last call.
-            forces: Whether to record the forces of the joint constraints over the last step before each record.
+            forces: Whether to record the forces of the joint constraints over the last step before each record; "world"
+                records them with those by joints on links in world axes.
 
         Raises:
             SettingsError: An argument has a value that is not allowed.
@@ -179,12 +182,11 @@ class Simulation:
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
-        if forces:
-            self._make_room_for_forces()
+        with_forces = self._prepare_forces(forces)
         recorder = Recorder(self, steps // every + 1, forces)
         recorder.take()
         for _ in range(steps // every):
-            self._advance(every, forces)
+            self._advance(every, with_forces)
             recorder.take()
             if progress is not None:
                 progress(every)
@@ -289,6 +291,10 @@ class Simulation:
         """See `Dynamics.coriolis_force`; of the only articulation."""
         return self._only("coriolis_force").coriolis_force(out=out)
 
+    def bias_force(self, *, out=None) -> wp.array:
+        """See `Dynamics.bias_force`; of the only articulation."""
+        return self._only("bias_force").bias_force(out=out)
+
     def external_force(self, wrench, *, out=None) -> wp.array:
         """See `Dynamics.external_force`; of the only articulation."""
         return self._only("external_force").external_force(wrench, out=out)
@@ -329,6 +335,18 @@ class Simulation:
                 f"each has it for itself: simulation.articulations[k].dynamics.{name}"
             )
         return self.articulations[0].dynamics
+
+    def verify(self, states: int = 8, seed: int = 0) -> tuple[Residual, ...]:
+        """Residuals of the identities of the dynamics suite and of forces, on the scene as it was given.
+
+        In float64 and in the precision of the settings, at the start state and at random ones; see `sim.verify`. This
+        simulation and its state stay as they are.
+
+        Args:
+            states: Number of random states.
+            seed: Of the random states.
+        """
+        return verify_model(partial(Simulation, device=self.device), self.scene, self.settings, states, seed)
 
     def snapshot(self, parts=None, environments=None, articulations=None) -> Snapshot:
         """Copy arrays on the device, to look at or to `apply` later.
@@ -391,27 +409,35 @@ class Simulation:
                 launch.launch()
             self._reported = True
 
-    def _advance(self, count: int, with_forces: bool) -> None:
+    def _advance(self, count: int, with_forces: int) -> None:
         if not self.target_tracks:
             self._launch_steps(count, with_forces)
         for _ in range(count if self.target_tracks else 0):
             self.target_tracks.apply(self.time + self.settings.dt)
             self._launch_steps(1, with_forces)
 
-    def _launch_steps(self, count: int, with_forces: bool) -> None:
+    def _launch_steps(self, count: int, with_forces: int) -> None:
         if count == 0:
             return
         if (count, with_forces) != self._next:
             for launch in self._launches:
                 launch.set_param_by_name("steps", count)
                 if self.settings.integrator != "rk4":
-                    launch.set_param_by_name("with_forces", int(with_forces))
+                    launch.set_param_by_name("with_forces", with_forces)
             self._next = count, with_forces
         for launch in self._launches:
             launch.launch()
         self.steps_done += count
         self._reported = False
-        self._has_step_outputs = with_forces
+        self._has_step_outputs = with_forces > 0
+
+    def _prepare_forces(self, forces: bool | str) -> int:
+        """What a step is told of the forces to report, for which there is room."""
+        if not isinstance(forces, bool) and forces != "world":
+            raise SettingsError(f"forces: {forces!r} is not False, True or 'world'")
+        if forces:
+            self._make_room_for_forces()
+        return WITH_FORCES[forces]
 
     def _make_room_for_forces(self) -> None:
         if self.settings.integrator == "rk4":
@@ -439,7 +465,7 @@ class Simulation:
     def _record_launches(self) -> None:
         """Pack the arguments of the launches that every step repeats."""
         settings = self.settings
-        self._next = 1, False
+        self._next = 1, 0
         kernel, structs = "step", ("control", "forces")
         numbers = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
         if settings.integrator == "rk4":

@@ -75,7 +75,7 @@ def step_column(
 ):
     """Advance the state of one column by h, with `sweeps` in a substep and `last_sweeps` more in the last one.
 
-    `forces` are written if `with_forces` is 1.
+    `forces` are written if `with_forces` is 1 or 2; those by joints in world axes if it is 2.
     """
     h_sub = h / real(float(substeps), h)
     count_step(state, column)
@@ -90,9 +90,12 @@ def step_column(
             own_sweeps += last_sweeps
         solve_velocities(model, control, work, column, slot, h_sub, h, has_middle, substep, own_sweeps, settle)
         find_failure(model, state, work, column, slot)
-        if with_forces == 1:
+        if with_forces > 0:
             report_forces(model, state, work, forces, column, slot, h_sub, substep, substeps)
-            report_incoming_forces(model, state, control, work, forces, column, slot, h_sub, substep, substeps)
+            in_world = int(with_forces == 2)
+            report_incoming_forces(
+                model, state, control, work, forces, column, slot, h_sub, substep, substeps, in_world
+            )
         keep_smooth_acceleration(model, state, work, column, slot, h_sub, substep, substeps)
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:

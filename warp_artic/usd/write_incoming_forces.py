@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 from pxr import Sdf, Vt
 
+from warp_artic.errors import SettingsError
 from warp_artic.usd import tokens
 from warp_artic.usd.time_samples import apply_schema, at_times, check_finite, over, prim_named, write_samples
 from warp_artic.usd.units import FORCE, TORQUE, Units
 
 
 def write_incoming_forces(layer, stage, recording, environment, times, codes, units: Units) -> None:
-    """Samples on every link of a recording that has them."""
+    """Samples on every link of a recording that has them.
+
+    Raises:
+        SettingsError: They are in world axes, and the attributes are in those of joints.
+    """
+    if recording.metadata.get("incoming_axes") == "world":
+        raise SettingsError("link_incoming_joint_force: is in world axes; to write it, record with forces=True")
     values = recording.link_incoming_joint_force[:, environment]
     check_finite(recording, values, recording.link_names, "incoming joint force")
     values = at_times(recording, values, times)
