@@ -107,6 +107,9 @@ class Group:
     arrays: SimpleNamespace
     """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels."""
     workers: int
+    """Slots of a work space."""
+    works: tuple
+    """Work spaces for launches that run at once, `arrays.work` first."""
 
     def field(self, name: str) -> Field:
         """The field of a name, be it state, control, output or parameter."""
@@ -141,24 +144,35 @@ class Group:
         return True
 
 
-def build_groups(scene, environments: int, numbers_of, device: str, dense_rows: bool) -> tuple[Group, ...]:
+def build_groups(
+    scene, environments: int, numbers_of, device: str, dense_rows: bool, threads: int = 1
+) -> tuple[Group, ...]:
     """Group the articulations of a scene by structure and put them on a device.
 
     `numbers_of(columns)` chooses the number type of a group with that many environments; `dense_rows` makes room for
-    the couplings of all constraint rows with each other.
+    the couplings of all constraint rows with each other; so many `threads` may run launches of a group at once.
     """
     members: dict[Tree, list[int]] = {}
     for index, articulation in enumerate(scene.articulations):
         members.setdefault(tree_of(articulation), []).append(index)
     return tuple(
         _build_group(
-            scene, tree, tuple(indices), environments, numbers_of(len(indices) * environments), device, dense_rows
+            scene,
+            tree,
+            tuple(indices),
+            environments,
+            numbers_of(len(indices) * environments),
+            device,
+            dense_rows,
+            threads,
         )
         for tree, indices in members.items()
     )
 
 
-def _build_group(scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool) -> Group:
+def _build_group(
+    scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool, threads: int
+) -> Group:
     articulations = [scene.articulations[index] for index in members]
     columns = Columns(len(members) * environments, numbers, device)
     origins = np.array([origin_of(articulation) for articulation in articulations])
@@ -186,15 +200,20 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)
+    works = tuple(
+        _work_struct(structs.Work(), tree, numbers, workers, device, dense_rows)
+        for _thread in range(min(threads, columns.blocks))
+    )
     arrays = SimpleNamespace(
         model=_model_struct(structs.Model(), tree, parameters, device, dense_rows),
         state=_field_struct(structs.State(), state),
         control=_field_struct(structs.Control(), control),
         report=_field_struct(structs.Report(), {name: outputs[name] for name in REPORTED}),
         forces=structs.Forces(),
-        work=_work_struct(structs.Work(), tree, numbers, workers, device, dense_rows),
+        work=works[0],
     )
-    return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)
+    fields = parameters, state, control, outputs
+    return Group(tree, members, environments, columns, origins, *fields, arrays, workers, works)
 
 
 def origin_of(articulation: Articulation) -> np.ndarray:
