@@ -82,8 +82,8 @@ def test_different_robots_are_spread_too():
             np.testing.assert_array_equal(one.state.link_pose.numpy(), other.state.link_pose.numpy())
 
 
-def test_every_column_is_taken_once_and_an_exception_is_raised(monkeypatch):
-    """All other pieces are done when it arrives, and the next launch goes on as if nothing had been."""
+def test_no_column_is_taken_twice_and_an_exception_is_raised(monkeypatch):
+    """No thread is at work when it arrives, and the next launch goes on as if nothing had been."""
     simulation = arm(4)
     (launch,) = simulation._launches
     taken, run = [], launch.run
@@ -98,7 +98,8 @@ def test_every_column_is_taken_once_and_an_exception_is_raised(monkeypatch):
     with pytest.raises(OSError, match="a piece failed"):
         run_all([launch], 4, 100)
     monkeypatch.undo()
-    assert sorted(taken) == [(column, column + 1) for column in range(7)]
+    assert len(taken) == len(set(taken))
+    assert (3, 4) in taken and set(taken) <= {(column, column + 1) for column in range(7)}
     twin = arm(1)
     for each in (simulation, twin):
         start(each)

@@ -32,6 +32,9 @@ OPTIONS = {
 """Options of every kernel. Warp names a kernel by what it is made of, its block included: with that of a CPU it finds
 out the name once and not twice, which saves 0.1 s of a start. Launches on CUDA have another block all the same."""
 
+BLOCK = 256
+"""Threads of a block in a launch on CUDA, as Warp has it where nothing else is said; on a CPU it is one."""
+
 SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
 """The function that solves the active constraint rows, by solver."""
 
@@ -154,3 +157,8 @@ def report_kernel(numbers: Numbers) -> wp.Kernel:
             report_couplings(model, state, work, report, column, slot)
 
     return report
+
+
+def load(kernel: wp.Kernel, device: str) -> None:
+    """Compile a kernel for launches on a device, unless that is done."""
+    wp.force_load(device, [kernel.module], block_dim=BLOCK)

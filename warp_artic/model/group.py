@@ -118,6 +118,15 @@ class Group:
                 return fields[name]
         raise KeyError(name)
 
+    def write(self, name: str, values: np.ndarray, environments: np.ndarray) -> None:
+        """Write values of shape (rows, members, chosen environments) from the host."""
+        scalars = self.field(name).scalars
+        written = scalars.numpy()
+        first = np.arange(len(self.members)) * self.environments
+        written[: values.shape[0], first[:, None] + environments] = values
+        if not scalars.device.is_cpu:
+            scalars.assign(written)
+
     def expand_parameter(self, name: str) -> None:
         """Give a parameter a value for each environment, if it has one for all."""
         field = self.parameters[name]

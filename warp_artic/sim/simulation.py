@@ -20,6 +20,7 @@ from warp_artic.kernels.threads import ColumnLaunch, run_all, usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
+from warp_artic.sim.device import device_of
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
@@ -133,7 +134,7 @@ class Simulation:
             raise SettingsError(f"environments: {environments!r} is not an integer of at least 1")
         self.scene = scene
         self.environments = environments
-        self.device = _device(device)
+        self.device = device_of(device)
         self.threads = _threads(threads, self.device)
         self.settings = (settings or SolverSettings()).resolved(scene)
         self.joint_names = scene.dof_names
@@ -297,12 +298,11 @@ class Simulation:
     def reset(self, environments=None) -> None:
         """Put environments (all by default) back to the authored start state."""
         chosen = self._environment_indices(environments)
-        for member in self._members:
-            origin = member.group.origins[member.place]
-            for name, values in initial_state([self.scene.articulations[member.index]], [origin]).items():
-                rows = values.T.shape[0]
-                if rows:
-                    member.write(name, np.repeat(values.T, len(chosen), axis=1), chosen)
+        for group in self._groups:
+            articulations = [self.scene.articulations[index] for index in group.members]
+            for name, values in initial_state(articulations, group.origins).items():
+                if values.shape[1]:
+                    group.write(name, values.T[:, :, None], chosen)
         self._set_anew()
         if environments is None:
             self.steps_done = 0
@@ -598,9 +598,12 @@ class Simulation:
 
     def _write_rows(self, name: str, table: np.ndarray, chosen: np.ndarray) -> None:
         """Write a table of shape (scene rows, components, chosen environments)."""
-        for member, rows in zip(self._members, self._order[ROW_COUNTS[name][0]]):
-            if len(rows):
-                member.write(name, table[rows].reshape(-1, len(chosen)), chosen)
+        order = self._order[ROW_COUNTS[name][0]]
+        for group in self._groups:
+            rows = np.array([order[index] for index in group.members])
+            if rows.size:
+                values = np.moveaxis(table[rows], 0, 2)
+                group.write(name, values.reshape(-1, len(group.members), len(chosen)), chosen)
         self._reported = False
 
     def _write_root(self, name: str, size: int, values, chosen: np.ndarray) -> None:
@@ -629,14 +632,6 @@ class Simulation:
         """Nothing that was reported is of the state any more."""
         self._reported = False
         self._has_step_outputs = False
-
-
-def _device(name: str) -> str:
-    try:
-        return str(wp.get_device(name))
-    except Exception as error:  # Warp raises several types for one reason
-        known = ", ".join(str(device) for device in wp.get_devices())
-        raise SettingsError(f"device: {name!r} is not one of {known}") from error
 
 
 def _threads(count: int | None, device: str) -> int:
