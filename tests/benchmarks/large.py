@@ -6,7 +6,6 @@ Each case is measured at N, 2 N and 4 N. What grows linearly costs the same for 
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -103,8 +102,8 @@ CASES: dict[str, tuple[Callable[[int], Usd.Stage], int, bool]] = {
 """Names, each with what makes a stage, the default size, and whether that is a number of environments."""
 
 
-def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> tuple[dict[str, float], float]:
-    """Seconds of each part, and megabytes that the simulation takes on the device."""
+def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> tuple[dict[str, float], tuple[int, int]]:
+    """Seconds of each part, and bytes on the device, of arrays and of the work spaces of one thread."""
     times, marks = {}, [time.perf_counter()]
 
     def mark(name: str) -> None:
@@ -119,11 +118,10 @@ def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> t
         mark("compose")
         scene = wa.read_stage(stage)
         mark("read")
-        before = _resident()
         simulation = wa.Simulation(scene, environments=environments)
         simulation.step(0)
         mark("build")
-        memory = _resident() - before
+        memory = device_bytes(simulation)
         simulation.step(10)
         times["step"] = (time.perf_counter() - marks[-1]) / 10
         marks.append(time.perf_counter())
@@ -134,9 +132,15 @@ def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> t
     return times, memory
 
 
-def _resident() -> float:
-    """Megabytes of this process in memory."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+def device_bytes(simulation: wa.Simulation) -> tuple[int, int]:
+    """Bytes that state, control, parameters and outputs take on the device; and the work spaces of one thread."""
+    fields = work = 0
+    for group in simulation._groups:
+        for named in (group.state, group.control, group.parameters, group.outputs):
+            fields += sum(field.scalars.capacity for field in named.values())
+        arrays = (getattr(group.works[0], name) for name in group.works[0]._cls.vars)
+        work += sum(array.capacity for array in arrays)
+    return fields, work
 
 
 def main() -> None:
@@ -151,13 +155,16 @@ def main() -> None:
     for case in arguments.cases or CASES:
         make, size, is_environments = CASES[case]
         size = arguments.size or size
-        print(f"\n{case}: seconds (microseconds for each), and kilobytes for each")
-        print(f"{'':>8}" + "".join(f"{part:>20}" for part in PARTS) + f"{'memory':>10}")
+        print(f"\n{case}: seconds (microseconds for each); kilobytes for each, and megabytes of work space of a thread")
+        print(f"{'':>8}" + "".join(f"{part:>20}" for part in PARTS) + f"{'arrays':>10}{'work':>10}")
         for count in (size, 2 * size, 4 * size):
             times, memory = measure(make, 1 if is_environments else count, count if is_environments else 1)
             cells = [f"{times[part]:.3g} ({1e6 * times[part] / count:.4g})" for part in PARTS]
             print(
-                f"{count:>8}" + "".join(f"{cell:>20}" for cell in cells) + f"{1e3 * memory / count:>10.4g}", flush=True
+                f"{count:>8}"
+                + "".join(f"{cell:>20}" for cell in cells)
+                + f"{memory[0] / 1e3 / count:>10.4g}{memory[1] / 1e6:>10.4g}",
+                flush=True,
             )
 
 

@@ -6,6 +6,7 @@ The columns of a group are its articulations times the environments: column = ar
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -336,6 +337,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     return struct
 
 
+@lru_cache(maxsize=1)  # the model and every work space of a tree ask for them
 def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], list[int], int]:
     """Terms and inward path of each row, the rows that represent the slots of pushes, and the number of slots.
 
