@@ -88,9 +88,9 @@ def test_no_column_is_taken_twice_and_an_exception_is_raised(monkeypatch):
     (launch,) = simulation._launches
     taken, run = [], launch.run
 
-    def fail_once(first, end):
+    def fail_once(first, end, thread):
         taken.append((first, end))
-        run(first, end)
+        run(first, end, thread)
         if first == 3:
             raise OSError("a piece failed")
 

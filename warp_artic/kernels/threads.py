@@ -1,4 +1,4 @@
-"""Launches on a CPU, spread over threads: pieces of the columns, taken by whichever thread is free.
+"""Launches on a CPU, spread over threads: each has a share of the columns, and takes of others' when it is done.
 
 A column is computed with no regard to the others, in work space of the launch that computes it, so that results are
 bitwise the same however columns are cut and whoever takes them. Warp's native code runs without the lock of the
@@ -19,7 +19,7 @@ LEAST_PIECE = 256
 """Dofs times columns times steps of a piece, at least: some 70 us, of which a launch takes 10."""
 
 PIECES_EACH = 4
-"""Pieces for each thread, so that one which is held up leaves the rest of its share to the others."""
+"""Pieces of the share of a thread: one that is held up leaves the rest to the others."""
 
 
 class ColumnLaunch:
@@ -34,7 +34,7 @@ class ColumnLaunch:
     def __init__(self, launches: Sequence[wp.Launch], columns: int, dofs: int):
         self.columns = columns
         self._all = tuple(launches)
-        self._idle = list(reversed(launches))
+        self._idle = dict(enumerate(launches))
         self._dofs = max(dofs, 1)
         labels = [argument.label for argument in launches[0].kernel.adj.args]
         self._first, self._end = labels.index("first"), labels.index("end")
@@ -55,15 +55,17 @@ class ColumnLaunch:
         edges = [self.columns * piece // count for piece in range(count + 1)]
         return list(zip(edges, edges[1:]))
 
-    def run(self, first: int, end: int) -> None:
-        """Launch it for some columns, with work space that no other thread is using."""
-        launch = self._idle.pop()
+    def run(self, first: int, end: int, thread: int = 0) -> None:
+        """Launch it for some columns, with work space that no other thread is using, of its own where it can be."""
+        launch = self._idle.pop(thread, None)
+        if launch is None:
+            thread, launch = self._idle.popitem()
         try:
             launch.set_param_at_index_from_ctype(self._first, first)
             launch.set_param_at_index_from_ctype(self._end, end)
             launch.launch()
         finally:
-            self._idle.append(launch)
+            self._idle[thread] = launch
 
 
 def usable_threads() -> int:
@@ -88,21 +90,27 @@ def run_all(launches: Sequence[ColumnLaunch], threads: int, steps: int = 1) -> N
         for launch in launches:
             launch.run(0, launch.columns)
         return
-    pieces = deque((launch, *piece) for launch in launches for piece in launch.pieces(busy, steps))
+    pieces = [(launch, *piece) for launch in launches for piece in launch.pieces(busy, steps)]
+    busy = min(busy, len(pieces))
+    edges = [len(pieces) * thread // busy for thread in range(busy + 1)]
+    # The same thread for the same columns in every step: they are in its caches.
+    shares = [deque(pieces[first:end]) for first, end in zip(edges, edges[1:])]
 
-    def take() -> None:
-        while pieces:
-            try:
-                launch, first, end = pieces.popleft()
-            except IndexError:  # another thread was faster
-                return
-            launch.run(first, end)
+    def take(thread: int) -> None:
+        for share in (*shares[thread:], *shares[:thread]):
+            while share:
+                try:
+                    launch, first, end = share.popleft()
+                except IndexError:  # another thread was faster
+                    break
+                launch.run(first, end, thread)
 
-    helpers = [_pool(threads - 1).submit(take) for _ in range(min(busy, len(pieces)) - 1)]
+    helpers = [_pool(threads - 1).submit(take, thread) for thread in range(1, busy)]
     try:
-        take()
+        take(0)
     finally:
-        pieces.clear()
+        for share in shares:
+            share.clear()
         running = [helper for helper in helpers if not helper.cancel()]
         wait(running)
     for helper in running:
