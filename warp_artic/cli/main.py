@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as exit:  # argparse has said why
         return exit.code or 0
     try:
-        code = _load(arguments.command).run(arguments)
+        code = _load(arguments.command, argv is None).run(arguments)
         sys.stdout.flush()
         return code
     except SettingsError as error:
@@ -40,15 +40,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _say("interrupted; nothing more is written", INTERRUPTED)
 
 
-def _load(command: str) -> ModuleType:
+def _load(command: str, is_process: bool) -> ModuleType:
     """The module of a command; loaded only now, because help and bad usage need neither Warp nor USD.
 
-    What is loaded stays: not to look for garbage in it meanwhile saves a tenth of a second.
+    What is loaded stays: not to look for garbage in it, meanwhile and, where the process is there for this command
+    alone, later, saves 0.5 s of a start of 1.6 s.
     """
     was_on = gc.isenabled()
     gc.disable()
     try:
-        return import_module(f"warp_artic.cli.{command}")
+        module = import_module(f"warp_artic.cli.{command}")
+        if is_process:
+            gc.freeze()
+        return module
     finally:
         if was_on:
             gc.enable()
