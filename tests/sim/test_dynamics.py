@@ -243,6 +243,16 @@ def test_results_are_new_unless_memory_is_given():
         simulation.gravity_force(out=first)
 
 
+def test_a_parameter_is_followed_from_call_to_call():
+    """Also one that gets a value for each environment after the first call."""
+    simulation = upright(1, [0.3], environments=2)
+    matrix = simulation.mass_matrix()
+    np.testing.assert_allclose(matrix.numpy().ravel(), INERTIA + MASS * LENGTH**2, rtol=1e-12)
+    simulation.parameters.link_mass.assign([[MASS, 3.0 * MASS]])
+    simulation.mass_matrix(out=matrix)
+    np.testing.assert_allclose(matrix.numpy().ravel(), INERTIA + MASS * LENGTH**2 * np.array([1.0, 3.0]), rtol=1e-12)
+
+
 def test_results_are_arguments_without_a_copy():
     """Of the same articulation; those of another one are copied."""
     tree, states, efforts, _ = random_case(5, True, 2)
