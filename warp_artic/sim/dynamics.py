@@ -255,10 +255,9 @@ class Dynamics:
     def _is_own(self, values) -> bool:
         """Whether an array is one that a method for this articulation has returned."""
         field = getattr(values, "warp_artic_field", None)
-        group = self._member.group
-        if field is None or field.columns is not group.columns:
+        if field is None or field.columns is not self._member.group.columns:
             return False
-        return values.ptr == field.view(self._member.first_column, group.environments).ptr
+        return values.ptr == field.scalars.ptr + self._member.first_column * field.scalars.strides[1]
 
     def _zero(self) -> Field:
         """No accelerations, or no efforts."""
