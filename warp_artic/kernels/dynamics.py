@@ -99,6 +99,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         columns: int,
         workers: int,
         with_armature: int,
+        apart: wp.array(dtype=int),
         matrix: Array,
     ):
         slot = wp.tid()
@@ -106,7 +107,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
             orient_links(model, state, work, column, slot)
             compose_inertias(model, work, column, slot)
             share = real(float(with_armature), model.gravity[0, column])
-            set_mass_matrix(model, work, matrix, column, slot, share)
+            set_mass_matrix(model, work, apart, matrix, column, slot, share)
 
     @wp.kernel(**OPTIONS)
     def jacobian(
