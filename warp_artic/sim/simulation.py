@@ -466,6 +466,7 @@ class Simulation:
             if group.tree.tendon_count and "tendon_mobility" in group.outputs
         ]
         self._reports = [self._launch(group, "report", ("report",), (), record_cmd=True) for group in self._groups]
+        self._dynamics_launches = {}
 
     def _launch(self, group: Group, kernel: str, structs, outputs, numbers=(), **options):
         """Launch a kernel of a group, or with `record_cmd` only pack its arguments."""
@@ -488,23 +489,18 @@ class Simulation:
         )
 
     def _launch_dynamics(self, group: Group, kernel: str, control, *arguments) -> None:
-        """Launch a kernel of the dynamics suite."""
+        """Launch a kernel of the dynamics suite; what every launch repeats is packed at the first one."""
         arrays = group.arrays
-        controls = () if control is None else (control,)
-        wp.launch(
-            getattr(dynamics_kernels_for(group.columns.numbers), kernel),
-            dim=group.workers,
-            inputs=[
-                arrays.model,
-                arrays.state,
-                *controls,
-                arrays.work,
-                group.columns.blocks,
-                group.workers,
-                *arguments,
-            ],
-            device=self.device,
-        )
+        before = (arrays.model, arrays.state, *(() if control is None else (control,)))
+        inputs = (*before, arrays.work, group.columns.blocks, group.workers, *arguments)
+        launch = self._dynamics_launches.get((id(group), kernel))
+        if launch is None:
+            found = getattr(dynamics_kernels_for(group.columns.numbers), kernel)
+            launch = wp.launch(found, dim=group.workers, inputs=inputs, device=self.device, record_cmd=True)
+            self._dynamics_launches[id(group), kernel] = launch
+        for index in (*range(2, len(before)), *range(len(before) + 3, len(inputs))):
+            launch.set_param_at_index(index, inputs[index])
+        launch.launch()
 
     def _scene_array(self, name: str):
         self._lend(name)
