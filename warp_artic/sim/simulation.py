@@ -327,6 +327,22 @@ class Simulation:
         """See `Dynamics.coefficient_matrix`; of the only articulation."""
         return self._only("coefficient_matrix").coefficient_matrix(out=out)
 
+    def register_contacts(self, points):
+        """See `Dynamics.register_contacts`; of the only articulation."""
+        return self._only("register_contacts").register_contacts(points)
+
+    def constraint_impulses(self, joint_force=None, *, out=None):
+        """See `Dynamics.constraint_impulses`; of the only articulation."""
+        return self._only("constraint_impulses").constraint_impulses(joint_force, out=out)
+
+    def unpack_joints(self, values, *, out=None) -> wp.array:
+        """See `Dynamics.unpack_joints`; of the only articulation."""
+        return self._only("unpack_joints").unpack_joints(values, out=out)
+
+    def pack_joints(self, values, *, out=None) -> wp.array:
+        """See `Dynamics.pack_joints`; of the only articulation."""
+        return self._only("pack_joints").pack_joints(values, out=out)
+
     def _only(self, name: str) -> Dynamics:
         """The dynamics suite of the only articulation."""
         if len(self.articulations) != 1:
@@ -498,17 +514,19 @@ class Simulation:
             **options,
         )
 
-    def _launch_dynamics(self, group: Group, kernel: str, control, *arguments) -> None:
-        """Launch a kernel of the dynamics suite."""
-        arrays = group.arrays
-        controls = () if control is None else (control,)
+    def _launch_dynamics(self, group: Group, kernel: str, control, *arguments, constraints=None) -> None:
+        """Launch a kernel of the dynamics suite, which may be about registered constraints."""
+        arrays = group.arrays if constraints is None else constraints.arrays
+        structs = () if control is None else (control,)
+        if constraints is not None:
+            structs = (*structs, arrays.contacts)
         wp.launch(
             getattr(dynamics_kernels_for(group.columns.numbers), kernel),
             dim=group.workers,
             inputs=[
                 arrays.model,
-                arrays.state,
-                *controls,
+                group.arrays.state,
+                *structs,
                 arrays.work,
                 group.columns.blocks,
                 group.workers,
@@ -555,7 +573,7 @@ class Simulation:
             ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), get),
             ArrayViews(CONTROL, get),
             ArrayViews(PARAMETERS, get),
-            Dynamics(member, partial(self._launch_dynamics, member.group)),
+            Dynamics(member, tree, self.settings.dt, partial(self._launch_dynamics, member.group)),
         )
 
     def _environment_indices(self, environments) -> np.ndarray:
