@@ -83,7 +83,7 @@ class ConstraintImpulses:
     joint_acceleration: wp.array
     """vdot with them, shape (E, V)."""
     residual: wp.array
-    """Largest velocity by which their laws are missed, as a share of the largest one that they speak of, shape (E)."""
+    """Largest velocity by which their laws are missed, as a share of what they add up, shape (E)."""
 
     @property
     def converged(self) -> np.ndarray:

@@ -18,7 +18,7 @@ from warp_artic.constraints.contact import (
     normal_row,
     set_contact_rows,
 )
-from warp_artic.constraints.rows import add_responses, prepare_response, row_rate, row_response, row_velocity
+from warp_artic.constraints.rows import add_responses, prepare_response, row_response, row_velocity
 from warp_artic.constraints.table import set_rows
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -162,7 +162,7 @@ def report_impulses(
 
 @wp.func
 def missed_share(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int):
-    """The largest velocity by which v+ misses a law, as a share of the largest one that a row speaks of."""
+    """The largest velocity by which v+ misses a law, as a share of the largest sum of terms of a row."""
     one = real(1.0, work.v_next[0, slot])
     missed = one - one
     scale = one - one
@@ -170,8 +170,13 @@ def missed_share(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, 
         y = row_velocity(model, work, row, slot)
         prepare_response(model, work, row, slot)
         r = absolute(row_response(model, work, row, slot))
-        moved = r * absolute(work.impulse[row, slot])
-        scale = maximum(scale, absolute(y) + absolute(row_rate(model, work, work.v_free, row, slot)) + moved)
+        terms = (r + work.compliance[row, slot]) * absolute(work.impulse[row, slot])
+        start = model.row_term[row]
+        for term in range(start, start + model.row_terms[row]):
+            dof = model.term_dof[term]
+            speed = maximum(absolute(work.v_next[dof, slot]), absolute(work.v_free[dof, slot]))
+            terms = terms + absolute(work.coefficient[term, slot]) * speed
+        scale = maximum(scale, terms)
         if model.row_family[row] != CONTACT_FRICTION:
             missed = maximum(missed, law_miss(model, work, row, slot, y, r))
     for contact in range(contacts.count):
