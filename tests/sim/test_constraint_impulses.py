@@ -157,6 +157,23 @@ def test_they_are_what_a_step_does(tied):
     close(found.joint_acceleration.numpy()[:, 6:].T, vdot, 1e-9)
 
 
+def test_parameters_that_change(tied):
+    """Those of one environment, after the first call: it gets what a model with them has."""
+    tree, states, efforts, _wrench = tied
+    simulation = simulate(tree)
+    set_states(simulation, states)
+    before = simulation.constraint_impulses(efforts).impulse.numpy()
+    stiffness = simulation.parameters.tendon_stiffness.numpy()
+    stiffness[0, 2] *= 3.0
+    simulation.parameters.tendon_stiffness.assign(stiffness)
+    after = simulation.constraint_impulses(efforts).impulse.numpy()
+    tendon = trees.replace(tree.fixed_tendons[0], stiffness=stiffness[0, 2])
+    other = simulate(trees.replace(tree, fixed_tendons=(tendon, *tree.fixed_tendons[1:])))
+    set_states(other, states)
+    assert (after[[0, 1, 3]] == before[[0, 1, 3]]).all()
+    assert (after[2] == other.constraint_impulses(efforts).impulse.numpy()[2]).all() and (after[2] != before[2]).any()
+
+
 def test_constraints_that_contradict_each_other_do_not_converge():
     tree = trees.chain(2)
     mimics = tuple(Mimic(name=f"/World/m{k}", dofs=(1, 0), gears=(1.0, -1.0), offset=0.1 * k) for k in range(2))

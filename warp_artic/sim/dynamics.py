@@ -14,12 +14,20 @@
 | `jacobian` | J | of each link velocity of the centre of mass, then angular velocity, world axes |
 | `center_of_mass` | | world |
 | `centroidal_momentum_matrix` | A | A v: momentum, then angular momentum about the centre of mass, world axes |
-| `coefficient_matrix` | | efforts of unit impulses of tendons (positive: longer) and mimic joints |
+| `centroidal_momentum` | A v | the same axes |
+| `mass_matrix_inverse`, `solve_mass_matrix` | M^-1, M^-1 b | with armature |
+| `coefficient_matrix` | K | efforts of unit impulses of tendons (positive: longer), mimic joints (C), contact points |
+| `constraint_impulses` | lambda | what these constraints do in a step; their efforts are K lambda / dt |
+| `unpack_joints`, `pack_joints` | | dofs of joints as six axes each, linear first, in the sign of `joint_names` |
+
+A contact point has three columns: its normal (positive: pressed on), and two tangents, which the shortest turn from Z
+to the normal makes of X and Y (below the horizon: from -Z, of X and -Y); world axes, forces on its link.
 
 E is the number of environments, V that of velocities: on a floating base six root columns first, velocity of the centre
 of mass of the root link and its angular velocity (forces: force there and moment), in world axes; then the dofs in the
 order of `joint_names`, those of ball joints along the axes of the child-side joint frame. Drives, limits, friction,
-tendons, mimic joints and damping are not in it.
+tendons, mimic joints and damping are not in it; tendons, mimic joints and contact points are the registered constraints
+of `coefficient_matrix` and `constraint_impulses` alone.
 
 Every array is new and lies on the device, environments next to each other in memory. `out` takes an array that the same
 method has returned before, and is overwritten and returned. An argument that is an array of such a method, with one row
