@@ -95,3 +95,29 @@ def test_random_trees(count, floating, seed, precision, tolerance):
     centers = simulation.center_of_mass().numpy().astype(float)
     wanted = [reference.centroidal_map(center) for reference, center in zip(references, centers)]
     close(simulation.centroidal_momentum_matrix().numpy(), wanted, tolerance)
+
+
+@pytest.mark.parametrize("count", [3, 13, 34])
+@TOLERANCES
+def test_the_rate_of_momentum_is_the_external_force(count, precision, tolerance):
+    """Of floating trees under forces on links, weights and efforts of joints: by Pinocchio, of our accelerations."""
+    tree, states, efforts, rng = random_case(count, True, 3)
+    efforts[:, :6] = 0.0
+    wrench = rng.normal(size=(len(states), count, 6))
+    simulation = simulate(tree, states, precision)
+    simulation.control.link_external_force.assign(wrench.transpose(1, 2, 0))
+    found, model = simulation.joint_acceleration(efforts).numpy().astype(float), ours.build(tree)
+    masses = np.array([link.mass for link in tree.links])
+    for state, vdot, forces in zip(states, found, wrench):
+        reference = Reference(model, state)
+        a_pin = reference.T @ vdot + reference.b
+        rate = pin.computeCentroidalMomentumTimeVariation(model.model, reference.data, reference.q, reference.v, a_pin)
+        R, p, _V = ours.link_motion(model, state)
+        centers = p + np.einsum("lij,lj->li", R, [link.center_of_mass for link in tree.links])
+        arms = centers - masses @ centers / masses.sum()
+        wanted = forces.sum(axis=0)
+        wanted[:3] += masses.sum() * model.model.gravity.linear
+        wanted[3:] += np.cross(arms, forces[:, :3]).sum(axis=0)
+        terms = np.abs(pin.computeCentroidalMap(model.model, reference.data, reference.q) @ a_pin).max()
+        scale = max(terms, masses.sum() * np.abs(vdot).max(), np.abs(wanted).max())
+        np.testing.assert_allclose(rate.vector, wanted, rtol=0, atol=tolerance * scale)

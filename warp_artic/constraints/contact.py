@@ -146,26 +146,17 @@ def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArra
     zero = real(0.0, h)
     infinite = real(1.0, h) / zero
     set_contact_gradients(model, contacts, work, column, slot)
-    for contact in range(contacts.count):
-        row = normal_row(model, contacts, contact)
+    for row in range(friction_row(model, contacts, 0, 0), model.row_count):
         prepare_response(model, work, row, slot)
         r = row_response(model, work, row, slot)
         work.row_mobility[row, slot] = r
-        set_window(work, row, slot, neg(gap_velocity(contacts.gap[contact, column], h)), infinite)
-        allow_every_velocity(work, row, slot, r)
-        set_unbounded(work, row, slot, h)
         work.compliance[row, slot] = r * model.rounding[2, 0]
-        contacts.pressed[contact, slot] = real(1.0, h)
-        for k in range(2):
-            row = friction_row(model, contacts, contact, k)
-            contacts.slide[2 * contact + k, slot] = zero
-            contacts.coupling[2 * contact + k, slot] = zero
-            set_unbounded(work, row, slot, h)
-            prepare_response(model, work, row, slot)
-            r = row_response(model, work, row, slot)
-            work.row_mobility[row, slot] = r
-            work.compliance[row, slot] = r * model.rounding[2, 0]
-        set_sliding(model, contacts, work, contact, column, slot)
+        set_unbounded(work, row, slot, h)
+        set_window(work, row, slot, zero, zero)
+    for contact in range(contacts.count):
+        row = normal_row(model, contacts, contact)
+        set_window(work, row, slot, neg(gap_velocity(contacts.gap[contact, column], h)), infinite)
+        allow_every_velocity(work, row, slot, work.row_mobility[row, slot])
 
 
 @wp.func

@@ -18,7 +18,7 @@ from warp_artic.constraints.contact import (
     normal_row,
     set_contact_rows,
 )
-from warp_artic.constraints.rows import add_responses, prepare_response, row_response, row_velocity
+from warp_artic.constraints.rows import add_responses, row_velocity
 from warp_artic.constraints.table import set_rows
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -64,6 +64,8 @@ def solve_impulses(
     locate_links(model, work, work.root, column, slot)
     for response in range(model.slot_count):
         work.ready[response, slot] = 0
+    for row in range(model.row_count):
+        work.row_mobility[row, slot] = real(0.0, h)
     for dof in range(model.dof_count):
         work.shift[dof, slot] = real(0.0, h)
     measure_inertias(model, work, column, slot)
@@ -168,8 +170,7 @@ def missed_share(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, 
     scale = one - one
     for row in range(model.row_count):
         y = row_velocity(model, work, row, slot)
-        prepare_response(model, work, row, slot)
-        r = absolute(row_response(model, work, row, slot))
+        r = work.row_mobility[row, slot]
         terms = (r + work.compliance[row, slot]) * absolute(work.impulse[row, slot])
         start = model.row_term[row]
         for term in range(start, start + model.row_terms[row]):
