@@ -118,6 +118,5 @@ def test_the_rate_of_momentum_is_the_external_force(count, precision, tolerance)
         wanted = forces.sum(axis=0)
         wanted[:3] += masses.sum() * model.model.gravity.linear
         wanted[3:] += np.cross(arms, forces[:, :3]).sum(axis=0)
-        terms = np.abs(pin.computeCentroidalMap(model.model, reference.data, reference.q) @ a_pin).max()
-        scale = max(terms, masses.sum() * np.abs(vdot).max(), np.abs(wanted).max())
+        scale = max(masses.sum() * np.abs(vdot).max(), np.abs(wanted).max())
         np.testing.assert_allclose(rate.vector, wanted, rtol=0, atol=tolerance * scale)

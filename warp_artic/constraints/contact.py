@@ -10,10 +10,9 @@ Each gives way by a tiny share of what its impulse would do alone, so that where
 share it evenly.
 
 Friction that slides is part of the push of its normal:  n + sum s_k mu t_k, s_k = +-1 its direction; that of a point
-which is not pressed on is left out; what would be driven in by its own friction sticks. So the rows are
-those of one linear problem once it is known what slides. That is first guessed by projected Gauss-Seidel on all rows,
-and the guess is improved until it is its own answer.
-A contact point whose normal has no length does not act.
+which is not pressed on is left out; what its own friction would drive in sticks. So the rows are those of one linear
+problem once it is known what slides. That is first guessed by projected Gauss-Seidel on all rows, and the guess is
+improved until it is its own answer. A contact point whose normal has no length does not act.
 """
 
 import warp as wp
@@ -244,7 +243,8 @@ def set_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, c
 def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int, first: int):
     """Let friction slide that would be more than mu z_n, and stick what slides with its force; says where any does.
 
-    Changes all of it where `first` is negative, else only what is next in each environment from that tangent on.
+    What is pressed on anew slides at first, and what is not any more is let go. Changes all of it where `first` is
+    negative, else only what is next in each environment from that tangent on.
     """
     waiting = real(1.0, work.v_next[0, slot])
     one = waiting
@@ -265,10 +265,9 @@ def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays
         known = absolute(y) + absolute(row_rate(model, work, work.v_free, row, slot)) + r * (absolute(z) + mu * z_n)
         known = known * model.rounding[0, 0] * real(8.0, mu)
         loaded = where_positive(mu * z_n, one, zero)
-        both = absolute(contacts.slide[2 * contact, slot] * contacts.slide[2 * contact + 1, slot])
-        leaves = pressed * both * (one - loaded)
+        leaves = pressed * (one - loaded)
         presses = (one - pressed) * loaded
-        sticks = pressed * (one - absolute(side))
+        sticks = pressed * loaded * (one - absolute(side))
         exceeds = sticks * where_positive(r * (absolute(z) - mu * z_n) - known, one, zero)
         returns = absolute(side) * loaded * where_positive(side * y - known, one, zero)
         wrong = waiting * maximum(maximum(leaves, presses), maximum(exceeds, returns))
@@ -276,6 +275,12 @@ def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays
             waiting = where_positive(wrong, zero, waiting)
         after = where_positive(exceeds, where_positive(z, one, neg(one)), zero)
         contacts.slide[place, slot] = where_positive(wrong, after, side)
+        if any_positive(wrong * presses):
+            for k in range(2):
+                y = row_velocity(model, work, friction_row(model, contacts, contact, k), slot)
+                against = where_positive(y, neg(one), one)
+                side = contacts.slide[2 * contact + k, slot]
+                contacts.slide[2 * contact + k, slot] = where_positive(wrong * presses, against, side)
         pressed = where_positive(wrong * leaves, zero, where_positive(wrong * presses, one, pressed))
         contacts.pressed[contact, slot] = pressed
         if any_positive(wrong):

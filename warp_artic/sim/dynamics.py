@@ -228,9 +228,9 @@ class Dynamics:
 
         Efforts of - K lambda / dt counteract them. The laws hold at the end of the step, v+ = v + dt vdot, with
         everything at the present positions: springs of tendons and compliant mimic joints by backward Euler, hard mimic
-        joints and contact points by their velocities; friction of contact points is within a pyramid. Solved directly;
-        where several contact points carry what fewer can, some have no part in it. Drives, limits, friction and damping
-        of joints are not in it. Source: Loop Joints, Coefficient Matrix, and Lambda Constraint Impulses.
+        joints and contact points by their velocities; friction of contact points is within a pyramid. Solved directly; of
+        points that are wedged with much friction no solution may be found, which `converged` tells. Drives, limits,
+        friction and damping of joints, and drag of links are not in it. Source: Loop Joints, Coefficient Matrix, and Lambda Constraint Impulses.
 
         Args:
             joint_force: tau, shape (V) or (E, V); zero by default.
