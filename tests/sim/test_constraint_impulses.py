@@ -426,6 +426,9 @@ def test_steps_know_nothing_of_contact_points():
     nothing = simulation.constraint_impulses()
     assert nothing.impulse.shape == (4, 0) and nothing.converged.all()
     assert simulation.constraint_impulses(out=nothing) is nothing
+    for other in (nothing.impulse, first):
+        with pytest.raises(SettingsError, match="out: is not"):
+            simulation.constraint_impulses(out=other)
     close(nothing.joint_acceleration.numpy(), simulation.joint_acceleration().numpy(), 1e-12)
 
 

@@ -228,9 +228,10 @@ class Dynamics:
 
         Efforts of - K lambda / dt counteract them. The laws hold at the end of the step, v+ = v + dt vdot, with
         everything at the present positions: springs of tendons and compliant mimic joints by backward Euler, hard mimic
-        joints and contact points by their velocities; friction of contact points is within a pyramid. Solved directly; of
-        points that are wedged with much friction no solution may be found, which `converged` tells. Drives, limits,
-        friction and damping of joints, and drag of links are not in it. Source: Loop Joints, Coefficient Matrix, and Lambda Constraint Impulses.
+        joints and contact points by their velocities; friction of contact points is within a pyramid. Solved directly;
+        of points that are wedged with much friction no solution may be found, which `converged` tells. Drives, limits,
+        friction and damping of joints, and drag of links are not in it. Source: Loop Joints, Coefficient Matrix, and
+        Lambda Constraint Impulses.
 
         Args:
             joint_force: tau, shape (V) or (E, V); zero by default.
@@ -240,25 +241,25 @@ class Dynamics:
             SettingsError: The shape of `joint_force` is another, or an entry is not finite.
         """
         force = self._zero() if joint_force is None else self._given("joint_force", joint_force, (self._size,))
-        shapes = {
-            "impulse": (self._constraints.count,),
-            "joint_force": (self._size,),
-            "joint_acceleration": (self._size,),
-            "residual": (),
-        }
-        old = {name: None if out is None else getattr(out, name) for name in shapes}
-        fields = {name: self._field(old[name], int(np.prod(shape))) for name, shape in shapes.items()}
+        if not isinstance(out, ConstraintImpulses | None):
+            raise SettingsError("out: is not what this method has returned")
+        shapes = (self._constraints.count,), (self._size,), (self._size,), ()
+        old = (None,) * 4
+        if out is not None:
+            old = out.impulse, out.joint_force, out.joint_acceleration, out.residual
+        fields = [self._field(array, int(np.prod(shape))) for array, shape in zip(old, shapes)]
         self._launch(
             "impulses",
             self._member.group.arrays.control,
             self._constraints.count,
             self._dt,
             force.numbers,
-            *(field.numbers for field in fields.values()),
+            *(field.numbers for field in fields),
             constraints=self._constraints,
         )
-        arrays = {name: self._returned(old[name], fields[name], *shape) for name, shape in shapes.items()}
-        return ConstraintImpulses(**arrays) if out is None else out
+        if out is not None:
+            return out
+        return ConstraintImpulses(*(self._returned(None, field, *shape) for field, shape in zip(fields, shapes)))
 
     @cached_property
     def _constraints(self) -> RegisteredConstraints:
