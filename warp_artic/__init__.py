@@ -18,6 +18,7 @@ _PUBLIC = {
     "SettingsError": "warp_artic.errors",
     "SolveError": "warp_artic.errors",
     "StageError": "warp_artic.errors",
+    "ContactPoint": "warp_artic.sim.registered",
     "Scene": "warp_artic.description.scene",
     "Recording": "warp_artic.sim.recording",
     "Simulation": "warp_artic.sim.simulation",

@@ -48,6 +48,25 @@ def column_kernels_for(scalar: type) -> SimpleNamespace:
     return SimpleNamespace(take=take, put=put)
 
 
+@cache
+def axis_kernels_for(scalar: type) -> SimpleNamespace:
+    """The kernels `unpack` and `pack` of a scalar type: between a row for each dof and one for each axis of a joint."""
+
+    @wp.kernel(**OPTIONS)
+    def unpack(dofs: wp.array2d(dtype=scalar), places: wp.array(dtype=int), axes: wp.array2d(dtype=scalar)):
+        """Copy the row of dof k to row `places[k]`."""
+        k, column = wp.tid()
+        axes[places[k], column] = dofs[k, column]
+
+    @wp.kernel(**OPTIONS)
+    def pack(axes: wp.array2d(dtype=scalar), places: wp.array(dtype=int), dofs: wp.array2d(dtype=scalar)):
+        """Copy row `places[k]` to the row of dof k."""
+        k, column = wp.tid()
+        dofs[k, column] = axes[places[k], column]
+
+    return SimpleNamespace(unpack=unpack, pack=pack)
+
+
 @wp.kernel(**OPTIONS)
 def indices_of_mask(mask: wp.array(dtype=wp.bool), chosen: wp.array(dtype=int)):
     """Write the index of each entry that is set, and -1 for the others."""

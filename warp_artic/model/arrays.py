@@ -41,13 +41,15 @@ ReportArrays = Any
 """Annotation of `arrays_for(numbers).Report`."""
 ForceArrays = Any
 """Annotation of `arrays_for(numbers).Forces`."""
+ContactArrays = Any
+"""Annotation of `arrays_for(numbers).Contacts`."""
 Array = Any
 """Annotation of one array [row, column] of reals."""
 
 
 @cache
 def arrays_for(numbers: Numbers) -> SimpleNamespace:
-    """The structs Model, State, Control, Work, Report and Forces of a number type."""
+    """The structs Model, State, Control, Work, Report, Forces and Contacts of a number type."""
     T = numbers.real
 
     @wp.struct
@@ -309,7 +311,23 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         root_acceleration: wp.array2d(dtype=T)
         link_acceleration: wp.array2d(dtype=T)
 
-    return SimpleNamespace(Model=Model, State=State, Control=Control, Work=Work, Report=Report, Forces=Forces)
+    @wp.struct
+    class Contacts:
+        count: int
+        link: wp.array(dtype=int)
+        other: wp.array(dtype=int)
+        position: wp.array2d(dtype=T)
+        normal: wp.array2d(dtype=T)
+        friction: wp.array2d(dtype=T)
+        gap: wp.array2d(dtype=T)
+        # Work space
+        slide: wp.array2d(dtype=T)
+        pressed: wp.array2d(dtype=T)
+        coupling: wp.array2d(dtype=T)
+
+    return SimpleNamespace(
+        Model=Model, State=State, Control=Control, Work=Work, Report=Report, Forces=Forces, Contacts=Contacts
+    )
 
 
 def _entry_functions(numbers: Numbers, entry, set_entry):

@@ -5,7 +5,7 @@ The columns of a group are its articulations times the environments: column = ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,8 +25,9 @@ from warp_artic.model.tree import Row, Tree, tree_of
 ORIGIN_GRID = 100.0
 """Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
 
-ROUNDING = {wp.float32: (2e-6, 1e-10), wp.float64: (4e-15, 1e-26)}
-"""What a solved number is known to, and the share of a square that is left of what rows before it say already."""
+ROUNDING = {wp.float32: (2e-6, 1e-10, 3e-6), wp.float64: (4e-15, 1e-26, 1e-11)}
+"""What a solved number is known to, the share of a square that is left of what rows before it say already, and the
+share by which contact points give way, so that they share loads."""
 
 ON_ONE_DOF = (
     Family.DRIVE,
@@ -46,6 +47,7 @@ LOPSIDED = (
     Family.FIXED_TENDON_LIMIT,
     Family.SPATIAL_TENDON,
     Family.SPATIAL_TENDON_LIMIT,
+    Family.CONTACT,
 )
 """Families whose push may be another than J^T."""
 
@@ -197,6 +199,16 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
     return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)
 
 
+def arrays_with_rows(group: Group, rows: tuple[Row, ...]) -> SimpleNamespace:
+    """The structs `model` and `work` of a group whose trees have other constraint rows, for the direct solver."""
+    tree, device = replace(group.tree, rows=rows), group.columns.device
+    structs = arrays_for(group.columns.numbers)
+    return SimpleNamespace(
+        model=_model_struct(structs.Model(), tree, group.parameters, device, True),
+        work=_work_struct(structs.Work(), tree, group.columns.numbers, group.workers, device, True),
+    )
+
+
 def origin_of(articulation: Articulation) -> np.ndarray:
     """Where positions of an articulation are measured from: the point of a coarse grid next to its root."""
     inbound = articulation.inbound
@@ -274,7 +286,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.link_damping = int(tree.has_link_damping)
     struct.fixed_tendons = tree.count(Family.FIXED_TENDON)
     struct.spatial_leaves = len(tree.routes.leaf_tendon)
-    struct.rotation_rows = sum(row.family >= Family.ROTATION_LIMIT for row in tree.rows)
+    struct.rotation_rows = sum(Family.ROTATION_LIMIT <= row.family <= Family.CONE_LIMIT for row in tree.rows)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)

@@ -321,7 +321,11 @@ class Simulation:
     center_of_mass = of_only_articulation(Dynamics.center_of_mass)
     centroidal_momentum = of_only_articulation(Dynamics.centroidal_momentum)
     centroidal_momentum_matrix = of_only_articulation(Dynamics.centroidal_momentum_matrix)
+    register_contacts = of_only_articulation(Dynamics.register_contacts)
     coefficient_matrix = of_only_articulation(Dynamics.coefficient_matrix)
+    constraint_impulses = of_only_articulation(Dynamics.constraint_impulses)
+    unpack_joints = of_only_articulation(Dynamics.unpack_joints)
+    pack_joints = of_only_articulation(Dynamics.pack_joints)
 
     def verify(self, states: int = 8, seed: int = 0) -> tuple[Residual, ...]:
         """Residuals of the identities of the dynamics suite and of forces, on the scene as it was given.
@@ -488,16 +492,24 @@ class Simulation:
             **options,
         )
 
-    def _launch_dynamics(self, group: Group, kernel: str, control, *arguments) -> None:
-        """Launch a kernel of the dynamics suite; what every launch repeats is packed at the first one."""
-        arrays = group.arrays
-        before = (arrays.model, arrays.state, *(() if control is None else (control,)))
+    def _launch_dynamics(self, group: Group, kernel: str, control, *arguments, constraints=None) -> None:
+        """Launch a kernel of the dynamics suite, which may be about registered constraints.
+
+        What every launch repeats is packed at the first one.
+        """
+        arrays = group.arrays if constraints is None else constraints.arrays
+        before = [arrays.model, group.arrays.state]
+        if control is not None:
+            before.append(control)
+        if constraints is not None:
+            before.append(arrays.contacts)
         inputs = (*before, arrays.work, group.columns.blocks, group.workers, *arguments)
-        launch = self._dynamics_launches.get((id(group), kernel))
+        launch = self._dynamics_launches.get((id(group), kernel)) if constraints is None else None
         if launch is None:
             found = getattr(dynamics_kernels_for(group.columns.numbers), kernel)
             launch = wp.launch(found, dim=group.workers, inputs=inputs, device=self.device, record_cmd=True)
-            self._dynamics_launches[id(group), kernel] = launch
+            if constraints is None:
+                self._dynamics_launches[id(group), kernel] = launch
         for index in (*range(2, len(before)), *range(len(before) + 3, len(inputs))):
             launch.set_param_at_index(index, inputs[index])
         launch.launch()
@@ -557,7 +569,7 @@ class Simulation:
             ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), get),
             ArrayViews(CONTROL, get),
             ArrayViews(PARAMETERS, get),
-            Dynamics(member, partial(self._launch_dynamics, member.group)),
+            Dynamics(member, tree, self.settings.dt, partial(self._launch_dynamics, member.group)),
         )
 
     def _environment_indices(self, environments) -> np.ndarray:

@@ -73,7 +73,10 @@ def verify_model(simulate: Callable, scene: Scene, settings: SolverSettings, sta
         simulation = simulate(scene, environments=1 + states, settings=own)
         _scatter(simulation, seed)
         for tree, views in zip(scene.articulations, simulation.articulations):
-            lines = _at_rest_in_time(tree, views, np.asarray(scene.gravity), precision)
+            lines = [
+                *_at_rest_in_time(tree, views, np.asarray(scene.gravity), precision),
+                *_of_constraints(tree, views, simulation.settings.dt),
+            ]
             found += [_line(tree, precision, *line) for line in lines]
         if own.integrator != "rk4":
             simulation = simulate(_unclamped(scene), environments=1 + states, settings=own)
@@ -203,6 +206,24 @@ def _at_rest_in_time(tree: Articulation, views, gravity: np.ndarray, precision: 
         found, terms = np.einsum("eij,ei->ej", K, v) - speed, np.einsum("eij,ei->ej", abs(K), abs(v))
         names = [tree.tendon_names[column] for column in columns]
         yield "K^T v = speeds of tendons", _shares(found, terms), names
+
+
+def _of_constraints(tree: Articulation, views, dt: float) -> Iterator[tuple]:
+    """lambda of tendons and mimic joints reproduces the constrained acceleration, and is what their laws say."""
+    if not (tree.tendon_names or tree.mimics):
+        return
+    suite = views.dynamics
+    M, bias, K = (_numpy(array) for array in (suite.mass_matrix(), suite.bias_force(), suite.coefficient_matrix()))
+    size = np.sqrt(np.einsum("eii->ei", M))
+    effort = np.einsum("eij,ej->ei", M, np.random.default_rng(len(tree.dofs)).normal(size=bias.shape))
+    external = _numpy(suite.external_force(_array(views.control.link_external_force)))
+    solved = suite.constraint_impulses(effort)
+    vdot, impulse = _numpy(solved.joint_acceleration), _numpy(solved.impulse)
+    found = np.einsum("eij,ej->ei", M, vdot) + bias + external - effort - np.einsum("eic,ec->ei", K, impulse) / dt
+    terms = np.einsum("eij,ej->ei", abs(M), abs(vdot)) + np.einsum("eic,ec->ei", abs(K), abs(impulse)) / dt
+    shares = _shares(found / size, (terms + abs(bias) + abs(external) + abs(effort)) / size)
+    yield "M vdot + c + g = tau + K lambda / dt", shares, _velocity_names(tree)
+    yield "lambda follows from laws of constraints", _numpy(solved.residual)[:, None], ()
 
 
 def _shares(found: np.ndarray, terms: np.ndarray) -> np.ndarray:

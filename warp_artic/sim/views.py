@@ -20,6 +20,7 @@ import warp as wp
 
 from warp_artic.errors import SettingsError
 from warp_artic.model.families import Family
+from warp_artic.model.field import Field
 from warp_artic.model.group import REPORTED, STEP_OUTPUTS, Group
 from warp_artic.sim.rows import Rows, public_rows, shaped
 
@@ -171,6 +172,27 @@ class Member:
             "mimic_term": tree.term_count(Family.MIMIC),
         }
         return counts[ROW_COUNTS[name][0]]
+
+
+def by_environment(member: Member, field: Field, *shape: int) -> wp.array:
+    """The rows of a field for an articulation as an array (E, ...), without a copy, which keeps the memory."""
+    environments = member.group.environments
+    if 0 in shape:
+        found = wp.zeros((environments, *shape), dtype=field.scalars.dtype, device=field.scalars.device)
+        found.warp_artic_field = field
+        return found
+    rows = field.view(member.first_column, environments)
+    pitch, size = rows.strides
+    strides = [pitch * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
+    found = wp.array(
+        ptr=rows.ptr,
+        dtype=rows.dtype,
+        shape=(environments, *shape),
+        strides=(size, *strides),
+        device=rows.device,
+    )
+    found.warp_artic_field = field
+    return found
 
 
 @dataclass(frozen=True)
