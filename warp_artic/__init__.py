@@ -19,6 +19,7 @@ _PUBLIC = {
     "SolveError": "warp_artic.errors",
     "StageError": "warp_artic.errors",
     "Scene": "warp_artic.description.scene",
+    "IncomingForces": "warp_artic.sim.incoming_forces",
     "Recording": "warp_artic.sim.recording",
     "Simulation": "warp_artic.sim.simulation",
     "SolverSettings": "warp_artic.solver.settings",

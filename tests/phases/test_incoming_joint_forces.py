@@ -9,7 +9,7 @@ from tests import trees
 from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
 from tests.oracles.dense_step import put, state_of
-from warp_artic import SettingsError, Simulation, SolverSettings
+from warp_artic import IncomingForces, SettingsError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -62,8 +62,8 @@ def assert_same_in_world_axes(simulation):
         for name in ("joint_effort", "link_external_force"):
             getattr(other.control, name).assign(getattr(simulation.control, name).numpy())
     taken = StepTaken(simulation)
-    recording = twin.record(1, forces="world")
-    assert recording.metadata["incoming_axes"] == "world"
+    recording = twin.record(1, forces=IncomingForces(axes="world"))
+    assert recording.metadata["incoming_forces"] == {"axes": "world", "tendons": True}
     np.testing.assert_array_equal(recording.joint_velocity[-1], taken.recording.joint_velocity[-1])
     own = taken.recording.link_incoming_joint_force[-1, 0].reshape(-1, 2, 3)
     found = recording.link_incoming_joint_force[-1, 0].reshape(-1, 2, 3)
@@ -214,14 +214,18 @@ def test_a_rod_that_spins_pulls_at_its_hinge(integrator):
 def test_in_world_axes():
     """A rod that spins: its hinge pulls towards itself. The attributes of a stage are in axes of joints."""
     simulation = simulate(rod(2.0, 0.35, velocity=7.0), gravity=(0.0, 0.0, 0.0), integrator="semi_implicit")
-    recording = simulation.record(5, forces="world")
+    recording = simulation.record(5, forces=IncomingForces(axes="world"))
     out = matrix_from_quaternion(recording.link_pose[-2, 0, 0, 3:])[:, 0]
     wanted = [*(-2.0 * 0.35 * 49.0 * out), 0.0, 0.0, 0.0]
     np.testing.assert_allclose(recording.link_incoming_joint_force[-1, 0, 0], wanted, atol=1e-3)
-    with pytest.raises(SettingsError, match="is in world axes; to write it, record with forces=True"):
+    with pytest.raises(SettingsError, match="axes is 'world'; to write it, record with forces=True"):
         write_incoming_forces(None, None, recording, 0, None, None, None)
-    with pytest.raises(SettingsError, match="forces: 'body' is not False, True or 'world'"):
-        simulation.record(1, forces="body")
+    with pytest.raises(SettingsError, match=r"forces: 'world' is not False, True or IncomingForces"):
+        simulation.record(1, forces="world")
+    with pytest.raises(SettingsError, match="axes: 'body' is not one of joint, world"):
+        IncomingForces(axes="body")
+    with pytest.raises(SettingsError, match="tendons: 0 is not True or False"):
+        IncomingForces(tendons=0)
 
 
 def test_along_the_axis_is_what_the_drive_gives_without_the_part_of_the_armature():

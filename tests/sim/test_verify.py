@@ -24,6 +24,7 @@ OF_A_STATE = {
     "M vdot + c + g = tau",
     "joint forces of joint accelerations",
     "A v = momentum of links",
+    "parts of the forces of a step sum to zero",
     "forces by joints along axes = their parts",
 }
 OF_TENDONS = {"K^T v = speeds of tendons"}
