@@ -116,7 +116,7 @@ def test_a_wrong_force_of_a_joint_is_found(monkeypatch):
 
     def disturbed(self):
         recording = taken(self)
-        recording.joint_tendon_force[2] *= 1.01
+        recording.joint_tendon_force[1] *= 1.01
         return recording
 
     monkeypatch.setattr(Recorder, "recording", disturbed)

@@ -69,7 +69,13 @@ class Recording:
     joint_position: np.ndarray
     """[m or rad], shape (R, E, D)."""
     joint_velocity: np.ndarray
-    """[m/s or rad/s], shape (R, E, D)."""
+    """[m/s or rad/s], of ball joints the relative angular velocity in the axes of their child-side frames; shape
+    (R, E, D). A step h from q and v to q+ and v+ has, for a joint with one axis,
+        semi_implicit   q+ = q + h v+
+        midpoint        q+ = q + h ((1 - share) v + share v+), where share is a half but for joints that meet a stop,
+                        for all in a step in which one bounces, and for those with springs or rows in the first step
+        midpoint, rk4   in free motion q+ = q + h (v + v+) / 2 + h^2 (a - a+) / 12, but for errors of fifth order
+    and with substeps ("tgs") this for each. Ball joints turn by exp((1 - share) h v), then by exp(share h v+)."""
     joint_actuation_force: np.ndarray | None = None
     """What acts on each dof over the last step before a record [N or N m], in parts that add up to zero; none in the
     first record. Here efforts. `model.force_parts` says what each part is, and where in the step. Shape (R, E, D)."""

@@ -287,16 +287,16 @@ def _array(view) -> np.ndarray:
 
 def _of_parts(simulation) -> Iterator[Residual]:
     """What acts on dofs in a step, with its inertia, adds up to nothing; of the second one, which has one before it."""
-    simulation.step(2, forces=True)
+    speeds = _begin(simulation)
+    simulation.step(forces=True)
     settings, scene = simulation.settings, simulation.scene
-    for tree, views in zip(scene.articulations, simulation.articulations):
+    for tree, views, speed in zip(scene.articulations, simulation.articulations, speeds):
         names = _velocity_names(tree)
         if not names:
             continue
         parts = np.array([_of_dofs(views, f"{part}_force") for part in PART_NAMES])
-        inertia = np.einsum("eii->ei", _numpy(views.dynamics.mass_matrix()))
-        terms = np.abs(parts).sum(axis=0) + inertia * np.abs(_velocities(views)) / settings.dt
-        size = np.sqrt(inertia)
+        size, impulses = _impulses(views, speed)
+        terms = np.abs(parts).sum(axis=0) + impulses / settings.dt
         shares = _shares(parts.sum(axis=0) / size, terms / size + _weight(tree, scene))
         yield _line(tree, settings.precision, "parts of the forces of a step sum to zero", shares, names)
 
@@ -306,14 +306,15 @@ def _of_a_step(simulation) -> list[Residual]:
 
     Dofs of joints with two rotations have axes that are fixed in neither frame.
     """
+    speeds = _begin(simulation)
     settings, scene = simulation.settings, simulation.scene
-    run = simulation.record(2, forces=True)
+    run = simulation.record(1, forces=True)
     dof_row = {name: row for row, name in enumerate(simulation.joint_names)}
     link_row = {name: row for row, name in enumerate(simulation.link_names)}
-    change = run.joint_acceleration[2].astype(float)
-    parts = [getattr(run, f"joint_{part}_force")[2].astype(float) for part in IN_JOINTS]
+    change = run.joint_acceleration[1].astype(float)
+    parts = [getattr(run, f"joint_{part}_force")[1].astype(float) for part in IN_JOINTS]
     found = []
-    for tree in scene.articulations:
+    for tree, views, speed in zip(scene.articulations, simulation.articulations, speeds):
         chosen = [
             (joint, dof)
             for joint in tree.joints
@@ -324,22 +325,33 @@ def _of_a_step(simulation) -> list[Residual]:
             continue
         rows = [dof_row[dof.name] for _joint, dof in chosen]
         armature = np.array([dof.armature for _joint, dof in chosen])
-        loads = [run.link_incoming_joint_force[2][:, link_row[tree.links[joint.child].path]] for joint, _dof in chosen]
+        loads = [run.link_incoming_joint_force[1][:, link_row[tree.links[joint.child].path]] for joint, _dof in chosen]
         loads = [_half(dof, load) for (_joint, dof), load in zip(chosen, loads)]
         along = np.array([_along(joint, dof, load) for (joint, dof), load in zip(chosen, loads)]).T
         acts = [part[:, rows] for part in parts]
         residual = along + armature * change[:, rows] - sum(acts)
-        inertia = np.einsum("eii->ei", _numpy(_suite(simulation, tree).mass_matrix()))[:, -len(tree.dofs) :]
-        inertia = inertia[:, [tree.dofs.index(dof) for _joint, dof in chosen]]
-        size = np.sqrt(inertia)
-        # What is subtracted to get the acceleration of the step, and what a joint transmits beside its axis.
-        terms = inertia * np.abs(run.joint_velocity[1][:, rows]) / settings.dt
-        terms = terms + np.array([np.abs(load).max(axis=1) for load in loads]).T
-        terms = terms + sum(np.abs(act) for act in acts) + np.abs(armature * change[:, rows])
+        own = [tree.dofs.index(dof) - len(tree.dofs) for _joint, dof in chosen]
+        size, impulses = (values[:, own] for values in _impulses(views, speed))
+        # What a joint transmits beside its axis.
+        terms = np.array([np.abs(load).max(axis=1) for load in loads]).T
+        terms = terms + sum(np.abs(act) for act in acts) + impulses / settings.dt
         shares = _shares(residual / size, terms / size + _weight(tree, scene))
         names = [dof.name for _joint, dof in chosen]
         found.append(_line(tree, settings.precision, "forces by joints along axes = their parts", shares, names))
     return found
+
+
+def _begin(simulation) -> list[np.ndarray]:
+    """Take the first step; the largest speeds of each articulation before and after it, shape (E, V)."""
+    before = [np.abs(_velocities(views)) for views in simulation.articulations]
+    simulation.step()
+    return [np.maximum(each, np.abs(_velocities(views))) for each, views in zip(before, simulation.articulations)]
+
+
+def _impulses(views, speed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Roots of the inertia of each dof, and how large terms of M v are at some speeds and now, shape (E, V)."""
+    M = np.abs(_numpy(views.dynamics.mass_matrix()))
+    return np.sqrt(np.einsum("eii->ei", M)), np.einsum("eij,ej->ei", M, speed + np.abs(_velocities(views)))
 
 
 def _weight(tree: Articulation, scene: Scene) -> float:
@@ -359,10 +371,6 @@ def _unclamped(scene: Scene) -> Scene:
     free = {"max_linear_velocity": math.inf, "max_angular_velocity": math.inf}
     trees = (replace(tree, links=tuple(replace(link, **free) for link in tree.links)) for tree in scene.articulations)
     return replace(scene, articulations=tuple(trees))
-
-
-def _suite(simulation, tree: Articulation):
-    return next(views.dynamics for views in simulation.articulations if views.path == tree.path)
 
 
 def _half(dof: Dof, load: np.ndarray) -> np.ndarray:
