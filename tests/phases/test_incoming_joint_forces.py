@@ -85,7 +85,7 @@ BEAMS = (
 @pytest.mark.parametrize("axis", [Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z])
 @pytest.mark.parametrize("turned", [False, True], ids=["level", "turned"])
 def test_two_beams_on_a_hinge_held_by_a_force(pushed, push, wanted, axis, turned):
-    """In the axes of the child-side joint frames, whichever of them is the hinge, and however they are turned."""
+    """In axes of the child-side joint frames and of the world, about every axis, and however the frames are turned."""
     about = np.array([1.0, 0.1, 5.0]) / np.linalg.norm([1.0, 0.1, 5.0])
     weld = quaternion_from_rotation_vector(math.radians(25.0) * about * turned)
     to_z = {Axis.ROT_X: (0.0, -math.pi / 2, 0.0), Axis.ROT_Y: (math.pi / 2, 0.0, 0.0), Axis.ROT_Z: (0.0, 0.0, 0.0)}
@@ -116,15 +116,15 @@ def test_two_beams_on_a_hinge_held_by_a_force(pushed, push, wanted, axis, turned
             child_frame=Pose(position=(-LENGTH / 2, 0.0, 0.0), quaternion=weld),
         ),
     )
-    simulation = simulate(Articulation(path="/World", links=beams, joints=joints))
     wrench = np.zeros((2, 6, 1), np.float32)
     wrench[("child", "link").index(pushed), :3, 0] = push
-    simulation.control.link_external_force.assign(wrench)
-    found = incoming(simulation, 10)
-    for frame, own, expected in zip((hinge, weld), found, wanted):
-        R_WJ = matrix_from_quaternion(frame)
-        world = [*(R_WJ @ own[:3]), *(R_WJ @ own[3:])]
-        np.testing.assert_allclose(world, expected, atol=1e-4)
+    for forces in (True, IncomingForces(axes="world")):
+        simulation = simulate(Articulation(path="/World", links=beams, joints=joints))
+        simulation.control.link_external_force.assign(wrench)
+        found = simulation.record(10, forces=forces).link_incoming_joint_force[-1, 0]
+        for frame, own, expected in zip((hinge, weld), found, wanted):
+            R_WJ = matrix_from_quaternion(frame) if forces is True else np.eye(3)
+            np.testing.assert_allclose([*(R_WJ @ own[:3]), *(R_WJ @ own[3:])], expected, atol=1e-4)
 
 
 def world(pose, joint, own):

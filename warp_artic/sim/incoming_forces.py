@@ -16,8 +16,8 @@ class IncomingForces:
     axes: str = "joint"
     """"joint": axes of the child-side joint frame; "world": of the world. About the origin of that frame in both."""
     tendons: bool = True
-    """Whether what tendons do across a joint is in them. Without it tendons are as forces from outside: PhysX reports
-    forces so."""
+    """Whether what tendons do across a joint is in them. Without it they are as forces from outside of the tree, as the
+    document of PhysX has it; ovphysx 0.7 leaves out spatial tendons alone, and fixed ones not."""
 
     def __post_init__(self):
         if self.axes not in AXES:

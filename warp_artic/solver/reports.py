@@ -47,7 +47,8 @@ def report_step(
     # A loop over a range of constants would be unrolled, and be six times as much code.
     part = int(EXTERNAL)
     while part <= WHOLE:
-        if substep == 0 or part >= INERTIAL:
+        acts = part != DAMPING or model.link_damping == 1
+        if part >= INERTIAL or (substep == 0 and acts):
             load_part(model, control, work, part, column, slot, h)
             if part == WHOLE:
                 g = load_vec3(model.gravity, 0, column)
