@@ -233,3 +233,13 @@ def test_where_positions_put_the_link(is_reversed):
     assert place == pytest.approx((0.1, 0.0, 1.0 - 0.3) if is_reversed else (0.3, 0.0, 1.1))
     assert abs(y) == pytest.approx(math.sqrt(0.5)) and math.copysign(1.0, y * w) == (-1.0 if is_reversed else 1.0)
     assert tree.joints[0].dofs[2].axis is Axis.ROT_Y
+
+
+def test_mass_properties_are_of_bodies():
+    """Set at run time, for links that are users', bitwise as where a scene is authored so."""
+    tree, center, inertia = held("slide_ball"), (0.05, 0.1, -0.1), (0.3, 0.0, 0.0, 0.2, 0.0, 0.25)
+    simulation = simulate(tree)
+    simulation.set_mass_properties(center_of_mass=[center], inertia=[inertia])
+    (link,) = tree.links
+    other = simulate(replace(tree, links=(replace(link, center_of_mass=center, inertia=inertia),)))
+    np.testing.assert_array_equal(simulation.record(5).link_pose, other.record(5).link_pose)

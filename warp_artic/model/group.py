@@ -120,16 +120,15 @@ class Group:
                 return fields[name]
         raise KeyError(name)
 
-    def expand_parameter(self, name: str) -> bool:
-        """Give a parameter a value for each environment; says whether it was shared before."""
+    def expand_parameter(self, name: str) -> None:
+        """Give a parameter a value for each environment, if it has one for all."""
         field = self.parameters[name]
         if not field.is_shared:
-            return False
+            return
         self.parameters[name] = field.expanded()
         setattr(self.arrays.model, name, self.parameters[name].numbers)
         if name in SWITCHES:
             setattr(self.arrays.model, SWITCHES[name], 1)
-        return True
 
     def report_forces(self, in_world: int, without_tendons: int) -> bool:
         """Take in how forces by joints on links are reported; says whether that is new, or arrays of forces are."""

@@ -44,6 +44,10 @@ def read_checkpoint(simulation, path) -> None:
     found = [_fields(group, place, path, content) for place, group in enumerate(simulation._groups)]
     for group, fields in zip(simulation._groups, found):
         for name, values in fields.items():
+            if values.ndim == 2 and name in group.parameters and group.parameters[name].is_shared:
+                simulation._check_arrays_may_change(f"{path}: {name}")
+    for group, fields in zip(simulation._groups, found):
+        for name, values in fields.items():
             if values.ndim == 2 and name in group.parameters:
                 group.expand_parameter(name)
             group.field(name).fill(values)

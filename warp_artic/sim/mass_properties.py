@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.carriages import with_carriages
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
 from warp_artic.model.parameters import parameter_rows
@@ -36,7 +37,7 @@ def set_mass_properties(simulation, given: dict, chosen: np.ndarray) -> None:
 
 
 def _trees_with(simulation, tables: dict[str, np.ndarray], place: int) -> list[Articulation]:
-    """The articulations with the properties of one environment."""
+    """The articulations with the properties of one environment, as they are laid out."""
     trees = []
     for member, order in zip(simulation._members, simulation._order["link"]):
         tree = simulation.scene.articulations[member.index]
@@ -46,6 +47,7 @@ def _trees_with(simulation, tables: dict[str, np.ndarray], place: int) -> list[A
         )
         trees.append(replace(tree, links=links))
     validate(replace(simulation.scene, articulations=tuple(trees)))
+    trees = [with_carriages(tree) for tree in trees]
     for member, tree in zip(simulation._members, trees):
         if tree_of(tree.bounded(simulation.settings.dt)) != member.group.tree:
             raise SettingsError(

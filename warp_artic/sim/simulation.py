@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 
 import numpy as np
 import warp as wp
@@ -20,6 +21,7 @@ from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
+from warp_artic.sim.graph import StepGraph
 from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.recorder import Recorder
@@ -82,6 +84,21 @@ class ArticulationViews:
     """Mass matrix, Jacobian and so on."""
 
 
+def of_only_articulation(method: Callable) -> Callable:
+    """A method of the dynamics suite, as a method of a simulation that has one articulation."""
+
+    @wraps(method)
+    def of_simulation(simulation: Simulation, *arguments, **options):
+        if len(simulation.articulations) != 1:
+            raise SolveError(
+                f"{method.__name__}: the scene has {len(simulation.articulations)} articulations; each has it for "
+                f"itself: simulation.articulations[k].dynamics.{method.__name__}"
+            )
+        return method(simulation.articulations[0].dynamics, *arguments, **options)
+
+    return of_simulation
+
+
 class Simulation:
     """Steps `environments` copies of a scene on a device.
 
@@ -126,6 +143,7 @@ class Simulation:
         self._record_launches()
         self._reported = False
         self._has_lent = False
+        self._is_in_graph = False
         self._has_step_outputs = False
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
@@ -163,8 +181,26 @@ class Simulation:
         """
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
+        if wp.get_device(self.device).is_capturing:
+            # Whoever captures may launch at any time, unseen.
+            self._is_in_graph = self._has_lent = True
+            self._check_no_tracks()
         self._prepare_forces(forces)
         self._advance(int(count), bool(forces))
+
+    def capture(self, count: int = 1, forces: bool | IncomingForces = False) -> StepGraph:
+        """Steps that `launch` of the returned graph makes again and again, as `step(count, forces)` would.
+
+        A launch costs the host next to nothing, however many articulations there are. What is written to state, control
+        and parameters between launches acts in the next one. In a capture of your own, with kernels of yours beside
+        `step`, `time` does not count launches, and parameters are to be asked for before the capture.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed.
+        """
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+            raise SettingsError(f"count: {count!r} is not an integer of at least 1")
+        return StepGraph(self, int(count), self._prepare_forces(forces))
 
     def record(self, steps: int, every: int = 1, progress=None, forces: bool | IncomingForces = False) -> Recording:
         """Step and record the state now and after each `every` steps.
@@ -240,6 +276,7 @@ class Simulation:
             SettingsError: An argument has a value that is not allowed.
         """
         chosen = self._environment_indices(environments)
+        self._check_arrays_may_change("center_of_mass, inertia")
         set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
         self._record_launches()
         self._reported = False
@@ -270,70 +307,20 @@ class Simulation:
                 found.append(Failure(int(environment), tree.path, quantity, int(steps[environment])))
         return found
 
-    def mass_matrix(self, armature: bool = True, *, out=None) -> wp.array:
-        """See `Dynamics.mass_matrix`; of the only articulation."""
-        return self._only("mass_matrix").mass_matrix(armature, out=out)
-
-    def mass_matrix_inverse(self, *, out=None) -> wp.array:
-        """See `Dynamics.mass_matrix_inverse`; of the only articulation."""
-        return self._only("mass_matrix_inverse").mass_matrix_inverse(out=out)
-
-    def solve_mass_matrix(self, right, *, out=None) -> wp.array:
-        """See `Dynamics.solve_mass_matrix`; of the only articulation."""
-        return self._only("solve_mass_matrix").solve_mass_matrix(right, out=out)
-
-    def gravity_force(self, *, out=None) -> wp.array:
-        """See `Dynamics.gravity_force`; of the only articulation."""
-        return self._only("gravity_force").gravity_force(out=out)
-
-    def coriolis_force(self, *, out=None) -> wp.array:
-        """See `Dynamics.coriolis_force`; of the only articulation."""
-        return self._only("coriolis_force").coriolis_force(out=out)
-
-    def bias_force(self, *, out=None) -> wp.array:
-        """See `Dynamics.bias_force`; of the only articulation."""
-        return self._only("bias_force").bias_force(out=out)
-
-    def external_force(self, wrench, *, out=None) -> wp.array:
-        """See `Dynamics.external_force`; of the only articulation."""
-        return self._only("external_force").external_force(wrench, out=out)
-
-    def joint_force(self, joint_acceleration, *, out=None) -> wp.array:
-        """See `Dynamics.joint_force`; of the only articulation."""
-        return self._only("joint_force").joint_force(joint_acceleration, out=out)
-
-    def joint_acceleration(self, joint_force=None, *, out=None) -> wp.array:
-        """See `Dynamics.joint_acceleration`; of the only articulation."""
-        return self._only("joint_acceleration").joint_acceleration(joint_force, out=out)
-
-    def jacobian(self, *, out=None) -> wp.array:
-        """See `Dynamics.jacobian`; of the only articulation."""
-        return self._only("jacobian").jacobian(out=out)
-
-    def center_of_mass(self, *, out=None) -> wp.array:
-        """See `Dynamics.center_of_mass`; of the only articulation."""
-        return self._only("center_of_mass").center_of_mass(out=out)
-
-    def centroidal_momentum(self, *, out=None) -> wp.array:
-        """See `Dynamics.centroidal_momentum`; of the only articulation."""
-        return self._only("centroidal_momentum").centroidal_momentum(out=out)
-
-    def centroidal_momentum_matrix(self, *, out=None) -> wp.array:
-        """See `Dynamics.centroidal_momentum_matrix`; of the only articulation."""
-        return self._only("centroidal_momentum_matrix").centroidal_momentum_matrix(out=out)
-
-    def coefficient_matrix(self, *, out=None) -> wp.array:
-        """See `Dynamics.coefficient_matrix`; of the only articulation."""
-        return self._only("coefficient_matrix").coefficient_matrix(out=out)
-
-    def _only(self, name: str) -> Dynamics:
-        """The dynamics suite of the only articulation."""
-        if len(self.articulations) != 1:
-            raise SolveError(
-                f"{name}: the scene has {len(self.articulations)} articulations; "
-                f"each has it for itself: simulation.articulations[k].dynamics.{name}"
-            )
-        return self.articulations[0].dynamics
+    mass_matrix = of_only_articulation(Dynamics.mass_matrix)
+    mass_matrix_inverse = of_only_articulation(Dynamics.mass_matrix_inverse)
+    solve_mass_matrix = of_only_articulation(Dynamics.solve_mass_matrix)
+    gravity_force = of_only_articulation(Dynamics.gravity_force)
+    coriolis_force = of_only_articulation(Dynamics.coriolis_force)
+    bias_force = of_only_articulation(Dynamics.bias_force)
+    external_force = of_only_articulation(Dynamics.external_force)
+    joint_force = of_only_articulation(Dynamics.joint_force)
+    joint_acceleration = of_only_articulation(Dynamics.joint_acceleration)
+    jacobian = of_only_articulation(Dynamics.jacobian)
+    center_of_mass = of_only_articulation(Dynamics.center_of_mass)
+    centroidal_momentum = of_only_articulation(Dynamics.centroidal_momentum)
+    centroidal_momentum_matrix = of_only_articulation(Dynamics.centroidal_momentum_matrix)
+    coefficient_matrix = of_only_articulation(Dynamics.coefficient_matrix)
 
     def verify(self, states: int = 8, seed: int = 0) -> tuple[Residual, ...]:
         """Residuals of the identities of the dynamics suite and of forces, on the scene as it was given.
@@ -409,15 +396,15 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
-        if not self.target_tracks:
+        if not self.target_tracks and count > 0:
             self._launch_steps(count, with_forces)
+            self._count_steps(count, with_forces)
         for _ in range(count if self.target_tracks else 0):
             self.target_tracks.apply(self.time + self.settings.dt)
             self._launch_steps(1, with_forces)
+            self._count_steps(1, with_forces)
 
     def _launch_steps(self, count: int, with_forces: bool) -> None:
-        if count == 0:
-            return
         if (count, with_forces) != self._next:
             for launch in self._launches:
                 launch.set_param_by_name("steps", count)
@@ -426,6 +413,8 @@ class Simulation:
             self._next = count, with_forces
         for launch in self._launches:
             launch.launch()
+
+    def _count_steps(self, count: int, with_forces: bool) -> None:
         self.steps_done += count
         self._reported = False
         self._has_step_outputs = with_forces
@@ -537,8 +526,25 @@ class Simulation:
             raise SolveError(f"{name}: is of a step with forces, and the last one had none; see step(forces=True)")
         if name in OUTPUTS:
             self.report()
-        if name in PARAMETERS and any([group.expand_parameter(name) for group in self._groups]):
+        if name in PARAMETERS and any(group.parameters[name].is_shared for group in self._groups):
+            self._check_arrays_may_change(name)
+            for group in self._groups:
+                group.expand_parameter(name)
             self._record_launches()
+
+    def _check_no_tracks(self) -> None:
+        if self.target_tracks:
+            raise SettingsError(
+                f"capture: {len(self.target_tracks)} drive targets follow values over time, which captured steps "
+                "cannot do; take them out of target_tracks, or step without a capture"
+            )
+
+    def _check_arrays_may_change(self, name: str) -> None:
+        if self._is_in_graph:
+            raise SolveError(
+                f"{name}: a step is captured in a graph, which would go on with the one value of all environments; "
+                "ask for parameters before the capture, or use simulation.capture"
+            )
 
     def _articulation_views(self, member: Member) -> ArticulationViews:
         tree = self.scene.articulations[member.index]
