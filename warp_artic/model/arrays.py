@@ -56,6 +56,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
     class Model:
         # Tree
         link_count: int
+        body_count: int
         dof_count: int
         root_dofs: int
         row_count: int
@@ -300,11 +301,9 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
 
     @wp.struct
     class Forces:
-        joint_drive_force: wp.array2d(dtype=T)
-        joint_limit_force: wp.array2d(dtype=T)
-        joint_friction_force: wp.array2d(dtype=T)
-        joint_tendon_force: wp.array2d(dtype=T)
-        joint_mimic_force: wp.array2d(dtype=T)
+        in_world: int
+        without_tendons: int
+        parts: wp.array2d(dtype=T)
         mimic_force: wp.array2d(dtype=T)
         link_incoming_joint_force: wp.array2d(dtype=T)
         joint_acceleration: wp.array2d(dtype=T)

@@ -18,6 +18,7 @@ from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.families import Family
 from warp_artic.model.field import Columns, Field
+from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.tree import Row, Tree, tree_of
@@ -63,19 +64,23 @@ REPORTED = (
 )
 """Outputs that are brought up to date together."""
 
-JOINT_FORCES = (
-    "joint_drive_force",
-    "joint_limit_force",
-    "joint_friction_force",
-    "joint_tendon_force",
-    "joint_mimic_force",
-)
-"""Outputs of a step that reports forces, with a row for each dof of a joint."""
+JOINT_FORCES = tuple(f"joint_{part}_force" for part in PART_NAMES)
+"""Outputs of a step that reports forces, with a row for each dof of a joint; see `model.force_parts`."""
+
+ROOT_FORCES = tuple(f"root_{part}_force" for part in PART_NAMES)
+"""The same parts, with six rows for a floating root."""
 
 LINK_STEP_OUTPUTS = ("link_incoming_joint_force", "link_acceleration")
 """Such outputs with six rows for each link."""
 
-STEP_OUTPUTS = (*JOINT_FORCES, "mimic_force", "joint_acceleration", "root_acceleration", *LINK_STEP_OUTPUTS)
+STEP_OUTPUTS = (
+    *JOINT_FORCES,
+    *ROOT_FORCES,
+    "mimic_force",
+    "joint_acceleration",
+    "root_acceleration",
+    *LINK_STEP_OUTPUTS,
+)
 """All of them."""
 
 
@@ -127,20 +132,31 @@ class Group:
         if name in SWITCHES:
             setattr(self.arrays.model, SWITCHES[name], 1)
 
-    def make_room_for_forces(self) -> bool:
-        """Make the arrays of forces; says whether they were missing."""
-        if "mimic_force" in self.outputs:
+    def report_forces(self, in_world: int, without_tendons: int) -> bool:
+        """Take in how forces by joints on links are reported; says whether that is new, or arrays of forces are."""
+        has_room = "mimic_force" in self.outputs
+        if not has_room:
+            self._make_room_for_forces()
+        forces = self.arrays.forces
+        if has_room and (forces.in_world, forces.without_tendons) == (in_world, without_tendons):
             return False
+        forces.in_world, forces.without_tendons = in_world, without_tendons
+        return True
+
+    def _make_room_for_forces(self) -> None:
         tree, columns = self.tree, self.columns
-        fields = {name: Field.zeros(tree.dof_count - tree.root_dofs, columns) for name in JOINT_FORCES}
-        fields["mimic_force"] = Field.zeros(tree.count(Family.MIMIC), columns)
+        fields = {"mimic_force": Field.zeros(tree.count(Family.MIMIC), columns)}
         fields["joint_acceleration"] = Field.zeros(tree.dof_count - tree.root_dofs, columns)
         fields["root_acceleration"] = Field.zeros(tree.root_dofs, columns)
         for name in LINK_STEP_OUTPUTS:
             fields[name] = Field.zeros(6 * tree.link_count, columns)
-        _field_struct(self.arrays.forces, fields)
+        parts = Field.zeros(len(PART_NAMES) * tree.dof_count, columns)
+        _field_struct(self.arrays.forces, {"parts": parts, **fields})
         self.outputs.update(fields, tendon_mobility=Field.zeros(tree.tendon_count, columns))
-        return True
+        joints, roots = tree.dof_count - tree.root_dofs, tree.root_dofs
+        for k, (of_joints, of_roots) in enumerate(zip(JOINT_FORCES, ROOT_FORCES)):
+            self.outputs[of_roots] = parts.part(k * tree.dof_count, roots)
+            self.outputs[of_joints] = parts.part(k * tree.dof_count + roots, joints)
 
 
 def build_groups(scene, environments: int, numbers_of, device: str, dense_rows: bool) -> tuple[Group, ...]:
@@ -279,6 +295,7 @@ def _field_struct(struct, fields: dict[str, Field]):
 def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str, dense_rows: bool):
     _field_struct(struct, parameters)
     struct.link_count = tree.link_count
+    struct.body_count = tree.body_count
     struct.dof_count = tree.dof_count
     struct.root_dofs = tree.root_dofs
     struct.acceleration_drives = int(tree.has_acceleration_drives)

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import warp as wp
 
+from warp_artic.sim.incoming_forces import IncomingForces
+
 
 class StepGraph:
     """A number of steps; see `Simulation.capture`."""
 
-    def __init__(self, simulation, count: int, with_forces: int):
+    def __init__(self, simulation, count: int, forces: IncomingForces | None):
         self._simulation = simulation
-        self._steps = count, with_forces
+        self._forces = forces
+        self._steps = count, forces is not None
         self._captured: tuple[list, object] | None = None
 
     def launch(self) -> None:
         """Advance every environment by the steps, as `step` does."""
         simulation = self._simulation
         simulation._check_no_tracks()
+        simulation._prepare_forces(self._forces or False)
         if self._captured is None or self._captured[0] is not simulation._launches:
             with wp.ScopedCapture(device=simulation.device) as capture:
                 simulation._launch_steps(*self._steps)

@@ -22,6 +22,7 @@ from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
+from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
@@ -46,9 +47,6 @@ from warp_artic.solver.settings import INTEGRATORS, SolverSettings
 
 LANES_FROM = 4
 """Environments of a tree from which lanes are faster than scalars on a CPU."""
-
-WITH_FORCES = {False: 0, True: 1, "world": 2}
-"""What a step is told of the forces to record."""
 
 
 @dataclass(frozen=True)
@@ -169,13 +167,14 @@ class Simulation:
         content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def step(self, count: int = 1, forces: bool | str = False) -> None:
+    def step(self, count: int = 1, forces: bool | IncomingForces = False) -> None:
         """Advance every environment by `count` time steps.
 
         Args:
             count: Number of time steps.
             forces: Whether to report the forces and the accelerations of the last of them: `state.joint_acceleration`,
-                `state.link_incoming_joint_force`, `state.joint_drive_force` and so on; see `Recording`.
+                `state.link_incoming_joint_force`, `state.joint_drive_force` and so on; see `Recording` and
+                `model.force_parts`. `IncomingForces` says how, True: with tendons, in axes of joints.
 
         Raises:
             SettingsError: An argument has a value that is not allowed.
@@ -186,9 +185,10 @@ class Simulation:
             # Whoever captures may launch at any time, unseen.
             self._is_in_graph = self._has_lent = True
             self._check_no_tracks()
-        self._advance(int(count), self._prepare_forces(forces))
+        self._prepare_forces(forces)
+        self._advance(int(count), bool(forces))
 
-    def capture(self, count: int = 1, forces: bool | str = False) -> StepGraph:
+    def capture(self, count: int = 1, forces: bool | IncomingForces = False) -> StepGraph:
         """Steps that `launch` of the returned graph makes again and again, as `step(count, forces)` would.
 
         A launch costs the host next to nothing, however many articulations there are. What is written to state, control
@@ -202,15 +202,15 @@ class Simulation:
             raise SettingsError(f"count: {count!r} is not an integer of at least 1")
         return StepGraph(self, int(count), self._prepare_forces(forces))
 
-    def record(self, steps: int, every: int = 1, progress=None, forces: bool | str = False) -> Recording:
+    def record(self, steps: int, every: int = 1, progress=None, forces: bool | IncomingForces = False) -> Recording:
         """Step and record the state now and after each `every` steps.
 
         Args:
             steps: Number of time steps.
             every: Steps from one record to the next.
             progress: If given, it is called with the number of steps done since its last call.
-            forces: Whether to record the forces of the joint constraints over the last step before each record; "world"
-                records them with those by joints on links in world axes.
+            forces: Whether to record the forces and the accelerations of the last step before each record, and how, as
+                for `step`.
 
         Raises:
             SettingsError: An argument has a value that is not allowed.
@@ -218,11 +218,10 @@ class Simulation:
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
-        with_forces = self._prepare_forces(forces)
-        recorder = Recorder(self, steps // every + 1, forces)
+        recorder = Recorder(self, steps // every + 1, self._prepare_forces(forces))
         recorder.take()
         for _ in range(steps // every):
-            self._advance(every, with_forces)
+            self._advance(every, bool(forces))
             recorder.take()
             if progress is not None:
                 progress(every)
@@ -400,7 +399,7 @@ class Simulation:
                 launch.launch()
             self._reported = True
 
-    def _advance(self, count: int, with_forces: int) -> None:
+    def _advance(self, count: int, with_forces: bool) -> None:
         if not self.target_tracks and count > 0:
             self._launch_steps(count, with_forces)
             self._count_steps(count, with_forces)
@@ -409,35 +408,36 @@ class Simulation:
             self._launch_steps(1, with_forces)
             self._count_steps(1, with_forces)
 
-    def _launch_steps(self, count: int, with_forces: int) -> None:
+    def _launch_steps(self, count: int, with_forces: bool) -> None:
         if (count, with_forces) != self._next:
             for launch in self._launches:
                 launch.set_param_by_name("steps", count)
                 if self.settings.integrator != "rk4":
-                    launch.set_param_by_name("with_forces", with_forces)
+                    launch.set_param_by_name("with_forces", int(with_forces))
             self._next = count, with_forces
         for launch in self._launches:
             launch.launch()
 
-    def _count_steps(self, count: int, with_forces: int) -> None:
+    def _count_steps(self, count: int, with_forces: bool) -> None:
         self.steps_done += count
         self._reported = False
-        self._has_step_outputs = with_forces > 0
+        self._has_step_outputs = with_forces
 
-    def _prepare_forces(self, forces: bool | str) -> int:
-        """What a step is told of the forces to report, for which there is room."""
-        if not isinstance(forces, bool) and forces != "world":
-            raise SettingsError(f"forces: {forces!r} is not False, True or 'world'")
-        if forces:
-            self._make_room_for_forces()
-        return WITH_FORCES[forces]
-
-    def _make_room_for_forces(self) -> None:
+    def _prepare_forces(self, forces: bool | IncomingForces) -> IncomingForces | None:
+        """Make steps that report forces do it so, with room for them."""
+        if forces is False:
+            return None
+        if forces is True:
+            forces = IncomingForces()
+        if not isinstance(forces, IncomingForces):
+            raise SettingsError(f"forces: {forces!r} is not False, True or IncomingForces(...)")
         if self.settings.integrator == "rk4":
             others = ", ".join(name for name in INTEGRATORS if name != "rk4")
             raise SettingsError(f"forces: the integrator rk4 does not report them; allowed here: {others}")
-        if any([group.make_room_for_forces() for group in self._groups]):
+        numbers = int(forces.axes == "world"), int(not forces.tendons)
+        if any([group.report_forces(*numbers) for group in self._groups]):
             self._record_launches()
+        return forces
 
     def _measure_tendons(self) -> None:
         """Bring the mobilities of tendons up to date with the state."""
@@ -458,7 +458,7 @@ class Simulation:
     def _record_launches(self) -> None:
         """Pack the arguments of the launches that every step repeats."""
         settings = self.settings
-        self._next = 1, 0
+        self._next = 1, False
         kernel, structs = "step", ("control", "forces")
         numbers = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
         if settings.integrator == "rk4":

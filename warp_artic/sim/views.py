@@ -21,7 +21,7 @@ import warp as wp
 from warp_artic.errors import SettingsError
 from warp_artic.model.families import Family
 from warp_artic.model.field import Field
-from warp_artic.model.group import REPORTED, STEP_OUTPUTS, Group
+from warp_artic.model.group import JOINT_FORCES, REPORTED, ROOT_FORCES, STEP_OUTPUTS, Group
 from warp_artic.sim.rows import Rows, public_rows, shaped
 
 ROW_COUNTS = {
@@ -33,11 +33,8 @@ ROW_COUNTS = {
     "link_pose": ("link", 7),
     "link_velocity": ("link", 6),
     "energy": ("articulation", 2),
-    "joint_drive_force": ("dof", 1),
-    "joint_limit_force": ("dof", 1),
-    "joint_friction_force": ("dof", 1),
-    "joint_tendon_force": ("dof", 1),
-    "joint_mimic_force": ("dof", 1),
+    **dict.fromkeys(JOINT_FORCES, ("dof", 1)),
+    **dict.fromkeys(ROOT_FORCES, ("root", 6)),
     "joint_acceleration": ("dof", 1),
     "root_acceleration": ("root", 6),
     "link_acceleration": ("link", 6),
