@@ -202,6 +202,13 @@ _OF_A_SCENE = (
         "Whole numbers: at least 1 position iteration, at least 0 velocity iterations.",
         "Author a count in this range, or remove the opinion.",
     ),
+    Rule(
+        "sleep-threshold",
+        ERROR,
+        "The energy below which a tree falls asleep cannot be.",
+        "A finite number that is not negative.",
+        "Author a number in this range, or remove the opinion; 0 keeps the tree awake.",
+    ),
 )
 
 _OF_BODIES = (

@@ -60,6 +60,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         link_limits: int
         load_friction: int
         free_motion: int
+        sleep_steps: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
         link_joint: wp.array(dtype=int)
@@ -92,6 +93,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         attachment_link: wp.array(dtype=int)
         leaf_dof_term: wp.array(dtype=int)
         spatial_all_segments: wp.array(dtype=int)
+        watched: wp.array(dtype=int)
         # Links
         parent_frame: wp.array2d(dtype=T)
         link_frame: wp.array2d(dtype=T)
@@ -152,8 +154,10 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         mimic_natural_frequency: wp.array2d(dtype=T)
         mimic_damping_ratio: wp.array2d(dtype=T)
         mimic_enabled: wp.array2d(dtype=T)
+        sleep_threshold: wp.array2d(dtype=T)
         gravity: wp.array2d(dtype=T)
         rounding: wp.array2d(dtype=T)
+        padding: wp.array2d(dtype=T)
 
     @wp.struct
     class State:
@@ -167,6 +171,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         smooth_acceleration: wp.array2d(dtype=T)
         acceleration_change: wp.array2d(dtype=T)
         smoothness: wp.array2d(dtype=T)
+        steps_at_rest: wp.array2d(dtype=T)
+        seen: wp.array2d(dtype=T)
 
     @wp.struct
     class Control:

@@ -32,6 +32,7 @@ from warp_artic.model.arrays import (
 )
 from warp_artic.model.families import LINK_SPEED, LINK_SPIN
 from warp_artic.model.kinds import FLOATING
+from warp_artic.phases.integrate import find_asleep
 from warp_artic.phases.step_accelerations import report_accelerations
 from warp_artic.phases.transmitted_forces import load_links, transmit_loads
 
@@ -52,14 +53,15 @@ def report_incoming_forces(
 ):
     """Write the forces and the accelerations of a step, or add those of a further substep of length h.
 
-    They are zero where an environment stops.
+    They are zero where an environment stops; a tree that sleeps has no acceleration, and they are what holds it.
     """
     one = real(1.0, h)
     zero = one - one
     weight = one / real(float(substeps), h)
     moves = where_positive(state.failure[0, column], zero, one)
+    asleep = find_asleep(model, state, column)
     for dof in range(model.dof_count):
-        work.u[dof, slot] = (work.v_next[dof, slot] - work.v[dof, slot]) / h
+        work.u[dof, slot] = where_positive(asleep, zero, (work.v_next[dof, slot] - work.v[dof, slot]) / h)
     g = load_vec3(model.gravity, 0, column)
     load_links(model, control, work, g, work.u, column, slot)
     report_accelerations(model, work, forces, g, column, slot, substep, weight, moves)

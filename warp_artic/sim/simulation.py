@@ -24,7 +24,13 @@ from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.rows import Rows, private_rows, public_rows
-from warp_artic.sim.snapshot import Snapshot, apply_snapshot, take_snapshot
+from warp_artic.sim.snapshot import (
+    Snapshot,
+    apply_snapshot,
+    chosen_articulations,
+    chosen_environments,
+    take_snapshot,
+)
 from warp_artic.sim.targets import TargetTracks
 from warp_artic.sim.verify import Residual, verify_model
 from warp_artic.sim.views import (
@@ -121,13 +127,15 @@ class Simulation:
         bounded = replace(scene, articulations=tuple(trees))
         if self.settings.integrator == "rk4":
             check_free_motion(bounded)
-        self._groups = build_groups(bounded, environments, self._numbers, self.device, self.settings.solver == "direct")
+        dense_rows, self._sleep_steps = self.settings.solver == "direct", self.settings.sleep_steps
+        self._groups = build_groups(bounded, environments, self._numbers, self.device, dense_rows, self._sleep_steps)
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self.target_tracks = TargetTracks(scene, self._members)
         self._record_launches()
         self._reported = False
         self._has_lent = False
+        self._watched: set[str] = set()
         self._has_step_outputs = False
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
@@ -242,6 +250,7 @@ class Simulation:
         """
         chosen = self._environment_indices(environments)
         set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
+        self.wake(chosen)
         self._record_launches()
         self._reported = False
 
@@ -270,6 +279,27 @@ class Simulation:
                 quantity = "the root" if dof < roots else tree.dofs[dof - roots].name
                 found.append(Failure(int(environment), tree.path, quantity, int(steps[environment])))
         return found
+
+    def asleep(self) -> np.ndarray:
+        """Which articulations sleep, shape (environments, articulations); see `SolverSettings.sleep_after`."""
+        if self._sleep_steps == 0:
+            return np.zeros((self.environments, len(self._members)), bool)
+        steps = [member.array("steps_at_rest").numpy()[0] for member in self._members]
+        return np.stack(steps, axis=1) >= self._sleep_steps
+
+    def wake(self, environments=None, articulations=None) -> None:
+        """Wake what sleeps; its state stays as it is.
+
+        Args:
+            environments: Indices or a mask of those that are meant, which may be an array on the device; all by
+                default.
+            articulations: Prim paths, indices or a mask; all by default.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed.
+        """
+        (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
+        self._wake(indices, chosen)
 
     def mass_matrix(self, armature: bool = True, *, out=None) -> wp.array:
         """See `Dynamics.mass_matrix`; of the only articulation."""
@@ -368,7 +398,8 @@ class Simulation:
     def apply(self, snapshot: Snapshot, parts=None, environments=None, articulations=None) -> None:
         """Write a snapshot of this model, on the device; kinematics follow.
 
-        Positions and velocities without the history begin anew, as by `set_state`.
+        Positions and velocities without the history begin anew, as by `set_state`. What sleeps wakes, unless motion,
+        control and history are all written.
 
         Args:
             snapshot: From `snapshot`.
@@ -524,6 +555,10 @@ class Simulation:
     def _lend(self, name: str) -> None:
         """Prepare an array that a user will have a view of."""
         self._has_lent = self._has_lent or name in STATE or name in PARAMETERS
+        if self._sleep_steps and name not in self._watched:
+            self._watched.add(name)
+            for group in self._groups:
+                group.watch(name)
         self._prepare(name)
 
     def _rows(self, name: str, articulations) -> Rows:
@@ -590,6 +625,11 @@ class Simulation:
                 raise SettingsError("root_pose: a quaternion has no length")
             table[..., 3:] /= length
         self._write_rows(name, table.transpose(1, 2, 0), chosen)
+
+    def _wake(self, articulations, chosen: wp.array) -> None:
+        """Have chosen environments of some articulations count anew how long they are at rest."""
+        rows = private_rows(self._groups, "steps_at_rest").only(self._groups, articulations)
+        rows.clear(self._groups, "steps_at_rest", chosen)
 
     def _forget_history(self, articulations, chosen: wp.array) -> None:
         """Make zero what steps of chosen environments remember, but for the count of steps."""
