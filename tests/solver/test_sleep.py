@@ -398,3 +398,65 @@ def test_settings(settings, sentence):
     """A time that cannot be counted is refused."""
     with pytest.raises(SettingsError, match=sentence):
         Simulation(Scene(articulations=(arm(),)), settings=SolverSettings(**settings))
+
+
+def test_parameters_wake():
+    """Those that a user has a view of, in the environments that change; a checkpoint brings them back without."""
+    simulation = asleep(environments=5)
+    masses = simulation.parameters.link_mass
+    simulation.step(2)
+    assert simulation.asleep().all()
+    before = memory(simulation)
+    masses.numpy()[1, 2] *= 1.5
+    simulation.step()
+    assert simulation.asleep()[:, 0].tolist() == [True, True, False, True, True]
+    simulation.step(1500)
+    assert simulation.asleep().all() and memory(simulation) != before
+
+
+def test_a_checkpoint_with_parameters_wakes_nobody(tmp_path):
+    """They are those that it sleeps with."""
+    simulation, other = asleep(environments=2), asleep(environments=2)
+    for one in (simulation, other):
+        one.parameters.gravity.numpy()[...] *= 0.9 if one is simulation else 1.0
+        one.step(1500)
+        assert one.asleep().all()
+    simulation.save(tmp_path / "run")
+    other.load(tmp_path / "run")
+    other.step(10)
+    assert memory(other) == memory(simulation)
+
+
+def test_put_to_sleep():
+    """Where a tree is, without velocity; what changes afterwards wakes it, also before the first step."""
+    simulation = simulate(arm(), environments=5)
+    simulation.step(7)
+    position = simulation.state.joint_position.numpy().copy()
+    simulation.put_to_sleep([0, 2, 3])
+    simulation.control.joint_effort.numpy()[1, 2] = 1.0
+    simulation.step(20)
+    assert simulation.asleep()[:, 0].tolist() == [True, False, False, True, False]
+    moved = (simulation.state.joint_position.numpy() != position).any(axis=0)
+    assert moved.tolist() == [False, True, True, False, True]
+    assert not simulation.state.joint_velocity.numpy()[:, [0, 3]].any()
+    with pytest.raises(SettingsError, match="nothing sleeps while sleep_after is infinite"):
+        simulate(arm(), sleep_after=None).put_to_sleep()
+
+
+def test_starts_asleep():
+    """A tree that is authored so, and again after a reset; where nothing sleeps, it moves."""
+    tree = arm(starts_asleep=True)
+    simulation = simulate(tree, elsewhere(arm(), "/World/arm"), environments=2)
+    for _ in range(2):
+        assert simulation.asleep().tolist() == [[True, False]] * 2
+        simulation.step(30)
+        assert simulation.asleep().tolist() == [[True, False]] * 2
+        assert not simulation.state.joint_position.numpy()[:3].any()
+        simulation.control.drive_position_target.assign(0.2)
+        simulation.step(2)
+        assert not simulation.asleep().any() and simulation.state.joint_position.numpy()[:3].all()
+        simulation.control.drive_position_target.assign(0.3)
+        simulation.reset()
+    awake = simulate(tree, sleep_after=None)
+    awake.step(2)
+    assert awake.state.joint_position.numpy().all()

@@ -14,7 +14,7 @@ from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
 from warp_artic.phases.integrate import count_step
 from warp_artic.phases.outputs import report_links
-from warp_artic.phases.sleep import is_awake, remember, wake_changed
+from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
 from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.pgs import settle_pgs
 from warp_artic.solver.runge_kutta import step_runge_kutta
@@ -143,4 +143,8 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
             report_links(model, state, work, report, column, slot)
             report_couplings(model, state, work, report, column, slot)
 
-    return SimpleNamespace(step=step, runge_kutta=runge_kutta, mobilities=mobilities, report=report)
+    @wp.kernel(**OPTIONS)
+    def sleep(model: Model, state: State, control: Control):
+        lie_down(model, state, control, wp.tid())
+
+    return SimpleNamespace(step=step, runge_kutta=runge_kutta, mobilities=mobilities, report=report, sleep=sleep)

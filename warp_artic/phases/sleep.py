@@ -1,14 +1,14 @@
 """A tree that is at rest for long enough falls asleep: it has no velocity, and stays as it is until something changes.
 
     e = (v_C.v_C + w.I_C w / m) / 2 < threshold of all links   [m^2/s^2]
-A step whose end is so, with the links where the step has placed them, is one at rest; after `model.sleep_steps` of them
-in a row the tree sleeps.
-All its links fall asleep together, as those of PhysX do. Falling asleep takes away what velocity there is, without a
-force, and what steps remember of accelerations: a tree that wakes goes on as one that is put there by `set_state`.
+A step whose end is so, with links where the step has placed them, is one at rest. After `model.sleep_steps` of them in
+a row the tree sleeps, all links together. Falling asleep takes away what velocity there is, without a force, and what
+steps remember of accelerations: a tree that wakes goes on as one that is put there by `set_state`.
 
-What wakes it is any change of its state or its control since the step before, whoever wrote it: a drive target, a joint
-effort, an external force. Loads that stay as they were when it came to rest do not. A change also counts while it is
-falling asleep, so that nobody sleeps through the first steps after one.
+What wakes it is any change of its state or its control since the launch before, whoever wrote it: a drive target, a
+joint effort, an external force. Loads that stay as they were when it came to rest do not. A change also counts while it
+is falling asleep, so that nobody sleeps through the first steps after one. Changes of parameters count too
+(`sim.parameter_watch`).
 """
 
 import warp as wp
@@ -58,7 +58,7 @@ def wake_changed(model: ModelArrays, state: StateArrays, control: ControlArrays,
     """Begin to count anew where state or control are not as they were left."""
     rest = state.steps_at_rest[0, column]
     if any_positive(rest):
-        change = look(model, state, control, column, 0)
+        change = look(model, state, control, column, 0, rest)
         zero = rest - rest
         unchanged = where_positive(change, zero, is_finite(change))
         state.steps_at_rest[0, column] = where_positive(unchanged, rest, zero)
@@ -67,13 +67,24 @@ def wake_changed(model: ModelArrays, state: StateArrays, control: ControlArrays,
 @wp.func
 def remember(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int):
     """Keep state and control as they are left, where a tree is at rest."""
-    if any_positive(state.steps_at_rest[0, column]):
-        look(model, state, control, column, 1)
+    rest = state.steps_at_rest[0, column]
+    if any_positive(rest):
+        look(model, state, control, column, 1, rest)
 
 
 @wp.func
-def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int, keeps: int):
-    """The sum of the changes of what is watched; `keeps` is 1 to see everything as it is now from then on.
+def lie_down(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int):
+    """Let trees sleep as they are that are marked: by more steps at rest than are ever counted."""
+    rest = state.steps_at_rest[0, column]
+    most = real(float(model.sleep_steps), rest)
+    if any_positive(rest - most):
+        look(model, state, control, column, 1, rest - most)
+        state.steps_at_rest[0, column] = minimum(rest, most)
+
+
+@wp.func
+def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int, keeps: int, chosen: Real):
+    """The sum of the changes of what is watched, or, if `keeps` is 1, see all as it is now where `chosen` is positive.
 
     The arrays are those of `model.group.WATCHED`, in its order.
     """
@@ -81,34 +92,41 @@ def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column:
     forces = 6 * model.link_count
     poses = 7 * wp.min(model.root_dofs, 1)
     first = int(0)
-    change = look_at(model, state, state.joint_position, 0, first, joints, column, keeps)
+    change = look_at(model, state, state.joint_position, 0, first, joints, column, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, state.joint_velocity, 1, first, joints, column, keeps)
+    change = change + look_at(model, state, state.joint_velocity, 1, first, joints, column, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, state.root_pose, 2, first, poses, column, keeps)
+    change = change + look_at(model, state, state.root_pose, 2, first, poses, column, keeps, chosen)
     first += poses
-    change = change + look_at(model, state, state.root_velocity, 3, first, model.root_dofs, column, keeps)
+    change = change + look_at(model, state, state.root_velocity, 3, first, model.root_dofs, column, keeps, chosen)
     first += model.root_dofs
-    change = change + look_at(model, state, control.drive_position_target, 4, first, joints, column, keeps)
+    change = change + look_at(model, state, control.drive_position_target, 4, first, joints, column, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, control.drive_velocity_target, 5, first, joints, column, keeps)
+    change = change + look_at(model, state, control.drive_velocity_target, 5, first, joints, column, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, control.joint_effort, 6, first, joints, column, keeps)
+    change = change + look_at(model, state, control.joint_effort, 6, first, joints, column, keeps, chosen)
     first += joints
-    return change + look_at(model, state, control.link_external_force, 7, first, forces, column, keeps)
+    return change + look_at(model, state, control.link_external_force, 7, first, forces, column, keeps, chosen)
 
 
 @wp.func
 def look_at(
-    model: ModelArrays, state: StateArrays, values: Array, place: int, first: int, rows: int, column: int, keeps: int
+    model: ModelArrays,
+    state: StateArrays,
+    values: Array,
+    place: int,
+    first: int,
+    rows: int,
+    column: int,
+    keeps: int,
+    chosen: Real,
 ):
     """The same for one array, with its place among them and its first row in what was seen."""
-    rest = state.steps_at_rest[0, column]
-    change = rest - rest
+    change = chosen - chosen
     if keeps == 1:
         for row in range(rows):
             seen = state.seen[first + row, column]
-            state.seen[first + row, column] = where_positive(rest, values[row, column], seen)
+            state.seen[first + row, column] = where_positive(chosen, values[row, column], seen)
     elif model.watched[place] == 1:
         for row in range(rows):
             change = change + absolute(values[row, column] - state.seen[first + row, column])

@@ -100,6 +100,7 @@ class Recorder:
                 "device": simulation.device,
                 "version": version("warp-artic"),
                 "model_hash": simulation.model_hash,
+                **({"sleep_after": settings.sleep_after} if settings.sleep_steps else {}),
                 **({"incoming_axes": "world"} if self._forces == "world" else {}),
             },
         )

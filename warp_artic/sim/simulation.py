@@ -21,6 +21,7 @@ from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.mass_properties import set_mass_properties
+from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.rows import Rows, private_rows, public_rows
@@ -136,11 +137,13 @@ class Simulation:
         self._reported = False
         self._has_lent = False
         self._watched: set[str] = set()
+        self._parameter_watch = ParameterWatch(self._groups)
         self._has_step_outputs = False
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
         self.parameters = ArrayViews(PARAMETERS, self._scene_array)
         self.articulations = tuple(self._articulation_views(member) for member in self._members)
+        self._start_asleep(np.arange(environments))
 
     @property
     def time(self) -> float:
@@ -264,6 +267,7 @@ class Simulation:
                 if rows:
                     member.write(name, np.repeat(values.T, len(chosen), axis=1), chosen)
         self._set_anew()
+        self._start_asleep(chosen)
         if environments is None:
             self.steps_done = 0
 
@@ -288,7 +292,7 @@ class Simulation:
         return np.stack(steps, axis=1) >= self._sleep_steps
 
     def wake(self, environments=None, articulations=None) -> None:
-        """Wake what sleeps; its state stays as it is.
+        """Wake what sleeps; its state stays as it is. To write zero to `state.steps_at_rest` does the same.
 
         Args:
             environments: Indices or a mask of those that are meant, which may be an array on the device; all by
@@ -299,7 +303,30 @@ class Simulation:
             SettingsError: An argument has a value that is not allowed.
         """
         (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
-        self._wake(indices, chosen)
+        self._count_rest(indices, chosen, 0)
+
+    def put_to_sleep(self, environments=None, articulations=None) -> None:
+        """Let articulations sleep where they are, without velocity, until something changes; arguments as in `wake`.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed, or `SolverSettings.sleep_after` is infinite.
+        """
+        if self._sleep_steps == 0:
+            raise SettingsError("put_to_sleep: nothing sleeps while sleep_after is infinite; see SolverSettings")
+        (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
+        for name in ("joint_velocity", "root_velocity"):
+            private_rows(self._groups, name).only(self._groups, indices).clear(self._groups, name, chosen)
+        self._forget_history(indices, chosen)
+        self._count_rest(indices, chosen, self._sleep_steps + 1)
+        for group in self._groups:
+            arrays = group.arrays
+            wp.launch(
+                self._kernels(group).sleep,
+                dim=group.columns.blocks,
+                inputs=[arrays.model, arrays.state, arrays.control],
+                device=self.device,
+            )
+        self._set_anew()
 
     def mass_matrix(self, armature: bool = True, *, out=None) -> wp.array:
         """See `Dynamics.mass_matrix`; of the only articulation."""
@@ -456,6 +483,7 @@ class Simulation:
                 if self.settings.integrator != "rk4":
                     launch.set_param_by_name("with_forces", with_forces)
             self._next = count, with_forces
+        self._parameter_watch.look()
         for launch in self._launches:
             launch.launch()
         self.steps_done += count
@@ -555,11 +583,13 @@ class Simulation:
     def _lend(self, name: str) -> None:
         """Prepare an array that a user will have a view of."""
         self._has_lent = self._has_lent or name in STATE or name in PARAMETERS
+        self._prepare(name)
         if self._sleep_steps and name not in self._watched:
             self._watched.add(name)
             for group in self._groups:
                 group.watch(name)
-        self._prepare(name)
+            if name in PARAMETERS:
+                self._parameter_watch.add(name)
 
     def _rows(self, name: str, articulations) -> Rows:
         """The rows of some articulations in an array."""
@@ -626,10 +656,17 @@ class Simulation:
             table[..., 3:] /= length
         self._write_rows(name, table.transpose(1, 2, 0), chosen)
 
-    def _wake(self, articulations, chosen: wp.array) -> None:
-        """Have chosen environments of some articulations count anew how long they are at rest."""
+    def _count_rest(self, articulations, chosen: wp.array, steps: int) -> None:
+        """Have chosen environments of some articulations go on from a count of steps at rest."""
         rows = private_rows(self._groups, "steps_at_rest").only(self._groups, articulations)
-        rows.clear(self._groups, "steps_at_rest", chosen)
+        values = wp.full((rows.count, 1), steps, dtype=self._groups[0].columns.numbers.scalar, device=self.device)
+        rows.put(values, self._groups, "steps_at_rest", chosen)
+
+    def _start_asleep(self, environments: np.ndarray) -> None:
+        """Put to sleep what is authored so."""
+        trees = [index for index, tree in enumerate(self.scene.articulations) if tree.starts_asleep]
+        if trees and self._sleep_steps:
+            self.put_to_sleep(environments, trees)
 
     def _forget_history(self, articulations, chosen: wp.array) -> None:
         """Make zero what steps of chosen environments remember, but for the count of steps."""

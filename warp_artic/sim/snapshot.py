@@ -105,13 +105,15 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
     if HISTORY not in parts and not set(parts).isdisjoint(MOTION):
         simulation._forget_history(indices, chosen)
     groups = simulation._groups
+    simulation._parameter_watch.look()
     for piece in snapshot.pieces:
         if piece.part in parts:
             if piece.part in PARAMETERS:
                 simulation._prepare(piece.part)
             piece.rows.only(groups, indices).put(piece.values, groups, piece.name, chosen)
     if not set(parts).issuperset(EVERYTHING):
-        simulation._wake(indices, chosen)
+        simulation._count_rest(indices, chosen, 0)
+    simulation._parameter_watch.accept()
     is_whole = snapshot.has_all_environments and len(indices) == len(simulation.articulations)
     if HISTORY in parts and is_whole and environments is None:
         simulation.steps_done = snapshot.steps_done
