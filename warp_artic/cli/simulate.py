@@ -83,6 +83,7 @@ def _settings(arguments) -> SolverSettings:
         velocity_iterations=arguments.velocity_iterations,
         integrator=arguments.integrator,
         precision=arguments.precision,
+        sleep_after=arguments.sleep_after,
     )
 
 

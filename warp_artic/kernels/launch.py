@@ -12,7 +12,9 @@ import warp as wp
 from warp_artic.constraints.report import report_couplings
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
+from warp_artic.phases.integrate import count_step
 from warp_artic.phases.outputs import report_links
+from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
 from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.pgs import settle_pgs
 from warp_artic.solver.runge_kutta import step_runge_kutta
@@ -67,26 +69,34 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
+            if model.sleep_steps > 0:
+                wake_changed(model, state, control, column)
+            was_awake = is_awake(model, state, column)
             for count in range(steps):
                 reports = int(0)
                 if count == steps - 1:
                     reports = with_forces
-                step_column(
-                    model,
-                    state,
-                    control,
-                    work,
-                    forces,
-                    column,
-                    slot,
-                    h,
-                    has_middle,
-                    substeps,
-                    sweeps,
-                    last_sweeps,
-                    reports,
-                    settle,
-                )
+                if reports > 0 or is_awake(model, state, column):
+                    step_column(
+                        model,
+                        state,
+                        control,
+                        work,
+                        forces,
+                        column,
+                        slot,
+                        h,
+                        has_middle,
+                        substeps,
+                        sweeps,
+                        last_sweeps,
+                        reports,
+                        settle,
+                    )
+                else:
+                    count_step(state, column)
+            if model.sleep_steps > 0 and was_awake:
+                remember(model, state, control, column)
 
     @wp.kernel(**OPTIONS)
     def runge_kutta(
@@ -102,8 +112,16 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(slot, columns, workers):
+            if model.sleep_steps > 0:
+                wake_changed(model, state, control, column)
+            was_awake = is_awake(model, state, column)
             for _step in range(steps):
-                step_runge_kutta(model, state, control, work, column, slot, h)
+                if is_awake(model, state, column):
+                    step_runge_kutta(model, state, control, work, column, slot, h)
+                else:
+                    count_step(state, column)
+            if model.sleep_steps > 0 and was_awake:
+                remember(model, state, control, column)
 
     @wp.kernel(**OPTIONS)
     def mobilities(
@@ -126,4 +144,8 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
             report_links(model, state, work, report, column, slot)
             report_couplings(model, state, work, report, column, slot)
 
-    return SimpleNamespace(step=step, runge_kutta=runge_kutta, mobilities=mobilities, report=report)
+    @wp.kernel(**OPTIONS)
+    def sleep(model: Model, state: State, control: Control):
+        lie_down(model, state, control, wp.tid())
+
+    return SimpleNamespace(step=step, runge_kutta=runge_kutta, mobilities=mobilities, report=report, sleep=sleep)

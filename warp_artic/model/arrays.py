@@ -75,6 +75,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         link_limits: int
         load_friction: int
         free_motion: int
+        sleep_steps: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
         link_joint: wp.array(dtype=int)
@@ -107,6 +108,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         attachment_link: wp.array(dtype=int)
         leaf_dof_term: wp.array(dtype=int)
         spatial_all_segments: wp.array(dtype=int)
+        watched: wp.array(dtype=int)
         # Links
         parent_frame: wp.array2d(dtype=T)
         link_frame: wp.array2d(dtype=T)
@@ -167,8 +169,10 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         mimic_natural_frequency: wp.array2d(dtype=T)
         mimic_damping_ratio: wp.array2d(dtype=T)
         mimic_enabled: wp.array2d(dtype=T)
+        sleep_threshold: wp.array2d(dtype=T)
         gravity: wp.array2d(dtype=T)
         rounding: wp.array2d(dtype=T)
+        padding: wp.array2d(dtype=T)
 
     @wp.struct
     class State:
@@ -182,6 +186,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         smooth_acceleration: wp.array2d(dtype=T)
         acceleration_change: wp.array2d(dtype=T)
         smoothness: wp.array2d(dtype=T)
+        steps_at_rest: wp.array2d(dtype=T)
+        seen: wp.array2d(dtype=T)
 
     @wp.struct
     class Control:

@@ -96,6 +96,19 @@ SWITCHES = {
 """Parameters that are left out of steps where no tree of a group has them, and what says so."""
 
 
+WATCHED = (
+    "joint_position",
+    "joint_velocity",
+    "root_pose",
+    "root_velocity",
+    "drive_position_target",
+    "drive_velocity_target",
+    "joint_effort",
+    "link_external_force",
+)
+"""Arrays whose changes wake a tree, in the order of `phases.sleep`."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Equal trees, and their arrays."""
@@ -112,7 +125,7 @@ class Group:
     control: dict[str, Field]
     outputs: dict[str, Field]
     arrays: SimpleNamespace
-    """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels."""
+    """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels, and the field `padding`."""
     workers: int
 
     def field(self, name: str) -> Field:
@@ -143,6 +156,12 @@ class Group:
         forces.in_world, forces.without_tendons = in_world, without_tendons
         return True
 
+    def watch(self, name: str) -> None:
+        """Have steps look for changes of an array that anybody may write to from now on."""
+        if name in WATCHED:
+            place = WATCHED.index(name)
+            self.arrays.model.watched[place : place + 1].fill_(1)
+
     def _make_room_for_forces(self) -> None:
         tree, columns = self.tree, self.columns
         fields = {"mimic_force": Field.zeros(tree.count(Family.MIMIC), columns)}
@@ -159,24 +178,35 @@ class Group:
             self.outputs[of_joints] = parts.part(k * tree.dof_count + roots, joints)
 
 
-def build_groups(scene, environments: int, numbers_of, device: str, dense_rows: bool) -> tuple[Group, ...]:
+def build_groups(
+    scene, environments: int, numbers_of, device: str, dense_rows: bool, sleep_steps: int
+) -> tuple[Group, ...]:
     """Group the articulations of a scene by structure and put them on a device.
 
     `numbers_of(columns)` chooses the number type of a group with that many environments; `dense_rows` makes room for
-    the couplings of all constraint rows with each other.
+    the couplings of all constraint rows with each other; trees sleep after `sleep_steps` at rest, never if that is 0.
     """
     members: dict[Tree, list[int]] = {}
     for index, articulation in enumerate(scene.articulations):
         members.setdefault(tree_of(articulation), []).append(index)
     return tuple(
         _build_group(
-            scene, tree, tuple(indices), environments, numbers_of(len(indices) * environments), device, dense_rows
+            scene,
+            tree,
+            tuple(indices),
+            environments,
+            numbers_of(len(indices) * environments),
+            device,
+            dense_rows,
+            sleep_steps,
         )
         for tree, indices in members.items()
     )
 
 
-def _build_group(scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool) -> Group:
+def _build_group(
+    scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool, sleep_steps: int
+) -> Group:
     articulations = [scene.articulations[index] for index in members]
     columns = Columns(len(members) * environments, numbers, device)
     origins = np.array([origin_of(articulation) for articulation in articulations])
@@ -188,6 +218,7 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         name: _member_field(values, environments, columns)
         for name, values in initial_state(articulations, origins).items()
     }
+    state["seen"] = Field.zeros(_seen_rows(tree) if sleep_steps else 0, columns)
     control = {
         name: _member_field(values, environments, columns) for name, values in _initial_control(articulations).items()
     }
@@ -206,12 +237,15 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
     structs = arrays_for(numbers)
     arrays = SimpleNamespace(
         model=_model_struct(structs.Model(), tree, parameters, device, dense_rows),
+        padding=_padding(columns),
         state=_field_struct(structs.State(), state),
         control=_field_struct(structs.Control(), control),
         report=_field_struct(structs.Report(), {name: outputs[name] for name in REPORTED}),
         forces=structs.Forces(),
         work=_work_struct(structs.Work(), tree, numbers, workers, device, dense_rows),
     )
+    arrays.model.padding = arrays.padding.numbers
+    arrays.model.sleep_steps = sleep_steps
     return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)
 
 
@@ -256,6 +290,7 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         "smooth_acceleration": np.zeros((len(articulations), dofs)),
         "acceleration_change": np.zeros((len(articulations), 2 * dofs)),
         "smoothness": np.zeros((len(articulations), 2)),
+        "steps_at_rest": np.zeros((len(articulations), 1)),
     }
 
 
@@ -268,6 +303,20 @@ def _initial_control(articulations) -> dict[str, np.ndarray]:
         "joint_effort": np.zeros((len(articulations), len(drives[0]))),
         "link_external_force": np.zeros((len(articulations), 6 * links)),
     }
+
+
+def _seen_rows(tree: Tree) -> int:
+    """How much there is of what wakes a tree, in the order of `phases.sleep`."""
+    return 5 * (tree.dof_count - tree.root_dofs) + 6 * tree.link_count + 13 * (tree.root_dofs > 0)
+
+
+def _padding(columns: Columns) -> Field:
+    """One in the columns that are no environment, zero elsewhere."""
+    field = Field.zeros(1, columns)
+    values = np.zeros(field.scalars.shape, wp.dtype_to_numpy(columns.numbers.scalar))
+    values[:, columns.count :] = 1.0
+    field.scalars.assign(values)
+    return field
 
 
 def _member_field(values: np.ndarray, environments: int, columns: Columns) -> Field:
@@ -331,6 +380,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
         "tendon_term": _coupling_terms(tree, Family.FIXED_TENDON),
         "mimic_term": _coupling_terms(tree, Family.MIMIC),
         **_route_tables(tree),
+        "watched": [0] * len(WATCHED),
     }
     for name, values in tables.items():
         setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))

@@ -102,6 +102,7 @@ class Recorder:
                 "device": simulation.device,
                 "version": version("warp-artic"),
                 "model_hash": simulation.model_hash,
+                **({"sleep_after": settings.sleep_after} if settings.sleep_steps else {}),
                 **({"incoming_forces": asdict(self._forces)} if self._forces else {}),
             },
         )

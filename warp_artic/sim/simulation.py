@@ -24,10 +24,17 @@ from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
 from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.mass_properties import set_mass_properties
+from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.rows import Rows, private_rows, public_rows
-from warp_artic.sim.snapshot import Snapshot, apply_snapshot, take_snapshot
+from warp_artic.sim.snapshot import (
+    Snapshot,
+    apply_snapshot,
+    chosen_articulations,
+    chosen_environments,
+    take_snapshot,
+)
 from warp_artic.sim.targets import TargetTracks
 from warp_artic.sim.verify import Residual, verify_model
 from warp_artic.sim.views import (
@@ -136,7 +143,8 @@ class Simulation:
         bounded = replace(scene, articulations=tuple(trees))
         if self.settings.integrator == "rk4":
             check_free_motion(bounded)
-        self._groups = build_groups(bounded, environments, self._numbers, self.device, self.settings.solver == "direct")
+        dense_rows, self._sleep_steps = self.settings.solver == "direct", self.settings.sleep_steps
+        self._groups = build_groups(bounded, environments, self._numbers, self.device, dense_rows, self._sleep_steps)
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self.target_tracks = TargetTracks(scene, self._members)
@@ -144,11 +152,14 @@ class Simulation:
         self._reported = False
         self._has_lent = False
         self._is_in_graph = False
+        self._watched: set[str] = set()
+        self._parameter_watch = ParameterWatch(self._groups)
         self._has_step_outputs = False
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
         self.parameters = ArrayViews(PARAMETERS, self._scene_array)
         self.articulations = tuple(self._articulation_views(member) for member in self._members)
+        self._start_asleep(np.arange(environments))
 
     @property
     def time(self) -> float:
@@ -278,6 +289,7 @@ class Simulation:
         chosen = self._environment_indices(environments)
         self._check_arrays_may_change("center_of_mass, inertia")
         set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
+        self.wake(chosen)
         self._record_launches()
         self._reported = False
 
@@ -291,6 +303,7 @@ class Simulation:
                 if rows:
                     member.write(name, np.repeat(values.T, len(chosen), axis=1), chosen)
         self._set_anew()
+        self._start_asleep(chosen)
         if environments is None:
             self.steps_done = 0
 
@@ -306,6 +319,50 @@ class Simulation:
                 quantity = "the root" if dof < roots else tree.dofs[dof - roots].name
                 found.append(Failure(int(environment), tree.path, quantity, int(steps[environment])))
         return found
+
+    def asleep(self) -> np.ndarray:
+        """Which articulations sleep, shape (environments, articulations); see `SolverSettings.sleep_after`."""
+        if self._sleep_steps == 0:
+            return np.zeros((self.environments, len(self._members)), bool)
+        steps = [member.array("steps_at_rest").numpy()[0] for member in self._members]
+        return np.stack(steps, axis=1) >= self._sleep_steps
+
+    def wake(self, environments=None, articulations=None) -> None:
+        """Wake what sleeps; its state stays as it is. To write zero to `state.steps_at_rest` does the same.
+
+        Args:
+            environments: Indices or a mask of those that are meant, which may be an array on the device; all by
+                default.
+            articulations: Prim paths, indices or a mask; all by default.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed.
+        """
+        (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
+        self._count_rest(indices, chosen, 0)
+
+    def put_to_sleep(self, environments=None, articulations=None) -> None:
+        """Let articulations sleep where they are, without velocity, until something changes; arguments as in `wake`.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed, or `SolverSettings.sleep_after` is infinite.
+        """
+        if self._sleep_steps == 0:
+            raise SettingsError("put_to_sleep: nothing sleeps while sleep_after is infinite; see SolverSettings")
+        (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
+        for name in ("joint_velocity", "root_velocity"):
+            private_rows(self._groups, name).only(self._groups, indices).clear(self._groups, name, chosen)
+        self._forget_history(indices, chosen)
+        self._count_rest(indices, chosen, self._sleep_steps + 1)
+        for group in self._groups:
+            arrays = group.arrays
+            wp.launch(
+                self._kernels(group).sleep,
+                dim=group.columns.blocks,
+                inputs=[arrays.model, arrays.state, arrays.control],
+                device=self.device,
+            )
+        self._set_anew()
 
     mass_matrix = of_only_articulation(Dynamics.mass_matrix)
     mass_matrix_inverse = of_only_articulation(Dynamics.mass_matrix_inverse)
@@ -358,7 +415,8 @@ class Simulation:
     def apply(self, snapshot: Snapshot, parts=None, environments=None, articulations=None) -> None:
         """Write a snapshot of this model, on the device; kinematics follow.
 
-        Positions and velocities without the history begin anew, as by `set_state`.
+        Positions and velocities without the history begin anew, as by `set_state`. What sleeps wakes, unless motion,
+        control and history are all written.
 
         Args:
             snapshot: From `snapshot`.
@@ -415,6 +473,7 @@ class Simulation:
                 if self.settings.integrator != "rk4":
                     launch.set_param_by_name("with_forces", int(with_forces))
             self._next = count, with_forces
+        self._parameter_watch.look()
         for launch in self._launches:
             launch.launch()
 
@@ -522,6 +581,13 @@ class Simulation:
         """Prepare an array that a user will have a view of."""
         self._has_lent = self._has_lent or name in STATE or name in PARAMETERS
         self._prepare(name)
+        if self._sleep_steps and name not in self._watched:
+            self._watched.add(name)
+            for group in self._groups:
+                group.watch(name)
+            if name in PARAMETERS:
+                self._parameter_watch.add(name)
+                self._record_launches()
 
     def _rows(self, name: str, articulations) -> Rows:
         """The rows of some articulations in an array."""
@@ -604,6 +670,18 @@ class Simulation:
                 raise SettingsError("root_pose: a quaternion has no length")
             table[..., 3:] /= length
         self._write_rows(name, table.transpose(1, 2, 0), chosen)
+
+    def _count_rest(self, articulations, chosen: wp.array, steps: int) -> None:
+        """Have chosen environments of some articulations go on from a count of steps at rest."""
+        rows = private_rows(self._groups, "steps_at_rest").only(self._groups, articulations)
+        values = wp.full((rows.count, 1), steps, dtype=self._groups[0].columns.numbers.scalar, device=self.device)
+        rows.put(values, self._groups, "steps_at_rest", chosen)
+
+    def _start_asleep(self, environments: np.ndarray) -> None:
+        """Put to sleep what is authored so."""
+        trees = [index for index, tree in enumerate(self.scene.articulations) if tree.starts_asleep]
+        if trees and self._sleep_steps:
+            self.put_to_sleep(environments, trees)
 
     def _forget_history(self, articulations, chosen: wp.array) -> None:
         """Make zero what steps of chosen environments remember, but for the count of steps."""

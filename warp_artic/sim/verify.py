@@ -71,7 +71,7 @@ def verify_model(simulate: Callable, scene: Scene, settings: SolverSettings, sta
             raise SettingsError(f"{name}: {value!r} is not an integer of at least 0")
     found = []
     for precision in sorted({"float64", settings.precision}, key=PRECISIONS.index, reverse=True):
-        own = replace(settings, precision=precision)
+        own = replace(settings, precision=precision, sleep_after=math.inf)
         simulation = simulate(scene, environments=1 + states, settings=own)
         _scatter(simulation, seed)
         for tree, views in zip(scene.articulations, simulation.articulations):
@@ -416,7 +416,7 @@ def _of_free_motion(simulate: Callable, scene: Scene, states: int, seed: int) ->
     """
     scene = _unclamped(scene)
     free = replace(scene, articulations=tuple(_freed(tree) for tree in scene.articulations))
-    settings = SolverSettings(dt=SHORT, precision="float64", integrator="rk4")
+    settings = SolverSettings(dt=SHORT, precision="float64", integrator="rk4", sleep_after=math.inf)
     simulation = simulate(free, environments=1 + states, settings=settings)
     _scatter(simulation, seed)
     fastest = max([1.0, *(np.abs(_velocities(views)).max(initial=0.0) for views in simulation.articulations)])

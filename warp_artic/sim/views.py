@@ -30,6 +30,7 @@ ROW_COUNTS = {
     "root_pose": ("root", 7),
     "root_velocity": ("root", 6),
     "failure": ("articulation", 2),
+    "steps_at_rest": ("articulation", 1),
     "link_pose": ("link", 7),
     "link_velocity": ("link", 6),
     "energy": ("articulation", 2),
@@ -45,6 +46,7 @@ ROW_COUNTS = {
     "joint_effort": ("dof", 1),
     "link_external_force": ("link", 6),
     "gravity": ("articulation", 3),
+    "sleep_threshold": ("articulation", 1),
     "armature": ("dof", 1),
     "drive_stiffness": ("dof", 1),
     "drive_damping": ("dof", 1),
@@ -102,7 +104,7 @@ ROW_COUNTS = {
 """What each public array has a row, or several, for."""
 
 MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
-STATE = (*MOTION, "failure")
+STATE = (*MOTION, "failure", "steps_at_rest")
 OUTPUTS = REPORTED
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")
 PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *STEP_OUTPUTS, *CONTROL))

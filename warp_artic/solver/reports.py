@@ -1,7 +1,8 @@
 """What is reported of a step: the parts of its forces, the forces by joints on links, and accelerations.
 
 With substeps all of it is the mean over them. Forces on links, gravity and the forces of velocities are those of the
-first substep, where the links are placed for all of them.
+first substep, where the links are placed for all of them. A tree that sleeps has no accelerations: the parts add up to
+what is too little to wake it.
 """
 
 import warp as wp
@@ -17,6 +18,7 @@ from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, Sta
 from warp_artic.model.force_parts import CORIOLIS, DAMPING, EXTERNAL, GRAVITY, INERTIAL, PART_COUNT
 from warp_artic.phases.force_parts import add_loads, add_to_part
 from warp_artic.phases.incoming_joint_forces import report_incoming_forces
+from warp_artic.phases.integrate import find_asleep
 from warp_artic.phases.step_accelerations import report_accelerations
 from warp_artic.phases.transmitted_forces import load_links, transmit_loads
 
@@ -49,7 +51,7 @@ def report_step(
     while part <= WHOLE:
         acts = part != DAMPING or model.link_damping == 1
         if part >= INERTIAL or (substep == 0 and acts):
-            load_part(model, control, work, part, column, slot, h)
+            load_part(model, state, control, work, part, column, slot, h)
             if part == WHOLE:
                 g = load_vec3(model.gravity, 0, column)
                 report_accelerations(model, work, forces, g, column, slot, substep, weight, moves)
@@ -73,9 +75,18 @@ def report_step(
 
 
 @wp.func
-def load_part(model: ModelArrays, control: ControlArrays, work: WorkArrays, part: int, column: int, slot: int, h: Real):
+def load_part(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    part: int,
+    column: int,
+    slot: int,
+    h: Real,
+):
     """Write what links need for a part of the forces that they bring, and to `work.u` the accelerations in it."""
-    change = has(part, INERTIAL, h) / h
+    change = where_positive(find_asleep(model, state, column), real(0.0, h), has(part, INERTIAL, h) / h)
     for dof in range(model.dof_count):
         work.u[dof, slot] = (work.v_next[dof, slot] - work.v[dof, slot]) * change
     load_links(

@@ -44,6 +44,7 @@ from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
+from warp_artic.phases.sleep import fall_asleep
 from warp_artic.solver.history import (
     compare_accelerations,
     correct_end,
@@ -108,6 +109,8 @@ def step_column(
     store_state(model, state, work, column, slot)
     started = state.started[0, column]
     state.started[0, column] = real(1.0, started)
+    if model.sleep_steps > 0:
+        fall_asleep(model, state, work, column, slot)
 
 
 @wp.func
