@@ -129,12 +129,14 @@ def _dynamics_contestants(arguments, scene: Scene, xml: Path, quantity: str):
 
 
 def _our_name(arguments) -> str:
-    return f"warp_artic {version('warp-artic')} ({arguments.precision})"
+    threads = f", {arguments.threads} threads" if arguments.threads > 1 else ""
+    return f"warp_artic {version('warp-artic')} ({arguments.precision}{threads})"
 
 
 def _simulation(arguments, scene: Scene, environments: int) -> Simulation:
     settings = SolverSettings(dt=1.0 / 240.0, precision=arguments.precision)
-    return Simulation(scene, environments=environments, device=arguments.device, settings=settings)
+    threads = arguments.threads if arguments.device.startswith("cpu") else None
+    return Simulation(scene, environments=environments, device=arguments.device, settings=settings, threads=threads)
 
 
 def _measure(peer: Peer, environments: int, repeats: int, seconds: float) -> tuple[list[float], list[float]]:

@@ -49,7 +49,13 @@ def run(arguments) -> int:
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
     _check_memory(scene, arguments.environments, steps, arguments.forces)
     with waiting("preparing; the first run on a machine compiles the kernels"):
-        simulation = Simulation(scene, environments=arguments.environments, device=arguments.device, settings=settings)
+        simulation = Simulation(
+            scene,
+            environments=arguments.environments,
+            device=arguments.device,
+            settings=settings,
+            threads=arguments.threads,
+        )
         simulation.step(0)
         simulation.record(0, forces=arguments.forces)
     inputs = Inputs({}, {})

@@ -6,6 +6,7 @@ The columns of a group are its articulations times the environments: column = ar
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -127,6 +128,9 @@ class Group:
     arrays: SimpleNamespace
     """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels, and the field `padding`."""
     workers: int
+    """Slots of a work space."""
+    works: tuple
+    """Work spaces for launches that run at once, `arrays.work` first."""
 
     def field(self, name: str) -> Field:
         """The field of a name, be it state, control, output or parameter."""
@@ -134,6 +138,15 @@ class Group:
             if name in fields:
                 return fields[name]
         raise KeyError(name)
+
+    def write(self, name: str, values: np.ndarray, environments: np.ndarray) -> None:
+        """Write values of shape (rows, members, chosen environments) from the host."""
+        scalars = self.field(name).scalars
+        written = scalars.numpy()
+        first = np.arange(len(self.members)) * self.environments
+        written[: values.shape[0], first[:, None] + environments] = values
+        if not scalars.device.is_cpu:
+            scalars.assign(written)
 
     def expand_parameter(self, name: str) -> None:
         """Give a parameter a value for each environment, if it has one for all."""
@@ -179,12 +192,13 @@ class Group:
 
 
 def build_groups(
-    scene, environments: int, numbers_of, device: str, dense_rows: bool, sleep_steps: int
+    scene, environments: int, numbers_of, device: str, dense_rows: bool, sleep_steps: int, threads: int = 1
 ) -> tuple[Group, ...]:
     """Group the articulations of a scene by structure and put them on a device.
 
     `numbers_of(columns)` chooses the number type of a group with that many environments; `dense_rows` makes room for
-    the couplings of all constraint rows with each other; trees sleep after `sleep_steps` at rest, never if that is 0.
+    the couplings of all constraint rows with each other; trees sleep after `sleep_steps` at rest, never if that is 0;
+    so many `threads` may run launches of a group at once.
     """
     members: dict[Tree, list[int]] = {}
     for index, articulation in enumerate(scene.articulations):
@@ -199,13 +213,22 @@ def build_groups(
             device,
             dense_rows,
             sleep_steps,
+            threads,
         )
         for tree, indices in members.items()
     )
 
 
 def _build_group(
-    scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool, sleep_steps: int
+    scene,
+    tree,
+    members,
+    environments: int,
+    numbers: Numbers,
+    device: str,
+    dense_rows: bool,
+    sleep_steps: int,
+    threads: int,
 ) -> Group:
     articulations = [scene.articulations[index] for index in members]
     columns = Columns(len(members) * environments, numbers, device)
@@ -235,6 +258,10 @@ def _build_group(
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)
+    works = tuple(
+        _work_struct(structs.Work(), tree, numbers, workers, device, dense_rows)
+        for _thread in range(min(threads, columns.blocks))
+    )
     arrays = SimpleNamespace(
         model=_model_struct(structs.Model(), tree, parameters, device, dense_rows),
         padding=_padding(columns),
@@ -242,11 +269,12 @@ def _build_group(
         control=_field_struct(structs.Control(), control),
         report=_field_struct(structs.Report(), {name: outputs[name] for name in REPORTED}),
         forces=structs.Forces(),
-        work=_work_struct(structs.Work(), tree, numbers, workers, device, dense_rows),
+        work=works[0],
     )
     arrays.model.padding = arrays.padding.numbers
     arrays.model.sleep_steps = sleep_steps
-    return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)
+    fields = parameters, state, control, outputs
+    return Group(tree, members, environments, columns, origins, *fields, arrays, workers, works)
 
 
 def arrays_with_rows(group: Group, rows: tuple[Row, ...]) -> SimpleNamespace:
@@ -387,6 +415,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     return struct
 
 
+@lru_cache(maxsize=1)  # the model and every work space of a tree ask for them
 def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], list[int], int]:
     """Terms and inward path of each row, the rows that represent the slots of pushes, and the number of slots.
 

@@ -15,10 +15,19 @@ from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.kernels.dynamics import dynamics_kernels_for
-from warp_artic.kernels.launch import SETTLES, kernels_for
+from warp_artic.kernels.launch import (
+    SETTLES,
+    mobilities_kernel,
+    report_kernel,
+    runge_kutta_kernel,
+    sleep_kernel,
+    step_kernel,
+)
+from warp_artic.kernels.threads import ColumnLaunch, run_all, usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
+from warp_artic.sim.device import device_of
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
@@ -114,6 +123,9 @@ class Simulation:
         environments: Number of independent copies.
         device: "cpu" or "cuda:N".
         settings: Time step, solver and precision; what they leave open the scene decides.
+        threads: Most threads that step at once, on a CPU; by default as many as cores that the process is bound to
+            (and OMP_NUM_THREADS, where that is set). Results are bitwise the same for any number, and a small batch
+            stays on one. Each has work space of its own.
 
     Raises:
         DescriptionError: The scene breaks a rule that a mechanism must satisfy.
@@ -121,14 +133,21 @@ class Simulation:
     """
 
     def __init__(
-        self, scene: Scene, *, environments: int = 1, device: str = "cpu", settings: SolverSettings | None = None
+        self,
+        scene: Scene,
+        *,
+        environments: int = 1,
+        device: str = "cpu",
+        settings: SolverSettings | None = None,
+        threads: int | None = None,
     ):
         validate(scene)
         if isinstance(environments, bool) or not isinstance(environments, int) or environments < 1:
             raise SettingsError(f"environments: {environments!r} is not an integer of at least 1")
         self.scene = scene
         self.environments = environments
-        self.device = _device(device)
+        self.device = device_of(device)
+        self.threads = _threads(threads, self.device)
         self.settings = (settings or SolverSettings()).resolved(scene)
         self.joint_names = scene.dof_names
         self.link_names = scene.link_names
@@ -144,7 +163,9 @@ class Simulation:
         if self.settings.integrator == "rk4":
             check_free_motion(bounded)
         dense_rows, self._sleep_steps = self.settings.solver == "direct", self.settings.sleep_steps
-        self._groups = build_groups(bounded, environments, self._numbers, self.device, dense_rows, self._sleep_steps)
+        self._groups = build_groups(
+            bounded, environments, self._numbers, self.device, dense_rows, self._sleep_steps, self.threads
+        )
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self.target_tracks = TargetTracks(scene, self._members)
@@ -296,12 +317,11 @@ class Simulation:
     def reset(self, environments=None) -> None:
         """Put environments (all by default) back to the authored start state."""
         chosen = self._environment_indices(environments)
-        for member in self._members:
-            origin = member.group.origins[member.place]
-            for name, values in initial_state([self.scene.articulations[member.index]], [origin]).items():
-                rows = values.T.shape[0]
-                if rows:
-                    member.write(name, np.repeat(values.T, len(chosen), axis=1), chosen)
+        for group in self._groups:
+            articulations = [self.scene.articulations[index] for index in group.members]
+            for name, values in initial_state(articulations, group.origins).items():
+                if values.shape[1]:
+                    group.write(name, values.T[:, :, None], chosen)
         self._set_anew()
         self._start_asleep(chosen)
         if environments is None:
@@ -357,7 +377,7 @@ class Simulation:
         for group in self._groups:
             arrays = group.arrays
             wp.launch(
-                self._kernels(group).sleep,
+                sleep_kernel(group.columns.numbers),
                 dim=group.columns.blocks,
                 inputs=[arrays.model, arrays.state, arrays.control],
                 device=self.device,
@@ -453,8 +473,11 @@ class Simulation:
         """Bring link poses, link velocities and energies up to date with the state."""
         # Who has a view of the state or of a parameter may have written to it at any time.
         if self._has_lent or not self._reported:
-            for launch in self._reports:
-                launch.launch()
+            if not self._reports:
+                self._reports = [
+                    self._record(group, report_kernel(group.columns.numbers), ("report",), ()) for group in self._groups
+                ]
+            self._run(self._reports)
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
@@ -469,13 +492,16 @@ class Simulation:
     def _launch_steps(self, count: int, with_forces: bool) -> None:
         if (count, with_forces) != self._next:
             for launch in self._launches:
-                launch.set_param_by_name("steps", count)
+                launch.set("steps", count)
                 if self.settings.integrator != "rk4":
-                    launch.set_param_by_name("with_forces", int(with_forces))
+                    launch.set("with_forces", int(with_forces))
             self._next = count, with_forces
         self._parameter_watch.look()
-        for launch in self._launches:
-            launch.launch()
+        self._run(self._launches, count)
+
+    def _run(self, launches: list[ColumnLaunch], steps: int = 1) -> None:
+        """Launch a kernel of each group; in a capture, which is of one thread, as one launch each."""
+        run_all(launches, 1 if wp.get_device(self.device).is_capturing else self.threads, steps)
 
     def _count_steps(self, count: int, with_forces: bool) -> None:
         self.steps_done += count
@@ -500,8 +526,7 @@ class Simulation:
 
     def _measure_tendons(self) -> None:
         """Bring the mobilities of tendons up to date with the state."""
-        for launch in self._measures:
-            launch.launch()
+        self._run(self._measures)
 
     def _numbers(self, columns: int) -> Numbers:
         variant = self.settings.variant
@@ -511,45 +536,50 @@ class Simulation:
         wide = variant == "lanes" or (variant == "auto" and on_cpu and columns >= LANES_FROM)
         return numbers_for(self.settings.precision, wide)
 
-    def _kernels(self, group: Group):
-        return kernels_for(group.columns.numbers, SETTLES[self.settings.solver])
-
     def _record_launches(self) -> None:
-        """Pack the arguments of the launches that every step repeats."""
-        settings = self.settings
+        """Pack the arguments of the launches that every step repeats; those of reports when one is asked for."""
         self._next = 1, False
-        kernel, structs = "step", ("control", "forces")
-        numbers = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
-        if settings.integrator == "rk4":
-            kernel, structs, numbers = "runge_kutta", ("control",), (1, settings.dt)
-        self._launches = [self._launch(group, kernel, structs, (), numbers, record_cmd=True) for group in self._groups]
+        self._launches = [self._record_steps(group) for group in self._groups]
         self._measures = [
-            self._launch(group, "mobilities", ("control",), ("tendon_mobility",), record_cmd=True)
+            self._record(group, mobilities_kernel(group.columns.numbers), ("control",), ("tendon_mobility",))
             for group in self._groups
             if group.tree.tendon_count and "tendon_mobility" in group.outputs
         ]
-        self._reports = [self._launch(group, "report", ("report",), (), record_cmd=True) for group in self._groups]
+        self._reports: list[ColumnLaunch] = []
         self._dynamics_launches = {}
 
-    def _launch(self, group: Group, kernel: str, structs, outputs, numbers=(), **options):
-        """Launch a kernel of a group, or with `record_cmd` only pack its arguments."""
+    def _record_steps(self, group: Group) -> ColumnLaunch:
+        settings, numbers = self.settings, group.columns.numbers
+        if settings.integrator == "rk4":
+            return self._record(group, runge_kutta_kernel(numbers), ("control",), (), (1, settings.dt))
+        kernel = step_kernel(numbers, SETTLES[settings.solver])
+        arguments = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
+        return self._record(group, kernel, ("control", "forces"), (), arguments)
+
+    def _record(self, group: Group, kernel: wp.Kernel, structs, outputs, numbers=()) -> ColumnLaunch:
+        """Pack the arguments of a kernel of a group, once for each work space."""
         arrays = group.arrays
-        return wp.launch(
-            getattr(self._kernels(group), kernel),
-            dim=group.workers,
-            inputs=[
-                arrays.model,
-                arrays.state,
-                *(getattr(arrays, name) for name in structs),
-                arrays.work,
-                group.columns.blocks,
-                group.workers,
-                *numbers,
-                *(group.outputs[name].numbers for name in outputs),
-            ],
-            device=self.device,
-            **options,
-        )
+        launches = [
+            wp.launch(
+                kernel,
+                dim=group.workers,
+                inputs=[
+                    arrays.model,
+                    arrays.state,
+                    *(getattr(arrays, name) for name in structs),
+                    work,
+                    0,
+                    group.columns.blocks,
+                    group.workers,
+                    *numbers,
+                    *(group.outputs[name].numbers for name in outputs),
+                ],
+                device=self.device,
+                record_cmd=True,
+            )
+            for work in group.works
+        ]
+        return ColumnLaunch(launches, group.columns.blocks, group.tree.dof_count)
 
     def _launch_dynamics(self, group: Group, kernel: str, control, *arguments, constraints=None) -> None:
         """Launch a kernel of the dynamics suite, which may be about registered constraints.
@@ -650,9 +680,12 @@ class Simulation:
 
     def _write_rows(self, name: str, table: np.ndarray, chosen: np.ndarray) -> None:
         """Write a table of shape (scene rows, components, chosen environments)."""
-        for member, rows in zip(self._members, self._order[ROW_COUNTS[name][0]]):
-            if len(rows):
-                member.write(name, table[rows].reshape(-1, len(chosen)), chosen)
+        order = self._order[ROW_COUNTS[name][0]]
+        for group in self._groups:
+            rows = np.array([order[index] for index in group.members])
+            if rows.size:
+                values = np.moveaxis(table[rows], 0, 2)
+                group.write(name, values.reshape(-1, len(group.members), len(chosen)), chosen)
         self._reported = False
 
     def _write_root(self, name: str, size: int, values, chosen: np.ndarray) -> None:
@@ -695,12 +728,15 @@ class Simulation:
         self._has_step_outputs = False
 
 
-def _device(name: str) -> str:
-    try:
-        return str(wp.get_device(name))
-    except Exception as error:  # Warp raises several types for one reason
-        known = ", ".join(str(device) for device in wp.get_devices())
-        raise SettingsError(f"device: {name!r} is not one of {known}") from error
+def _threads(count: int | None, device: str) -> int:
+    on_cpu = wp.get_device(device).is_cpu
+    if count is None:
+        return usable_threads() if on_cpu else 1
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise SettingsError(f"threads: {count!r} is not an integer of at least 1")
+    if count > 1 and not on_cpu:
+        raise SettingsError(f"threads: they are for the CPU, and the device is {device}")
+    return count
 
 
 def _members(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:

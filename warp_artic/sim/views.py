@@ -144,14 +144,6 @@ class Member:
             copy=False,
         )
 
-    def write(self, name: str, values: np.ndarray, environments: np.ndarray) -> None:
-        """Write values of shape (rows, chosen environments) from the host."""
-        scalars = self.group.field(name).scalars
-        written = scalars.numpy()
-        written[: values.shape[0], self.first_column + environments] = values
-        if not scalars.device.is_cpu:
-            scalars.assign(written)
-
     def rows(self, name: str) -> int:
         """How many dofs, links or roots of this articulation the array has rows for."""
         tree = self.group.tree
