@@ -705,7 +705,9 @@ class Simulation:
         self._write_rows(name, table.transpose(1, 2, 0), chosen)
 
     def _count_rest(self, articulations, chosen: wp.array, steps: int) -> None:
-        """Have chosen environments of some articulations go on from a count of steps at rest."""
+        """Have chosen environments of some articulations go on from a count of steps at rest, where that is counted."""
+        if self._sleep_steps == 0:
+            return
         rows = private_rows(self._groups, "steps_at_rest").only(self._groups, articulations)
         values = wp.full((rows.count, 1), steps, dtype=self._groups[0].columns.numbers.scalar, device=self.device)
         rows.put(values, self._groups, "steps_at_rest", chosen)
