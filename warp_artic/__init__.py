@@ -20,6 +20,7 @@ _PUBLIC = {
     "StageError": "warp_artic.errors",
     "ContactPoint": "warp_artic.sim.registered",
     "Scene": "warp_artic.description.scene",
+    "IncomingForces": "warp_artic.sim.incoming_forces",
     "Recording": "warp_artic.sim.recording",
     "Simulation": "warp_artic.sim.simulation",
     "SolverSettings": "warp_artic.solver.settings",

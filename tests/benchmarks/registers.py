@@ -17,7 +17,7 @@ from pathlib import Path
 import warp as wp
 
 from warp_artic.kernels.dynamics import dynamics_kernels_for
-from warp_artic.kernels.launch import kernels_for
+from warp_artic.kernels.launch import mobilities_kernel, report_kernel, runge_kutta_kernel, step_kernel
 from warp_artic.math.numbers import numbers_for
 from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.pgs import settle_pgs
@@ -29,11 +29,13 @@ COLUMNS = ("registers", "stack", "spill stores", "spill loads", "instructions")
 def kernels(precision: str) -> dict[str, wp.Kernel]:
     """Every kernel of a GPU by name."""
     numbers = numbers_for(precision, False)
-    found = {}
-    for solver, settle in (("direct", settle_direct), ("pgs, tgs", settle_pgs)):
-        own = vars(kernels_for(numbers, settle))
-        found[f"step ({solver})"] = own["step"]
-    found |= {name: kernel for name, kernel in own.items() if name != "step"}
+    found = {
+        "step (direct)": step_kernel(numbers, settle_direct),
+        "step (pgs, tgs)": step_kernel(numbers, settle_pgs),
+        "runge_kutta": runge_kutta_kernel(numbers),
+        "mobilities": mobilities_kernel(numbers),
+        "report": report_kernel(numbers),
+    }
     return found | vars(dynamics_kernels_for(numbers))
 
 

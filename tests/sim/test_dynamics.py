@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import warp as wp
 
 from tests import trees
 from tests.constraints.test_spatial_tendon import random_tendon
@@ -16,6 +17,8 @@ from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import FixedTendon
+from warp_artic.kernels.dynamics import dynamics_kernels_for
+from warp_artic.math.numbers import SCALAR32
 
 CASES = [(count, floating, 3) for count in COUNTS for floating in (False, True)]
 TOLERANCES = pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-10), ("float32", 1e-5)])
@@ -249,6 +252,16 @@ def test_results_are_new_unless_memory_is_given():
         simulation.gravity_force(out=first)
 
 
+def test_a_parameter_is_followed_from_call_to_call():
+    """Also one that gets a value for each environment after the first call."""
+    simulation = upright(1, [0.3], environments=2)
+    matrix = simulation.mass_matrix()
+    np.testing.assert_allclose(matrix.numpy().ravel(), INERTIA + MASS * LENGTH**2, rtol=1e-12)
+    simulation.parameters.link_mass.assign([[MASS, 3.0 * MASS]])
+    simulation.mass_matrix(out=matrix)
+    np.testing.assert_allclose(matrix.numpy().ravel(), INERTIA + MASS * LENGTH**2 * np.array([1.0, 3.0]), rtol=1e-12)
+
+
 def test_results_are_arguments_without_a_copy():
     """Of the same articulation; those of another one are copied."""
     tree, states, efforts, _ = random_case(5, True, 2)
@@ -313,3 +326,12 @@ def test_a_tree_of_fixed_joints():
     assert simulation.mass_matrix().shape == (2, 0, 0) and simulation.jacobian().shape == (2, 0, 0)
     assert simulation.gravity_force().shape == (2, 0)
     np.testing.assert_allclose(simulation.center_of_mass().numpy(), [[0.0, LENGTH, 0.0]] * 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["mass_matrix", "jacobian", "efforts", "centroid"])
+def test_a_kernel_compiles_for_cuda(kernel, tmp_path):
+    """Without a device; nothing in it is for a CPU only."""
+    module = getattr(dynamics_kernels_for(SCALAR32), kernel).module
+    wp.compile_aot_module(module, arch=90, module_dir=tmp_path, use_ptx=True)
+    (ptx,) = tmp_path.glob("*.ptx")
+    assert ".target sm_90" in ptx.read_text()

@@ -19,7 +19,7 @@ from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.inverse_dynamics import find_efforts
 from warp_artic.phases.jacobian import TOGETHER, keep_vectors, set_jacobian
-from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_frames import orient_links
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.constraint_impulses import report_impulses, solve_impulses
 from warp_artic.solver.velocities import factor_bare, solve_accelerations
@@ -105,15 +105,15 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         columns: int,
         workers: int,
         with_armature: int,
+        apart: wp.array(dtype=int),
         matrix: Array,
     ):
         slot = wp.tid()
         for column in range(slot, columns, workers):
-            load_state(model, state, work, column, slot)
-            place_links(model, work, work.position, work.root, work.v, column, slot)
+            orient_links(model, state, work, column, slot)
             compose_inertias(model, work, column, slot)
             share = real(float(with_armature), model.gravity[0, column])
-            set_mass_matrix(model, work, matrix, column, slot, share)
+            set_mass_matrix(model, work, apart, matrix, column, slot, share)
 
     @wp.kernel(**OPTIONS)
     def jacobian(
@@ -130,8 +130,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         for first in range(slot, columns, workers * TOGETHER):
             last = wp.min(first + workers * TOGETHER, columns)
             for column in range(first, last, workers):
-                load_state(model, state, work, column, slot)
-                place_links(model, work, work.position, work.root, work.v, column, slot)
+                orient_links(model, state, work, column, slot)
                 keep_vectors(model, work, vectors, column, slot)
             set_jacobian(model, vectors, movers, matrix, first, last, workers)
 
@@ -150,7 +149,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         slot = wp.tid()
         for column in range(slot, columns, workers):
             load_state(model, state, work, column, slot)
-            place_links(model, work, work.position, work.root, work.v, column, slot)
+            orient_links(model, state, work, column, slot)
             locate_links(model, work, work.root, column, slot)
             compose_inertias(model, work, column, slot)
             place = find_center(model, work, column, slot)

@@ -74,6 +74,20 @@ class Dynamics:
 
     @cached_property
     def _movers(self) -> wp.array:
+        """See `_mover_table`."""
+        return wp.array(self._mover_table(), dtype=int, device=self._member.group.columns.device)
+
+    @cached_property
+    def _apart(self) -> wp.array:
+        """Entries of M, counted by rows, of pairs of dofs that do not move each other's links."""
+        tree = self._member.group.tree
+        links = np.zeros(self._size, int)
+        for link in tree.order:
+            links[tree.first_dof[link] : tree.first_dof[link] + tree.dof_counts[link]] = link
+        moves = self._mover_table()[links] >= 0
+        return wp.array(np.flatnonzero(~(moves | moves.T)), dtype=int, device=self._member.group.columns.device)
+
+    def _mover_table(self) -> np.ndarray:
         """For each link and each dof: the link that the dof moves first, where that moves the link, else -1."""
         tree = self._member.group.tree
         movers = np.full((tree.link_count, self._size), -1, np.int32)
@@ -81,7 +95,7 @@ class Dynamics:
             if tree.parent[link] < tree.link_count:
                 movers[link] = movers[tree.parent[link]]
             movers[link, tree.first_dof[link] : tree.first_dof[link] + tree.dof_counts[link]] = link
-        return wp.array(movers, dtype=int, device=self._member.group.columns.device)
+        return movers
 
     @property
     def _size(self) -> int:
@@ -94,7 +108,7 @@ class Dynamics:
         Composite-rigid-body algorithm. Source: Generalized Mass Matrix.
         """
         field = self._field(out, self._size**2)
-        self._launch("mass_matrix", None, int(armature), field.numbers)
+        self._launch("mass_matrix", None, int(armature), self._apart, field.numbers)
         return self._returned(out, field, self._size, self._size)
 
     def mass_matrix_inverse(self, *, out: wp.array | None = None) -> wp.array:
@@ -369,10 +383,9 @@ class Dynamics:
     def _is_own(self, values) -> bool:
         """Whether an array is one that a method for this articulation has returned."""
         field = getattr(values, "warp_artic_field", None)
-        group = self._member.group
-        if field is None or field.columns is not group.columns:
+        if field is None or field.columns is not self._member.group.columns:
             return False
-        return values.ptr == field.view(self._member.first_column, group.environments).ptr
+        return values.ptr == field.scalars.ptr + self._member.first_column * field.scalars.strides[1]
 
     def _zero(self) -> Field:
         """No accelerations, or no efforts."""

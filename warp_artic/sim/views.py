@@ -21,7 +21,7 @@ import warp as wp
 from warp_artic.errors import SettingsError
 from warp_artic.model.families import Family
 from warp_artic.model.field import Field
-from warp_artic.model.group import REPORTED, STEP_OUTPUTS, Group
+from warp_artic.model.group import JOINT_FORCES, REPORTED, ROOT_FORCES, STEP_OUTPUTS, Group
 from warp_artic.sim.rows import Rows, public_rows, shaped
 
 ROW_COUNTS = {
@@ -30,14 +30,12 @@ ROW_COUNTS = {
     "root_pose": ("root", 7),
     "root_velocity": ("root", 6),
     "failure": ("articulation", 2),
+    "steps_at_rest": ("articulation", 1),
     "link_pose": ("link", 7),
     "link_velocity": ("link", 6),
     "energy": ("articulation", 2),
-    "joint_drive_force": ("dof", 1),
-    "joint_limit_force": ("dof", 1),
-    "joint_friction_force": ("dof", 1),
-    "joint_tendon_force": ("dof", 1),
-    "joint_mimic_force": ("dof", 1),
+    **dict.fromkeys(JOINT_FORCES, ("dof", 1)),
+    **dict.fromkeys(ROOT_FORCES, ("root", 6)),
     "joint_acceleration": ("dof", 1),
     "root_acceleration": ("root", 6),
     "link_acceleration": ("link", 6),
@@ -48,6 +46,7 @@ ROW_COUNTS = {
     "joint_effort": ("dof", 1),
     "link_external_force": ("link", 6),
     "gravity": ("articulation", 3),
+    "sleep_threshold": ("articulation", 1),
     "armature": ("dof", 1),
     "drive_stiffness": ("dof", 1),
     "drive_damping": ("dof", 1),
@@ -105,7 +104,7 @@ ROW_COUNTS = {
 """What each public array has a row, or several, for."""
 
 MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
-STATE = (*MOTION, "failure")
+STATE = (*MOTION, "failure", "steps_at_rest")
 OUTPUTS = REPORTED
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")
 PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *STEP_OUTPUTS, *CONTROL))
@@ -144,14 +143,6 @@ class Member:
             device=array.device,
             copy=False,
         )
-
-    def write(self, name: str, values: np.ndarray, environments: np.ndarray) -> None:
-        """Write values of shape (rows, chosen environments) from the host."""
-        scalars = self.group.field(name).scalars
-        written = scalars.numpy()
-        written[: values.shape[0], self.first_column + environments] = values
-        if not scalars.device.is_cpu:
-            scalars.assign(written)
 
     def rows(self, name: str) -> int:
         """How many dofs, links or roots of this articulation the array has rows for."""
