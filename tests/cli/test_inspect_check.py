@@ -290,14 +290,14 @@ def test_identities_of_dynamics(capsys, monkeypatch):
     line = ["check", "--dynamics", "--states", "2", "samples/scenes/pendulum.usda"]
     assert main(line) == 0
     text = capsys.readouterr().out
-    assert "M vdot + c + g = tau" in text and text.endswith("27 identities hold, 0 do not\n")
+    assert "M vdot + c + g = tau" in text and text.endswith("29 identities hold, 0 do not\n")
     content = json_of(capsys, *line)
-    assert content["diagnostics"] == [] and len(content["dynamics"]) == 27
+    assert content["diagnostics"] == [] and len(content["dynamics"]) == 29
     assert {item["articulation"] for item in content["dynamics"]} == {"/World/pendulum"}
     assert all(item["holds"] and item["residual"] <= item["allowed"] for item in content["dynamics"])
     monkeypatch.setattr(verify, "ALLOWED_OF_MOTION", -1.0)
     assert main(line) == 1
-    assert "26 identities hold, 1 do not" in capsys.readouterr().out
+    assert "28 identities hold, 1 do not" in capsys.readouterr().out
 
 
 def test_a_stage_with_errors_has_no_dynamics(tmp_path, capsys):
