@@ -6,7 +6,7 @@ import warp as wp
 
 from tests import trees
 from tests.sim.test_simulation import two_trees
-from warp_artic import SettingsError, Simulation, SolveError
+from warp_artic import IncomingForces, SettingsError, Simulation, SolveError
 from warp_artic.description.drive import Drive
 from warp_artic.description.track import Track
 
@@ -71,6 +71,22 @@ def test_forces_of_the_last_step():
     same(plain, captured)
     with pytest.raises(SolveError, match="joint_drive_force"):
         _ = captured.state.joint_drive_force
+
+
+def test_a_graph_reports_forces_as_it_was_told():
+    """Also after steps that have reported them in another way."""
+    in_world = IncomingForces(axes="world")
+    plain, captured = driven(), driven()
+    for simulation in (plain, captured):
+        simulation.set_state(joint_position=[0.5, 0.3])
+    graph = captured.capture(1, forces=in_world)
+    for other in (True, False):
+        for simulation in (plain, captured):
+            simulation.step(forces=other)
+        plain.step(forces=in_world)
+        graph.launch()
+        found = captured.state.link_incoming_joint_force.numpy()
+        np.testing.assert_array_equal(found, plain.state.link_incoming_joint_force.numpy())
 
 
 def test_several_articulations():

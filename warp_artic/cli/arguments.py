@@ -87,6 +87,12 @@ def _add_simulate(commands) -> None:
     parser.add_argument("--velocity-iterations", type=_count, metavar="N", help="default: those of the stage")
     parser.add_argument("--integrator", metavar="NAME", help=_choices("integrator", INTEGRATORS))
     parser.add_argument("--precision", metavar="NAME", help=_choices("precision", PRECISIONS))
+    parser.add_argument(
+        "--sleep-after",
+        type=_number,
+        metavar="S",
+        help="let mechanisms sleep that were at rest for as long, such as 0.4; default: that of the stage, else never",
+    )
     parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
 

@@ -137,6 +137,14 @@ class Tree:
         """Where each link is in `order`."""
         return {link: place for place, link in enumerate(self.order)}
 
+    def dofs_inward(self, link: int) -> tuple[int, ...]:
+        """The dofs that move a link, its own first; none for the world."""
+        found: list[int] = []
+        while link < self.link_count:
+            found += range(self.first_dof[link], self.first_dof[link] + self.dof_counts[link])
+            link = self.parent[link]
+        return tuple(found)
+
 
 def frame_turn(joint: Joint) -> tuple[int, bool]:
     """How the moving frame M of the kernels is turned from the authored joint frame.

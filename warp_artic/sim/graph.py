@@ -10,20 +10,23 @@ from __future__ import annotations
 import warp as wp
 
 from warp_artic.kernels.threads import threads_that_pay
+from warp_artic.sim.incoming_forces import IncomingForces
 
 
 class StepGraph:
     """A number of steps; see `Simulation.capture`."""
 
-    def __init__(self, simulation, count: int, with_forces: int):
+    def __init__(self, simulation, count: int, forces: IncomingForces | None):
         self._simulation = simulation
-        self._steps = count, with_forces
+        self._forces = forces
+        self._steps = count, forces is not None
         self._captured: tuple[list, object] | None = None
 
     def launch(self) -> None:
         """Advance every environment by the steps, as `step` does."""
         simulation = self._simulation
         simulation._check_no_tracks()
+        simulation._prepare_forces(self._forces or False)
         if threads_that_pay(simulation._launches, simulation.threads, self._steps[0]) > 1:
             simulation._launch_steps(*self._steps)
         else:
