@@ -26,17 +26,17 @@ CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=1000000 -
 copies all arrays of a model and its work space; it takes the compiler half as long again. Lane vectors that are kept on
 the stack lie on cache lines only if it is aligned anew; otherwise a run takes up to a quarter longer, by chance."""
 
+BLOCK = 64
+"""Threads of a block in a launch on CUDA, which is all that its registers have room for; on a CPU it is one."""
+
 OPTIONS = {
     "enable_backward": False,
     "module": "unique",
     "module_options": {"cpu_compiler_flags": CPU_FLAGS, "block_dim": 1},
-    "launch_bounds": (64, 1),
+    "launch_bounds": (BLOCK, 1),
 }
 """Options of every kernel. Warp names a kernel by what it is made of, its block included: with that of a CPU it finds
 out the name once and not twice, which saves 0.1 s of a start. Launches on CUDA have another block all the same."""
-
-BLOCK = 256
-"""Threads of a block in a launch on CUDA, as Warp has it where nothing else is said; on a CPU it is one."""
 
 SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
 """The function that solves the active constraint rows, by solver."""

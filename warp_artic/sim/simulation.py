@@ -16,6 +16,7 @@ from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import (
+    BLOCK,
     SETTLES,
     mobilities_kernel,
     report_kernel,
@@ -381,6 +382,7 @@ class Simulation:
                 dim=group.columns.blocks,
                 inputs=[arrays.model, arrays.state, arrays.control],
                 device=self.device,
+                block_dim=BLOCK,
             )
         self._set_anew()
 
@@ -575,6 +577,7 @@ class Simulation:
                     *(group.outputs[name].numbers for name in outputs),
                 ],
                 device=self.device,
+                block_dim=BLOCK,
                 record_cmd=True,
             )
             for work in group.works
@@ -596,7 +599,9 @@ class Simulation:
         launch = self._dynamics_launches.get((id(group), kernel)) if constraints is None else None
         if launch is None:
             found = getattr(dynamics_kernels_for(group.columns.numbers), kernel)
-            launch = wp.launch(found, dim=group.workers, inputs=inputs, device=self.device, record_cmd=True)
+            launch = wp.launch(
+                found, dim=group.workers, inputs=inputs, device=self.device, block_dim=BLOCK, record_cmd=True
+            )
             if constraints is None:
                 self._dynamics_launches[id(group), kernel] = launch
         for index in (*range(2, len(before)), *range(len(before) + 3, len(inputs))):
