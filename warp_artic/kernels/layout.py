@@ -1,0 +1,69 @@
+"""What the compiler of a kernel is told of the layout of its arrays.
+
+An index of a Warp array costs two products, and for each of its parts a test and a sum, because a negative one counts
+from the end: as much as the arithmetic of a lane vector. No index of ours is negative, tables have no gaps, and on a
+CPU, where a work space has one slot, its rows have none either. A compiler that knows this leaves most of it out.
+Results are bitwise the same.
+"""
+
+import inspect
+import linecache
+
+import warp as wp
+
+from warp_artic.math.numbers import Numbers
+from warp_artic.model.arrays import arrays_for
+
+DROP_LENGTHS = """
+#ifdef NDEBUG
+a.shape[0] = 0;
+a.shape[1] = 0;
+#endif"""
+"""With a length of zero the test and the sum do nothing. Where Warp checks bounds, in its debug mode, lengths stay."""
+
+NO_GAPS = """
+a.strides[0] = sizeof(*a.data);"""
+
+NO_GAPS_ON_CPU = f"""
+#if !defined(__CUDACC__){NO_GAPS}
+#endif"""
+
+
+def with_known_layout(function: wp.Function, numbers: Numbers) -> wp.Function:
+    """The same Warp function for one number type, with what is known of its arguments `model`, `work` and so on."""
+    structs = {name.lower(): struct for name, struct in vars(arrays_for(numbers)).items()}
+    parameters = inspect.signature(function.func).parameters
+    names = {f"type_of_{name}": parameter.annotation for name, parameter in parameters.items()}
+    names |= {"function": function, "known": _known(numbers), "known_work": _known(numbers, NO_GAPS_ON_CPU)}
+    lines = []
+    for name in parameters.keys() & structs.keys():
+        known = "known_work" if name == "work" else "known"
+        arrays = [field for field, variable in structs[name].vars.items() if variable.type is not wp.int32]
+        lines += [f"{name}.{array} = {known}({name}.{array})" for array in arrays]
+    typed = ", ".join(f"{name}: type_of_{name}" for name in parameters)
+    lines = [f"def known_{function.func.__name__}({typed}):", *sorted(lines), f"function({', '.join(parameters)})"]
+    return wp.func(_defined(f"known_{function.func.__name__}", "\n    ".join(lines) + "\n", names))
+
+
+def _known(numbers: Numbers, statements: str = ""):
+    """A Warp function: an array of whose layout it is known what there is to know."""
+    Reals, Integers, Table = wp.array2d(dtype=numbers.real), wp.array2d(dtype=int), wp.array(dtype=int)
+
+    @wp.func_native(f"{DROP_LENGTHS}{statements}\nreturn a;")
+    def known(a: Reals) -> Reals: ...
+
+    @wp.func_native(f"{DROP_LENGTHS}{statements}\nreturn a;")
+    def known(a: Integers) -> Integers: ...  # noqa: F811 (an overload)
+
+    @wp.func_native(f"{DROP_LENGTHS}{NO_GAPS}\nreturn a;")
+    def known(a: Table) -> Table: ...  # noqa: F811 (an overload)
+
+    return known
+
+
+def _defined(name: str, source: str, names: dict):
+    """The function of a name that a source defines, which is kept where Warp looks for it."""
+    path = f"<{name}>"
+    linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
+    exec(compile(source, path, "exec"), names)
+    return names[name]
