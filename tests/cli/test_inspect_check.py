@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from pxr import Usd
+from pxr import Sdf, Usd, UsdPhysics
 
 from tests.usd.authoring import pendulum
+from warp_artic import author
 from warp_artic.cli import table
 from warp_artic.cli.main import main
 from warp_artic.description.rules import RULES
@@ -304,3 +305,22 @@ def test_a_stage_with_errors_has_no_dynamics(tmp_path, capsys):
     Usd.Stage.CreateNew(path).Save()
     content = json_of(capsys, "check", "--dynamics", path, code=1)
     assert content["dynamics"] == [] and content["diagnostics"][0]["severity"] == "error"
+
+
+def test_when_trees_sleep(capsys, tmp_path):
+    """The time at rest, the threshold with its origin, and what starts asleep; nothing where nothing is authored."""
+    stage = pendulum("", applied=())
+    stage.GetPrimAtPath("/World").CreateAttribute("physxArticulation:sleepThreshold", Sdf.ValueTypeNames.Float).Set(0.5)
+    for prim in stage.Traverse():
+        if prim.HasAPI(UsdPhysics.RigidBodyAPI):
+            UsdPhysics.RigidBodyAPI(prim).CreateStartsAsleepAttr(True)
+    author.scene(stage, "/scene", sleep_after=0.25)
+    path = tmp_path / "sleeps.usda"
+    stage.GetRootLayer().Export(str(path))
+    lines = lines_of(capsys, path)
+    assert "sleep after 0.25 s [warpArtic:scene:sleepAfter, warpArtic]" in lines
+    assert "sleep threshold 0.5 m^2/s^2 [physxArticulation:sleepThreshold, physx]" in lines
+    assert "starts asleep [usdphysics physics:startsAsleep]" in lines
+    content = json_of(capsys, "inspect", str(path))
+    assert (content["sleep_after"], content["articulations"][0]["sleep_threshold"]) == (0.25, 0.5)
+    assert not [line for line in lines_of(capsys, "samples/scenes/arm.usda") if "sleep" in line]

@@ -58,6 +58,17 @@ def test_options_reach_the_simulation(tmp_path):
     assert (made["position_iterations"], made["velocity_iterations"], made["precision"]) == (5, 1, "float64")
 
 
+def test_sleep(tmp_path, capsys):
+    """What has settled stands still to the end, and the summary counts it; by default nothing sleeps."""
+    ends = []
+    for options in ((), ("--sleep-after", "0.1")):
+        recording = simulate(tmp_path, ARM, "--duration", "8", *options)
+        counted = re.search(r"^asleep +1 of 1 at the end$", capsys.readouterr().out, re.M)
+        assert bool(counted) == bool(options) == ("sleep_after" in recording.metadata)
+        ends.append(recording.joint_velocity[-1])
+    assert ends[0].any() and not ends[1].any()
+
+
 def test_start_state_from_inputs(tmp_path):
     """A start state given by dof replaces the authored one, and the others stay."""
     inputs = tmp_path / "inputs.json"

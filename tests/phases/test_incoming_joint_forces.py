@@ -9,7 +9,7 @@ from tests import trees
 from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
 from tests.oracles.dense_step import put, state_of
-from warp_artic import SettingsError, Simulation, SolverSettings
+from warp_artic import IncomingForces, SettingsError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -62,8 +62,8 @@ def assert_same_in_world_axes(simulation):
         for name in ("joint_effort", "link_external_force"):
             getattr(other.control, name).assign(getattr(simulation.control, name).numpy())
     taken = StepTaken(simulation)
-    recording = twin.record(1, forces="world")
-    assert recording.metadata["incoming_axes"] == "world"
+    recording = twin.record(1, forces=IncomingForces(axes="world"))
+    assert recording.metadata["incoming_forces"] == {"axes": "world", "tendons": True}
     np.testing.assert_array_equal(recording.joint_velocity[-1], taken.recording.joint_velocity[-1])
     own = taken.recording.link_incoming_joint_force[-1, 0].reshape(-1, 2, 3)
     found = recording.link_incoming_joint_force[-1, 0].reshape(-1, 2, 3)
@@ -85,7 +85,7 @@ BEAMS = (
 @pytest.mark.parametrize("axis", [Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z])
 @pytest.mark.parametrize("turned", [False, True], ids=["level", "turned"])
 def test_two_beams_on_a_hinge_held_by_a_force(pushed, push, wanted, axis, turned):
-    """In the axes of the child-side joint frames, whichever of them is the hinge, and however they are turned."""
+    """In axes of the child-side joint frames and of the world, about every axis, and however the frames are turned."""
     about = np.array([1.0, 0.1, 5.0]) / np.linalg.norm([1.0, 0.1, 5.0])
     weld = quaternion_from_rotation_vector(math.radians(25.0) * about * turned)
     to_z = {Axis.ROT_X: (0.0, -math.pi / 2, 0.0), Axis.ROT_Y: (math.pi / 2, 0.0, 0.0), Axis.ROT_Z: (0.0, 0.0, 0.0)}
@@ -116,15 +116,15 @@ def test_two_beams_on_a_hinge_held_by_a_force(pushed, push, wanted, axis, turned
             child_frame=Pose(position=(-LENGTH / 2, 0.0, 0.0), quaternion=weld),
         ),
     )
-    simulation = simulate(Articulation(path="/World", links=beams, joints=joints))
     wrench = np.zeros((2, 6, 1), np.float32)
     wrench[("child", "link").index(pushed), :3, 0] = push
-    simulation.control.link_external_force.assign(wrench)
-    found = incoming(simulation, 10)
-    for frame, own, expected in zip((hinge, weld), found, wanted):
-        R_WJ = matrix_from_quaternion(frame)
-        world = [*(R_WJ @ own[:3]), *(R_WJ @ own[3:])]
-        np.testing.assert_allclose(world, expected, atol=1e-4)
+    for forces in (True, IncomingForces(axes="world")):
+        simulation = simulate(Articulation(path="/World", links=beams, joints=joints))
+        simulation.control.link_external_force.assign(wrench)
+        found = simulation.record(10, forces=forces).link_incoming_joint_force[-1, 0]
+        for frame, own, expected in zip((hinge, weld), found, wanted):
+            R_WJ = matrix_from_quaternion(frame) if forces is True else np.eye(3)
+            np.testing.assert_allclose([*(R_WJ @ own[:3]), *(R_WJ @ own[3:])], expected, atol=1e-4)
 
 
 def world(pose, joint, own):
@@ -214,14 +214,18 @@ def test_a_rod_that_spins_pulls_at_its_hinge(integrator):
 def test_in_world_axes():
     """A rod that spins: its hinge pulls towards itself. The attributes of a stage are in axes of joints."""
     simulation = simulate(rod(2.0, 0.35, velocity=7.0), gravity=(0.0, 0.0, 0.0), integrator="semi_implicit")
-    recording = simulation.record(5, forces="world")
+    recording = simulation.record(5, forces=IncomingForces(axes="world"))
     out = matrix_from_quaternion(recording.link_pose[-2, 0, 0, 3:])[:, 0]
     wanted = [*(-2.0 * 0.35 * 49.0 * out), 0.0, 0.0, 0.0]
     np.testing.assert_allclose(recording.link_incoming_joint_force[-1, 0, 0], wanted, atol=1e-3)
-    with pytest.raises(SettingsError, match="is in world axes; to write it, record with forces=True"):
+    with pytest.raises(SettingsError, match="axes is 'world'; to write it, record with forces=True"):
         write_incoming_forces(None, None, recording, 0, None, None, None)
-    with pytest.raises(SettingsError, match="forces: 'body' is not False, True or 'world'"):
-        simulation.record(1, forces="body")
+    with pytest.raises(SettingsError, match=r"forces: 'world' is not False, True or IncomingForces"):
+        simulation.record(1, forces="world")
+    with pytest.raises(SettingsError, match="axes: 'body' is not one of joint, world"):
+        IncomingForces(axes="body")
+    with pytest.raises(SettingsError, match="tendons: 0 is not True or False"):
+        IncomingForces(tendons=0)
 
 
 def test_along_the_axis_is_what_the_drive_gives_without_the_part_of_the_armature():

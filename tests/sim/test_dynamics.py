@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import warp as wp
 
 from tests import trees
 from tests.constraints.test_spatial_tendon import random_tendon
@@ -16,6 +17,8 @@ from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import FixedTendon
+from warp_artic.kernels.dynamics import dynamics_kernels_for
+from warp_artic.math.numbers import SCALAR32
 
 CASES = [(count, floating, 3) for count in COUNTS for floating in (False, True)]
 TOLERANCES = pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-10), ("float32", 1e-5)])
@@ -36,7 +39,7 @@ MASS, LENGTH, GRAVITY = 1.0, 1.0, 10.0
 INERTIA = LENGTH**2 * MASS / 3.0
 
 
-def upright(count, angles, velocities=(0.0, 0.0), environments=1):
+def upright(count, angles, velocities=(0.0, 0.0), environments=1, **options):
     """A chain of `count` pendulums, the next one at the centre of mass of the one before."""
     inertia = (INERTIA, 0.0, 0.0, INERTIA, 0.0, INERTIA)
     links = tuple(Link(path=f"/World/link{k}", mass=MASS, inertia=inertia) for k in range(count))
@@ -51,7 +54,7 @@ def upright(count, angles, velocities=(0.0, 0.0), environments=1):
         for k in range(count)
     )
     scene = trees.scene(Articulation(path="/World", links=links, joints=joints), gravity=(0.0, -GRAVITY, 0.0))
-    settings = SolverSettings(precision="float64", variant="scalar")
+    settings = SolverSettings(precision="float64", variant="scalar", **options)
     return Simulation(scene, environments=environments, settings=settings)
 
 
@@ -66,11 +69,17 @@ def test_holding_torque():
 
 
 def test_coriolis_torque_of_a_double_pendulum():
-    """The first turns at 1 rad/s, the second stands perpendicular to it: with both efforts neither accelerates."""
-    simulation = upright(2, [0.0, math.pi / 2], [1.0, 0.0])
+    """The first turns at 1 rad/s, the second stands perpendicular to it: with both efforts neither accelerates.
+
+    After a step that finds its forces where it starts they still turn at 1 and 0 rad/s.
+    """
+    simulation = upright(2, [0.0, math.pi / 2], [1.0, 0.0], integrator="semi_implicit")
     coriolis, gravity = simulation.coriolis_force().numpy()[0], simulation.gravity_force().numpy()[0]
     np.testing.assert_allclose(coriolis[1], MASS * LENGTH * LENGTH * 1.0**2, rtol=1e-12)
     np.testing.assert_allclose(simulation.joint_acceleration(coriolis + gravity).numpy(), 0.0, atol=1e-12)
+    simulation.control.joint_effort.assign((coriolis + gravity)[:, None])
+    simulation.step()
+    np.testing.assert_allclose(simulation.state.joint_velocity.numpy()[:, 0], [1.0, 0.0], atol=1e-12)
 
 
 def test_torque_against_an_external_force():
@@ -211,7 +220,7 @@ def test_coefficient_matrix():
     mimic = Mimic(name="/World/m", dofs=(2, 0), gears=(1.0, -0.8))
     tree = trees.replace(tree, fixed_tendons=(fixed,), spatial_tendons=(spatial,), mimics=(mimic,))
     state = trees.random_state(rng, tree)
-    simulation = simulate(tree, [state], "float64")
+    simulation = simulate(tree, [state], "float64", "lanes")
     found = simulation.coefficient_matrix().numpy()[0]
     assert found.shape == (6 + len(tree.dofs), 1 + 2 + 1)
     column = np.zeros(len(found))
@@ -241,6 +250,16 @@ def test_results_are_new_unless_memory_is_given():
     assert first.shape == (3, 2, 2)
     with pytest.raises(SettingsError, match="out: is not an array that this method has returned"):
         simulation.gravity_force(out=first)
+
+
+def test_a_parameter_is_followed_from_call_to_call():
+    """Also one that gets a value for each environment after the first call."""
+    simulation = upright(1, [0.3], environments=2)
+    matrix = simulation.mass_matrix()
+    np.testing.assert_allclose(matrix.numpy().ravel(), INERTIA + MASS * LENGTH**2, rtol=1e-12)
+    simulation.parameters.link_mass.assign([[MASS, 3.0 * MASS]])
+    simulation.mass_matrix(out=matrix)
+    np.testing.assert_allclose(matrix.numpy().ravel(), INERTIA + MASS * LENGTH**2 * np.array([1.0, 3.0]), rtol=1e-12)
 
 
 def test_results_are_arguments_without_a_copy():
@@ -307,3 +326,12 @@ def test_a_tree_of_fixed_joints():
     assert simulation.mass_matrix().shape == (2, 0, 0) and simulation.jacobian().shape == (2, 0, 0)
     assert simulation.gravity_force().shape == (2, 0)
     np.testing.assert_allclose(simulation.center_of_mass().numpy(), [[0.0, LENGTH, 0.0]] * 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["mass_matrix", "jacobian", "efforts", "centroid"])
+def test_a_kernel_compiles_for_cuda(kernel, tmp_path):
+    """Without a device; nothing in it is for a CPU only."""
+    module = getattr(dynamics_kernels_for(SCALAR32), kernel).module
+    wp.compile_aot_module(module, arch=90, module_dir=tmp_path, use_ptx=True)
+    (ptx,) = tmp_path.glob("*.ptx")
+    assert ".target sm_90" in ptx.read_text()

@@ -43,6 +43,9 @@ FIELDS = {
 }
 """Where a parameter is authored: in each of which parts, in which part of these, under which name or names."""
 
+AWAKE = tuple(name for name in PARAMETERS if name != "sleep_threshold")
+"""Those of a tree that does not sleep; `solver/test_sleep.py` has the other."""
+
 SHIFTED = ("tendon_rest_length", "tendon_offset", "spatial_offset", "leaf_rest_length", "mimic_offset")
 
 
@@ -123,7 +126,7 @@ def test_every_parameter_of_an_environment_acts_as_one_of_the_scene():
     scenes = {}
 
     def change(simulation):
-        for k, name in enumerate(PARAMETERS):
+        for k, name in enumerate(AWAKE):
             array = getattr(simulation.parameters, name)
             values = array.numpy()
             if name == "gravity":
@@ -136,10 +139,10 @@ def test_every_parameter_of_an_environment_acts_as_one_of_the_scene():
                 values[..., k] = np.reshape(wanted, values.shape[:-1])
             array.assign(values)
 
-    ends = run(trees.scene(tree), len(PARAMETERS) + 1, change)
+    ends = run(trees.scene(tree), len(AWAKE) + 1, change)
     plain = run(trees.scene(tree), 1)
     np.testing.assert_array_equal(ends[:, [-1]], plain)
-    for k, name in enumerate(PARAMETERS):
+    for k, name in enumerate(AWAKE):
         np.testing.assert_array_equal(ends[:, [k]], run(scenes[name], 1), err_msg=name)
         assert (ends[:, [k]] != plain).any(), f"{name} has no effect"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.oracle_stages import DATA
-from warp_artic import Simulation, SolverSettings, read_stage
+from warp_artic import IncomingForces, Simulation, SolverSettings, read_stage
 from warp_artic.description.pose import matrix_from_quaternion
 
 
@@ -94,3 +94,23 @@ def test_forces_by_joints(stage):
             np.testing.assert_allclose(ours[0], wanted[k, :3], rtol=0, atol=(4e-3 if has_drives else 1e-4) * force)
             atol = (2e-2 if has_drives else 1e-2) * max(torque, force * 0.5)
             np.testing.assert_allclose(ours[1], wanted[k, 3:], rtol=0, atol=atol)
+
+
+def test_forces_by_a_joint_without_those_of_a_tendon():
+    """A pendulum that swings slowly on a spatial tendon, which PhysX leaves out. Its solver was PGS, in one step."""
+    stage, frames = "spatial_tendon_single", []
+    for forces in (IncomingForces(tendons=False), True):
+        simulation, _, links = simulate(stage, "_pulled", dt=1 / 240, integrator="semi_implicit", variant="scalar")
+        run = simulation.record(1, forces=forces)
+        (joint,) = (joint for joint in simulation.scene.articulations[0].joints if joint.dofs)
+        link = simulation.link_names.index(simulation.scene.articulations[0].links[joint.child].path)
+        frame = matrix_from_quaternion(joint.child_frame.quaternion)
+        begin, end = ([matrix_from_quaternion(pose) @ frame for pose in poses[:, link, 3:]] for poses in run.link_pose)
+        ours = run.link_incoming_joint_force[1, :, link].reshape(-1, 2, 3)
+        frames.append(np.array([own @ before.T @ after for own, before, after in zip(ours, begin, end)]))
+    wanted = PHYSX[stage]["link_incoming_force_pulled"][:, links[link]].reshape(-1, 2, 3)
+    for found, with_tendon, theirs in zip(*frames, wanted):
+        force = np.abs(theirs[0]).max()
+        np.testing.assert_allclose(found[0], theirs[0], rtol=0, atol=5e-4 * force)
+        np.testing.assert_allclose(found[1], theirs[1], rtol=0, atol=1e-3 * force)
+        assert np.abs(with_tendon[0] - theirs[0]).max() > 0.5 * force

@@ -10,6 +10,7 @@ from pxr import Sdf, Usd
 from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, schemas, warnings_of
 from tests.usd_schemas import test_same_mechanism as same
 from tests.usd_schemas.mechanisms import HINGE, SLIDE, chain
+from warp_artic.description.articulation import SLEEP_THRESHOLD
 from warp_artic.errors import SettingsError, StageError
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
@@ -190,7 +191,7 @@ def test_iterations_of_an_articulation(tmp_path):
 
 
 def test_iterations_that_differ(tmp_path):
-    """Ours has one count for all articulations: where theirs differ they stay, and are listed."""
+    """Ours has one value for all articulations: where theirs differ they stay, and are listed."""
     other = body("free")
     stage = chain(HINGE, outside=f'def PhysicsScene "scene" {{\nint newton:maxSolverIterations = 7\n}}\n{other}')
     stage.GetPrimAtPath("/World").CreateAttribute(POSITION, Sdf.ValueTypeNames.Int).Set(12)
@@ -202,7 +203,20 @@ def test_iterations_that_differ(tmp_path):
         }
     reasons = {left.path: left.reason for left in conversion.left}
     assert reasons.keys() == {f"/World.{POSITION}", "/scene.newton:maxSolverIterations"}
-    assert all("has one count" in reason for reason in reasons.values())
+    assert all("has one value" in reason for reason in reasons.values())
+
+
+@pytest.mark.parametrize("header", [SI, SMALL_UNITS])
+def test_the_threshold_for_sleep(tmp_path, header):
+    """Becomes that of the scene, to the last bit; where articulations differ it stays."""
+    name = "physxArticulation:sleepThreshold"
+    for outside, left in (("", []), (body("free"), [f"/World.{name}"])):
+        stage = chain(HINGE, outside=f'def PhysicsScene "scene" {{}}\n{outside}', header=header)
+        stage.GetPrimAtPath("/World").CreateAttribute(name, Sdf.ValueTypeNames.Float).Set(0.001)
+        conversion, result = converted(stage, tmp_path)
+        assert [one.path for one in conversion.left] == left == foreign(result)
+        before, after = ([tree.sleep_threshold for tree in read_stage(one).articulations] for one in (stage, result))
+        assert before == after and before[0] != SLEEP_THRESHOLD
 
 
 def test_one_value_for_several(tmp_path):

@@ -1,9 +1,13 @@
 """WarpArticSceneAPI: how a scene is stepped."""
 
+import re
+
 import pytest
+from pxr import UsdGeom
 
 from tests.usd.authoring import SMALL_UNITS, body, errors_of, open_text, schemas, warnings_of
 from tests.usd_schemas.source import attributes_of, line
+from warp_artic.description.articulation import SLEEP_THRESHOLD
 from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVERS, SolverSettings
 from warp_artic.usd.read_stage import read_stage
 
@@ -16,6 +20,8 @@ EVERYTHING = {
     "velocityIterations": 2,
     "integrator": "semi_implicit",
     "precision": "float64",
+    "sleepAfter": 0.25,
+    "sleepThreshold": 0.5,
 }
 
 
@@ -31,7 +37,7 @@ def settings_of(stage) -> SolverSettings:
 
 @pytest.mark.parametrize("header", [None, SMALL_UNITS])
 def test_every_attribute(header):
-    """All of them reach the settings of a run; none has a unit of the stage."""
+    """All of them reach a run; of their units only that of the threshold is one of the stage."""
     lines = "".join(line(ATTRIBUTES[f"warpArtic:scene:{name}"], f"warpArtic:scene:{name}", value)
                     for name, value in EVERYTHING.items())  # fmt: skip
     assert len(EVERYTHING) == len(ATTRIBUTES)
@@ -39,6 +45,10 @@ def test_every_attribute(header):
     assert settings.dt == pytest.approx(1 / 125, rel=1e-12)
     assert (settings.solver, settings.integrator, settings.precision) == ("tgs", "semi_implicit", "float64")
     assert (settings.position_iterations, settings.velocity_iterations) == (7, 2)
+    unit = UsdGeom.GetStageMetersPerUnit(scene("", header))
+    assert settings.sleep_after == 0.25
+    threshold = read_stage(scene(lines, header)).articulations[0].sleep_threshold
+    assert threshold == pytest.approx(0.5 * unit**2, rel=1e-12)
     assert not warnings_of(scene(lines, header))
 
 
@@ -46,13 +56,15 @@ def test_every_attribute(header):
 def test_fallbacks(name):
     """A fallback is what a run takes by itself, and to author it changes nothing."""
     assert settings_of(scene(line(ATTRIBUTES[name], name))) == settings_of(scene())
-    assert ATTRIBUTES[name].default == DEFAULTS[name.rpartition(":")[2]]
+    assert ATTRIBUTES[name].default == DEFAULTS[re.sub("[A-Z]", lambda big: f"_{big[0].lower()}", name.split(":")[2])]
 
 
 def test_without_values():
     """The documentation tells what stands where nothing is authored."""
     settings = settings_of(scene())
     assert (settings.dt, settings.position_iterations, settings.velocity_iterations) == (1 / 240, 4, 0)
+    assert read_stage(scene()).articulations[0].sleep_threshold == SLEEP_THRESHOLD == 0.00005
+    assert "Not authored: 0.00005 m^2/s^2" in ATTRIBUTES["warpArtic:scene:sleepThreshold"].documentation
     assert "Not authored: 240" in ATTRIBUTES["warpArtic:scene:timeStepsPerSecond"].documentation
     assert "Not authored: 4" in ATTRIBUTES["warpArtic:scene:positionIterations"].documentation
     assert "Not authored: 0" in ATTRIBUTES["warpArtic:scene:velocityIterations"].documentation
@@ -117,6 +129,9 @@ def test_ours_comes_before_the_others():
         ("int {}velocityIterations = -1", "velocityIterations: is -1, must be a whole number of at least 0"),
         ('token {}solver = "magic"', "solver: is 'magic', must be one of direct, pgs, tgs"),
         ('token {}integrator = "euler"', "integrator: is 'euler', must be one of midpoint, rk4, semi_implicit"),
+        ("double {}sleepAfter = -1", "sleepAfter: is -1 s, must not be negative"),
+        ("double {}sleepThreshold = -1", "sleepThreshold: is -1 distance^2/s^2, must not be negative"),
+        ("double {}sleepThreshold = inf", "sleepThreshold: is inf, must be finite"),
         ("int {}precision = 64", "precision: is 64, must be one of float32, float64"),
     ],
 )

@@ -20,6 +20,9 @@ step, and for a start state a number or one for each environment.
 """
 
 
+THREADS = "the cores that the process may use"
+
+
 def _choices(name: str, values: tuple[str, ...]) -> str:
     """The help of a setting with these values."""
     return f"{' or '.join(values)}; default: that of the stage, else {DEFAULTS[name]}"
@@ -41,6 +44,7 @@ def command_line() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_convert(commands)
     _add_bench(commands)
+    _add_warmup(commands)
     return parser
 
 
@@ -77,11 +81,18 @@ def _add_simulate(commands) -> None:
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
     parser.add_argument("--environments", type=_count, default=1, metavar="N", help="copies; the first one is baked")
+    parser.add_argument("--threads", type=_count, metavar="N", help=f"most threads on a CPU; default: {THREADS}")
     parser.add_argument("--solver", metavar="NAME", help=_choices("solver", SOLVERS))
     parser.add_argument("--position-iterations", type=_count, metavar="N", help="default: those of the stage")
     parser.add_argument("--velocity-iterations", type=_count, metavar="N", help="default: those of the stage")
     parser.add_argument("--integrator", metavar="NAME", help=_choices("integrator", INTEGRATORS))
     parser.add_argument("--precision", metavar="NAME", help=_choices("precision", PRECISIONS))
+    parser.add_argument(
+        "--sleep-after",
+        type=_number,
+        metavar="S",
+        help="let mechanisms sleep that were at rest for as long, such as 0.4; default: that of the stage, else never",
+    )
     parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
 
@@ -148,6 +159,7 @@ def _add_bench(commands) -> None:
     )
     parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024], metavar="N")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
+    parser.add_argument("--threads", type=_count, default=1, metavar="N", help="of ours, on a CPU; default: 1")
     precision = DEFAULTS["precision"]
     parser.add_argument(
         "--precision", default=precision, metavar="NAME", help=f"{' or '.join(PRECISIONS)}; default: {precision}"
@@ -156,6 +168,23 @@ def _add_bench(commands) -> None:
     parser.add_argument("--seconds", type=_number, default=0.2, metavar="S", help="length of a run; default: 0.2")
     parser.add_argument("--no-peers", action="store_true", help="measure only warp_artic")
     parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
+
+
+def _add_warmup(commands) -> None:
+    parser = commands.add_parser(
+        "warmup",
+        help="compile kernels ahead of need",
+        description="Compile the kernels that steps, reports and recordings need, several at once, into Warp's cache: "
+        "later runs on this machine find them there. Kernels are the same for all trees; a stage says which settings "
+        "and whether there are tendons.",
+    )
+    _add_stage(parser, nargs="?")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
+    parser.add_argument("--solver", metavar="NAME", help=_choices("solver", SOLVERS))
+    parser.add_argument("--integrator", metavar="NAME", help=_choices("integrator", INTEGRATORS))
+    parser.add_argument("--precision", nargs="+", metavar="NAME", help=_choices("precision", PRECISIONS))
+    parser.add_argument("--dynamics", action="store_true", help="the dynamics suite as well")
+    parser.add_argument("--jobs", type=_count, metavar="N", help=f"kernels at once; default: {THREADS}")
 
 
 def _number(text: str) -> float:

@@ -1,18 +1,22 @@
 """The dynamics suite for `warp-artic bench`: ours, and the same quantities by peers that are installed.
 
-Peers compute one environment a call, so that a call from Python weighs as much as a small model. Each of their
-functions comes with the same calls on a model of one hinge, whose time is taken off. Pinocchio has a loop in C++ for
-inverse dynamics, from which nothing is taken off.
+Like with like: each leaves the results of all environments in memory, ours in its precision, peers in double precision.
+Ours reads the state of each environment; peers evaluate one state again and again, which spares them the copies.
+MuJoCo's functions are called in a loop in C, as is inverse dynamics in Pinocchio. Its other functions are called from
+Python for each environment, which weighs as much as a model: each comes with the same calls on a model of one hinge,
+whose time is taken off. That takes off the work for one hinge, too, in favour of the peer.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from warp_artic.sim.c_loop import Writer, c_loop
 from warp_artic.sim.device import wait_for
 from warp_artic.sim.simulation import Simulation
 
@@ -26,9 +30,8 @@ try:
 except ImportError:
     pinocchio = None
 
-HINGE = """<mujoco><worldbody><body>
-<joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
-</body></worldbody></mujoco>"""
+POSITIONS = ("mj_kinematics", "mj_comPos")
+"""What MuJoCo computes before each quantity."""
 
 Evaluate = Callable[[int], None]
 """Computes a quantity that many times, in all environments."""
@@ -61,41 +64,29 @@ def mujoco_dynamics(xml: Path, quantity: str, environments: int) -> Peer | None:
     """MuJoCo: kinematics and mj_crb, mj_fullM; mj_rne; mj_jacBodyCom of each body."""
     if mujoco is None:
         return None
-    models = mujoco.MjModel.from_xml_path(str(xml)), mujoco.MjModel.from_xml_string(HINGE)
-    return Peer(*(_repeated(_mujoco_calls(model, quantity, models[0].nbody), environments) for model in models))
-
-
-def _mujoco_calls(model, quantity: str, bodies: int) -> Callable[[], None]:
+    model = mujoco.MjModel.from_xml_path(str(xml))
     data = mujoco.MjData(model)
-    matrix, result = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
-    linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
-    last = model.nbody - 1
-
-    def mass_matrix() -> None:
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_crb(model, data)
-        mujoco.mj_fullM(model, data, matrix)
-
-    def efforts(with_acceleration: int) -> None:
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_comVel(model, data)
-        mujoco.mj_rne(model, data, with_acceleration, result)
-
-    def jacobian() -> None:
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        for body in range(1, bodies):
-            mujoco.mj_jacBodyCom(model, data, linear, angular, min(body, last))
-
     mujoco.mj_forward(model, data)
-    return {
-        "mass_matrix": mass_matrix,
-        "bias_force": lambda: efforts(0),
-        "jacobian": jacobian,
-        "joint_force": lambda: efforts(1),
+    evaluate, _ = mujoco_loop(model, data, quantity, environments)
+    return Peer(evaluate)
+
+
+def mujoco_loop(model, data, quantity: str, environments: int) -> tuple[Evaluate, np.ndarray]:
+    """The calls, and the results of all environments, shape (environments, items, size)."""
+    functions, writer, form, option, items, size = {
+        "mass_matrix": ((*POSITIONS, "mj_crb"), "mj_fullM", Writer.RESULT, 0, 1, model.nv**2),
+        "bias_force": ((*POSITIONS, "mj_comVel"), "mj_rne", Writer.OPTION_RESULT, 0, 1, model.nv),
+        "joint_force": ((*POSITIONS, "mj_comVel"), "mj_rne", Writer.OPTION_RESULT, 1, 1, model.nv),
+        "jacobian": (POSITIONS, "mj_jacBodyCom", Writer.HALVES_ITEM, 0, model.nbody - 1, 6 * model.nv),
     }[quantity]
+    library = ctypes.CDLL(mujoco._functions.__file__)
+
+    def address(name: str) -> int:
+        return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+
+    results = np.zeros((environments, items, size))
+    loop = c_loop([address(name) for name in functions], address(writer), form, results, option)
+    return lambda count: loop(model._address, data._address, count), results
 
 
 def pinocchio_dynamics(xml: Path, quantity: str, environments: int) -> Peer | None:
@@ -107,20 +98,30 @@ def pinocchio_dynamics(xml: Path, quantity: str, environments: int) -> Peer | No
         return Peer(_rnea(model, environments))
     hinge = pinocchio.Model()
     hinge.addJoint(0, pinocchio.JointModelRX(), pinocchio.SE3.Identity(), "joint")
-    calls = (_pinocchio_calls(each, quantity, model.njoints) for each in (model, hinge))
-    return Peer(*(_repeated(call, environments) for call in calls))
+    return Peer(*(_pinocchio_calls(each, quantity, model.njoints, environments) for each in (model, hinge)))
 
 
-def _pinocchio_calls(model, quantity: str, joints: int) -> Callable[[], None]:
+def _pinocchio_calls(model, quantity: str, joints: int, environments: int) -> Evaluate:
     data, q = model.createData(), pinocchio.neutral(model)
     axes, last = pinocchio.LOCAL_WORLD_ALIGNED, model.njoints - 1
+    matrices = list(np.zeros((environments, model.nv, model.nv)))
+    size = (6, model.nv) if model.nv > 1 else (6,)
+    jacobians = [list(parts) for parts in np.zeros((environments, joints - 1, *size))]
+    indices = [min(joint, last) for joint in range(1, joints)]
 
-    def jacobian() -> None:
-        pinocchio.computeJointJacobians(model, data, q)
-        for joint in range(1, joints):
-            pinocchio.getJointJacobian(model, data, min(joint, last), axes)
+    def mass_matrix(count: int) -> None:
+        for _ in range(count):
+            for matrix in matrices:
+                matrix[:] = pinocchio.crba(model, data, q)
 
-    return {"mass_matrix": lambda: pinocchio.crba(model, data, q), "jacobian": jacobian}[quantity]
+    def jacobian(count: int) -> None:
+        for _ in range(count):
+            for parts in jacobians:
+                pinocchio.computeJointJacobians(model, data, q)
+                for joint, part in zip(indices, parts):
+                    part[:] = pinocchio.getJointJacobian(model, data, joint, axes)
+
+    return {"mass_matrix": mass_matrix, "jacobian": jacobian}[quantity]
 
 
 def _rnea(model, environments: int) -> Evaluate:
@@ -131,13 +132,5 @@ def _rnea(model, environments: int) -> Evaluate:
     def evaluate(count: int) -> None:
         for _ in range(count):
             pinocchio.rneaInParallel(1, pool, q, v, a, effort)
-
-    return evaluate
-
-
-def _repeated(call: Callable[[], None], environments: int) -> Evaluate:
-    def evaluate(count: int) -> None:
-        for _ in range(count * environments):
-            call()
 
     return evaluate

@@ -59,7 +59,8 @@ LINK_UNITS = {
     **{name: sources[0].linear.si for name, sources in LINK_FIELDS.items()},
 }
 """What is shown of a link, in SI units."""
-ITERATIONS = ("position_iterations", "velocity_iterations")
+OF_TREES = ("position_iterations", "velocity_iterations", "sleep_threshold")
+"""Values of a tree."""
 TENDON_NUMBERS = ("stiffness", "damping", "limit_stiffness", "offset")
 LENGTH_NUMBERS = ("rest_length", "lower", "upper")
 OF_BODIES = ("position", "velocity")
@@ -101,6 +102,7 @@ def content(inspection: Inspection) -> dict:
             "solver": scene.solver,
             "integrator": scene.integrator,
             "precision": scene.precision,
+            "sleep_after": _plain(scene.sleep_after),
             "dof_names": list(scene.dof_names),
             "link_names": list(scene.link_names),
         }
@@ -134,12 +136,14 @@ def _totals(trees: Iterable[Articulation]) -> dict:
 
 def _articulation(tree: Articulation, inspection: Inspection) -> dict:
     # The path may be that of a link too, with readings of its own.
-    own = [one for one in inspection.readings.get(tree.path, ()) if one.field in ITERATIONS]
+    own = [one for one in inspection.readings.get(tree.path, ()) if one.field in OF_TREES]
     return {
         "path": tree.path,
         "base": "floating" if tree.is_floating else "fixed",
         "position_iterations": tree.position_iterations,
         "velocity_iterations": tree.velocity_iterations,
+        "sleep_threshold": tree.sleep_threshold,
+        "starts_asleep": tree.starts_asleep,
         "authored": _readings(own),
         "links": [_link(link, inspection) for link in tree.links],
         "joints": [_joint(joint, tree, inspection) for joint in tree.joints],

@@ -85,6 +85,8 @@ def _head(content: dict) -> str:
     for name in ("solver", "integrator", "precision"):
         value = content[name]
         lines.append(f"{name:<13}{'(not authored)' if value is None else f'{value}  [warpArtic:scene:{name}]'}")
+    if content["sleep_after"] is not None:
+        lines.append(f"sleep after  {content['sleep_after']:.6g} s{sources.get('sleep_after', '')}")
     return "\n".join(lines)
 
 
@@ -108,6 +110,11 @@ def _articulation(tree: dict) -> Iterator[str | Table]:
         origins = [_origin(one) for one in tree["authored"] if one["field"] == name]
         if tree[name] is not None:
             head += f"\n{_words(name)} {tree[name]}  [{', '.join(origins)}]"
+    origins = [_origin(one) for one in tree["authored"] if one["field"] == "sleep_threshold"]
+    if origins:
+        head += f"\nsleep threshold {tree['sleep_threshold']:.5g} m^2/s^2  [{', '.join(origins)}]"
+    if tree["starts_asleep"]:
+        head += "\nstarts asleep  [usdphysics physics:startsAsleep]"
     if names.above:
         head += f"\nlinks and joints are below {names.above}"
     yield head

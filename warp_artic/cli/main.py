@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 
 from warp_artic.cli.arguments import command_line
 from warp_artic.errors import ArticError, SettingsError
@@ -20,8 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as exit:  # argparse has said why
         return exit.code or 0
     try:
-        # Loaded only now: help and bad usage need neither Warp nor USD.
-        code = import_module(f"warp_artic.cli.{arguments.command}").run(arguments)
+        code = _load(arguments.command).run(arguments)
         sys.stdout.flush()
         return code
     except SettingsError as error:
@@ -37,6 +38,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _say("out of memory: take fewer steps or environments", FAILED)
     except KeyboardInterrupt:
         return _say("interrupted; nothing more is written", INTERRUPTED)
+
+
+def _load(command: str) -> ModuleType:
+    """The module of a command; loaded only now, because help and bad usage need neither Warp nor USD.
+
+    What is loaded stays: not to look for garbage in it saves 0.2 s.
+    """
+    gc.disable()
+    module = import_module(f"warp_artic.cli.{command}")
+    gc.freeze()
+    gc.enable()
+    return module
 
 
 def _say(error: object, code: int) -> int:

@@ -49,7 +49,13 @@ def run(arguments) -> int:
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
     _check_memory(scene, arguments.environments, steps, arguments.forces)
     with waiting("preparing; the first run on a machine compiles the kernels"):
-        simulation = Simulation(scene, environments=arguments.environments, device=arguments.device, settings=settings)
+        simulation = Simulation(
+            scene,
+            environments=arguments.environments,
+            device=arguments.device,
+            settings=settings,
+            threads=arguments.threads,
+        )
         simulation.step(0)
         simulation.record(0, forces=arguments.forces)
     inputs = Inputs({}, {})
@@ -83,6 +89,7 @@ def _settings(arguments) -> SolverSettings:
         velocity_iterations=arguments.velocity_iterations,
         integrator=arguments.integrator,
         precision=arguments.precision,
+        sleep_after=arguments.sleep_after,
     )
 
 
@@ -120,7 +127,7 @@ def _check_memory(scene: Scene, environments: int, steps: int, forces: bool) -> 
     """Refuse a run whose recording this machine cannot hold."""
     if not hasattr(os, "sysconf"):
         return
-    numbers = (7 if forces else 2) * len(scene.dof_names) + (19 if forces else 13) * len(scene.link_names) + 2
+    numbers = (14 if forces else 2) * len(scene.dof_names) + (25 if forces else 13) * len(scene.link_names) + 2
     needed, there = 4 * numbers * environments * (steps + 1), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > there:
         raise SettingsError(

@@ -37,6 +37,7 @@ def summary(stage: str, run, wrote: list[str]) -> str:
         *_forces(scene, recording),
         *_tendons(scene, recording),
         *_mimics(scene, recording),
+        *_sleep(simulation),
         *_warnings(stage, scene),
         *(("wrote", name) for name in wrote),
     ]
@@ -148,6 +149,14 @@ def _mimics(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
             text += f"; {recording.mimic_force[-1, 0, column]:.4g} {force_unit}"
         rows.append(("mimic", text if mimic.enabled else f"{text}; switched off"))
     return rows
+
+
+def _sleep(simulation) -> list[tuple[str, str]]:
+    """How many articulations sleep at the end, where they may."""
+    if not simulation.settings.sleep_steps:
+        return []
+    asleep = simulation.asleep()
+    return [("asleep", f"{int(asleep.sum())} of {asleep.size} at the end")]
 
 
 def _warnings(stage: str, scene: Scene) -> list[tuple[str, str]]:

@@ -1,12 +1,13 @@
-"""The coefficient matrix: efforts of unit impulses of tendons and mimic joints, where the state has the links."""
+"""The coefficient matrix: efforts of unit impulses of tendons, mimic joints and contact points, at a state."""
 
 import warp as wp
 
+from warp_artic.constraints.contact import friction_row, normal_row, set_contact_gradients
 from warp_artic.constraints.fixed_tendon import set_tendon_coefficients
 from warp_artic.constraints.mimic import set_gears
 from warp_artic.constraints.spatial_tendon import set_leaf_gradients
-from warp_artic.math.numbers import real
-from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
+from warp_artic.math.numbers import add, real  # noqa: F401 (operators)
+from warp_artic.model.arrays import Array, ContactArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import FIXED_TENDON, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.kinematics import place_links
@@ -15,9 +16,19 @@ from warp_artic.phases.link_positions import locate_links
 
 @wp.func
 def set_coefficients(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, matrix: Array, column: int, slot: int, count: int
+    model: ModelArrays,
+    state: StateArrays,
+    contacts: ContactArrays,
+    work: WorkArrays,
+    matrix: Array,
+    column: int,
+    slot: int,
+    count: int,
 ):
-    """Write a row of `count` entries for each dof: fixed tendons, leaves of spatial tendons, mimic joints."""
+    """Write a row of `count` entries for each dof.
+
+    Fixed tendons, leaves of spatial tendons, mimic joints, then normal and two tangents of each contact point.
+    """
     one = real(1.0, model.gravity[0, column])
     zero = real(0.0, model.gravity[0, column])
     load_state(model, state, work, column, slot)
@@ -28,17 +39,31 @@ def set_coefficients(
     tendons = model.fixed_tendons + model.spatial_leaves
     for row in range(model.row_count):
         family = model.row_family[row]
-        place = int(-1)
+        item = model.row_item[row]
         if family == FIXED_TENDON:
             set_tendon_coefficients(model, work, row, column, slot)
-            place = model.row_item[row]
+            add_coefficients(model, work, matrix, row, item, column, slot, count)
         if family == SPATIAL_TENDON:
             set_leaf_gradients(model, work, row, column, slot, one, zero)
-            place = model.fixed_tendons + model.row_item[row]
+            add_coefficients(model, work, matrix, row, model.fixed_tendons + item, column, slot, count)
         if family == MIMIC:
             set_gears(model, work, row, column, slot)
-            place = tendons + model.row_item[row]
-        if place >= 0:
-            start = model.row_term[row]
-            for term in range(start, start + model.row_terms[row]):
-                matrix[model.term_dof[term] * count + place, column] = work.push[term, slot]
+            add_coefficients(model, work, matrix, row, tendons + item, column, slot, count)
+    set_contact_gradients(model, contacts, work, column, slot)
+    for contact in range(contacts.count):
+        place = count - 3 * (contacts.count - contact)
+        add_coefficients(model, work, matrix, normal_row(model, contacts, contact), place, column, slot, count)
+        for k in range(2):
+            row = friction_row(model, contacts, contact, k)
+            add_coefficients(model, work, matrix, row, place + 1 + k, column, slot, count)
+
+
+@wp.func
+def add_coefficients(
+    model: ModelArrays, work: WorkArrays, matrix: Array, row: int, place: int, column: int, slot: int, count: int
+):
+    """Add the push of a row to a column of the matrix."""
+    start = model.row_term[row]
+    for term in range(start, start + model.row_terms[row]):
+        entry = model.term_dof[term] * count + place
+        matrix[entry, column] = matrix[entry, column] + work.push[term, slot]

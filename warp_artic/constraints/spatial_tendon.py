@@ -149,6 +149,27 @@ def add_pull(
 
 
 @wp.func
+def end_forces(model: ModelArrays, leaf: int, segment: int, c: Real):
+    """What a unit force of a sub-tendon does at the outer and the inner end of a segment, outward and inward along it.
+
+    c is the coefficient of the segment.
+    """
+    one = real(1.0, c)
+    zero = real(0.0, c)
+    first = model.leaf_segment[leaf]
+    outer = c
+    inner = c
+    if model.spatial_all_segments[model.leaf_tendon[leaf]] == 0:
+        outer = zero
+        inner = zero
+        if segment == first:
+            outer = one
+        if segment == first + model.leaf_segments[leaf] - 1:
+            inner = one
+    return outer, inner
+
+
+@wp.func
 def set_leaf_gradients(
     model: ModelArrays,
     work: WorkArrays,
@@ -161,7 +182,6 @@ def set_leaf_gradients(
     """J = by_length J_L + by_rate J_S, and the push of a unit force."""
     leaf = model.row_item[row]
     zero = real(0.0, by_length)
-    one = real(1.0, by_length)
     start = model.row_term[row]
     forget_rate(model, work, row, slot)
     for term in range(start, start + model.row_terms[row]):
@@ -178,19 +198,11 @@ def set_leaf_gradients(
         _distance, unit = direction(x - x_parent)
         c = model.attachment_coefficient[attachment, column]
         weight = by_length * c
-        outer_force = zero
-        inner_force = zero
+        outer_force, inner_force = end_forces(model, leaf, k, c)
         if everywhere == 1:
             weight = weight + by_rate * c
-            outer_force = c
-            inner_force = c
-        else:
-            if k == first:
-                outer_force = one
-            if k == first + count - 1:
-                inner_force = one
-            if k == first or k == first + count - 1:
-                weight = weight + by_rate
+        elif k == first or k == first + count - 1:
+            weight = weight + by_rate
         add_pull(model, work, row, attachment, slot, x, unit, weight, outer_force)
         add_pull(model, work, row, parent, slot, x_parent, neg(unit), weight, inner_force)
 

@@ -10,6 +10,9 @@ from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
 
+SLEEP_THRESHOLD = 5e-5
+"""Where none is authored [m^2/s^2]: links move by less than 1 cm/s."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Articulation:
@@ -28,6 +31,10 @@ class Articulation:
     """Authored iteration count of the position solve, if any."""
     velocity_iterations: int | None = None
     """Authored iteration count of the velocity solve, if any."""
+    sleep_threshold: float = SLEEP_THRESHOLD
+    """Kinetic energy by mass below which all links must be for the tree to fall asleep [m^2/s^2]; 0 keeps it awake."""
+    starts_asleep: bool = False
+    """Whether it sleeps until something changes, where trees sleep at all."""
 
     @property
     def inbound(self) -> tuple[Joint | None, ...]:

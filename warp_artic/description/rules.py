@@ -202,6 +202,34 @@ _OF_A_SCENE = (
         "Whole numbers: at least 1 position iteration, at least 0 velocity iterations.",
         "Author a count in this range, or remove the opinion.",
     ),
+    Rule(
+        "sleep-threshold",
+        ERROR,
+        "The energy below which a tree falls asleep cannot be.",
+        "A finite number that is not negative.",
+        "Author a number in this range, or remove the opinion; 0 keeps the tree awake.",
+    ),
+    Rule(
+        "sleep-after",
+        ERROR,
+        "The time at rest after which trees fall asleep cannot be.",
+        "A number that is not negative; infinite: trees never sleep.",
+        "Author a time such as warpArtic:scene:sleepAfter = 0.4, or remove the opinion.",
+    ),
+    Rule(
+        "sleep-on-request",
+        NOTE,
+        "The stage has a threshold for falling asleep, but trees sleep only where that is asked for.",
+        "Any.",
+        "Nothing, or author warpArtic:scene:sleepAfter = 0.4, or run with --sleep-after 0.4.",
+    ),
+    Rule(
+        "starts-asleep",
+        WARNING,
+        "A body starts asleep, but its tree starts awake: not all its bodies sleep, or trees do not sleep at all.",
+        "All bodies of a tree, and a time such as warpArtic:scene:sleepAfter = 0.4.",
+        "Author physics:startsAsleep on all bodies of the tree or on none, and sleepAfter where trees may sleep.",
+    ),
 )
 
 _OF_BODIES = (

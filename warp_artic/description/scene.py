@@ -23,6 +23,8 @@ class Scene:
     """Authored name of the integrator, if any."""
     precision: str | None = None
     """Authored name of the precision, if any."""
+    sleep_after: float | None = None
+    """Authored time at rest after which trees fall asleep [s], if any."""
     link_names: tuple[str, ...] = ()
     """Paths of all links but carriages, depth first as composed on the stage."""
     dof_names: tuple[str, ...] = ()

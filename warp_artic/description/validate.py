@@ -88,6 +88,9 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
         count = getattr(articulation, name)
         if count is not None and count < 0:
             yield _error("iterations", articulation.path, f"{name} {count} must not be negative")
+    if not (0.0 <= articulation.sleep_threshold < math.inf):
+        text = f"sleep threshold {articulation.sleep_threshold:g} m^2/s^2 must be finite and not negative"
+        yield _error("sleep-threshold", articulation.path, text)
 
 
 def _link(link: Link, carries: bool) -> Iterator[Diagnostic]:

@@ -14,7 +14,7 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 
 @cache
 def column_kernels_for(scalar: type) -> SimpleNamespace:
-    """The kernels `take` and `put` of a scalar type."""
+    """The kernels `take`, `put` and `see` of a scalar type."""
 
     @wp.kernel(**OPTIONS)
     def take(
@@ -45,7 +45,34 @@ def column_kernels_for(scalar: type) -> SimpleNamespace:
             column = wp.min(k, outside.shape[1] - 1)
             inside[row, place * environments + environment] = outside[rows[place, row], column]
 
-    return SimpleNamespace(take=take, put=put)
+    @wp.kernel(**OPTIONS)
+    def see(values: wp.array2d(dtype=scalar), seen: wp.array2d(dtype=scalar), changed: wp.array2d(dtype=scalar)):
+        """Write zero to the first row of `changed` where a value is another than the one seen last, and see it."""
+        row, column = wp.tid()
+        if values[row, column] != seen[row, column]:
+            seen[row, column] = values[row, column]
+            changed[0, column] = scalar(0.0)
+
+    return SimpleNamespace(take=take, put=put, see=see)
+
+
+@cache
+def axis_kernels_for(scalar: type) -> SimpleNamespace:
+    """The kernels `unpack` and `pack` of a scalar type: between a row for each dof and one for each axis of a joint."""
+
+    @wp.kernel(**OPTIONS)
+    def unpack(dofs: wp.array2d(dtype=scalar), places: wp.array(dtype=int), axes: wp.array2d(dtype=scalar)):
+        """Copy the row of dof k to row `places[k]`."""
+        k, column = wp.tid()
+        axes[places[k], column] = dofs[k, column]
+
+    @wp.kernel(**OPTIONS)
+    def pack(axes: wp.array2d(dtype=scalar), places: wp.array(dtype=int), dofs: wp.array2d(dtype=scalar)):
+        """Copy row `places[k]` to the row of dof k."""
+        k, column = wp.tid()
+        dofs[k, column] = axes[places[k], column]
+
+    return SimpleNamespace(unpack=unpack, pack=pack)
 
 
 @wp.kernel(**OPTIONS)

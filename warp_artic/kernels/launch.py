@@ -1,11 +1,11 @@
 """The kernels: one thread is one worker, which takes its share of the columns one after the other.
 
-On a CPU a launch has one worker; on CUDA there is one for each column. The work space has one slot for each worker, so
-that it stays in the caches however many environments there are.
+On a CPU a launch has one worker, and threads make launches for parts of the columns (`kernels.threads`); on CUDA there
+is one worker for each column. The work space has one slot for each worker, so that it stays in the caches however many
+environments there are.
 """
 
 from functools import cache
-from types import SimpleNamespace
 
 import warp as wp
 
@@ -13,7 +13,9 @@ from warp_artic.constraints.report import report_couplings
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
+from warp_artic.phases.integrate import count_step
 from warp_artic.phases.outputs import report_links
+from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
 from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.pgs import settle_pgs
 from warp_artic.solver.runge_kutta import step_runge_kutta
@@ -22,31 +24,31 @@ from warp_artic.solver.velocities import measure_tendons
 
 CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=1000000 -mstackrealign"
 """Lanes are explicit, so the compiler's own search for them only costs time. Everything is inlined, because a call
-copies all arrays of a model and its work space; it takes the compiler half as long again. Lane vectors on the stack lie
-on cache lines only if it is aligned anew: a step takes 4 to 8 % longer otherwise."""
+copies all arrays of a model and its work space; it takes the compiler half as long again. Lane vectors that are kept on
+the stack lie on cache lines only if it is aligned anew; otherwise a run takes up to a quarter longer, by chance."""
 
 OPTIONS = {
     "enable_backward": False,
     "module": "unique",
-    "module_options": {"cpu_compiler_flags": CPU_FLAGS},
+    "module_options": {"cpu_compiler_flags": CPU_FLAGS, "block_dim": 1},
     "launch_bounds": (64, 1),
 }
-"""Options of every kernel."""
+"""Options of every kernel. Warp names a kernel by what it is made of, its block included: with that of a CPU it finds
+out the name once and not twice, which saves 0.1 s of a start. Launches on CUDA have another block all the same."""
+
+BLOCK = 256
+"""Threads of a block in a launch on CUDA, as Warp has it where nothing else is said; on a CPU it is one."""
 
 SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
 """The function that solves the active constraint rows, by solver."""
 
 
 @cache
-def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
-    """The kernels of a number type, compiled at their first launch.
-
-    `settle` is one of SETTLES.
-    """
+def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
+    """Steps on a number type; `settle` is one of SETTLES. As all kernels, it is compiled when it is first prepared."""
     structs = arrays_for(numbers)
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
-    Report, Forces = structs.Report, structs.Forces
-    Real = numbers.real
+    Forces = structs.Forces
     known_step_column = with_known_layout(step_column, numbers)
 
     @wp.kernel(**OPTIONS)
@@ -56,7 +58,8 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
         control: Control,
         forces: Forces,
         work: Work,
-        columns: int,
+        first: int,
+        end: int,
         workers: int,
         steps: int,
         dt: wp.float64,
@@ -68,27 +71,44 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
-        for column in range(slot, columns, workers):
+        for column in range(first + slot, end, workers):
+            if model.sleep_steps > 0:
+                wake_changed(model, state, control, column)
+            was_awake = is_awake(model, state, column)
             for count in range(steps):
                 reports = int(0)
                 if count == steps - 1:
                     reports = with_forces
-                known_step_column(
-                    model,
-                    state,
-                    control,
-                    work,
-                    forces,
-                    column,
-                    slot,
-                    h,
-                    has_middle,
-                    substeps,
-                    sweeps,
-                    last_sweeps,
-                    reports,
-                    settle,
-                )
+                if reports > 0 or is_awake(model, state, column):
+                    known_step_column(
+                        model,
+                        state,
+                        control,
+                        work,
+                        forces,
+                        column,
+                        slot,
+                        h,
+                        has_middle,
+                        substeps,
+                        sweeps,
+                        last_sweeps,
+                        reports,
+                        settle,
+                    )
+                else:
+                    count_step(state, column)
+            if model.sleep_steps > 0 and was_awake:
+                remember(model, state, control, column)
+
+    return step
+
+
+@cache
+def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
+    """Steps of Runge-Kutta 4."""
+    structs = arrays_for(numbers)
+    Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
 
     @wp.kernel(**OPTIONS)
     def runge_kutta(
@@ -96,16 +116,35 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
         state: State,
         control: Control,
         work: Work,
-        columns: int,
+        first: int,
+        end: int,
         workers: int,
         steps: int,
         dt: wp.float64,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
-        for column in range(slot, columns, workers):
+        for column in range(first + slot, end, workers):
+            if model.sleep_steps > 0:
+                wake_changed(model, state, control, column)
+            was_awake = is_awake(model, state, column)
             for _step in range(steps):
-                step_runge_kutta(model, state, control, work, column, slot, h)
+                if is_awake(model, state, column):
+                    step_runge_kutta(model, state, control, work, column, slot, h)
+                else:
+                    count_step(state, column)
+            if model.sleep_steps > 0 and was_awake:
+                remember(model, state, control, column)
+
+    return runge_kutta
+
+
+@cache
+def mobilities_kernel(numbers: Numbers) -> wp.Kernel:
+    """Measures the mobilities of tendons."""
+    structs = arrays_for(numbers)
+    Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
+    Real = numbers.real
 
     @wp.kernel(**OPTIONS)
     def mobilities(
@@ -113,19 +152,47 @@ def kernels_for(numbers: Numbers, settle: wp.Function) -> SimpleNamespace:
         state: State,
         control: Control,
         work: Work,
-        columns: int,
+        first: int,
+        end: int,
         workers: int,
         mobility: wp.array2d(dtype=Real),
     ):
         slot = wp.tid()
-        for column in range(slot, columns, workers):
+        for column in range(first + slot, end, workers):
             measure_tendons(model, state, control, work, mobility, column, slot)
 
+    return mobilities
+
+
+@cache
+def report_kernel(numbers: Numbers) -> wp.Kernel:
+    """Brings link poses, link velocities, energies and the measures of couplings up to date."""
+    structs = arrays_for(numbers)
+    Model, State, Report, Work = structs.Model, structs.State, structs.Report, structs.Work
+
     @wp.kernel(**OPTIONS)
-    def report(model: Model, state: State, report: Report, work: Work, columns: int, workers: int):
+    def report(model: Model, state: State, report: Report, work: Work, first: int, end: int, workers: int):
         slot = wp.tid()
-        for column in range(slot, columns, workers):
+        for column in range(first + slot, end, workers):
             report_links(model, state, work, report, column, slot)
             report_couplings(model, state, work, report, column, slot)
 
-    return SimpleNamespace(step=step, runge_kutta=runge_kutta, mobilities=mobilities, report=report)
+    return report
+
+
+@cache
+def sleep_kernel(numbers: Numbers) -> wp.Kernel:
+    """Lets trees sleep that are marked."""
+    structs = arrays_for(numbers)
+    Model, State, Control = structs.Model, structs.State, structs.Control
+
+    @wp.kernel(**OPTIONS)
+    def sleep(model: Model, state: State, control: Control):
+        lie_down(model, state, control, wp.tid())
+
+    return sleep
+
+
+def load(kernel: wp.Kernel, device: str) -> None:
+    """Compile a kernel for launches on a device, unless that is done."""
+    wp.force_load(device, [kernel.module], block_dim=BLOCK)

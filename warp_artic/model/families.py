@@ -1,7 +1,8 @@
 """The constraint families, as the numbers that kernels branch on, in the order in which a solver visits them.
 
 Later rows have the last word in an iteration: what must hold hardest comes last. The families from JOINT_LIMIT on
-are stops; those from ROTATION_LIMIT on are limits of finite rotations, whose rows are linearizations.
+are stops; those from ROTATION_LIMIT to CONE_LIMIT are limits of finite rotations, whose rows are linearizations. Rows
+of contact points are in the dynamics suite only.
 """
 
 from enum import IntEnum
@@ -29,6 +30,8 @@ class Family(IntEnum):
     TWIST_LIMIT = 14
     SWING_LIMIT = 15
     CONE_LIMIT = 16
+    CONTACT_FRICTION = 17
+    CONTACT = 18
 
 
 DRIVE = wp.constant(int(Family.DRIVE))
@@ -48,3 +51,5 @@ ROTATION_LIMIT = wp.constant(int(Family.ROTATION_LIMIT))
 TWIST_LIMIT = wp.constant(int(Family.TWIST_LIMIT))
 SWING_LIMIT = wp.constant(int(Family.SWING_LIMIT))
 CONE_LIMIT = wp.constant(int(Family.CONE_LIMIT))
+CONTACT_FRICTION = wp.constant(int(Family.CONTACT_FRICTION))
+CONTACT = wp.constant(int(Family.CONTACT))

@@ -89,6 +89,13 @@ class Field:
         field.fill(self.scalars.numpy()[:, 0])
         return field
 
+    def part(self, first: int, count: int) -> Field:
+        """Some of the rows, in the same memory; where there are none, one of its own."""
+        if count == 0:
+            return Field.zeros(0, self.columns)
+        end = first + count
+        return Field(self.scalars[first:end], self.numbers[first:end], self.columns, self.is_shared)
+
     def view(self, first: int, count: int) -> wp.array:
         """Rows of the environments `first` to `first + count`, without copying, shape (rows, count)."""
         return self.scalars[:, first : first + count]

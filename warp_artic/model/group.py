@@ -5,7 +5,8 @@ The columns of a group are its articulations times the environments: column = ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +19,7 @@ from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.families import Family
 from warp_artic.model.field import Columns, Field
+from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.tree import Row, Tree, tree_of
@@ -25,8 +27,9 @@ from warp_artic.model.tree import Row, Tree, tree_of
 ORIGIN_GRID = 100.0
 """Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
 
-ROUNDING = {wp.float32: (2e-6, 1e-10), wp.float64: (4e-15, 1e-26)}
-"""What a solved number is known to, and the share of a square that is left of what rows before it say already."""
+ROUNDING = {wp.float32: (2e-6, 1e-10, 3e-6), wp.float64: (4e-15, 1e-26, 1e-11)}
+"""What a solved number is known to, the share of a square that is left of what rows before it say already, and the
+share by which contact points give way, so that they share loads."""
 
 ON_ONE_DOF = (
     Family.DRIVE,
@@ -46,6 +49,7 @@ LOPSIDED = (
     Family.FIXED_TENDON_LIMIT,
     Family.SPATIAL_TENDON,
     Family.SPATIAL_TENDON_LIMIT,
+    Family.CONTACT,
 )
 """Families whose push may be another than J^T."""
 
@@ -61,19 +65,23 @@ REPORTED = (
 )
 """Outputs that are brought up to date together."""
 
-JOINT_FORCES = (
-    "joint_drive_force",
-    "joint_limit_force",
-    "joint_friction_force",
-    "joint_tendon_force",
-    "joint_mimic_force",
-)
-"""Outputs of a step that reports forces, with a row for each dof of a joint."""
+JOINT_FORCES = tuple(f"joint_{part}_force" for part in PART_NAMES)
+"""Outputs of a step that reports forces, with a row for each dof of a joint; see `model.force_parts`."""
+
+ROOT_FORCES = tuple(f"root_{part}_force" for part in PART_NAMES)
+"""The same parts, with six rows for a floating root."""
 
 LINK_STEP_OUTPUTS = ("link_incoming_joint_force", "link_acceleration")
 """Such outputs with six rows for each link."""
 
-STEP_OUTPUTS = (*JOINT_FORCES, "mimic_force", "joint_acceleration", "root_acceleration", *LINK_STEP_OUTPUTS)
+STEP_OUTPUTS = (
+    *JOINT_FORCES,
+    *ROOT_FORCES,
+    "mimic_force",
+    "joint_acceleration",
+    "root_acceleration",
+    *LINK_STEP_OUTPUTS,
+)
 """All of them."""
 
 
@@ -87,6 +95,19 @@ SWITCHES = {
     "mimic_natural_frequency": "compliant_mimics",
 }
 """Parameters that are left out of steps where no tree of a group has them, and what says so."""
+
+
+WATCHED = (
+    "joint_position",
+    "joint_velocity",
+    "root_pose",
+    "root_velocity",
+    "drive_position_target",
+    "drive_velocity_target",
+    "joint_effort",
+    "link_external_force",
+)
+"""Arrays whose changes wake a tree, in the order of `phases.sleep`."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +126,11 @@ class Group:
     control: dict[str, Field]
     outputs: dict[str, Field]
     arrays: SimpleNamespace
-    """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels."""
+    """The structs `model`, `state`, `control`, `report`, `forces` and `work` for kernels, and the field `padding`."""
     workers: int
+    """Slots of a work space."""
+    works: tuple
+    """Work spaces for launches that run at once, `arrays.work` first."""
 
     def field(self, name: str) -> Field:
         """The field of a name, be it state, control, output or parameter."""
@@ -114,6 +138,15 @@ class Group:
             if name in fields:
                 return fields[name]
         raise KeyError(name)
+
+    def write(self, name: str, values: np.ndarray, environments: np.ndarray) -> None:
+        """Write values of shape (rows, members, chosen environments) from the host."""
+        scalars = self.field(name).scalars
+        written = scalars.numpy()
+        first = np.arange(len(self.members)) * self.environments
+        written[: values.shape[0], first[:, None] + environments] = values
+        if not scalars.device.is_cpu:
+            scalars.assign(written)
 
     def expand_parameter(self, name: str) -> None:
         """Give a parameter a value for each environment, if it has one for all."""
@@ -125,40 +158,78 @@ class Group:
         if name in SWITCHES:
             setattr(self.arrays.model, SWITCHES[name], 1)
 
-    def make_room_for_forces(self) -> bool:
-        """Make the arrays of forces; says whether they were missing."""
-        if "mimic_force" in self.outputs:
+    def report_forces(self, in_world: int, without_tendons: int) -> bool:
+        """Take in how forces by joints on links are reported; says whether that is new, or arrays of forces are."""
+        has_room = "mimic_force" in self.outputs
+        if not has_room:
+            self._make_room_for_forces()
+        forces = self.arrays.forces
+        if has_room and (forces.in_world, forces.without_tendons) == (in_world, without_tendons):
             return False
+        forces.in_world, forces.without_tendons = in_world, without_tendons
+        return True
+
+    def watch(self, name: str) -> None:
+        """Have steps look for changes of an array that anybody may write to from now on."""
+        if name in WATCHED:
+            place = WATCHED.index(name)
+            self.arrays.model.watched[place : place + 1].fill_(1)
+
+    def _make_room_for_forces(self) -> None:
         tree, columns = self.tree, self.columns
-        fields = {name: Field.zeros(tree.dof_count - tree.root_dofs, columns) for name in JOINT_FORCES}
-        fields["mimic_force"] = Field.zeros(tree.count(Family.MIMIC), columns)
+        fields = {"mimic_force": Field.zeros(tree.count(Family.MIMIC), columns)}
         fields["joint_acceleration"] = Field.zeros(tree.dof_count - tree.root_dofs, columns)
         fields["root_acceleration"] = Field.zeros(tree.root_dofs, columns)
         for name in LINK_STEP_OUTPUTS:
             fields[name] = Field.zeros(6 * tree.link_count, columns)
-        _field_struct(self.arrays.forces, fields)
+        parts = Field.zeros(len(PART_NAMES) * tree.dof_count, columns)
+        _field_struct(self.arrays.forces, {"parts": parts, **fields})
         self.outputs.update(fields, tendon_mobility=Field.zeros(tree.tendon_count, columns))
-        return True
+        joints, roots = tree.dof_count - tree.root_dofs, tree.root_dofs
+        for k, (of_joints, of_roots) in enumerate(zip(JOINT_FORCES, ROOT_FORCES)):
+            self.outputs[of_roots] = parts.part(k * tree.dof_count, roots)
+            self.outputs[of_joints] = parts.part(k * tree.dof_count + roots, joints)
 
 
-def build_groups(scene, environments: int, numbers_of, device: str, dense_rows: bool) -> tuple[Group, ...]:
+def build_groups(
+    scene, environments: int, numbers_of, device: str, dense_rows: bool, sleep_steps: int, threads: int = 1
+) -> tuple[Group, ...]:
     """Group the articulations of a scene by structure and put them on a device.
 
     `numbers_of(columns)` chooses the number type of a group with that many environments; `dense_rows` makes room for
-    the couplings of all constraint rows with each other.
+    the couplings of all constraint rows with each other; trees sleep after `sleep_steps` at rest, never if that is 0;
+    so many `threads` may run launches of a group at once.
     """
     members: dict[Tree, list[int]] = {}
     for index, articulation in enumerate(scene.articulations):
         members.setdefault(tree_of(articulation), []).append(index)
     return tuple(
         _build_group(
-            scene, tree, tuple(indices), environments, numbers_of(len(indices) * environments), device, dense_rows
+            scene,
+            tree,
+            tuple(indices),
+            environments,
+            numbers_of(len(indices) * environments),
+            device,
+            dense_rows,
+            sleep_steps,
+            threads,
         )
         for tree, indices in members.items()
     )
 
 
-def _build_group(scene, tree, members, environments: int, numbers: Numbers, device: str, dense_rows: bool) -> Group:
+def _build_group(
+    scene,
+    tree,
+    members,
+    environments: int,
+    numbers: Numbers,
+    device: str,
+    dense_rows: bool,
+    sleep_steps: int,
+    threads: int,
+) -> Group:
     articulations = [scene.articulations[index] for index in members]
     columns = Columns(len(members) * environments, numbers, device)
     origins = np.array([origin_of(articulation) for articulation in articulations])
@@ -170,6 +241,7 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
         name: _member_field(values, environments, columns)
         for name, values in initial_state(articulations, origins).items()
     }
+    state["seen"] = Field.zeros(_seen_rows(tree) if sleep_steps else 0, columns)
     control = {
         name: _member_field(values, environments, columns) for name, values in _initial_control(articulations).items()
     }
@@ -186,15 +258,33 @@ def _build_group(scene, tree, members, environments: int, numbers: Numbers, devi
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)
+    works = tuple(
+        _work_struct(structs.Work(), tree, numbers, workers, device, dense_rows)
+        for _thread in range(min(threads, columns.blocks))
+    )
     arrays = SimpleNamespace(
         model=_model_struct(structs.Model(), tree, parameters, device, dense_rows),
+        padding=_padding(columns),
         state=_field_struct(structs.State(), state),
         control=_field_struct(structs.Control(), control),
         report=_field_struct(structs.Report(), {name: outputs[name] for name in REPORTED}),
         forces=structs.Forces(),
-        work=_work_struct(structs.Work(), tree, numbers, workers, device, dense_rows),
+        work=works[0],
     )
-    return Group(tree, members, environments, columns, origins, parameters, state, control, outputs, arrays, workers)
+    arrays.model.padding = arrays.padding.numbers
+    arrays.model.sleep_steps = sleep_steps
+    fields = parameters, state, control, outputs
+    return Group(tree, members, environments, columns, origins, *fields, arrays, workers, works)
+
+
+def arrays_with_rows(group: Group, rows: tuple[Row, ...]) -> SimpleNamespace:
+    """The structs `model` and `work` of a group whose trees have other constraint rows, for the direct solver."""
+    tree, device = replace(group.tree, rows=rows), group.columns.device
+    structs = arrays_for(group.columns.numbers)
+    return SimpleNamespace(
+        model=_model_struct(structs.Model(), tree, group.parameters, device, True),
+        work=_work_struct(structs.Work(), tree, group.columns.numbers, group.workers, device, True),
+    )
 
 
 def origin_of(articulation: Articulation) -> np.ndarray:
@@ -228,6 +318,7 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
         "smooth_acceleration": np.zeros((len(articulations), dofs)),
         "acceleration_change": np.zeros((len(articulations), 2 * dofs)),
         "smoothness": np.zeros((len(articulations), 2)),
+        "steps_at_rest": np.zeros((len(articulations), 1)),
     }
 
 
@@ -240,6 +331,20 @@ def _initial_control(articulations) -> dict[str, np.ndarray]:
         "joint_effort": np.zeros((len(articulations), len(drives[0]))),
         "link_external_force": np.zeros((len(articulations), 6 * links)),
     }
+
+
+def _seen_rows(tree: Tree) -> int:
+    """How much there is of what wakes a tree, in the order of `phases.sleep`."""
+    return 5 * (tree.dof_count - tree.root_dofs) + 6 * tree.link_count + 13 * (tree.root_dofs > 0)
+
+
+def _padding(columns: Columns) -> Field:
+    """One in the columns that are no environment, zero elsewhere."""
+    field = Field.zeros(1, columns)
+    values = np.zeros(field.scalars.shape, wp.dtype_to_numpy(columns.numbers.scalar))
+    values[:, columns.count :] = 1.0
+    field.scalars.assign(values)
+    return field
 
 
 def _member_field(values: np.ndarray, environments: int, columns: Columns) -> Field:
@@ -267,6 +372,7 @@ def _field_struct(struct, fields: dict[str, Field]):
 def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str, dense_rows: bool):
     _field_struct(struct, parameters)
     struct.link_count = tree.link_count
+    struct.body_count = tree.body_count
     struct.dof_count = tree.dof_count
     struct.root_dofs = tree.root_dofs
     struct.acceleration_drives = int(tree.has_acceleration_drives)
@@ -274,7 +380,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.link_damping = int(tree.has_link_damping)
     struct.fixed_tendons = tree.count(Family.FIXED_TENDON)
     struct.spatial_leaves = len(tree.routes.leaf_tendon)
-    struct.rotation_rows = sum(row.family >= Family.ROTATION_LIMIT for row in tree.rows)
+    struct.rotation_rows = sum(Family.ROTATION_LIMIT <= row.family <= Family.CONE_LIMIT for row in tree.rows)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)
@@ -302,12 +408,14 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
         "tendon_term": _coupling_terms(tree, Family.FIXED_TENDON),
         "mimic_term": _coupling_terms(tree, Family.MIMIC),
         **_route_tables(tree),
+        "watched": [0] * len(WATCHED),
     }
     for name, values in tables.items():
         setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
     return struct
 
 
+@lru_cache(maxsize=1)  # the model and every work space of a tree ask for them
 def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], list[int], int]:
     """Terms and inward path of each row, the rows that represent the slots of pushes, and the number of slots.
 

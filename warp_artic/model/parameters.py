@@ -44,6 +44,7 @@ def parameter_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, 
         **_tendon_rows(articulation),
         **_spatial_rows(articulation),
         **_mimic_rows(articulation),
+        "sleep_threshold": np.array([articulation.sleep_threshold]),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive, DriveKind
@@ -119,13 +120,30 @@ class Tree:
     def inward_path(self, dofs: tuple[int, ...]) -> tuple[int, ...]:
         """The links of some dofs and all links between them and the root, children first."""
         found = set()
-        for link in range(self.link_count):
-            first = self.first_dof[link]
-            if any(first <= dof < first + self.dof_counts[link] for dof in dofs):
-                while link < self.link_count:
-                    found.add(link)
-                    link = self.parent[link]
-        return tuple(link for link in reversed(self.order) if link in found)
+        for dof in dofs:
+            link = self._link_of_dof[dof]
+            while link < self.link_count and link not in found:
+                found.add(link)
+                link = self.parent[link]
+        return tuple(sorted(found, key=self._place.__getitem__, reverse=True))
+
+    @cached_property
+    def _link_of_dof(self) -> dict[int, int]:
+        spans = zip(self.first_dof, self.dof_counts)
+        return {first + k: link for link, (first, count) in enumerate(spans) for k in range(count)}
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        """Where each link is in `order`."""
+        return {link: place for place, link in enumerate(self.order)}
+
+    def dofs_inward(self, link: int) -> tuple[int, ...]:
+        """The dofs that move a link, its own first; none for the world."""
+        found: list[int] = []
+        while link < self.link_count:
+            found += range(self.first_dof[link], self.first_dof[link] + self.dof_counts[link])
+            link = self.parent[link]
+        return tuple(found)
 
 
 def frame_turn(joint: Joint) -> tuple[int, bool]:
@@ -250,11 +268,13 @@ def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: di
     """The velocity limits of links that move, each on the dofs from its link to the root, in this order."""
     rows = []
     for index, link in enumerate(articulation.links):
+        limits = link.max_linear_velocity, link.max_angular_velocity
+        if not any(map(math.isfinite, limits)):
+            continue
         dofs = _dofs_inward(articulation, root_dofs, first_of, index)
-        if dofs and math.isfinite(link.max_linear_velocity):
-            rows.append(Row(Family.LINK_SPEED, dofs, index))
-        if dofs and math.isfinite(link.max_angular_velocity):
-            rows.append(Row(Family.LINK_SPIN, dofs, index))
+        for family, limit in zip((Family.LINK_SPEED, Family.LINK_SPIN), limits):
+            if dofs and math.isfinite(limit):
+                rows.append(Row(family, dofs, index))
     return rows
 
 

@@ -22,9 +22,11 @@ from warp_artic.model.arrays import (
     Array,
     ModelArrays,
     WorkArrays,
+    entry,
     load_mat3,
     load_sym3,
     load_vec3,
+    set_entry,
     store_sym3,
     store_vec3,
 )
@@ -67,12 +69,20 @@ def composite_load(model: ModelArrays, work: WorkArrays, link: int, dof: int, sl
 
 
 @wp.func
-def set_mass_matrix(model: ModelArrays, work: WorkArrays, matrix: Array, column: int, slot: int, with_armature: Real):
-    """Write M, row by row, from the composite inertias."""
+def set_mass_matrix(
+    model: ModelArrays,
+    work: WorkArrays,
+    apart: wp.array(dtype=int),
+    matrix: Array,
+    column: int,
+    slot: int,
+    with_armature: Real,
+):
+    """Write M from the composite inertias; `apart` has the entries of dofs that do not move each other's links."""
     count = model.dof_count
     zero = with_armature - with_armature
-    for entry in range(count * count):
-        matrix[entry, column] = zero
+    for k in range(apart.shape[0]):
+        set_entry(matrix, apart[k], column, 0, zero)
     for link in range(model.link_count):
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
@@ -85,13 +95,14 @@ def set_mass_matrix(model: ModelArrays, work: WorkArrays, matrix: Array, column:
                     value = dot(s, n)
                     if model.dof_is_linear[j] == 1:
                         value = dot(s, f)
-                    matrix[dof * count + j, column] = value
-                    matrix[j * count + dof, column] = value
+                    set_entry(matrix, dof * count, column, j, value)
+                    set_entry(matrix, dof, column, j * count, value)
                 n = n + cross(load_vec3(work.p_PM, 3 * other, slot), f)
                 other = model.link_parent[other]
-    for item in range(count - model.root_dofs):
-        entry = (model.root_dofs + item) * (count + 1)
-        matrix[entry, column] = matrix[entry, column] + with_armature * model.armature[item, column]
+            if dof >= model.root_dofs:
+                value = entry(matrix, dof * count, column, dof)
+                armature = with_armature * model.armature[dof - model.root_dofs, column]
+                set_entry(matrix, dof * count, column, dof, value + armature)
 
 
 @wp.func

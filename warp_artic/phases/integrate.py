@@ -4,7 +4,7 @@
 A step loads the state of an environment into the work space and stores it at its end. An environment whose v+ runs away
 keeps its last state from then on, and `state.failure` names the first dof (counted from 1, root dofs first) that did,
 and the step. The other environments do not notice. Running away means that the cube of a velocity is not finite, beyond
-7e12 m/s in float32: what is reported of the last state is then finite too.
+7e12 m/s in float32: what is reported of the last state is then finite too. One that sleeps keeps its state as well.
 """
 
 import warp as wp
@@ -46,20 +46,31 @@ def load_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column:
 
 @wp.func
 def store_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Copy positions and velocities back, but not those of failed environments."""
-    failed = state.failure[0, column]
+    """Copy positions and velocities back, but not those of environments that have failed or sleep."""
+    kept = maximum(state.failure[0, column], find_asleep(model, state, column))
     for dof in range(model.root_dofs):
         old = state.root_velocity[dof, column]
-        state.root_velocity[dof, column] = where_positive(failed, old, work.v[dof, slot])
+        state.root_velocity[dof, column] = where_positive(kept, old, work.v[dof, slot])
     for item in range(model.dof_count - model.root_dofs):
         q = state.joint_position[item, column]
         v = state.joint_velocity[item, column]
-        state.joint_position[item, column] = where_positive(failed, q, work.position[item, slot])
-        state.joint_velocity[item, column] = where_positive(failed, v, work.v[model.root_dofs + item, slot])
+        state.joint_position[item, column] = where_positive(kept, q, work.position[item, slot])
+        state.joint_velocity[item, column] = where_positive(kept, v, work.v[model.root_dofs + item, slot])
     if model.root_dofs > 0:
         for k in range(7):
             old = state.root_pose[k, column]
-            state.root_pose[k, column] = where_positive(failed, old, work.root[k, slot])
+            state.root_pose[k, column] = where_positive(kept, old, work.root[k, slot])
+
+
+@wp.func
+def find_asleep(model: ModelArrays, state: StateArrays, column: int):
+    """One where a tree sleeps (`phases.sleep`), zero elsewhere."""
+    rest = state.steps_at_rest[0, column]
+    one = real(1.0, rest)
+    asleep = one - one
+    if model.sleep_steps > 0:
+        asleep = where_positive(rest + real(0.5, rest) - real(float(model.sleep_steps), rest), one, asleep)
+    return asleep
 
 
 @wp.func

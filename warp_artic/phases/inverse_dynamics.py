@@ -7,12 +7,11 @@ weight; without accelerations these are the efforts that compensate the others.
 import warp as wp
 
 from warp_artic.math.numbers import add, mul, real  # noqa: F401 (operators)
-from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import forget_drag
-from warp_artic.phases.transmitted_forces import load_links, transmit_loads
+from warp_artic.phases.transmitted_forces import load_along, load_links, transmit_loads
 
 
 @wp.func
@@ -30,20 +29,16 @@ def find_efforts(
     """Write the efforts of all dofs for the accelerations in `work.u`, under the external forces of `control`."""
     g = load_vec3(model.gravity, 0, column)
     load_state(model, state, work, column, slot)
-    moving = real(float(with_velocities), g.x)
-    for dof in range(model.dof_count):
-        work.v[dof, slot] = moving * work.v[dof, slot]
     place_links(model, work, work.position, work.root, work.v, column, slot)
     forget_drag(model, work, slot)
-    load_links(model, control, work, g * real(float(with_gravity), g.x), work.u, column, slot)
+    one = real(1.0, g.x)
+    g = g * real(float(with_gravity), g.x)
+    load_links(model, control, work, g, work.u, real(float(with_velocities), g.x), one, one, column, slot)
     transmit_loads(model, work, slot)
     for link in range(model.link_count):
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            load = load_vec3(work.moment, 3 * link, slot)
-            if model.dof_is_linear[dof] == 1:
-                load = load_vec3(work.force, 3 * link, slot)
-            effort = dot(load_vec3(work.axis, 3 * dof, slot), load)
+            effort = load_along(model, work, link, dof, slot)
             if dof >= model.root_dofs:
                 effort = effort + model.armature[dof - model.root_dofs, column] * work.u[dof, slot]
             efforts[dof, column] = effort

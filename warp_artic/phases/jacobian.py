@@ -16,6 +16,7 @@ from warp_artic.model.arrays import (
     WorkArrays,
     load_mat3,
     load_vec3,
+    set_entry,
     store_vec3,
 )
 
@@ -44,9 +45,9 @@ def keep_vectors(model: ModelArrays, work: WorkArrays, vectors: Array, column: i
 @wp.func
 def store_entries(jacobian: Array, row: int, count: int, column: int, v: Vec3):
     """Write a vector down a column of the Jacobian, whose rows have `count` entries."""
-    jacobian[row, column] = v.x
-    jacobian[row + count, column] = v.y
-    jacobian[row + 2 * count, column] = v.z
+    set_entry(jacobian, row, column, 0, v.x)
+    set_entry(jacobian, row, column, count, v.y)
+    set_entry(jacobian, row, column, 2 * count, v.z)
 
 
 @wp.func

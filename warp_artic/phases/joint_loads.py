@@ -59,7 +59,9 @@ def set_joint_loads(
     """Write the load of every joint dof to `work.joint_load`, where the links are placed."""
     for dof in range(model.dof_count):
         work.u[dof, slot] = state.smooth_acceleration[dof, column]
-    load_links(model, control, work, load_vec3(model.gravity, 0, column), work.u, column, slot)
+    g = load_vec3(model.gravity, 0, column)
+    one = real(1.0, g.x)
+    load_links(model, control, work, g, work.u, one, one, one, column, slot)
     transmit_loads(model, work, slot)
     for link in range(model.link_count):
         first = model.link_dof[link]

@@ -8,7 +8,7 @@ and the acceleration that a link has while vdot is zero, relative to its parent 
 import warp as wp
 
 from warp_artic.joints import floating, prismatic, revolute, spherical, swing
-from warp_artic.math.numbers import Vec3, add, mat3, mul, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import Mat3, Real, Vec3, add, mat3, mul, real, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import column as matrix_column
 from warp_artic.math.spatial import cross, mat_mul
 from warp_artic.model.arrays import (
@@ -132,9 +132,7 @@ def place_spherical(
     store_mat3(work.R_WM, 9 * link, slot, R_WM)
     store_vec3(work.w, 3 * link, slot, w)
     store_vec3(work.velocity_moment, 3 * link, slot, bias)
-    for k in range(3):
-        axis = matrix_column(R_WM, model.dof_axis[dof + k])
-        store_vec3(work.axis, 3 * (dof + k), slot, axis * model.dof_sign[item + k, column])
+    store_spherical_axes(model, work, dof, column, slot, R_WM)
 
 
 @wp.func
@@ -158,12 +156,7 @@ def place_swing(
     store_mat3(work.R_WM, 9 * link, slot, R_WM)
     store_vec3(work.w, 3 * link, slot, w)
     store_vec3(work.velocity_moment, 3 * link, slot, bias)
-    for k in range(2):
-        sign = model.dof_sign[item + k, column]
-        if model.dof_axis[dof + k] == 0:
-            store_vec3(work.axis, 3 * (dof + k), slot, axis_1 * sign)
-        else:
-            store_vec3(work.axis, 3 * (dof + k), slot, axis_2 * sign)
+    store_swing_axes(model, work, dof, column, slot, axis_1, axis_2)
 
 
 @wp.func
@@ -171,10 +164,37 @@ def place_floating(work: WorkArrays, root: Array, velocities: Array, link: int, 
     """Place a free root: three linear dofs along the axes of W, then three angular ones."""
     x = load_vec3(root, 3, slot)
     zero = real(0.0, x.x)
-    one = real(1.0, zero)
     store_mat3(work.R_WM, 9 * link, slot, floating.place(x, root[6, slot]))
     store_vec3(work.w, 3 * link, slot, load_vec3(velocities, dof + 3, slot))
     store_vec3(work.velocity_moment, 3 * link, slot, vec3(zero, zero, zero))
+    store_floating_axes(work, dof, slot, zero)
+
+
+@wp.func
+def store_spherical_axes(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, R_WM: Mat3):
+    """Write the axes of three dofs from `dof` on, columns of R_WM."""
+    for k in range(3):
+        axis = matrix_column(R_WM, model.dof_axis[dof + k])
+        store_vec3(work.axis, 3 * (dof + k), slot, axis * model.dof_sign[dof - model.root_dofs + k, column])
+
+
+@wp.func
+def store_swing_axes(
+    model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, axis_1: Vec3, axis_2: Vec3
+):
+    """Write the axes of two dofs from `dof` on."""
+    for k in range(2):
+        sign = model.dof_sign[dof - model.root_dofs + k, column]
+        if model.dof_axis[dof + k] == 0:
+            store_vec3(work.axis, 3 * (dof + k), slot, axis_1 * sign)
+        else:
+            store_vec3(work.axis, 3 * (dof + k), slot, axis_2 * sign)
+
+
+@wp.func
+def store_floating_axes(work: WorkArrays, dof: int, slot: int, zero: Real):
+    """Write the axes of three linear and three angular dofs from `dof` on, those of W."""
+    one = real(1.0, zero)
     for k in range(2):
         store_vec3(work.axis, 3 * (dof + 3 * k), slot, vec3(one, zero, zero))
         store_vec3(work.axis, 3 * (dof + 3 * k + 1), slot, vec3(zero, one, zero))

@@ -8,8 +8,8 @@ joints and tendons, is in them: what crosses a joint is what moves all that is b
 
 import warp as wp
 
-from warp_artic.math.numbers import Vec3, add, mul, neg, real, sub, vec3  # noqa: F401 (operators)
-from warp_artic.math.spatial import cross, transpose_mul
+from warp_artic.math.numbers import Real, Vec3, add, mul, neg, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import (
     Array,
     ControlArrays,
@@ -24,9 +24,21 @@ from warp_artic.model.arrays import (
 
 @wp.func
 def load_links(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, g: Vec3, vdot: Array, column: int, slot: int
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    g: Vec3,
+    vdot: Array,
+    moving: Real,
+    external: Real,
+    drag: Real,
+    column: int,
+    slot: int,
 ):
-    """Write to `work.force` and `work.moment` what each link alone needs to move so, where the links are placed."""
+    """Write to `work.force` and `work.moment` what each link alone needs to move so, where the links are placed.
+
+    `moving`, `external` and `drag` are the weights of what velocities need, of external forces and of drag.
+    """
     zero = real(0.0, g.x)
     store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
     store_vec3(work.linear, 3 * model.link_count, slot, neg(g))
@@ -34,9 +46,9 @@ def load_links(
         link = model.order[k]
         parent = model.link_parent[link]
         a_P = load_vec3(work.angular, 3 * parent, slot)
-        angular = a_P + load_vec3(work.velocity_moment, 3 * link, slot)
+        angular = a_P + load_vec3(work.velocity_moment, 3 * link, slot) * moving
         linear = load_vec3(work.linear, 3 * parent, slot) + cross(a_P, load_vec3(work.p_PM, 3 * link, slot))
-        linear = linear + load_vec3(work.velocity_force, 3 * link, slot)
+        linear = linear + load_vec3(work.velocity_force, 3 * link, slot) * moving
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
             change = load_vec3(work.axis, 3 * dof, slot) * vdot[dof, slot]
@@ -46,7 +58,7 @@ def load_links(
                 angular = angular + change
         store_vec3(work.angular, 3 * link, slot, angular)
         store_vec3(work.linear, 3 * link, slot, linear)
-        load_link(model, control, work, link, angular, linear, column, slot)
+        load_link(model, control, work, link, angular, linear, moving, external, drag, column, slot)
 
 
 @wp.func
@@ -57,6 +69,9 @@ def load_link(
     link: int,
     angular: Vec3,
     linear: Vec3,
+    moving: Real,
+    external: Real,
+    drag: Real,
     column: int,
     slot: int,
 ):
@@ -66,15 +81,22 @@ def load_link(
     w = load_vec3(work.w, 3 * link, slot)
     c = R_WM * load_vec3(model.link_center, 3 * link, column)
     w_M = transpose_mul(R_WM, w)
-    F = (linear + cross(angular, c) + cross(w, cross(w, c))) * model.link_mass[link, column]
-    F = F - load_vec3(control.link_external_force, 6 * link, column)
-    N = R_WM * (inertia * transpose_mul(R_WM, angular) + cross(w_M, inertia * w_M)) + cross(c, F)
-    N = N - load_vec3(control.link_external_force, 6 * link + 3, column)
+    F = (linear + cross(angular, c) + cross(w, cross(w, c)) * moving) * model.link_mass[link, column]
+    F = F - load_vec3(control.link_external_force, 6 * link, column) * external
+    N = R_WM * (inertia * transpose_mul(R_WM, angular) + cross(w_M, inertia * w_M) * moving) + cross(c, F)
+    N = N - load_vec3(control.link_external_force, 6 * link + 3, column) * external
     if model.link_damping == 1:
-        F = F + load_vec3(work.drag_force, 3 * link, slot)
-        N = N + load_vec3(work.drag_moment, 3 * link, slot)
+        F = F + load_vec3(work.drag_force, 3 * link, slot) * drag
+        N = N + load_vec3(work.drag_moment, 3 * link, slot) * drag
     store_vec3(work.moment, 3 * link, slot, N)
     store_vec3(work.force, 3 * link, slot, F)
+
+
+@wp.func
+def take_off(work: WorkArrays, link: int, slot: int, push: Vec3, turn: Vec3):
+    """Take a force at the origin of a link and a moment off what it needs."""
+    store_vec3(work.force, 3 * link, slot, load_vec3(work.force, 3 * link, slot) - push)
+    store_vec3(work.moment, 3 * link, slot, load_vec3(work.moment, 3 * link, slot) - turn)
 
 
 @wp.func
@@ -88,3 +110,12 @@ def transmit_loads(model: ModelArrays, work: WorkArrays, slot: int):
             N = load_vec3(work.moment, 3 * link, slot) + cross(load_vec3(work.p_PM, 3 * link, slot), F)
             store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + N)
             store_vec3(work.force, 3 * parent, slot, load_vec3(work.force, 3 * parent, slot) + F)
+
+
+@wp.func
+def load_along(model: ModelArrays, work: WorkArrays, link: int, dof: int, slot: int):
+    """What the joint of a link transmits along the axis of one of its dofs."""
+    load = load_vec3(work.moment, 3 * link, slot)
+    if model.dof_is_linear[dof] == 1:
+        load = load_vec3(work.force, 3 * link, slot)
+    return dot(load_vec3(work.axis, 3 * dof, slot), load)

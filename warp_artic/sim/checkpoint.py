@@ -53,6 +53,7 @@ def read_checkpoint(simulation, path) -> None:
             group.field(name).fill(values)
     simulation.steps_done = int(content["steps_done"])
     simulation._record_launches()
+    simulation._parameter_watch.accept()
     simulation._set_anew()
 
 

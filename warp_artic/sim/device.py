@@ -6,6 +6,8 @@ import os
 
 import warp as wp
 
+from warp_artic.errors import SettingsError
+
 
 def start_quietly(device: str) -> None:
     """Initialise Warp without its own lines; on the CPU also without the warning that there is no GPU driver."""
@@ -22,6 +24,15 @@ def start_quietly(device: str) -> None:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nothing)
+
+
+def device_of(name: str) -> str:
+    """The full name of a device."""
+    try:
+        return str(wp.get_device(name))
+    except Exception as error:  # Warp raises several types for one reason
+        known = ", ".join(str(device) for device in wp.get_devices())
+        raise SettingsError(f"device: {name!r} is not one of {known}") from error
 
 
 def wait_for(device: str) -> None:

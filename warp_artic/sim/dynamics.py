@@ -14,12 +14,20 @@
 | `jacobian` | J | of each link velocity of the centre of mass, then angular velocity, world axes |
 | `center_of_mass` | | world |
 | `centroidal_momentum_matrix` | A | A v: momentum, then angular momentum about the centre of mass, world axes |
-| `coefficient_matrix` | | efforts of unit impulses of tendons (positive: longer) and mimic joints |
+| `centroidal_momentum` | A v | the same axes |
+| `mass_matrix_inverse`, `solve_mass_matrix` | M^-1, M^-1 b | with armature |
+| `coefficient_matrix` | K | efforts of unit impulses of tendons (positive: longer), mimic joints (C), contact points |
+| `constraint_impulses` | lambda | what these constraints do in a step; their efforts are K lambda / dt |
+| `unpack_joints`, `pack_joints` | | dofs of joints as six axes each, linear first, in the sign of `joint_names` |
+
+A contact point has three columns: its normal (positive: pressed on), and two tangents, which the shortest turn from Z
+to the normal makes of X and Y (below the horizon: from -Z, of X and -Y); world axes, forces on its link.
 
 E is the number of environments, V that of velocities: on a floating base six root columns first, velocity of the centre
 of mass of the root link and its angular velocity (forces: force there and moment), in world axes; then the dofs in the
 order of `joint_names`, those of ball joints along the axes of the child-side joint frame. Drives, limits, friction,
-tendons, mimic joints and damping are not in it.
+tendons, mimic joints and damping are not in it; tendons, mimic joints and contact points are the registered constraints
+of `coefficient_matrix` and `constraint_impulses` alone.
 
 Every array is new and lies on the device, environments next to each other in memory. `out` takes an array that the same
 method has returned before, and is overwritten and returned. An argument that is an array of such a method, with one row
@@ -28,20 +36,23 @@ for each environment, is read where it lies, without a copy and unchecked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 import warp as wp
 
+from warp_artic.description.articulation import Articulation
 from warp_artic.errors import SettingsError
+from warp_artic.kernels.columns import axis_kernels_for
 from warp_artic.model.arrays import arrays_for
-from warp_artic.model.families import Family
 from warp_artic.model.field import Field
-from warp_artic.sim.views import Member, checked
+from warp_artic.sim.joint_axes import axis_places, check_locked, unpacked_joints
+from warp_artic.sim.registered import ConstraintImpulses, ContactPoint, Contacts, RegisteredConstraints
+from warp_artic.sim.views import Member, by_environment, checked
 
 Launch = Callable[..., None]
-"""Launches a kernel of the suite: name, whether it has a control, further arguments."""
+"""Launches a kernel of the suite: name, its control if it has one, further arguments; registered constraints."""
 
 
 class Dynamics:
@@ -49,16 +60,34 @@ class Dynamics:
 
     Args:
         member: The articulation in its group.
+        articulation: Its description.
+        dt: Time step [s].
         launch: See `Launch`.
     """
 
-    def __init__(self, member: Member, launch: Launch):
+    def __init__(self, member: Member, articulation: Articulation, dt: float, launch: Launch):
         self._member = member
+        self._articulation = articulation
+        self._dt = dt
         self._launch = launch
         self._fields: dict[str, Field] = {}
 
     @cached_property
     def _movers(self) -> wp.array:
+        """See `_mover_table`."""
+        return wp.array(self._mover_table(), dtype=int, device=self._member.group.columns.device)
+
+    @cached_property
+    def _apart(self) -> wp.array:
+        """Entries of M, counted by rows, of pairs of dofs that do not move each other's links."""
+        tree = self._member.group.tree
+        links = np.zeros(self._size, int)
+        for link in tree.order:
+            links[tree.first_dof[link] : tree.first_dof[link] + tree.dof_counts[link]] = link
+        moves = self._mover_table()[links] >= 0
+        return wp.array(np.flatnonzero(~(moves | moves.T)), dtype=int, device=self._member.group.columns.device)
+
+    def _mover_table(self) -> np.ndarray:
         """For each link and each dof: the link that the dof moves first, where that moves the link, else -1."""
         tree = self._member.group.tree
         movers = np.full((tree.link_count, self._size), -1, np.int32)
@@ -66,7 +95,7 @@ class Dynamics:
             if tree.parent[link] < tree.link_count:
                 movers[link] = movers[tree.parent[link]]
             movers[link, tree.first_dof[link] : tree.first_dof[link] + tree.dof_counts[link]] = link
-        return wp.array(movers, dtype=int, device=self._member.group.columns.device)
+        return movers
 
     @property
     def _size(self) -> int:
@@ -79,7 +108,7 @@ class Dynamics:
         Composite-rigid-body algorithm. Source: Generalized Mass Matrix.
         """
         field = self._field(out, self._size**2)
-        self._launch("mass_matrix", None, int(armature), field.numbers)
+        self._launch("mass_matrix", None, int(armature), self._apart, field.numbers)
         return self._returned(out, field, self._size, self._size)
 
     def mass_matrix_inverse(self, *, out: wp.array | None = None) -> wp.array:
@@ -179,16 +208,131 @@ class Dynamics:
         """A, shape (E, 6, V)."""
         return self._centroid(out, "matrix", 6, self._size)
 
+    def register_contacts(self, points: Sequence[ContactPoint]) -> Contacts:
+        """Give the articulation contact points, in place of those that it has; returns their arrays.
+
+        They are for `coefficient_matrix` and `constraint_impulses` alone. A step knows nothing of them: there, links
+        pass through each other and through the world.
+
+        Raises:
+            SettingsError: A point has a value that is not allowed, or no dof moves it.
+        """
+        self._constraints = RegisteredConstraints(self._member, self._articulation, points)
+        return self._constraints.contacts
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Columns of the coefficient matrix: tendons, mimic joints, normal and two tangents of contact points."""
+        return self._constraints.names
+
     def coefficient_matrix(self, *, out: wp.array | None = None) -> wp.array:
-        """Efforts of unit impulses of the couplings, shape (E, V, C): tendons, then mimic joints, as they are named.
+        """K, efforts of unit impulses of the registered constraints, shape (E, V, C), in the order of their names.
 
         Source: Loop Joints, Coefficient Matrix, and Lambda Constraint Impulses.
         """
-        tree = self._member.group.tree
-        count = tree.tendon_count + tree.count(Family.MIMIC)
+        count = self._constraints.count
         field = self._field(out, self._size * count)
-        self._launch("coefficients", self._control(), count, field.numbers)
+        self._launch("coefficients", None, count, field.numbers, constraints=self._constraints)
         return self._returned(out, field, self._size, count)
+
+    def constraint_impulses(self, joint_force=None, *, out: ConstraintImpulses | None = None) -> ConstraintImpulses:
+        """lambda: what the registered constraints do in a step of dt from the present state, under given efforts.
+
+            M vdot + c + g = tau + J^T external + K lambda / dt,   vdot as their laws want it
+
+        Efforts of - K lambda / dt counteract them. The laws hold at the end of the step, v+ = v + dt vdot, with
+        everything at the present positions: springs of tendons and compliant mimic joints by backward Euler, hard mimic
+        joints and contact points by their velocities; friction of contact points is within a pyramid. Solved directly;
+        of points that are wedged with much friction no solution may be found, which `converged` tells. Drives, limits,
+        friction and damping of joints, and drag of links are not in it. Source: Loop Joints, Coefficient Matrix, and
+        Lambda Constraint Impulses.
+
+        Args:
+            joint_force: tau, shape (V) or (E, V); zero by default.
+            out: What this method has returned before.
+
+        Raises:
+            SettingsError: The shape of `joint_force` is another, or an entry is not finite.
+        """
+        force = self._zero() if joint_force is None else self._given("joint_force", joint_force, (self._size,))
+        if not isinstance(out, ConstraintImpulses | None):
+            raise SettingsError("out: is not what this method has returned")
+        shapes = (self._constraints.count,), (self._size,), (self._size,), ()
+        old = (None,) * 4
+        if out is not None:
+            old = out.impulse, out.joint_force, out.joint_acceleration, out.residual
+        fields = [self._field(array, int(np.prod(shape))) for array, shape in zip(old, shapes)]
+        self._launch(
+            "impulses",
+            self._member.group.arrays.control,
+            self._constraints.count,
+            self._dt,
+            force.numbers,
+            *(field.numbers for field in fields),
+            constraints=self._constraints,
+        )
+        if out is not None:
+            return out
+        return ConstraintImpulses(*(self._returned(None, field, *shape) for field, shape in zip(fields, shapes)))
+
+    @cached_property
+    def _constraints(self) -> RegisteredConstraints:
+        """Without contact points until there are some."""
+        return RegisteredConstraints(self._member, self._articulation)
+
+    def unpack_joints(self, values, *, out: wp.array | None = None) -> wp.array:
+        """Values of dofs as six axes for each joint, shape (E, J, 6): transX to transZ, then rotX to rotZ.
+
+        J joints, the inbound ones of the links that the Jacobian has, but for a floating root, in the order of links;
+        a locked axis has zero. Source: Converting From and To Reduced Coordinate Joint DOF Coordinates.
+
+        Args:
+            values: Positions, velocities, forces or others of dofs of joints, shape (D) or (E, D).
+
+        Raises:
+            SettingsError: The shape of `values` is another, or an entry is not finite.
+        """
+        count = len(self._places)
+        given = self._given("values", values, (count,))
+        joints = len(unpacked_joints(self._articulation))
+        field = self._field(out, 6 * joints)
+        field.scalars.zero_()
+        self._copy_axes("unpack", given, field)
+        return self._returned(out, field, joints, 6)
+
+    def pack_joints(self, values, *, out: wp.array | None = None) -> wp.array:
+        """Values of dofs from those of six axes for each joint, shape (E, D); see `unpack_joints`.
+
+        Args:
+            values: Shape (J, 6) or (E, J, 6).
+
+        Raises:
+            SettingsError: The shape of `values` is another, an entry is not finite, or one of a locked axis is not
+                zero. Locked axes of an array that `unpack_joints` has returned are not looked at.
+        """
+        joints = len(unpacked_joints(self._articulation))
+        if not self._is_own(values):
+            values = values.numpy() if isinstance(values, wp.array) else values
+            shape = (self._member.group.environments, joints, 6)
+            check_locked(self._articulation, checked("values", values, shape))
+        given = self._given("values", values, (joints, 6))
+        field = self._field(out, len(self._places))
+        self._copy_axes("pack", given, field)
+        return self._returned(out, field, len(self._places))
+
+    @cached_property
+    def _places(self) -> wp.array:
+        """Where each dof is among the axes of all joints."""
+        return wp.array(axis_places(self._articulation), dtype=int, device=self._member.group.columns.device)
+
+    def _copy_axes(self, kernel: str, given: Field, field: Field) -> None:
+        """Copy the values of dofs from or to the rows of their axes, in all columns."""
+        wp.launch(
+            getattr(axis_kernels_for(field.scalars.dtype), kernel),
+            dim=(len(self._places), field.scalars.shape[1]),
+            inputs=[given.scalars, self._places, field.scalars],
+            device=field.scalars.device,
+        )
 
     def _efforts(self, out, acceleration: Field, control, with_gravity: int, with_velocities: int) -> wp.array:
         field = self._field(out, self._size)
@@ -216,24 +360,8 @@ class Dynamics:
         return field
 
     def _returned(self, out: wp.array | None, field: Field, *shape: int) -> wp.array:
-        """A field as an array (E, ...) without a copy."""
-        if out is not None:
-            return out
-        group = self._member.group
-        if 0 in shape:
-            return wp.zeros((group.environments, *shape), dtype=field.scalars.dtype, device=field.scalars.device)
-        rows = field.view(self._member.first_column, group.environments)
-        pitch, size = rows.strides
-        strides = [pitch * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
-        found = wp.array(
-            ptr=rows.ptr,
-            dtype=rows.dtype,
-            shape=(group.environments, *shape),
-            strides=(size, *strides),
-            device=rows.device,
-        )
-        found.warp_artic_field = field
-        return found
+        """The memory of a result as an array (E, ...)."""
+        return by_environment(self._member, field, *shape) if out is None else out
 
     def _given(self, name: str, values, shape: tuple[int, ...], rows: int = 0) -> Field:
         """An argument of shape `shape`, or with environments before, as a field with its rows first.
@@ -255,10 +383,9 @@ class Dynamics:
     def _is_own(self, values) -> bool:
         """Whether an array is one that a method for this articulation has returned."""
         field = getattr(values, "warp_artic_field", None)
-        group = self._member.group
-        if field is None or field.columns is not group.columns:
+        if field is None or field.columns is not self._member.group.columns:
             return False
-        return values.ptr == field.view(self._member.first_column, group.environments).ptr
+        return values.ptr == field.scalars.ptr + self._member.first_column * field.scalars.strides[1]
 
     def _zero(self) -> Field:
         """No accelerations, or no efforts."""

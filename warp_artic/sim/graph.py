@@ -1,29 +1,42 @@
 """Steps that are captured once and launched again: a CUDA graph, or on a CPU the launches as Warp replays them.
 
 What is in arrays is read at each launch: state, control, and parameters that were asked for. A parameter that is asked
-for later gets an array of its own, and the steps are captured anew.
+for later gets an array of its own, and the steps are captured anew. What Warp replays on a CPU runs on one thread:
+steps that pay on several are launched as `step` does it, which costs the host little beside them.
 """
 
 from __future__ import annotations
 
 import warp as wp
 
+from warp_artic.kernels.threads import threads_that_pay
+from warp_artic.sim.incoming_forces import IncomingForces
+
 
 class StepGraph:
     """A number of steps; see `Simulation.capture`."""
 
-    def __init__(self, simulation, count: int, with_forces: int):
+    def __init__(self, simulation, count: int, forces: IncomingForces | None):
         self._simulation = simulation
-        self._steps = count, with_forces
+        self._forces = forces
+        self._steps = count, forces is not None
         self._captured: tuple[list, object] | None = None
 
     def launch(self) -> None:
         """Advance every environment by the steps, as `step` does."""
         simulation = self._simulation
         simulation._check_no_tracks()
+        simulation._prepare_forces(self._forces or False)
+        if threads_that_pay(simulation._launches, simulation.threads, self._steps[0]) > 1:
+            simulation._launch_steps(*self._steps)
+        else:
+            self._replay()
+        simulation._count_steps(*self._steps)
+
+    def _replay(self) -> None:
+        simulation = self._simulation
         if self._captured is None or self._captured[0] is not simulation._launches:
             with wp.ScopedCapture(device=simulation.device) as capture:
                 simulation._launch_steps(*self._steps)
             self._captured = simulation._launches, capture.graph
         wp.capture_launch(self._captured[1])
-        simulation._count_steps(*self._steps)

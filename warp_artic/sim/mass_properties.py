@@ -29,11 +29,13 @@ def set_mass_properties(simulation, given: dict, chosen: np.ndarray) -> None:
         name: checked(name, values, (*shape, SIZES[name])) for name, values in given.items() if values is not None
     }
     trees = [_trees_with(simulation, tables, place) for place in range(len(chosen))]
-    for member, own in zip(simulation._members, zip(*trees)):
-        rows = [parameter_rows(tree, member.group.origins[member.place]) for tree in own]
+    for group in simulation._groups:
+        rows = [
+            [parameter_rows(own[index], origin) for own in trees] for index, origin in zip(group.members, group.origins)
+        ]
         for name in (array for table in tables for array in ARRAYS[table]):
-            member.group.expand_parameter(name)
-            member.write(name, np.array([row[name] for row in rows]).T, chosen)
+            group.expand_parameter(name)
+            group.write(name, np.array([[row[name] for row in own] for own in rows]).transpose(2, 0, 1), chosen)
 
 
 def _trees_with(simulation, tables: dict[str, np.ndarray], place: int) -> list[Articulation]:

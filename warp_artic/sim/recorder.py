@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.metadata import version
 
 import numpy as np
 import warp as wp
 
 from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS
+from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.recording import Recording
 
 SCALARS = (
@@ -34,7 +36,7 @@ class Recorder:
     The first one has no forces of a step.
     """
 
-    def __init__(self, simulation, records: int, forces: bool | str = False):
+    def __init__(self, simulation, records: int, forces: IncomingForces | None = None):
         self._simulation = simulation
         self._forces = forces
         dtype = wp.dtype_to_numpy(wp.float64 if simulation.settings.precision == "float64" else wp.float32)
@@ -100,7 +102,8 @@ class Recorder:
                 "device": simulation.device,
                 "version": version("warp-artic"),
                 "model_hash": simulation.model_hash,
-                **({"incoming_axes": "world"} if self._forces == "world" else {}),
+                **({"sleep_after": settings.sleep_after} if settings.sleep_steps else {}),
+                **({"incoming_forces": asdict(self._forces)} if self._forces else {}),
             },
         )
 

@@ -20,11 +20,17 @@ NAMES = ("joint_names", "link_names", "tendon_names", "mimic_names", "loop_names
 SHAPES = {
     "joint_position": ("joint_names",),
     "joint_velocity": ("joint_names",),
+    "joint_actuation_force": ("joint_names",),
     "joint_drive_force": ("joint_names",),
-    "joint_limit_force": ("joint_names",),
     "joint_friction_force": ("joint_names",),
+    "joint_limit_force": ("joint_names",),
     "joint_tendon_force": ("joint_names",),
     "joint_mimic_force": ("joint_names",),
+    "joint_external_force": ("joint_names",),
+    "joint_damping_force": ("joint_names",),
+    "joint_gravity_force": ("joint_names",),
+    "joint_coriolis_force": ("joint_names",),
+    "joint_inertial_force": ("joint_names",),
     "joint_acceleration": ("joint_names",),
     "link_pose": ("link_names", 7),
     "link_velocity": ("link_names", 6),
@@ -63,19 +69,36 @@ class Recording:
     joint_position: np.ndarray
     """[m or rad], shape (R, E, D)."""
     joint_velocity: np.ndarray
-    """[m/s or rad/s], shape (R, E, D)."""
+    """[m/s or rad/s], of ball joints the relative angular velocity in the axes of their child-side frames; shape
+    (R, E, D). A step h from q and v to q+ and v+ has, for a joint with one axis,
+        semi_implicit   q+ = q + h v+
+        midpoint        q+ = q + h ((1 - share) v + share v+), where share is a half but for joints that meet a stop,
+                        for all in a step in which one bounces, and for those with springs or rows in the first step
+        midpoint, rk4   in free motion q+ = q + h (v + v+) / 2 + h^2 (a - a+) / 12, but for errors of fifth order
+    and with substeps ("tgs") this for each. Ball joints turn by exp((1 - share) h v), then by exp(share h v+)."""
+    joint_actuation_force: np.ndarray | None = None
+    """What acts on each dof over the last step before a record [N or N m], in parts that add up to zero; none in the
+    first record. Here efforts. `model.force_parts` says what each part is, and where in the step. Shape (R, E, D)."""
     joint_drive_force: np.ndarray | None = None
-    """Forces of the constraints on each dof over the last step before a record, zero in the first record; here those of
-    drives [N or N m], shape (R, E, D). The five parts add up to all that acts on the dofs beside gravity, inertia,
-    efforts, and forces on links; on dofs of one joint along the axes of their velocities."""
-    joint_limit_force: np.ndarray | None = None
-    """Of limits of positions, hard and soft, and of velocities, of joints and of links [N or N m], shape (R, E, D)."""
+    """Of drives [N or N m], shape (R, E, D)."""
     joint_friction_force: np.ndarray | None = None
     """Of static, dynamic and viscous friction [N or N m], shape (R, E, D)."""
+    joint_limit_force: np.ndarray | None = None
+    """Of limits of positions, hard and soft, and of velocities, of joints and of links [N or N m], shape (R, E, D)."""
     joint_tendon_force: np.ndarray | None = None
     """Of fixed and spatial tendons and their limits [N or N m], shape (R, E, D)."""
     joint_mimic_force: np.ndarray | None = None
     """Of mimic joints [N or N m], shape (R, E, D)."""
+    joint_external_force: np.ndarray | None = None
+    """Of external forces on links [N or N m], shape (R, E, D)."""
+    joint_damping_force: np.ndarray | None = None
+    """Of the damping of links [N or N m], shape (R, E, D)."""
+    joint_gravity_force: np.ndarray | None = None
+    """Of weights [N or N m], shape (R, E, D)."""
+    joint_coriolis_force: np.ndarray | None = None
+    """Of Coriolis, centrifugal and gyroscopic forces [N or N m], shape (R, E, D)."""
+    joint_inertial_force: np.ndarray | None = None
+    """Against accelerations, - M (v+ - v) / h [N or N m], shape (R, E, D)."""
     joint_acceleration: np.ndarray | None = None
     """(v+ - v) / h by the forces and impacts of the last step before a record [m/s^2 or rad/s^2], zero in the first
     record; of dofs of one joint along the axes of their velocities. Recorded with forces. Shape (R, E, D)."""
@@ -85,8 +108,8 @@ class Recording:
     """Velocity of the centre of mass [m/s], then angular [rad/s], world axes; shape (R, E, L, 6)."""
     link_incoming_joint_force: np.ndarray | None = None
     """Force [N], then torque [N m], by the inbound joint on the link over the last step before a record, in the
-    child-side joint frame at its origin, or there in world axes where `metadata` has `incoming_axes` as "world"; with
-    what tendons pass on across the joint. Shape (R, E, L, 6)."""
+    child-side joint frame at its origin, with what tendons do across the joint; or in world axes there, or without
+    tendons, where `incoming_forces` of the metadata says so (`IncomingForces`). Shape (R, E, L, 6)."""
     link_acceleration: np.ndarray | None = None
     """Acceleration of the centre of mass [m/s^2], then angular [rad/s^2], by `joint_acceleration` where that step has
     evaluated forces, world axes; zero in the first record. Recorded with forces. Shape (R, E, L, 6)."""

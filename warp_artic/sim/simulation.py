@@ -15,18 +15,35 @@ from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.kernels.dynamics import dynamics_kernels_for
-from warp_artic.kernels.launch import SETTLES, kernels_for
+from warp_artic.kernels.launch import (
+    SETTLES,
+    mobilities_kernel,
+    report_kernel,
+    runge_kutta_kernel,
+    sleep_kernel,
+    step_kernel,
+)
+from warp_artic.kernels.threads import ColumnLaunch, run_all, usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
+from warp_artic.sim.device import device_of
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
+from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.mass_properties import set_mass_properties
+from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.rows import Rows, private_rows, public_rows
-from warp_artic.sim.snapshot import Snapshot, apply_snapshot, take_snapshot
+from warp_artic.sim.snapshot import (
+    Snapshot,
+    apply_snapshot,
+    chosen_articulations,
+    chosen_environments,
+    take_snapshot,
+)
 from warp_artic.sim.targets import TargetTracks
 from warp_artic.sim.verify import Residual, verify_model
 from warp_artic.sim.views import (
@@ -46,9 +63,6 @@ from warp_artic.solver.settings import INTEGRATORS, SolverSettings
 
 LANES_FROM = 4
 """Environments of a tree from which lanes are faster than scalars on a CPU."""
-
-WITH_FORCES = {False: 0, True: 1, "world": 2}
-"""What a step is told of the forces to record."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +123,9 @@ class Simulation:
         environments: Number of independent copies.
         device: "cpu" or "cuda:N".
         settings: Time step, solver and precision; what they leave open the scene decides.
+        threads: Most threads that step at once, on a CPU; by default as many as cores that the process is bound to
+            (and OMP_NUM_THREADS, where that is set). Results are bitwise the same for any number, and a small batch
+            stays on one. Each has work space of its own.
 
     Raises:
         DescriptionError: The scene breaks a rule that a mechanism must satisfy.
@@ -116,14 +133,21 @@ class Simulation:
     """
 
     def __init__(
-        self, scene: Scene, *, environments: int = 1, device: str = "cpu", settings: SolverSettings | None = None
+        self,
+        scene: Scene,
+        *,
+        environments: int = 1,
+        device: str = "cpu",
+        settings: SolverSettings | None = None,
+        threads: int | None = None,
     ):
         validate(scene)
         if isinstance(environments, bool) or not isinstance(environments, int) or environments < 1:
             raise SettingsError(f"environments: {environments!r} is not an integer of at least 1")
         self.scene = scene
         self.environments = environments
-        self.device = _device(device)
+        self.device = device_of(device)
+        self.threads = _threads(threads, self.device)
         self.settings = (settings or SolverSettings()).resolved(scene)
         self.joint_names = scene.dof_names
         self.link_names = scene.link_names
@@ -138,7 +162,10 @@ class Simulation:
         bounded = replace(scene, articulations=tuple(trees))
         if self.settings.integrator == "rk4":
             check_free_motion(bounded)
-        self._groups = build_groups(bounded, environments, self._numbers, self.device, self.settings.solver == "direct")
+        dense_rows, self._sleep_steps = self.settings.solver == "direct", self.settings.sleep_steps
+        self._groups = build_groups(
+            bounded, environments, self._numbers, self.device, dense_rows, self._sleep_steps, self.threads
+        )
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self.target_tracks = TargetTracks(scene, self._members)
@@ -146,11 +173,14 @@ class Simulation:
         self._reported = False
         self._has_lent = False
         self._is_in_graph = False
+        self._watched: set[str] = set()
+        self._parameter_watch = ParameterWatch(self._groups)
         self._has_step_outputs = False
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
         self.parameters = ArrayViews(PARAMETERS, self._scene_array)
         self.articulations = tuple(self._articulation_views(member) for member in self._members)
+        self._start_asleep(np.arange(environments))
 
     @property
     def time(self) -> float:
@@ -169,13 +199,14 @@ class Simulation:
         content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def step(self, count: int = 1, forces: bool | str = False) -> None:
+    def step(self, count: int = 1, forces: bool | IncomingForces = False) -> None:
         """Advance every environment by `count` time steps.
 
         Args:
             count: Number of time steps.
             forces: Whether to report the forces and the accelerations of the last of them: `state.joint_acceleration`,
-                `state.link_incoming_joint_force`, `state.joint_drive_force` and so on; see `Recording`.
+                `state.link_incoming_joint_force`, `state.joint_drive_force` and so on; see `Recording` and
+                `model.force_parts`. `IncomingForces` says how, True: with tendons, in axes of joints.
 
         Raises:
             SettingsError: An argument has a value that is not allowed.
@@ -186,9 +217,10 @@ class Simulation:
             # Whoever captures may launch at any time, unseen.
             self._is_in_graph = self._has_lent = True
             self._check_no_tracks()
-        self._advance(int(count), self._prepare_forces(forces))
+        self._prepare_forces(forces)
+        self._advance(int(count), bool(forces))
 
-    def capture(self, count: int = 1, forces: bool | str = False) -> StepGraph:
+    def capture(self, count: int = 1, forces: bool | IncomingForces = False) -> StepGraph:
         """Steps that `launch` of the returned graph makes again and again, as `step(count, forces)` would.
 
         A launch costs the host next to nothing, however many articulations there are. What is written to state, control
@@ -202,15 +234,15 @@ class Simulation:
             raise SettingsError(f"count: {count!r} is not an integer of at least 1")
         return StepGraph(self, int(count), self._prepare_forces(forces))
 
-    def record(self, steps: int, every: int = 1, progress=None, forces: bool | str = False) -> Recording:
+    def record(self, steps: int, every: int = 1, progress=None, forces: bool | IncomingForces = False) -> Recording:
         """Step and record the state now and after each `every` steps.
 
         Args:
             steps: Number of time steps.
             every: Steps from one record to the next.
             progress: If given, it is called with the number of steps done since its last call.
-            forces: Whether to record the forces of the joint constraints over the last step before each record; "world"
-                records them with those by joints on links in world axes.
+            forces: Whether to record the forces and the accelerations of the last step before each record, and how, as
+                for `step`.
 
         Raises:
             SettingsError: An argument has a value that is not allowed.
@@ -218,11 +250,10 @@ class Simulation:
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
-        with_forces = self._prepare_forces(forces)
-        recorder = Recorder(self, steps // every + 1, forces)
+        recorder = Recorder(self, steps // every + 1, self._prepare_forces(forces))
         recorder.take()
         for _ in range(steps // every):
-            self._advance(every, with_forces)
+            self._advance(every, bool(forces))
             recorder.take()
             if progress is not None:
                 progress(every)
@@ -279,19 +310,20 @@ class Simulation:
         chosen = self._environment_indices(environments)
         self._check_arrays_may_change("center_of_mass, inertia")
         set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
+        self.wake(chosen)
         self._record_launches()
         self._reported = False
 
     def reset(self, environments=None) -> None:
         """Put environments (all by default) back to the authored start state."""
         chosen = self._environment_indices(environments)
-        for member in self._members:
-            origin = member.group.origins[member.place]
-            for name, values in initial_state([self.scene.articulations[member.index]], [origin]).items():
-                rows = values.T.shape[0]
-                if rows:
-                    member.write(name, np.repeat(values.T, len(chosen), axis=1), chosen)
+        for group in self._groups:
+            articulations = [self.scene.articulations[index] for index in group.members]
+            for name, values in initial_state(articulations, group.origins).items():
+                if values.shape[1]:
+                    group.write(name, values.T[:, :, None], chosen)
         self._set_anew()
+        self._start_asleep(chosen)
         if environments is None:
             self.steps_done = 0
 
@@ -308,6 +340,50 @@ class Simulation:
                 found.append(Failure(int(environment), tree.path, quantity, int(steps[environment])))
         return found
 
+    def asleep(self) -> np.ndarray:
+        """Which articulations sleep, shape (environments, articulations); see `SolverSettings.sleep_after`."""
+        if self._sleep_steps == 0:
+            return np.zeros((self.environments, len(self._members)), bool)
+        steps = [member.array("steps_at_rest").numpy()[0] for member in self._members]
+        return np.stack(steps, axis=1) >= self._sleep_steps
+
+    def wake(self, environments=None, articulations=None) -> None:
+        """Wake what sleeps; its state stays as it is. To write zero to `state.steps_at_rest` does the same.
+
+        Args:
+            environments: Indices or a mask of those that are meant, which may be an array on the device; all by
+                default.
+            articulations: Prim paths, indices or a mask; all by default.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed.
+        """
+        (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
+        self._count_rest(indices, chosen, 0)
+
+    def put_to_sleep(self, environments=None, articulations=None) -> None:
+        """Let articulations sleep where they are, without velocity, until something changes; arguments as in `wake`.
+
+        Raises:
+            SettingsError: An argument has a value that is not allowed, or `SolverSettings.sleep_after` is infinite.
+        """
+        if self._sleep_steps == 0:
+            raise SettingsError("put_to_sleep: nothing sleeps while sleep_after is infinite; see SolverSettings")
+        (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
+        for name in ("joint_velocity", "root_velocity"):
+            private_rows(self._groups, name).only(self._groups, indices).clear(self._groups, name, chosen)
+        self._forget_history(indices, chosen)
+        self._count_rest(indices, chosen, self._sleep_steps + 1)
+        for group in self._groups:
+            arrays = group.arrays
+            wp.launch(
+                sleep_kernel(group.columns.numbers),
+                dim=group.columns.blocks,
+                inputs=[arrays.model, arrays.state, arrays.control],
+                device=self.device,
+            )
+        self._set_anew()
+
     mass_matrix = of_only_articulation(Dynamics.mass_matrix)
     mass_matrix_inverse = of_only_articulation(Dynamics.mass_matrix_inverse)
     solve_mass_matrix = of_only_articulation(Dynamics.solve_mass_matrix)
@@ -321,7 +397,11 @@ class Simulation:
     center_of_mass = of_only_articulation(Dynamics.center_of_mass)
     centroidal_momentum = of_only_articulation(Dynamics.centroidal_momentum)
     centroidal_momentum_matrix = of_only_articulation(Dynamics.centroidal_momentum_matrix)
+    register_contacts = of_only_articulation(Dynamics.register_contacts)
     coefficient_matrix = of_only_articulation(Dynamics.coefficient_matrix)
+    constraint_impulses = of_only_articulation(Dynamics.constraint_impulses)
+    unpack_joints = of_only_articulation(Dynamics.unpack_joints)
+    pack_joints = of_only_articulation(Dynamics.pack_joints)
 
     def verify(self, states: int = 8, seed: int = 0) -> tuple[Residual, ...]:
         """Residuals of the identities of the dynamics suite and of forces, on the scene as it was given.
@@ -355,7 +435,8 @@ class Simulation:
     def apply(self, snapshot: Snapshot, parts=None, environments=None, articulations=None) -> None:
         """Write a snapshot of this model, on the device; kinematics follow.
 
-        Positions and velocities without the history begin anew, as by `set_state`.
+        Positions and velocities without the history begin anew, as by `set_state`. What sleeps wakes, unless motion,
+        control and history are all written.
 
         Args:
             snapshot: From `snapshot`.
@@ -392,11 +473,14 @@ class Simulation:
         """Bring link poses, link velocities and energies up to date with the state."""
         # Who has a view of the state or of a parameter may have written to it at any time.
         if self._has_lent or not self._reported:
-            for launch in self._reports:
-                launch.launch()
+            if not self._reports:
+                self._reports = [
+                    self._record(group, report_kernel(group.columns.numbers), ("report",), ()) for group in self._groups
+                ]
+            self._run(self._reports)
             self._reported = True
 
-    def _advance(self, count: int, with_forces: int) -> None:
+    def _advance(self, count: int, with_forces: bool) -> None:
         if not self.target_tracks and count > 0:
             self._launch_steps(count, with_forces)
             self._count_steps(count, with_forces)
@@ -405,40 +489,44 @@ class Simulation:
             self._launch_steps(1, with_forces)
             self._count_steps(1, with_forces)
 
-    def _launch_steps(self, count: int, with_forces: int) -> None:
+    def _launch_steps(self, count: int, with_forces: bool) -> None:
         if (count, with_forces) != self._next:
             for launch in self._launches:
-                launch.set_param_by_name("steps", count)
+                launch.set("steps", count)
                 if self.settings.integrator != "rk4":
-                    launch.set_param_by_name("with_forces", with_forces)
+                    launch.set("with_forces", int(with_forces))
             self._next = count, with_forces
-        for launch in self._launches:
-            launch.launch()
+        self._parameter_watch.look()
+        self._run(self._launches, count)
 
-    def _count_steps(self, count: int, with_forces: int) -> None:
+    def _run(self, launches: list[ColumnLaunch], steps: int = 1) -> None:
+        """Launch a kernel of each group; in a capture, which is of one thread, as one launch each."""
+        run_all(launches, 1 if wp.get_device(self.device).is_capturing else self.threads, steps)
+
+    def _count_steps(self, count: int, with_forces: bool) -> None:
         self.steps_done += count
         self._reported = False
-        self._has_step_outputs = with_forces > 0
+        self._has_step_outputs = with_forces
 
-    def _prepare_forces(self, forces: bool | str) -> int:
-        """What a step is told of the forces to report, for which there is room."""
-        if not isinstance(forces, bool) and forces != "world":
-            raise SettingsError(f"forces: {forces!r} is not False, True or 'world'")
-        if forces:
-            self._make_room_for_forces()
-        return WITH_FORCES[forces]
-
-    def _make_room_for_forces(self) -> None:
+    def _prepare_forces(self, forces: bool | IncomingForces) -> IncomingForces | None:
+        """Make steps that report forces do it so, with room for them."""
+        if forces is False:
+            return None
+        if forces is True:
+            forces = IncomingForces()
+        if not isinstance(forces, IncomingForces):
+            raise SettingsError(f"forces: {forces!r} is not False, True or IncomingForces(...)")
         if self.settings.integrator == "rk4":
             others = ", ".join(name for name in INTEGRATORS if name != "rk4")
             raise SettingsError(f"forces: the integrator rk4 does not report them; allowed here: {others}")
-        if any([group.make_room_for_forces() for group in self._groups]):
+        numbers = int(forces.axes == "world"), int(not forces.tendons)
+        if any([group.report_forces(*numbers) for group in self._groups]):
             self._record_launches()
+        return forces
 
     def _measure_tendons(self) -> None:
         """Bring the mobilities of tendons up to date with the state."""
-        for launch in self._measures:
-            launch.launch()
+        self._run(self._measures)
 
     def _numbers(self, columns: int) -> Numbers:
         variant = self.settings.variant
@@ -448,63 +536,72 @@ class Simulation:
         wide = variant == "lanes" or (variant == "auto" and on_cpu and columns >= LANES_FROM)
         return numbers_for(self.settings.precision, wide)
 
-    def _kernels(self, group: Group):
-        return kernels_for(group.columns.numbers, SETTLES[self.settings.solver])
-
     def _record_launches(self) -> None:
-        """Pack the arguments of the launches that every step repeats."""
-        settings = self.settings
-        self._next = 1, 0
-        kernel, structs = "step", ("control", "forces")
-        numbers = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
-        if settings.integrator == "rk4":
-            kernel, structs, numbers = "runge_kutta", ("control",), (1, settings.dt)
-        self._launches = [self._launch(group, kernel, structs, (), numbers, record_cmd=True) for group in self._groups]
+        """Pack the arguments of the launches that every step repeats; those of reports when one is asked for."""
+        self._next = 1, False
+        self._launches = [self._record_steps(group) for group in self._groups]
         self._measures = [
-            self._launch(group, "mobilities", ("control",), ("tendon_mobility",), record_cmd=True)
+            self._record(group, mobilities_kernel(group.columns.numbers), ("control",), ("tendon_mobility",))
             for group in self._groups
             if group.tree.tendon_count and "tendon_mobility" in group.outputs
         ]
-        self._reports = [self._launch(group, "report", ("report",), (), record_cmd=True) for group in self._groups]
+        self._reports: list[ColumnLaunch] = []
+        self._dynamics_launches = {}
 
-    def _launch(self, group: Group, kernel: str, structs, outputs, numbers=(), **options):
-        """Launch a kernel of a group, or with `record_cmd` only pack its arguments."""
-        arrays = group.arrays
-        return wp.launch(
-            getattr(self._kernels(group), kernel),
-            dim=group.workers,
-            inputs=[
-                arrays.model,
-                arrays.state,
-                *(getattr(arrays, name) for name in structs),
-                arrays.work,
-                group.columns.blocks,
-                group.workers,
-                *numbers,
-                *(group.outputs[name].numbers for name in outputs),
-            ],
-            device=self.device,
-            **options,
-        )
+    def _record_steps(self, group: Group) -> ColumnLaunch:
+        settings, numbers = self.settings, group.columns.numbers
+        if settings.integrator == "rk4":
+            return self._record(group, runge_kutta_kernel(numbers), ("control",), (), (1, settings.dt))
+        kernel = step_kernel(numbers, SETTLES[settings.solver])
+        arguments = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
+        return self._record(group, kernel, ("control", "forces"), (), arguments)
 
-    def _launch_dynamics(self, group: Group, kernel: str, control, *arguments) -> None:
-        """Launch a kernel of the dynamics suite."""
+    def _record(self, group: Group, kernel: wp.Kernel, structs, outputs, numbers=()) -> ColumnLaunch:
+        """Pack the arguments of a kernel of a group, once for each work space."""
         arrays = group.arrays
-        controls = () if control is None else (control,)
-        wp.launch(
-            getattr(dynamics_kernels_for(group.columns.numbers), kernel),
-            dim=group.workers,
-            inputs=[
-                arrays.model,
-                arrays.state,
-                *controls,
-                arrays.work,
-                group.columns.blocks,
-                group.workers,
-                *arguments,
-            ],
-            device=self.device,
-        )
+        launches = [
+            wp.launch(
+                kernel,
+                dim=group.workers,
+                inputs=[
+                    arrays.model,
+                    arrays.state,
+                    *(getattr(arrays, name) for name in structs),
+                    work,
+                    0,
+                    group.columns.blocks,
+                    group.workers,
+                    *numbers,
+                    *(group.outputs[name].numbers for name in outputs),
+                ],
+                device=self.device,
+                record_cmd=True,
+            )
+            for work in group.works
+        ]
+        return ColumnLaunch(launches, group.columns.blocks, group.tree.dof_count)
+
+    def _launch_dynamics(self, group: Group, kernel: str, control, *arguments, constraints=None) -> None:
+        """Launch a kernel of the dynamics suite, which may be about registered constraints.
+
+        What every launch repeats is packed at the first one.
+        """
+        arrays = group.arrays if constraints is None else constraints.arrays
+        before = [arrays.model, group.arrays.state]
+        if control is not None:
+            before.append(control)
+        if constraints is not None:
+            before.append(arrays.contacts)
+        inputs = (*before, arrays.work, group.columns.blocks, group.workers, *arguments)
+        launch = self._dynamics_launches.get((id(group), kernel)) if constraints is None else None
+        if launch is None:
+            found = getattr(dynamics_kernels_for(group.columns.numbers), kernel)
+            launch = wp.launch(found, dim=group.workers, inputs=inputs, device=self.device, record_cmd=True)
+            if constraints is None:
+                self._dynamics_launches[id(group), kernel] = launch
+        for index in (*range(2, len(before)), *range(len(before) + 3, len(inputs))):
+            launch.set_param_at_index(index, inputs[index])
+        launch.launch()
 
     def _scene_array(self, name: str):
         self._lend(name)
@@ -514,6 +611,13 @@ class Simulation:
         """Prepare an array that a user will have a view of."""
         self._has_lent = self._has_lent or name in STATE or name in PARAMETERS
         self._prepare(name)
+        if self._sleep_steps and name not in self._watched:
+            self._watched.add(name)
+            for group in self._groups:
+                group.watch(name)
+            if name in PARAMETERS:
+                self._parameter_watch.add(name)
+                self._record_launches()
 
     def _rows(self, name: str, articulations) -> Rows:
         """The rows of some articulations in an array."""
@@ -561,7 +665,7 @@ class Simulation:
             ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), get),
             ArrayViews(CONTROL, get),
             ArrayViews(PARAMETERS, get),
-            Dynamics(member, partial(self._launch_dynamics, member.group)),
+            Dynamics(member, tree, self.settings.dt, partial(self._launch_dynamics, member.group)),
         )
 
     def _environment_indices(self, environments) -> np.ndarray:
@@ -576,9 +680,12 @@ class Simulation:
 
     def _write_rows(self, name: str, table: np.ndarray, chosen: np.ndarray) -> None:
         """Write a table of shape (scene rows, components, chosen environments)."""
-        for member, rows in zip(self._members, self._order[ROW_COUNTS[name][0]]):
-            if len(rows):
-                member.write(name, table[rows].reshape(-1, len(chosen)), chosen)
+        order = self._order[ROW_COUNTS[name][0]]
+        for group in self._groups:
+            rows = np.array([order[index] for index in group.members])
+            if rows.size:
+                values = np.moveaxis(table[rows], 0, 2)
+                group.write(name, values.reshape(-1, len(group.members), len(chosen)), chosen)
         self._reported = False
 
     def _write_root(self, name: str, size: int, values, chosen: np.ndarray) -> None:
@@ -597,6 +704,18 @@ class Simulation:
             table[..., 3:] /= length
         self._write_rows(name, table.transpose(1, 2, 0), chosen)
 
+    def _count_rest(self, articulations, chosen: wp.array, steps: int) -> None:
+        """Have chosen environments of some articulations go on from a count of steps at rest."""
+        rows = private_rows(self._groups, "steps_at_rest").only(self._groups, articulations)
+        values = wp.full((rows.count, 1), steps, dtype=self._groups[0].columns.numbers.scalar, device=self.device)
+        rows.put(values, self._groups, "steps_at_rest", chosen)
+
+    def _start_asleep(self, environments: np.ndarray) -> None:
+        """Put to sleep what is authored so."""
+        trees = [index for index, tree in enumerate(self.scene.articulations) if tree.starts_asleep]
+        if trees and self._sleep_steps:
+            self.put_to_sleep(environments, trees)
+
     def _forget_history(self, articulations, chosen: wp.array) -> None:
         """Make zero what steps of chosen environments remember, but for the count of steps."""
         for name in self._groups[0].state:
@@ -609,12 +728,15 @@ class Simulation:
         self._has_step_outputs = False
 
 
-def _device(name: str) -> str:
-    try:
-        return str(wp.get_device(name))
-    except Exception as error:  # Warp raises several types for one reason
-        known = ", ".join(str(device) for device in wp.get_devices())
-        raise SettingsError(f"device: {name!r} is not one of {known}") from error
+def _threads(count: int | None, device: str) -> int:
+    on_cpu = wp.get_device(device).is_cpu
+    if count is None:
+        return usable_threads() if on_cpu else 1
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise SettingsError(f"threads: {count!r} is not an integer of at least 1")
+    if count > 1 and not on_cpu:
+        raise SettingsError(f"threads: they are for the CPU, and the device is {device}")
+    return count
 
 
 def _members(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:

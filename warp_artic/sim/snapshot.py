@@ -71,7 +71,7 @@ def take_snapshot(simulation, parts, environments, articulations) -> Snapshot:
     """See `Simulation.snapshot`."""
     parts = EVERYTHING if parts is None else _parts(parts, PARTS)
     chosen = _indices(simulation, environments)
-    indices = _articulations(simulation, articulations)
+    indices = chosen_articulations(simulation, articulations)
     for part in parts:
         if part != HISTORY:
             simulation._prepare(part)
@@ -98,18 +98,22 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
         raise SettingsError("apply: the snapshot is of another model, of other settings or on another device")
     allowed = tuple(part for part in snapshot.parts if part in APPLIED)
     parts = allowed if parts is None else _parts(parts, allowed)
-    indices = snapshot.articulations if articulations is None else _articulations(simulation, articulations)
+    indices = snapshot.articulations if articulations is None else chosen_articulations(simulation, articulations)
     if missing := sorted(set(indices) - set(snapshot.articulations)):
         raise SettingsError(f"apply: {simulation.articulations[missing[0]].path} is not in the snapshot")
     chosen = _targets(simulation, snapshot, environments)
     if HISTORY not in parts and not set(parts).isdisjoint(MOTION):
         simulation._forget_history(indices, chosen)
     groups = simulation._groups
+    simulation._parameter_watch.look()
     for piece in snapshot.pieces:
         if piece.part in parts:
             if piece.part in PARAMETERS:
                 simulation._prepare(piece.part)
             piece.rows.only(groups, indices).put(piece.values, groups, piece.name, chosen)
+    if not set(parts).issuperset(EVERYTHING):
+        simulation._count_rest(indices, chosen, 0)
+    simulation._parameter_watch.accept()
     is_whole = snapshot.has_all_environments and len(indices) == len(simulation.articulations)
     if HISTORY in parts and is_whole and environments is None:
         simulation.steps_done = snapshot.steps_done
@@ -129,7 +133,7 @@ def _parts(parts: Iterable[str] | str, allowed: tuple[str, ...]) -> tuple[str, .
     return parts
 
 
-def _articulations(simulation, articulations) -> tuple[int, ...]:
+def chosen_articulations(simulation, articulations) -> tuple[int, ...]:
     """Indices in the scene, from indices, a mask, or prim paths."""
     paths = [views.path for views in simulation.articulations]
     if articulations is None:
@@ -153,7 +157,7 @@ def _articulations(simulation, articulations) -> tuple[int, ...]:
 
 def _indices(simulation, environments) -> wp.array:
     """Indices of environments on the device, from indices or a mask; how many a mask chooses is read by the host."""
-    found, is_mask = _chosen(simulation, environments)
+    found, is_mask = chosen_environments(simulation, environments)
     if is_mask:
         found = found.numpy()
         return wp.array(found[found >= 0], dtype=wp.int32, device=simulation.device)
@@ -170,14 +174,14 @@ def _targets(simulation, snapshot: Snapshot, environments) -> wp.array:
                 f"{count}; environments= says which are meant"
             )
         return snapshot.environments
-    found, is_mask = _chosen(simulation, environments)
+    found, is_mask = chosen_environments(simulation, environments)
     if columns != 1 and (columns != found.shape[0] or (is_mask and not snapshot.has_all_environments)):
         wanted = "one, or all environments," if is_mask else f"one, or {found.shape[0]} environments"
         raise SettingsError(f"environments: the snapshot is of {columns} environments; {wanted} is needed for these")
     return found
 
 
-def _chosen(simulation, environments) -> tuple[wp.array, bool]:
+def chosen_environments(simulation, environments) -> tuple[wp.array, bool]:
     """Indices on the device, with -1 where a mask chooses none, and whether it was a mask."""
     count, device = simulation.environments, simulation.device
     given = np.arange(count) if environments is None else environments

@@ -49,4 +49,5 @@ class TargetTracks(dict[tuple[str, str], Track]):
             raise SettingsError(f"target_tracks: there is no dof {dof!r}")
         member, row = self._places[dof]
         array = member.array(name)[row]
+        member.group.watch(name)
         return array.numpy().fill if wp.get_device(array.device).is_cpu else array.fill_

@@ -19,6 +19,7 @@ from warp_artic.description.link import Link
 from warp_artic.description.pose import matrix_from_quaternion
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
+from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.solver.settings import PRECISIONS, SolverSettings
 
 ALLOWED = {"float32": 1e-5, "float64": 1e-10}
@@ -27,7 +28,8 @@ ALLOWED_OF_MOTION = 1e-8
 """Of what a short motion is compared with: the step and the difference have errors of their own."""
 SHORT = 4e-3
 """The motion is as short as this share of the time in which the fastest dof moves by one [rad or m]."""
-PARTS = ("drive", "limit", "friction", "tendon", "mimic")
+IN_JOINTS = ("actuation", "drive", "friction", "limit", "tendon", "mimic")
+"""Parts of the forces of a step that act in joints."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,17 @@ def verify_model(simulate: Callable, scene: Scene, settings: SolverSettings, sta
             raise SettingsError(f"{name}: {value!r} is not an integer of at least 0")
     found = []
     for precision in sorted({"float64", settings.precision}, key=PRECISIONS.index, reverse=True):
-        own = replace(settings, precision=precision)
+        own = replace(settings, precision=precision, sleep_after=math.inf)
         simulation = simulate(scene, environments=1 + states, settings=own)
         _scatter(simulation, seed)
         for tree, views in zip(scene.articulations, simulation.articulations):
-            lines = _at_rest_in_time(tree, views, np.asarray(scene.gravity), precision)
+            lines = [
+                *_at_rest_in_time(tree, views, np.asarray(scene.gravity), precision),
+                *_of_constraints(tree, views, simulation.settings.dt),
+            ]
             found += [_line(tree, precision, *line) for line in lines]
         if own.integrator != "rk4":
+            found += _of_parts(simulation)
             simulation = simulate(_unclamped(scene), environments=1 + states, settings=own)
             _scatter(simulation, seed)
             found += _of_a_step(simulation)
@@ -205,6 +211,24 @@ def _at_rest_in_time(tree: Articulation, views, gravity: np.ndarray, precision: 
         yield "K^T v = speeds of tendons", _shares(found, terms), names
 
 
+def _of_constraints(tree: Articulation, views, dt: float) -> Iterator[tuple]:
+    """lambda of tendons and mimic joints reproduces the constrained acceleration, and is what their laws say."""
+    if not (tree.tendon_names or tree.mimics):
+        return
+    suite = views.dynamics
+    M, bias, K = (_numpy(array) for array in (suite.mass_matrix(), suite.bias_force(), suite.coefficient_matrix()))
+    size = np.sqrt(np.einsum("eii->ei", M))
+    effort = np.einsum("eij,ej->ei", M, np.random.default_rng(len(tree.dofs)).normal(size=bias.shape))
+    external = _numpy(suite.external_force(_array(views.control.link_external_force)))
+    solved = suite.constraint_impulses(effort)
+    vdot, impulse = _numpy(solved.joint_acceleration), _numpy(solved.impulse)
+    found = np.einsum("eij,ej->ei", M, vdot) + bias + external - effort - np.einsum("eic,ec->ei", K, impulse) / dt
+    terms = np.einsum("eij,ej->ei", abs(M), abs(vdot)) + np.einsum("eic,ec->ei", abs(K), abs(impulse)) / dt
+    shares = _shares(found / size, (terms + abs(bias) + abs(external) + abs(effort)) / size)
+    yield "M vdot + c + g = tau + K lambda / dt", shares, _velocity_names(tree)
+    yield "lambda follows from laws of constraints", _numpy(solved.residual)[:, None], ()
+
+
 def _shares(found: np.ndarray, terms: np.ndarray) -> np.ndarray:
     """Residuals as shares of the largest term of their state, or as they are where there is nothing to add up."""
     largest = terms.reshape(len(terms), -1).max(axis=1)
@@ -230,9 +254,7 @@ def _velocity_names(tree: Articulation) -> list[str]:
 
 def _velocities(views) -> np.ndarray:
     """Generalized velocities, shape (E, V)."""
-    joints = _numpy(views.state.joint_velocity).T
-    roots = _numpy(views.state.root_velocity)
-    return np.hstack([roots[0].T, joints]) if len(roots) else joints
+    return _of_dofs(views, "velocity")
 
 
 def _whole_jacobian(tree: Articulation, suite) -> np.ndarray:
@@ -284,49 +306,85 @@ def _array(view) -> np.ndarray:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _of_a_step(simulation) -> list[Residual]:
-    """Forces by joints, along their axes, are the sum of what acts there.
-
-    The step is the second one: the first has no step before it. Dofs of joints with two rotations have axes that are
-    fixed in neither frame; those of ball joints turn within a midpoint step, so that armature and substeps see others.
-    """
+def _of_parts(simulation) -> Iterator[Residual]:
+    """What acts on dofs in a step, with its inertia, adds up to nothing; of the second one, which has one before it."""
+    speeds = _begin(simulation)
+    simulation.step(forces=True)
     settings, scene = simulation.settings, simulation.scene
-    run = simulation.record(2, forces=True)
+    for tree, views, speed in zip(scene.articulations, simulation.articulations, speeds):
+        names = _velocity_names(tree)
+        if not names:
+            continue
+        parts = np.array([_of_dofs(views, f"{part}_force") for part in PART_NAMES])
+        size, impulses = _impulses(views, speed)
+        terms = np.abs(parts).sum(axis=0) + impulses / settings.dt
+        shares = _shares(parts.sum(axis=0) / size, terms / size + _weight(tree, scene))
+        yield _line(tree, settings.precision, "parts of the forces of a step sum to zero", shares, names)
+
+
+def _of_a_step(simulation) -> list[Residual]:
+    """Forces by joints, along their axes, are the sum of what acts there; of the second step.
+
+    Dofs of joints with two rotations have axes that are fixed in neither frame.
+    """
+    speeds = _begin(simulation)
+    settings, scene = simulation.settings, simulation.scene
+    run = simulation.record(1, forces=True)
     dof_row = {name: row for row, name in enumerate(simulation.joint_names)}
     link_row = {name: row for row, name in enumerate(simulation.link_names)}
-    has_middle, substeps = settings.integrator == "midpoint", settings.solver == "tgs"
-    effort = _numpy(simulation.control.joint_effort).T
-    change = run.joint_acceleration[2].astype(float)
-    parts = [getattr(run, f"joint_{part}_force")[2].astype(float) for part in PARTS]
+    change = run.joint_acceleration[1].astype(float)
+    parts = [getattr(run, f"joint_{part}_force")[1].astype(float) for part in IN_JOINTS]
     found = []
-    for tree in scene.articulations:
+    for tree, views, speed in zip(scene.articulations, simulation.articulations, speeds):
         chosen = [
             (joint, dof)
             for joint in tree.joints
             for dof in joint.dofs
-            if tree.links[joint.child].path in link_row and _is_along(joint, has_middle, substeps)
+            if tree.links[joint.child].path in link_row and len(joint.dofs) in (1, 3)
         ]
         if not chosen:
             continue
         rows = [dof_row[dof.name] for _joint, dof in chosen]
         armature = np.array([dof.armature for _joint, dof in chosen])
-        loads = [run.link_incoming_joint_force[2][:, link_row[tree.links[joint.child].path]] for joint, _dof in chosen]
+        loads = [run.link_incoming_joint_force[1][:, link_row[tree.links[joint.child].path]] for joint, _dof in chosen]
         loads = [_half(dof, load) for (_joint, dof), load in zip(chosen, loads)]
         along = np.array([_along(joint, dof, load) for (joint, dof), load in zip(chosen, loads)]).T
-        acts = [effort[:, rows], *(part[:, rows] for part in parts)]
+        acts = [part[:, rows] for part in parts]
         residual = along + armature * change[:, rows] - sum(acts)
-        inertia = np.einsum("eii->ei", _numpy(_suite(simulation, tree).mass_matrix()))[:, -len(tree.dofs) :]
-        inertia = inertia[:, [tree.dofs.index(dof) for _joint, dof in chosen]]
-        size = np.sqrt(inertia)
-        # What is subtracted to get the acceleration of the step, and what a joint transmits beside its axis.
-        terms = inertia * np.abs(run.joint_velocity[1][:, rows]) / settings.dt
-        terms = terms + np.array([np.abs(load).max(axis=1) for load in loads]).T
-        terms = terms + sum(np.abs(act) for act in acts) + np.abs(armature * change[:, rows])
-        weight = np.sqrt(sum(link.mass for link in tree.links)) * np.linalg.norm(scene.gravity)
-        shares = _shares(residual / size, terms / size + weight)
+        own = [tree.dofs.index(dof) - len(tree.dofs) for _joint, dof in chosen]
+        size, impulses = (values[:, own] for values in _impulses(views, speed))
+        # What a joint transmits beside its axis.
+        terms = np.array([np.abs(load).max(axis=1) for load in loads]).T
+        terms = terms + sum(np.abs(act) for act in acts) + impulses / settings.dt
+        shares = _shares(residual / size, terms / size + _weight(tree, scene))
         names = [dof.name for _joint, dof in chosen]
         found.append(_line(tree, settings.precision, "forces by joints along axes = their parts", shares, names))
     return found
+
+
+def _begin(simulation) -> list[np.ndarray]:
+    """Take the first step; the largest speeds of each articulation before and after it, shape (E, V)."""
+    before = [np.abs(_velocities(views)) for views in simulation.articulations]
+    simulation.step()
+    return [np.maximum(each, np.abs(_velocities(views))) for each, views in zip(before, simulation.articulations)]
+
+
+def _impulses(views, speed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Roots of the inertia of each dof, and how large terms of M v are at some speeds and now, shape (E, V)."""
+    M = np.abs(_numpy(views.dynamics.mass_matrix()))
+    return np.sqrt(np.einsum("eii->ei", M)), np.einsum("eij,ej->ei", M, speed + np.abs(_velocities(views)))
+
+
+def _weight(tree: Articulation, scene: Scene) -> float:
+    """What rounding is a share of where weights hold each other."""
+    return math.sqrt(sum(link.mass for link in tree.links)) * float(np.linalg.norm(scene.gravity))
+
+
+def _of_dofs(views, name: str) -> np.ndarray:
+    """An array with a row for each joint dof, with its like for a floating root before it, shape (E, V)."""
+    joints = _numpy(getattr(views.state, f"joint_{name}")).T
+    roots = _numpy(getattr(views.state, f"root_{name}"))
+    return np.hstack([roots[0].T, joints]) if len(roots) else joints
 
 
 def _unclamped(scene: Scene) -> Scene:
@@ -334,17 +392,6 @@ def _unclamped(scene: Scene) -> Scene:
     free = {"max_linear_velocity": math.inf, "max_angular_velocity": math.inf}
     trees = (replace(tree, links=tuple(replace(link, **free) for link in tree.links)) for tree in scene.articulations)
     return replace(scene, articulations=tuple(trees))
-
-
-def _suite(simulation, tree: Articulation):
-    return next(views.dynamics for views in simulation.articulations if views.path == tree.path)
-
-
-def _is_along(joint: Joint, has_middle: bool, substeps: bool) -> bool:
-    """Whether the axes of a joint stay in its child-side frame, and its step sees them in one place."""
-    if len(joint.dofs) == 3:
-        return not (has_middle and (substeps or any(dof.armature for dof in joint.dofs)))
-    return len(joint.dofs) == 1
 
 
 def _half(dof: Dof, load: np.ndarray) -> np.ndarray:
@@ -369,7 +416,7 @@ def _of_free_motion(simulate: Callable, scene: Scene, states: int, seed: int) ->
     """
     scene = _unclamped(scene)
     free = replace(scene, articulations=tuple(_freed(tree) for tree in scene.articulations))
-    settings = SolverSettings(dt=SHORT, precision="float64", integrator="rk4")
+    settings = SolverSettings(dt=SHORT, precision="float64", integrator="rk4", sleep_after=math.inf)
     simulation = simulate(free, environments=1 + states, settings=settings)
     _scatter(simulation, seed)
     fastest = max([1.0, *(np.abs(_velocities(views)).max(initial=0.0) for views in simulation.articulations)])

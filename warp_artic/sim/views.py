@@ -20,7 +20,8 @@ import warp as wp
 
 from warp_artic.errors import SettingsError
 from warp_artic.model.families import Family
-from warp_artic.model.group import REPORTED, STEP_OUTPUTS, Group
+from warp_artic.model.field import Field
+from warp_artic.model.group import JOINT_FORCES, REPORTED, ROOT_FORCES, STEP_OUTPUTS, Group
 from warp_artic.sim.rows import Rows, public_rows, shaped
 
 ROW_COUNTS = {
@@ -29,14 +30,12 @@ ROW_COUNTS = {
     "root_pose": ("root", 7),
     "root_velocity": ("root", 6),
     "failure": ("articulation", 2),
+    "steps_at_rest": ("articulation", 1),
     "link_pose": ("link", 7),
     "link_velocity": ("link", 6),
     "energy": ("articulation", 2),
-    "joint_drive_force": ("dof", 1),
-    "joint_limit_force": ("dof", 1),
-    "joint_friction_force": ("dof", 1),
-    "joint_tendon_force": ("dof", 1),
-    "joint_mimic_force": ("dof", 1),
+    **dict.fromkeys(JOINT_FORCES, ("dof", 1)),
+    **dict.fromkeys(ROOT_FORCES, ("root", 6)),
     "joint_acceleration": ("dof", 1),
     "root_acceleration": ("root", 6),
     "link_acceleration": ("link", 6),
@@ -47,6 +46,7 @@ ROW_COUNTS = {
     "joint_effort": ("dof", 1),
     "link_external_force": ("link", 6),
     "gravity": ("articulation", 3),
+    "sleep_threshold": ("articulation", 1),
     "armature": ("dof", 1),
     "drive_stiffness": ("dof", 1),
     "drive_damping": ("dof", 1),
@@ -104,7 +104,7 @@ ROW_COUNTS = {
 """What each public array has a row, or several, for."""
 
 MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
-STATE = (*MOTION, "failure")
+STATE = (*MOTION, "failure", "steps_at_rest")
 OUTPUTS = REPORTED
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")
 PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *STEP_OUTPUTS, *CONTROL))
@@ -144,14 +144,6 @@ class Member:
             copy=False,
         )
 
-    def write(self, name: str, values: np.ndarray, environments: np.ndarray) -> None:
-        """Write values of shape (rows, chosen environments) from the host."""
-        scalars = self.group.field(name).scalars
-        written = scalars.numpy()
-        written[: values.shape[0], self.first_column + environments] = values
-        if not scalars.device.is_cpu:
-            scalars.assign(written)
-
     def rows(self, name: str) -> int:
         """How many dofs, links or roots of this articulation the array has rows for."""
         tree = self.group.tree
@@ -171,6 +163,27 @@ class Member:
             "mimic_term": tree.term_count(Family.MIMIC),
         }
         return counts[ROW_COUNTS[name][0]]
+
+
+def by_environment(member: Member, field: Field, *shape: int) -> wp.array:
+    """The rows of a field for an articulation as an array (E, ...), without a copy, which keeps the memory."""
+    environments = member.group.environments
+    if 0 in shape:
+        found = wp.zeros((environments, *shape), dtype=field.scalars.dtype, device=field.scalars.device)
+        found.warp_artic_field = field
+        return found
+    rows = field.view(member.first_column, environments)
+    pitch, size = rows.strides
+    strides = [pitch * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
+    found = wp.array(
+        ptr=rows.ptr,
+        dtype=rows.dtype,
+        shape=(environments, *shape),
+        strides=(size, *strides),
+        device=rows.device,
+    )
+    found.warp_artic_field = field
+    return found
 
 
 @dataclass(frozen=True)

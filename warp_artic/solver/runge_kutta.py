@@ -28,6 +28,7 @@ from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_velocities import move_links
+from warp_artic.phases.sleep import fall_asleep
 from warp_artic.solver.velocities import factor, measure_inertias
 
 
@@ -72,6 +73,8 @@ def step_runge_kutta(
         work.v_next[dof, slot] = work.v[dof, slot]
     find_failure(model, state, work, column, slot)
     store_state(model, state, work, column, slot)
+    if model.sleep_steps > 0:
+        fall_asleep(model, state, work, column, slot)
 
 
 @wp.func

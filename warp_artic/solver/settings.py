@@ -11,6 +11,8 @@ SOLVERS = ("direct", "pgs", "tgs")
 INTEGRATORS = ("midpoint", "rk4", "semi_implicit")
 LARGEST_COUNT = 1_000_000
 """Most sweeps that a setting may ask for."""
+LARGEST_REST = 2**23
+"""Most steps at rest that float32 counts."""
 PRECISIONS = ("float32", "float64")
 VARIANTS = ("auto", "lanes", "scalar")
 DEFAULTS = {
@@ -20,6 +22,7 @@ DEFAULTS = {
     "velocity_iterations": 0,
     "integrator": "midpoint",
     "precision": "float32",
+    "sleep_after": math.inf,
 }
 """Of what neither the settings nor the stage decide."""
 
@@ -41,12 +44,15 @@ class SolverSettings:
     """One of INTEGRATORS; "rk4" is for motion without limits, dry friction, tendons and other constraint rows."""
     precision: str | None = None
     """"float32" or "float64"."""
+    sleep_after: float | None = None
+    """Time at rest [s] after which a tree falls asleep, see `phases.sleep`; infinite: never. PhysX takes 0.4 s."""
     variant: str = "auto"
     """Kernel variant: "lanes" computes 16 or 8 environments at once on a CPU, "scalar" one; "auto" takes lanes on a CPU
     from four environments of a tree on. Results agree to rounding between the two, and bitwise within one."""
 
     def __post_init__(self):
         _check_number("dt", self.dt, "a finite number above 0", lambda v: 0 < v < math.inf)
+        _check_number("sleep_after", self.sleep_after, "a time of at least 0", lambda v: v >= 0)
         _check_count("position_iterations", self.position_iterations, 1)
         _check_count("velocity_iterations", self.velocity_iterations, 0)
         for name, allowed in (
@@ -68,6 +74,19 @@ class SolverSettings:
             return 1, self.position_iterations, self.velocity_iterations
         return 1, 1, 0
 
+    @property
+    def sleep_steps(self) -> int:
+        """Steps at rest after which a tree falls asleep; 0 where it never does."""
+        if math.isinf(self.sleep_after):
+            return 0
+        steps = self.sleep_after / self.dt
+        if steps > LARGEST_REST:
+            raise SettingsError(
+                f"sleep_after: {self.sleep_after:g} s is {steps:g} steps of {self.dt:g} s; at most {LARGEST_REST} are "
+                "counted"
+            )
+        return max(1, math.ceil(steps * (1.0 - 1e-12)))
+
     def resolved(self, scene) -> SolverSettings:
         """These settings with every None replaced by what the scene authors, else the default."""
         authored = {
@@ -75,6 +94,7 @@ class SolverSettings:
             "solver": scene.solver,
             "integrator": scene.integrator,
             "precision": scene.precision,
+            "sleep_after": scene.sleep_after,
             "position_iterations": _largest(tree.position_iterations for tree in scene.articulations),
             "velocity_iterations": _largest(tree.velocity_iterations for tree in scene.articulations),
         }

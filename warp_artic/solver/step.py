@@ -15,7 +15,6 @@ Implementation).
 import warp as wp
 
 from warp_artic.constraints.bouncing_limit import share_bounces
-from warp_artic.constraints.forces import report_forces
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.rotation_limit import hold_limits
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -33,7 +32,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.phases.incoming_joint_forces import report_incoming_forces
 from warp_artic.phases.integrate import (
     count_step,
     find_failure,
@@ -46,6 +44,7 @@ from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
+from warp_artic.phases.sleep import fall_asleep
 from warp_artic.solver.history import (
     compare_accelerations,
     correct_end,
@@ -53,6 +52,7 @@ from warp_artic.solver.history import (
     keep_smooth_acceleration,
     take_corrected,
 )
+from warp_artic.solver.reports import report_step
 from warp_artic.solver.velocities import solve_velocities
 
 
@@ -75,7 +75,7 @@ def step_column(
 ):
     """Advance the state of one column by h, with `sweeps` in a substep and `last_sweeps` more in the last one.
 
-    `forces` are written if `with_forces` is 1 or 2; those by joints in world axes if it is 2.
+    `forces` are written if `with_forces` is 1.
     """
     h_sub = h / real(float(substeps), h)
     count_step(state, column)
@@ -90,12 +90,8 @@ def step_column(
             own_sweeps += last_sweeps
         solve_velocities(model, control, work, column, slot, h_sub, h, has_middle, substep, own_sweeps, settle)
         find_failure(model, state, work, column, slot)
-        if with_forces > 0:
-            report_forces(model, state, work, forces, column, slot, h_sub, substep, substeps)
-            in_world = int(with_forces == 2)
-            report_incoming_forces(
-                model, state, control, work, forces, column, slot, h_sub, substep, substeps, in_world
-            )
+        if with_forces == 1:
+            report_step(model, state, control, work, forces, column, slot, h_sub, substep, substeps)
         keep_smooth_acceleration(model, state, work, column, slot, h_sub, substep, substeps)
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:
@@ -113,6 +109,8 @@ def step_column(
     store_state(model, state, work, column, slot)
     started = state.started[0, column]
     state.started[0, column] = real(1.0, started)
+    if model.sleep_steps > 0:
+        fall_asleep(model, state, work, column, slot)
 
 
 @wp.func

@@ -20,6 +20,8 @@ def scene(
     velocity_iterations: int | None = None,
     integrator: str | None = None,
     precision: str | None = None,
+    sleep_after: float | None = None,
+    sleep_threshold: float | None = None,
 ) -> Usd.Prim:
     """A PhysicsScene, made where there is none, with a WarpArticSceneAPI."""
     prim_of_type(stage, path, tokens.SCENE)
@@ -33,6 +35,8 @@ def scene(
         edit.word(f"{prefix}{name}", word, WORDS[name])
     edit.count(f"{prefix}positionIterations", position_iterations, 1)
     edit.count(f"{prefix}velocityIterations", velocity_iterations, 0)
+    edit.number(f"{prefix}sleepAfter", sleep_after, least=0.0, infinite=True, uniform=True)
+    edit.number(f"{prefix}sleepThreshold", sleep_threshold, least=0.0, uniform=True)
     edit.apply(tokens.ARTIC_SCENE)
     return edit.write(stage.DefinePrim(path, tokens.SCENE))
 

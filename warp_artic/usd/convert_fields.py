@@ -43,7 +43,7 @@ EMPTIED = {
     "MjcSceneAPI": "mjc:",
 }
 """Schemas that go with the last attribute of theirs, and how these begin."""
-DIFFER = "is not that of all articulations, for which our schema of a scene has one count"
+DIFFER = "is not that of all articulations, for which our schema of a scene has one value"
 
 
 def convert_fields(conversion: Conversion) -> None:
@@ -73,37 +73,42 @@ def convert_fields(conversion: Conversion) -> None:
 
 
 def _convert_scene(scene: Usd.Prim, conversion: Conversion) -> None:
-    """Rewrite the time step, and the counts of iterations where all articulations have the same."""
+    """Rewrite the time step, and the values of articulations where all have the same."""
     done: dict[str, list[str]] = {}
-    rates = {name: sources for name, sources in SCENE_FIELDS.items() if name not in LEAST}
+    rates = {name: sources for name, sources in SCENE_FIELDS.items() if name not in ARTICULATION_FIELDS}
     _convert(scene, rates, ("",), None, done, conversion)
     _retire(scene, done, conversion)
-    for field in LEAST:
-        _convert_count(field, scene, conversion)
+    for field in ARTICULATION_FIELDS:
+        _convert_common(field, scene, conversion)
 
 
-def _convert_count(field: str, scene: Usd.Prim, conversion: Conversion) -> None:
-    """Rewrite a count of a scene and of its articulations, of which ours has one for all."""
+def _convert_common(field: str, scene: Usd.Prim, conversion: Conversion) -> None:
+    """Rewrite a value of a scene and of its articulations, of which ours has one for all."""
     inventory, trees = conversion.inventory, conversion.scene.articulations
     own, *others = SCENE_FIELDS[field]
     prims = [*inventory.roots.values(), *(inventory.bodies[next(iter(tree.bodies))] for tree in trees)]
     sources = dict.fromkeys(prims, ARTICULATION_FIELDS[field]) | {scene: others}
     old = {prim: _names(own_sources, ("",), prim, conversion) for prim, own_sources in sources.items()}
-    counts = {getattr(tree, field) for tree in trees}
+    values = {getattr(tree, field) for tree in trees}
     obstacles = {conversion.obstacle(prim, names) for prim, names in old.items() if names} - {""}
-    if len(counts) > 1 or obstacles:
+    if len(values) > 1 or obstacles:
         for prim, names in old.items():
             conversion.leave((f"{prim.GetPath()}.{name}" for name in names), min(obstacles, default=DIFFER))
         return
-    (count,) = counts
-    if count is not None and any(old.values()):
+    (value,) = values
+    if value is not None and any(old.values()):
         edit = Edit(str(scene.GetPath()))
-        edit.count(own.attribute, count, LEAST[field])
+        if field in LEAST:
+            edit.count(own.attribute, value, LEAST[field])
+        else:
+            number = conversion.attributes.units.authored_exactly(value, own.linear)
+            edit.number(own.attribute, number, least=0.0, uniform=True)
         edit.apply(tokens.ARTIC_SCENE)
         edit.write(conversion.prim(str(scene.GetPath())))
     now = f"{scene.GetPath()}.{own.attribute}"
     for prim, names in old.items():
-        is_used = {name: conversion.attributes.number(prim, name) == count for name in names}
+        found = {name: conversion.attributes.number(prim, name, quantity=own.linear) for name in names}
+        is_used = {name: number == value for name, number in found.items()}
         _retire(prim, {name: [now] if used else [] for name, used in is_used.items()}, conversion)
 
 

@@ -228,6 +228,10 @@ ARTICULATION_FIELDS: dict[str, tuple[Source, ...]] = {
         Source("physxArticulation:solverVelocityIterationCount", units.NUMBER),
         Source("physxRigidBody:solverVelocityIterationCount", units.NUMBER),
     ),
+    "sleep_threshold": (
+        Source("physxArticulation:sleepThreshold", units.ENERGY_BY_MASS),
+        Source("physxRigidBody:sleepThreshold", units.ENERGY_BY_MASS),
+    ),
 }
 
 SCENE_FIELDS: dict[str, tuple[Source, ...]] = {
@@ -242,6 +246,8 @@ SCENE_FIELDS: dict[str, tuple[Source, ...]] = {
         Source("newton:maxSolverIterations", units.NUMBER, unset_below=0.0),
     ),
     "velocity_iterations": (Source("warpArtic:scene:velocityIterations", units.NUMBER),),
+    "sleep_after": (Source("warpArtic:scene:sleepAfter", units.DURATION, unbounded=True),),
+    "sleep_threshold": (Source("warpArtic:scene:sleepThreshold", units.ENERGY_BY_MASS),),
 }
 
 

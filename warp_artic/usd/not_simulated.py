@@ -99,7 +99,6 @@ ATTRIBUTES: dict[str, tuple[str, object]] = {
     "newton:shellThickness": ("a mass that is spread over the surface of a shape", -math.inf),
     "physics:breakForce": ("breaking of a joint by force", math.inf),
     "physics:breakTorque": ("breaking of a joint by torque", math.inf),
-    "physics:startsAsleep": ("sleeping", 0.0),
 } | MJC_ATTRIBUTES
 """What an attribute stands for, and the value that means none."""
 FAMILIES = {

@@ -15,6 +15,7 @@ from warp_artic.usd.read_couplings import with_couplings
 from warp_artic.usd.read_joint import read_joint
 from warp_artic.usd.read_link import read_link
 from warp_artic.usd.read_scene import SceneSettings, read_iterations
+from warp_artic.usd.read_sleep import read_sleep
 from warp_artic.usd.read_trees import TreePlan
 from warp_artic.usd.stacked_joints import are_independent, carriages, meet_at_zero, stacked_branches, stacked_ends
 
@@ -60,6 +61,7 @@ def read_articulation(
         links=tuple(links),
         joints=tuple(read),
         **_iterations(plan, settings, attributes),
+        **read_sleep(plan.path, plan.settings, [prims[body] for body in plan.tree.bodies], settings.sleep, attributes),
     )
     return with_couplings(articulation, inventory, attributes, placements)
 

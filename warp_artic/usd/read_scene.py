@@ -11,6 +11,7 @@ from warp_artic.usd import units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import SCENE_FIELDS, Source, resolve
+from warp_artic.usd.read_sleep import read_sleep_of_scene
 from warp_artic.usd.report import SCENE, Reading
 
 EARTH = 9.81
@@ -35,6 +36,8 @@ class SceneSettings:
     """By the names in LEAST."""
     words: dict[str, str] = field(default_factory=dict)
     """By the names in WORDS."""
+    sleep: dict[str, Reading] = field(default_factory=dict)
+    """Of `read_sleep_of_scene`."""
 
 
 def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -> SceneSettings:
@@ -50,13 +53,16 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
         attributes.report.error("time-step", rate.attribute, f"is {rate.value:g}, must be positive")
         rate = None
     iterations = read_iterations(prim, SCENE_FIELDS, attributes)
-    attributes.report.readings[SCENE] = [reading for reading in (rate, *iterations.values()) if reading is not None]
+    sleep = read_sleep_of_scene(prim, attributes)
+    readings = (rate, *iterations.values(), *sleep.values())
+    attributes.report.readings[SCENE] = [reading for reading in readings if reading is not None]
     words = {name: attributes.token(prim, f"warpArtic:scene:{name}", "", allowed) for name, allowed in WORDS.items()}
     return SceneSettings(
         _gravity(prim, attributes, up),
         None if rate is None else 1.0 / rate.value,
         iterations,
         {name: word for name, word in words.items() if word},
+        sleep,
     )
 
 

@@ -210,6 +210,7 @@ def _scene(articulations: list[Articulation], settings: SceneSettings, places: P
         articulations=tuple(sorted(articulations, key=lambda tree: places.of(tree.links[0].path))),
         gravity=settings.gravity,
         time_step=settings.time_step,
+        sleep_after=settings.sleep["sleep_after"].value if "sleep_after" in settings.sleep else None,
         **settings.words,
         link_names=tuple(sorted(links, key=places.of)),
         dof_names=tuple(dof.name for joint in sorted(joints, key=lambda j: places.of(j.path)) for dof in joint.dofs),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 from pxr import Sdf, Vt
 
 from warp_artic.errors import SettingsError
+from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.usd import tokens
 from warp_artic.usd.time_samples import apply_schema, at_times, check_finite, over, prim_named, write_samples
 from warp_artic.usd.units import FORCE, TORQUE, Units
@@ -15,10 +18,13 @@ def write_incoming_forces(layer, stage, recording, environment, times, codes, un
     """Samples on every link of a recording that has them.
 
     Raises:
-        SettingsError: They are in world axes, and the attributes are in those of joints.
+        SettingsError: They are in world axes, or without tendons, and the attributes are not.
     """
-    if recording.metadata.get("incoming_axes") == "world":
-        raise SettingsError("link_incoming_joint_force: is in world axes; to write it, record with forces=True")
+    usual = asdict(IncomingForces())
+    found = recording.metadata.get("incoming_forces", usual)
+    if found != usual:
+        listed = ", ".join(f"{name} is {found[name]!r}" for name in usual if found[name] != usual[name])
+        raise SettingsError(f"link_incoming_joint_force: {listed}; to write it, record with forces=True")
     values = recording.link_incoming_joint_force[:, environment]
     check_finite(recording, values, recording.link_names, "incoming joint force")
     values = at_times(recording, values, times)

@@ -62,10 +62,11 @@ def _turns_back(joint_names: tuple[str, ...], positions: np.ndarray) -> np.ndarr
     """
     jumps = np.abs(np.diff(positions, axis=0)) > math.pi
     jumps[:, [":trans" in name for name in joint_names]] = False
-    joints = np.array([name.partition(":rot")[0] for name in joint_names], dtype=str)
-    for path in np.unique(joints[jumps.any(axis=0)]):
-        jumps[:, joints == path] = jumps[:, joints == path].any(axis=1, keepdims=True)
-    return jumps
+    paths, joint = np.unique([name.partition(":rot")[0] for name in joint_names], return_inverse=True)
+    of_joints = np.zeros((len(jumps), len(paths)), bool)
+    records, dofs = np.nonzero(jumps)
+    of_joints[records, joint[dofs]] = True
+    return of_joints[:, joint]
 
 
 def _single_axis(joint: Usd.Prim) -> str:

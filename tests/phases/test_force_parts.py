@@ -1,0 +1,132 @@
+"""The parts of the forces of a step: each is what its law says, and together they are nothing."""
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.busy_tree import StepTaken, busy_tree, disturb
+from tests.oracles import rigid
+from tests.oracles.dense_step import implicit_share, state_of
+from tests.oracles.step import damping_wrench
+from warp_artic import Simulation, SolverSettings
+from warp_artic.description.drive import Drive
+from warp_artic.model.force_parts import PART_NAMES
+
+H = 1 / 240
+STEPPING = [(solver, integrator) for solver in ("direct", "pgs", "tgs") for integrator in ("midpoint", "semi_implicit")]
+
+
+def simulate(tree, **settings):
+    options = {"dt": H, "precision": "float64", "variant": "scalar", **settings}
+    return Simulation(trees.scene(tree), settings=SolverSettings(**options))
+
+
+def damped(tree):
+    """The tree with damping of all links."""
+    links = tuple(trees.replace(link, linear_damping=0.3, angular_damping=0.5) for link in tree.links)
+    return trees.replace(tree, links=links)
+
+
+def parts_of(simulation, environment=0):
+    """By name, on the velocities of a root and of dofs, shape (N)."""
+    found = {}
+    for name in PART_NAMES:
+        joints = getattr(simulation.state, f"joint_{name}_force").numpy()[:, environment]
+        roots = getattr(simulation.state, f"root_{name}_force").numpy()[..., environment]
+        found[name] = np.concatenate([*roots, joints]).astype(float)
+    return found
+
+
+def assert_nothing_is_left(parts, tolerance=1e-10):
+    """Their sum is rounding of the largest of them."""
+    largest = max(np.abs(part).max() for part in parts.values())
+    np.testing.assert_allclose(sum(parts.values()), 0.0, rtol=0.0, atol=tolerance * largest)
+
+
+@pytest.mark.parametrize(("solver", "integrator"), STEPPING)
+def test_they_sum_to_zero(solver, integrator):
+    """In a floating tree with every joint type and every family; all parts act, also those that a root has."""
+    rng = np.random.default_rng(4)
+    simulation = simulate(damped(busy_tree(rng)), solver=solver, integrator=integrator)
+    disturb(rng, simulation)
+    most = dict.fromkeys(PART_NAMES, 0.0)
+    for _ in range(10):
+        simulation.step(forces=True)
+        parts = parts_of(simulation)
+        assert_nothing_is_left(parts)
+        most = {name: np.maximum(most[name], np.abs(part)) for name, part in parts.items()}
+    assert all(largest[6:].max() > 0.1 for largest in most.values())
+    on_roots = {name for name, largest in most.items() if largest[:6].any()}
+    assert on_roots == {"limit", "tendon", "external", "damping", "gravity", "coriolis", "inertial"}
+
+
+@pytest.mark.parametrize(("solver", "integrator"), STEPPING)
+def test_those_of_links_are_their_laws(solver, integrator):
+    """Beside dense dynamics where the step places the links, drag with the velocities of its start."""
+    rng = np.random.default_rng(4)
+    # In substeps of a midpoint step the axes of ball joints at stops turn each time.
+    simulation = simulate(
+        damped(busy_tree(rng, balls=(solver, integrator) != ("tgs", "midpoint"))), solver=solver, integrator=integrator
+    )
+    efforts, wrench = disturb(rng, simulation)
+    for k in range(4):
+        before = rigid.velocity(simulation.scene.articulations[0], state_of(simulation))
+        taken = StepTaken(simulation)
+        if solver == "tgs" and k == 0 and integrator == "midpoint":
+            continue
+        share = 0.5 if integrator == "midpoint" and k > 0 else 1.0
+        begun = trees.replace(taken.placed, velocity=before)
+        rates = [rate / (1.0 + implicit_share(H * rate, share) * H * rate) for rate in (0.3, 0.5)]
+        drag = damping_wrench(begun) / [[0.3] * 3 + [0.5] * 3] * [[rates[0]] * 3 + [rates[1]] * 3]
+        wanted = {
+            "actuation": np.concatenate([np.zeros(6), efforts]),
+            "external": rigid.external_effort(taken.placed, wrench),
+            "damping": rigid.external_effort(taken.placed, drag),
+            "gravity": -rigid.gravity_effort(taken.placed),
+            "coriolis": -rigid.coriolis_effort(taken.placed),
+            "inertial": -rigid.mass_matrix(taken.placed) @ taken.acceleration,
+        }
+        found = parts_of(simulation)
+        scale = max(np.abs(part).max() for part in found.values())
+        for name, law in wanted.items():
+            np.testing.assert_allclose(found[name], law, rtol=0.0, atol=1e-9 * scale, err_msg=name)
+            np.testing.assert_array_equal(getattr(taken.recording, f"joint_{name}_force")[-1, 0], found[name][6:])
+
+
+@pytest.mark.parametrize("kinds", [tuple(trees.JOINT_KINDS), tuple(trees.FREER_KINDS)], ids=["plain", "freer"])
+def test_in_many_trees(kinds):
+    """On fixed and floating bases, with drives of which some are at their maximum, over a few steps."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        tree = damped(trees.random_articulation(rng, 7, kinds=kinds))
+        drives = [Drive(stiffness=80.0, damping=2.0, position_target=1.0, max_force=2.0) for _ in tree.dofs]
+        simulation = simulate(trees.with_dofs(tree, drive=drives))
+        disturb(rng, simulation)
+        for _ in range(3):
+            simulation.step(forces=True)
+            parts = parts_of(simulation)
+            assert_nothing_is_left(parts)
+        assert np.abs(parts["drive"]).max() == pytest.approx(2.0, abs=1e-12)
+
+
+def test_a_pendulum_at_rest_on_its_drive():
+    """The drive has what gravity takes; nothing else acts."""
+    tree = trees.with_dofs(trees.chain(1), drive=Drive(stiffness=200.0, damping=30.0), position=0.5)
+    simulation = simulate(tree)
+    simulation.step(2000, forces=True)
+    parts = parts_of(simulation)
+    q = simulation.state.joint_position.numpy()[0, 0]
+    assert parts["gravity"][0] == pytest.approx(-9.81 * 0.25 * np.sin(q), rel=1e-9)
+    assert parts["drive"][0] == pytest.approx(-parts["gravity"][0], rel=1e-9)
+    assert all(abs(part).max() < 1e-9 for name, part in parts.items() if name not in ("gravity", "drive"))
+
+
+def test_an_environment_that_has_stopped_has_none():
+    """In none of the parts; the others keep theirs."""
+    tree = trees.with_dofs(trees.chain(2), drive=Drive(stiffness=10.0, position_target=1.0))
+    simulation = Simulation(trees.scene(tree), environments=2, settings=SolverSettings(dt=H, variant="scalar"))
+    simulation.set_state(joint_velocity=[[1e30, 0.0], [0.0, 0.0]])
+    simulation.step(2, forces=True)
+    assert not any(part.any() for part in parts_of(simulation).values())
+    assert_nothing_is_left(parts_of(simulation, 1), 1e-5)
+    assert parts_of(simulation, 1)["drive"].all()

@@ -1,0 +1,39 @@
+"""C functions in a loop in C give what they give one by one from Python."""
+
+import numpy as np
+import pytest
+
+from warp_artic.cli.bench import SCENES
+from warp_artic.cli.bench_dynamics import mujoco_loop
+
+mujoco = pytest.importorskip("mujoco")
+
+
+@pytest.mark.parametrize("quantity", ["mass_matrix", "bias_force", "joint_force", "jacobian"])
+def test_results_of_all_environments(quantity):
+    """The results of each environment are kept, and equal those of MuJoCo's own binding."""
+    model = mujoco.MjModel.from_xml_path(str(SCENES / "humanoid.xml"))
+    data = mujoco.MjData(model)
+    data.qpos[7:], data.qvel[:], data.qacc[:] = 0.3, 0.2, 0.5
+    mujoco.mj_forward(model, data)
+    evaluate, results = mujoco_loop(model, data, quantity, 3)
+    results[:] = np.inf
+    evaluate(2)
+    wanted = expected(model, data, quantity)
+    np.testing.assert_array_equal(results, np.broadcast_to(wanted.reshape(results.shape[1:]), results.shape))
+
+
+def expected(model, data, quantity):
+    """The quantity from Python."""
+    if quantity == "mass_matrix":
+        matrix = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, data, matrix)
+        return matrix
+    if quantity == "jacobian":
+        parts = np.zeros((model.nbody - 1, 2, 3, model.nv))
+        for body in range(1, model.nbody):
+            mujoco.mj_jacBodyCom(model, data, *parts[body - 1], body)
+        return parts
+    effort = np.zeros(model.nv)
+    mujoco.mj_rne(model, data, int(quantity == "joint_force"), effort)
+    return effort

@@ -1,0 +1,314 @@
+"""Contact points, in the dynamics suite only: a point x of a link against the world, or against another link.
+
+With the unit normal n towards the link and two tangents t_1, t_2, J = d^T (velocity of x on the link - on the other),
+    normal:    y_n >= - gap / h,  z_n >= 0,  one of them with equality;  of a gap < 0 the share RECOVERY is taken back
+    friction:  |z_k| <= mu z_n on each tangent (a pyramid):  y_k = 0 where it is less, else z_k is against y_k
+The tangents are what the shortest turn that takes Z to n makes of X and Y; below the horizon that from -Z, of X and -Y.
+They change smoothly with n but where it crosses the horizon.
+
+Each gives way by a tiny share of what its impulse would do alone, so that where several carry what fewer can, they
+share it evenly.
+
+Friction that slides is part of the push of its normal:  n + sum s_k mu t_k, s_k = +-1 its direction; that of a point
+which is not pressed on is left out; what its own friction would drive in sticks. So the rows are those of one linear
+problem once it is known what slides. That is first guessed by projected Gauss-Seidel on all rows, and the guess is
+improved until it is its own answer. A contact point whose normal has no length does not act.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.link_velocity import motion_of
+from warp_artic.constraints.rows import (
+    allow_every_velocity,
+    forget_response,
+    gap_velocity,
+    prepare_rate,
+    prepare_response,
+    project,
+    row_rate,
+    row_response,
+    row_velocity,
+    set_coefficient,
+    set_unbounded,
+    set_window,
+)
+from warp_artic.constraints.spatial_tendon import direction
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.math.spatial import dot, mat_mul
+from warp_artic.model.arrays import ContactArrays, ModelArrays, WorkArrays, load_mat3, load_vec3
+
+SWEEPS = wp.constant(50)
+"""Of Gauss-Seidel. Of walkers thrown about it is right for most, and one or two turns mend the others."""
+
+
+@wp.func
+def normal_row(model: ModelArrays, contacts: ContactArrays, contact: int):
+    """The row of the normal of a contact point; these come last."""
+    return model.row_count - contacts.count + contact
+
+
+@wp.func
+def friction_row(model: ModelArrays, contacts: ContactArrays, contact: int, k: int):
+    """The row of one of its two tangents."""
+    return model.row_count - 3 * contacts.count + 2 * contact + k
+
+
+@wp.func
+def tangents(n: Vec3):
+    """Two unit vectors in a right-handed frame with n (Duff et al., Building an Orthonormal Basis, Revisited)."""
+    one = real(1.0, n.x)
+    sign = where_positive(neg(n.z), neg(one), one)
+    a = neg(one) / (sign + n.z)
+    b = n.x * n.y * a
+    t_1 = vec3(one + sign * n.x * n.x * a, sign * b, neg(sign * n.x))
+    t_2 = vec3(b, sign + n.y * n.y * a, neg(n.y))
+    return t_1, t_2
+
+
+@wp.func
+def set_contact_gradient(
+    model: ModelArrays,
+    contacts: ContactArrays,
+    work: WorkArrays,
+    row: int,
+    contact: int,
+    column: int,
+    slot: int,
+    d: Vec3,
+):
+    """Write J of a direction; the terms are the dofs from the link inward, then those from the other one."""
+    link = contacts.link[contact]
+    other = contacts.other[contact]
+    R_WL = mat_mul(load_mat3(work.R_WM, 9 * link, slot), load_mat3(model.link_frame, 12 * link, column))
+    p_LM = load_vec3(model.link_frame, 12 * link + 9, column)
+    r = R_WL * (load_vec3(contacts.position, 3 * contact, column) - p_LM)
+    r_other = r + load_vec3(work.p_WM, 3 * link, slot) - load_vec3(work.p_WM, 3 * other, slot)
+    term = add_chain(model, work, row, link, model.row_term[row], slot, r, d)
+    add_chain(model, work, row, other, term, slot, r_other, neg(d))
+
+
+@wp.func
+def add_chain(
+    model: ModelArrays, work: WorkArrays, row: int, tip: int, first_term: int, slot: int, place: Vec3, d: Vec3
+):
+    """Write what unit velocities of the dofs of a link and those before it give along d; returns the next term."""
+    link = int(tip)
+    term = int(first_term)
+    r = place
+    while link < model.link_count:
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            motion = motion_of(model, work, row, dof, r, slot)
+            along = dot(d, motion)
+            # A dof that cannot move the point along d shall not do so by rounding.
+            least = sqrt(dot(motion, motion)) * model.rounding[0, 0]
+            set_coefficient(work, term, slot, where_positive(absolute(along) - least, along, real(0.0, along)))
+            term += 1
+        r = r + load_vec3(work.p_PM, 3 * link, slot)
+        link = model.link_parent[link]
+    return term
+
+
+@wp.func
+def set_contact_gradients(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int):
+    """Write J and the push of all contact points, for located links."""
+    for contact in range(contacts.count):
+        _length, n = direction(load_vec3(contacts.normal, 3 * contact, column))
+        one = real(1.0, n.x)
+        acts = where_positive(dot(n, n), one, one - one)
+        t_1, t_2 = tangents(n)
+        set_contact_gradient(model, contacts, work, normal_row(model, contacts, contact), contact, column, slot, n)
+        row = friction_row(model, contacts, contact, 0)
+        set_contact_gradient(model, contacts, work, row, contact, column, slot, t_1 * acts)
+        set_contact_gradient(model, contacts, work, row + 1, contact, column, slot, t_2 * acts)
+
+
+@wp.func
+def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Fill the rows of all contact points; at first all friction sticks."""
+    zero = real(0.0, h)
+    infinite = real(1.0, h) / zero
+    set_contact_gradients(model, contacts, work, column, slot)
+    for row in range(friction_row(model, contacts, 0, 0), model.row_count):
+        prepare_response(model, work, row, slot)
+        r = row_response(model, work, row, slot)
+        work.row_mobility[row, slot] = r
+        work.compliance[row, slot] = r * model.rounding[2, 0]
+        set_unbounded(work, row, slot, h)
+        set_window(work, row, slot, zero, zero)
+    for contact in range(contacts.count):
+        row = normal_row(model, contacts, contact)
+        set_window(work, row, slot, neg(gap_velocity(contacts.gap[contact, column], h)), infinite)
+        allow_every_velocity(work, row, slot, work.row_mobility[row, slot])
+
+
+@wp.func
+def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int):
+    """Guess what slides, with what impulses do to the velocities of all rows: `work.ratios`, from `work.v_free`."""
+    zero = real(0.0, work.v_free[0, slot])
+    one = real(1.0, zero)
+    count = model.row_count
+    first_friction = count - 3 * contacts.count
+    first_normal = count - contacts.count
+    for a in range(count):
+        prepare_response(model, work, a, slot)
+        prepare_rate(model, work, a, slot)
+        work.trial[a, slot] = zero
+        work.y_free[a, slot] = row_rate(model, work, work.v_free, a, slot)
+    for a in range(count):
+        rate = model.row_rate_slot[a] * model.dof_count
+        for b in range(count):
+            push = model.row_slot[b] * model.dof_count
+            change = zero
+            for dof in range(
+                wp.max(model.row_first[a], model.row_first[b]), wp.min(model.row_end[a], model.row_end[b])
+            ):
+                p = work.response[push + dof, slot] * work.D_inverse[dof, slot]
+                change = change + work.response[rate + dof, slot] * p
+            work.ratios[a * count + b, slot] = change
+    for _sweep in range(SWEEPS):
+        for a in range(count):
+            y = work.y_free[a, slot]
+            for b in range(count):
+                if b != a:
+                    y = y + work.ratios[a * count + b, slot] * work.trial[b, slot]
+            bound = work.bound[2 * a, slot]
+            if a >= first_friction and a < first_normal:
+                contact = (a - first_friction) / 2
+                bound = contacts.friction[contact, column] * work.trial[first_normal + contact, slot]
+            r = work.ratios[a * count + a, slot]
+            safe = where_positive(r, r, one)
+            lower = work.window[2 * a, slot]
+            upper = work.window[2 * a + 1, slot]
+            z = project(y, safe, lower, upper, work.compliance[a, slot], bound, bound)
+            work.trial[a, slot] = where_positive(r, z, zero)
+    for contact in range(contacts.count):
+        normal = first_normal + contact
+        most = contacts.friction[contact, column] * work.trial[normal, slot]
+        contacts.pressed[contact, slot] = where_positive(most, one, zero)
+        for k in range(2):
+            row = friction_row(model, contacts, contact, k)
+            z = work.trial[row, slot]
+            side = where_positive(z, one, neg(one))
+            contacts.slide[2 * contact + k, slot] = where_positive(most - absolute(z), zero, side)
+            contacts.coupling[2 * contact + k, slot] = work.ratios[normal * count + row, slot]
+        set_sliding(model, contacts, work, contact, column, slot)
+
+
+@wp.func
+def set_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, column: int, slot: int):
+    """Hold the tangents that stick, open the windows of those that slide, and put their friction into the push."""
+    normal = normal_row(model, contacts, contact)
+    start = model.row_term[normal]
+    mu = contacts.friction[contact, column]
+    pressed = contacts.pressed[contact, slot]
+    zero = mu - mu
+    one = real(1.0, mu)
+    infinite = one / zero
+    r = work.row_mobility[normal, slot]
+    for k in range(2):
+        r = r + contacts.slide[2 * contact + k, slot] * mu * contacts.coupling[2 * contact + k, slot]
+    for term in range(start, start + model.row_terms[normal]):
+        work.push[term, slot] = work.coefficient[term, slot]
+    for k in range(2):
+        row = friction_row(model, contacts, contact, k)
+        side = where_positive(r, contacts.slide[2 * contact + k, slot], zero) * pressed
+        contacts.slide[2 * contact + k, slot] = side
+        reach = where_positive(absolute(side) + one - pressed, infinite, zero)
+        set_window(work, row, slot, neg(reach), reach)
+        own = model.row_term[row]
+        for term in range(model.row_terms[row]):
+            friction = side * mu * work.coefficient[own + term, slot]
+            work.push[start + term, slot] = work.push[start + term, slot] + friction
+    forget_response(model, work, normal, slot)
+
+
+@wp.func
+def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int, first: int):
+    """Let friction slide that would be more than mu z_n, and stick what slides with its force; says where any does.
+
+    What is pressed on anew slides at first, and what is not any more is let go. Changes all of it where `first` is
+    negative, else only what is next in each environment from that tangent on.
+    """
+    waiting = real(1.0, work.v_next[0, slot])
+    one = waiting
+    zero = one - one
+    changed = zero
+    count = 2 * contacts.count
+    for step in range(count):
+        place = (step + wp.max(first, 0)) % count
+        contact = place / 2
+        mu = contacts.friction[contact, column]
+        z_n = work.impulse[normal_row(model, contacts, contact), slot]
+        row = friction_row(model, contacts, contact, place % 2)
+        pressed = contacts.pressed[contact, slot]
+        side = contacts.slide[place, slot]
+        z = work.impulse[row, slot]
+        y = row_velocity(model, work, row, slot)
+        r = work.row_mobility[row, slot]
+        known = absolute(y) + absolute(row_rate(model, work, work.v_free, row, slot)) + r * (absolute(z) + mu * z_n)
+        known = known * model.rounding[0, 0] * real(8.0, mu)
+        loaded = where_positive(mu * z_n, one, zero)
+        leaves = pressed * (one - loaded)
+        presses = (one - pressed) * loaded
+        sticks = pressed * loaded * (one - absolute(side))
+        exceeds = sticks * where_positive(r * (absolute(z) - mu * z_n) - known, one, zero)
+        returns = absolute(side) * loaded * where_positive(side * y - known, one, zero)
+        wrong = waiting * maximum(maximum(leaves, presses), maximum(exceeds, returns))
+        if first >= 0:
+            waiting = where_positive(wrong, zero, waiting)
+        after = where_positive(exceeds, where_positive(z, one, neg(one)), zero)
+        contacts.slide[place, slot] = where_positive(wrong, after, side)
+        if any_positive(wrong * presses):
+            for k in range(2):
+                y = row_velocity(model, work, friction_row(model, contacts, contact, k), slot)
+                against = where_positive(y, neg(one), one)
+                side = contacts.slide[2 * contact + k, slot]
+                contacts.slide[2 * contact + k, slot] = where_positive(wrong * presses, against, side)
+        pressed = where_positive(wrong * leaves, zero, where_positive(wrong * presses, one, pressed))
+        contacts.pressed[contact, slot] = pressed
+        if any_positive(wrong):
+            set_sliding(model, contacts, work, contact, column, slot)
+        changed = maximum(changed, wrong)
+    return changed
+
+
+@wp.func
+def friction_impulse(
+    model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, k: int, column: int, slot: int
+):
+    """The impulse along a tangent: that of its row, or what slides."""
+    z_n = work.impulse[normal_row(model, contacts, contact), slot]
+    side = contacts.slide[2 * contact + k, slot]
+    slides = side * contacts.friction[contact, column] * z_n
+    row = friction_row(model, contacts, contact, k)
+    return where_positive(absolute(side), slides, work.impulse[row, slot])
+
+
+@wp.func
+def friction_miss(
+    model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, k: int, column: int, slot: int
+):
+    """By how much the friction along a tangent misses its law, as a velocity."""
+    row = friction_row(model, contacts, contact, k)
+    z = friction_impulse(model, contacts, work, contact, k, column, slot)
+    r = work.row_mobility[row, slot]
+    most = contacts.friction[contact, column] * work.impulse[normal_row(model, contacts, contact), slot] * r
+    wanted = r * z - row_velocity(model, work, row, slot)
+    return absolute(r * z - minimum(maximum(wanted, neg(most)), most))

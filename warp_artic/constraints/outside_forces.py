@@ -1,0 +1,138 @@
+"""Forces on links that are left out of what joints transmit, as if they came from outside of the tree.
+
+Velocity limits of links do come from there. Tendons are left out on request, as PhysX does it:
+    spatial   its forces on the links of attachments, along the segments where the links are placed
+    fixed     its effort tau on the dofs of a joint, which is a pair of forces on the two links of the joint: along an
+              axis a of translation a force tau a, at the origin of the joint frame of body 1, about which the joint
+              turns; about axes of rotation the moment N in their span with N.a = tau for each of them
+Both forces of such a pair are beyond any other joint, or neither is.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.forces import row_force
+from warp_artic.constraints.link_velocity import center_of
+from warp_artic.constraints.spatial_tendon import attachment_place, direction, end_forces
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    absolute,
+    add,
+    any_positive,
+    div,
+    mul,
+    neg,
+    real,
+    sub,
+    vec3,
+)
+from warp_artic.math.spatial import cross, dot
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
+from warp_artic.model.families import (
+    FIXED_TENDON,
+    FIXED_TENDON_LIMIT,
+    LINK_SPEED,
+    LINK_SPIN,
+    SPATIAL_TENDON,
+    SPATIAL_TENDON_LIMIT,
+)
+from warp_artic.model.kinds import PRISMATIC
+from warp_artic.phases.transmitted_forces import take_off
+
+
+@wp.func
+def take_clamps_off(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Take what velocity limits push links by off what these need."""
+    for row in range(model.row_count):
+        family = model.row_family[row]
+        if family == LINK_SPEED or family == LINK_SPIN:
+            force = row_force(work, row, slot, h)
+            if any_positive(absolute(force)):
+                link = model.row_item[row]
+                push = load_vec3(work.direction, 3 * row, slot) * force
+                if family == LINK_SPEED:
+                    take_off(work, link, slot, push, cross(center_of(model, work, link, column, slot), push))
+                else:
+                    take_off(work, link, slot, push - push, push)
+
+
+@wp.func
+def take_spatial_tendons_off(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Take what spatial tendons push links by off what these need."""
+    for row in range(model.row_count):
+        family = model.row_family[row]
+        if family == SPATIAL_TENDON or family == SPATIAL_TENDON_LIMIT:
+            force = row_force(work, row, slot, h)
+            leaf = model.row_item[row]
+            first = model.leaf_segment[leaf]
+            for k in range(first, first + model.leaf_segments[leaf]):
+                attachment = model.segment_attachment[k]
+                parent = model.attachment_parent[attachment]
+                x = attachment_place(model, work, attachment, column, slot)
+                x_parent = attachment_place(model, work, parent, column, slot)
+                _distance, unit = direction(x - x_parent)
+                outer, inner = end_forces(model, leaf, k, model.attachment_coefficient[attachment, column])
+                take_push_off(model, work, attachment, x, unit * (force * outer), slot)
+                take_push_off(model, work, parent, x_parent, unit * neg(force * inner), slot)
+
+
+@wp.func
+def take_push_off(model: ModelArrays, work: WorkArrays, attachment: int, x: Vec3, push: Vec3, slot: int):
+    """Take a force at x off what the link of an attachment needs; the world needs nothing."""
+    link = model.attachment_link[attachment]
+    if link < model.link_count:
+        take_off(work, link, slot, push, cross(x - load_vec3(work.p_WM, 3 * link, slot), push))
+
+
+@wp.func
+def take_fixed_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+    """Take the pairs of fixed tendons off what joints transmit to bodies, with what it is through their carriages."""
+    zero = real(0.0, h)
+    for dof in range(model.dof_count):
+        work.kick[dof, slot] = zero
+    for row in range(model.row_count):
+        family = model.row_family[row]
+        if family == FIXED_TENDON or family == FIXED_TENDON_LIMIT:
+            force = row_force(work, row, slot, h)
+            start = model.row_term[row]
+            for term in range(start, start + model.row_terms[row]):
+                dof = model.term_dof[term]
+                work.kick[dof, slot] = work.kick[dof, slot] + work.push[term, slot] * force
+    for body in range(model.body_count):
+        push = vec3(zero, zero, zero)
+        turn = vec3(zero, zero, zero)
+        shift = vec3(zero, zero, zero)
+        is_reversed = bool(False)
+        link = int(body)
+        while link == body or (link >= model.body_count and link < model.link_count):
+            first = model.link_dof[link]
+            # Then body 1 is the parent: `description.carriages`.
+            is_reversed = is_reversed or first > model.link_dof[body]
+            if model.link_joint[link] == PRISMATIC:
+                axis = load_vec3(work.axis, 3 * first, slot)
+                push = push + axis * work.kick[first, slot]
+                shift = shift + axis * work.middle[first - model.root_dofs, slot]
+            elif model.link_dofs[link] > 0:
+                turn = turn + couple(model, work, first, model.link_dofs[link], slot)
+            link = model.link_parent[link]
+        if is_reversed:
+            turn = turn - cross(shift, push)
+        take_off(work, body, slot, push, turn)
+
+
+@wp.func
+def couple(model: ModelArrays, work: WorkArrays, first: int, count: int, slot: int):
+    """The moment in the span of the axes of a joint that does what `work.kick` has on its rotations."""
+    x = load_vec3(work.axis, 3 * first, slot)
+    a = work.kick[first, slot]
+    moment = x * a
+    if count == 2:
+        y = load_vec3(work.axis, 3 * (first + 1), slot)
+        b = work.kick[first + 1, slot]
+        xy = dot(x, y)
+        area = dot(x, x) * dot(y, y) - xy * xy
+        moment = x * ((a * dot(y, y) - b * xy) / area) + y * ((b * dot(x, x) - a * xy) / area)
+    if count == 3:
+        moment = moment + load_vec3(work.axis, 3 * (first + 1), slot) * work.kick[first + 1, slot]
+        moment = moment + load_vec3(work.axis, 3 * (first + 2), slot) * work.kick[first + 2, slot]
+    return moment

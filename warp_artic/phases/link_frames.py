@@ -1,0 +1,62 @@
+"""Link orientations, offsets and motion axes, outward, straight from the state:  R_WM = R_WP R_PF R_FM(q).
+
+What `place_links` writes that does not depend on velocities.
+"""
+
+import warp as wp
+
+from warp_artic.joints import floating, prismatic, revolute, spherical, swing
+from warp_artic.math.numbers import add, mul, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import mat_mul
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_mat3, load_vec3, store_mat3, store_vec3
+from warp_artic.model.kinds import FIXED, FLOATING, PRISMATIC, REVOLUTE, SPHERICAL, SWING
+from warp_artic.phases.kinematics import (
+    place_world,
+    signed_triple,
+    store_floating_axes,
+    store_spherical_axes,
+    store_swing_axes,
+)
+
+
+@wp.func
+def orient_links(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Write R_WM, p_PM and axis of all links."""
+    place_world(model, work, column, slot)
+    for k in range(model.link_count):
+        link = model.order[k]
+        parent = model.link_parent[link]
+        kind = model.link_joint[link]
+        dof = model.link_dof[link]
+        item = dof - model.root_dofs
+        R_WP = load_mat3(work.R_WM, 9 * parent, slot)
+        R_WF = mat_mul(R_WP, load_mat3(model.parent_frame, 12 * link, column))
+        p_PM = R_WP * load_vec3(model.parent_frame, 12 * link + 9, column)
+        zero = real(0.0, p_PM.x)
+        null = vec3(zero, zero, zero)
+        if kind == REVOLUTE:
+            R_WM, axis, w, bias = revolute.place(R_WF, null, state.joint_position[item, column], zero)
+            store_mat3(work.R_WM, 9 * link, slot, R_WM)
+            store_vec3(work.axis, 3 * dof, slot, axis)
+        if kind == PRISMATIC:
+            axis, shift, bias = prismatic.place(R_WF, null, state.joint_position[item, column], zero)
+            p_PM = p_PM + shift
+            store_mat3(work.R_WM, 9 * link, slot, R_WF)
+            store_vec3(work.axis, 3 * dof, slot, axis)
+        if kind == SPHERICAL:
+            phi = signed_triple(model, state.joint_position, item, dof, 3, column, column)
+            R_WM, w, bias = spherical.place(R_WF, null, phi, null)
+            store_mat3(work.R_WM, 9 * link, slot, R_WM)
+            store_spherical_axes(model, work, dof, column, slot, R_WM)
+        if kind == SWING:
+            phi = signed_triple(model, state.joint_position, item, dof, 2, column, column)
+            R_WM, axis_1, axis_2, w, bias = swing.place(R_WF, null, phi.x, phi.y, zero, zero)
+            store_mat3(work.R_WM, 9 * link, slot, R_WM)
+            store_swing_axes(model, work, dof, column, slot, axis_1, axis_2)
+        if kind == FIXED:
+            store_mat3(work.R_WM, 9 * link, slot, R_WF)
+        if kind == FLOATING:
+            R_WM = floating.place(load_vec3(state.root_pose, 3, column), state.root_pose[6, column])
+            store_mat3(work.R_WM, 9 * link, slot, R_WM)
+            store_floating_axes(work, dof, slot, zero)
+        store_vec3(work.p_PM, 3 * link, slot, p_PM)

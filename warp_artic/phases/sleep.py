@@ -1,0 +1,220 @@
+"""A tree that is at rest for long enough falls asleep: it has no velocity, and stays as it is until something changes.
+
+    e = (v_C.v_C + w.I_C w / m) / 2 < threshold of all links   [m^2/s^2]
+A step whose end is so, with links where the step has placed them, is one at rest. After `model.sleep_steps` of them in
+a row the tree sleeps, all links together. Falling asleep takes away what velocity there is, without a force, and what
+steps remember of accelerations: a tree that wakes goes on as one that is put there by `set_state`.
+
+What wakes it is any change of its state or its control since the launch before, whoever wrote it: a drive target, a
+joint effort, an external force. Loads that stay as they were when it came to rest do not. A change also counts while it
+is falling asleep, so that nobody sleeps through the first steps after one. Changes of parameters count too
+(`sim.parameter_watch`).
+
+What moves so slowly for so long is stopped, also where it would become faster later: a tree that stands on its head, or
+falls in very little gravity. A step that reports forces is computed for a sleeping tree too: they are those of a step
+from where it is, at rest; but its state stays, and it has no acceleration.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    is_finite,
+    maximum,
+    minimum,
+    mul,
+    real,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.math.spatial import cross, dot, transpose_mul
+from warp_artic.model.arrays import (
+    Array,
+    ControlArrays,
+    ModelArrays,
+    StateArrays,
+    WorkArrays,
+    load_mat3,
+    load_sym3,
+    load_vec3,
+    store_vec3,
+)
+from warp_artic.phases.integrate import find_asleep
+
+
+@wp.func
+def is_awake(model: ModelArrays, state: StateArrays, column: int):
+    """Whether a step changes anything in a column: not where all its environments sleep or have failed."""
+    awake = bool(True)
+    if model.sleep_steps > 0:
+        still = maximum(find_asleep(model, state, column), state.failure[0, column])
+        awake = any_positive(real(0.5, still) - maximum(still, model.padding[0, column]))
+    return awake
+
+
+@wp.func
+def wake_changed(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int):
+    """Begin to count anew where state or control are not as they were left."""
+    rest = state.steps_at_rest[0, column]
+    if any_positive(rest):
+        change = look(model, state, control, column, 0, rest)
+        zero = rest - rest
+        unchanged = where_positive(change, zero, is_finite(change))
+        state.steps_at_rest[0, column] = where_positive(unchanged, rest, zero)
+
+
+@wp.func
+def remember(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int):
+    """Keep state and control as they are left, where a tree is at rest."""
+    rest = state.steps_at_rest[0, column]
+    if any_positive(rest):
+        look(model, state, control, column, 1, rest)
+
+
+@wp.func
+def lie_down(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int):
+    """Let trees sleep as they are that are marked: by more steps at rest than are ever counted."""
+    rest = state.steps_at_rest[0, column]
+    most = real(float(model.sleep_steps), rest)
+    if any_positive(rest - most):
+        look(model, state, control, column, 1, rest - most)
+        state.steps_at_rest[0, column] = minimum(rest, most)
+
+
+@wp.func
+def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int, keeps: int, chosen: Real):
+    """The sum of the changes of what is watched, or, if `keeps` is 1, see all as it is now where `chosen` is positive.
+
+    The arrays are those of `model.group.WATCHED`, in its order.
+    """
+    joints = model.dof_count - model.root_dofs
+    forces = 6 * model.link_count
+    poses = 7 * wp.min(model.root_dofs, 1)
+    first = int(0)
+    change = look_at(model, state, state.joint_position, 0, first, joints, column, keeps, chosen)
+    first += joints
+    change = change + look_at(model, state, state.joint_velocity, 1, first, joints, column, keeps, chosen)
+    first += joints
+    change = change + look_at(model, state, state.root_pose, 2, first, poses, column, keeps, chosen)
+    first += poses
+    change = change + look_at(model, state, state.root_velocity, 3, first, model.root_dofs, column, keeps, chosen)
+    first += model.root_dofs
+    change = change + look_at(model, state, control.drive_position_target, 4, first, joints, column, keeps, chosen)
+    first += joints
+    change = change + look_at(model, state, control.drive_velocity_target, 5, first, joints, column, keeps, chosen)
+    first += joints
+    change = change + look_at(model, state, control.joint_effort, 6, first, joints, column, keeps, chosen)
+    first += joints
+    return change + look_at(model, state, control.link_external_force, 7, first, forces, column, keeps, chosen)
+
+
+@wp.func
+def look_at(
+    model: ModelArrays,
+    state: StateArrays,
+    values: Array,
+    place: int,
+    first: int,
+    rows: int,
+    column: int,
+    keeps: int,
+    chosen: Real,
+):
+    """The same for one array, with its place among them and its first row in what was seen."""
+    change = chosen - chosen
+    if keeps == 1:
+        for row in range(rows):
+            seen = state.seen[first + row, column]
+            state.seen[first + row, column] = where_positive(chosen, values[row, column], seen)
+    elif model.watched[place] == 1:
+        for row in range(rows):
+            change = change + absolute(values[row, column] - state.seen[first + row, column])
+    return change
+
+
+@wp.func
+def fall_asleep(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Count the steps at rest, after a step to the positions and velocities in the work space."""
+    before = find_asleep(model, state, column)
+    rest = state.steps_at_rest[0, column]
+    zero = rest - rest
+    calm = spare_energy(model, work, column, slot)
+    calm = where_positive(state.failure[0, column], zero, calm)
+    counted = minimum(rest + real(1.0, rest), real(float(model.sleep_steps), rest))
+    counted = where_positive(calm, counted, zero)
+    state.steps_at_rest[0, column] = where_positive(before, rest, counted)
+    asleep = find_asleep(model, state, column)
+    if any_positive(asleep):
+        stand_still(model, state, column, asleep)
+
+
+@wp.func
+def spare_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """By how much the energies of all links are below the threshold, at v+ where the step has placed the links.
+
+    Zero or less where one is not; where that is so everywhere, the links further outward are not looked at.
+    """
+    spare = model.sleep_threshold[0, column]
+    zero = real(0.0, spare)
+    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    store_vec3(work.linear, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    k = int(0)
+    while k < model.link_count and any_positive(spare):
+        spare = minimum(
+            model.sleep_threshold[0, column] - link_energy(model, work, model.order[k], column, slot), spare
+        )
+        k += 1
+    return spare
+
+
+@wp.func
+def link_energy(model: ModelArrays, work: WorkArrays, link: int, column: int, slot: int):
+    """The kinetic energy of a link by its mass, from the velocities of its parent; none of a carriage."""
+    parent = model.link_parent[link]
+    w = load_vec3(work.angular, 3 * parent, slot)
+    v_M = load_vec3(work.linear, 3 * parent, slot) + cross(w, load_vec3(work.p_PM, 3 * link, slot))
+    first = model.link_dof[link]
+    for dof in range(first, first + model.link_dofs[link]):
+        velocity = load_vec3(work.axis, 3 * dof, slot) * work.v[dof, slot]
+        if model.dof_is_linear[dof] == 1:
+            v_M = v_M + velocity
+        else:
+            w = w + velocity
+    store_vec3(work.angular, 3 * link, slot, w)
+    store_vec3(work.linear, 3 * link, slot, v_M)
+    R_WM = load_mat3(work.R_WM, 9 * link, slot)
+    v_C = v_M + cross(w, R_WM * load_vec3(model.link_center, 3 * link, column))
+    w_M = transpose_mul(R_WM, w)
+    mass = model.link_mass[link, column]
+    spin = dot(w_M, load_sym3(model.link_inertia, 6 * link, column) * w_M)
+    energy = (dot(v_C, v_C) + spin / mass) * real(0.5, mass)
+    return where_positive(mass, energy, mass)
+
+
+@wp.func
+def stand_still(model: ModelArrays, state: StateArrays, column: int, asleep: Real):
+    """Take away velocities, and what is remembered of accelerations."""
+    dofs = model.dof_count
+    for dof in range(model.root_dofs):
+        clear(state.root_velocity, dof, column, asleep)
+    for item in range(dofs - model.root_dofs):
+        clear(state.joint_velocity, item, column, asleep)
+    for dof in range(dofs):
+        clear(state.smooth_acceleration, dof, column, asleep)
+        clear(state.acceleration_change, dof, column, asleep)
+        clear(state.acceleration_change, dofs + dof, column, asleep)
+    clear(state.smoothness, 0, column, asleep)
+    clear(state.smoothness, 1, column, asleep)
+    clear(state.started, 0, column, asleep)
+
+
+@wp.func
+def clear(values: Array, row: int, column: int, chosen: Real):
+    """Write zero where `chosen` is one."""
+    value = values[row, column]
+    values[row, column] = where_positive(chosen, chosen - chosen, value)

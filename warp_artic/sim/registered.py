@@ -1,0 +1,197 @@
+"""The registered constraints of an articulation: its tendons and mimic joints, and the contact points of a user.
+
+They have constraint rows and a work space of their own: what a simulation steps with knows nothing of contact points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.errors import SettingsError
+from warp_artic.model.arrays import arrays_for
+from warp_artic.model.families import Family
+from warp_artic.model.field import Field
+from warp_artic.model.group import arrays_with_rows
+from warp_artic.model.tree import Row
+from warp_artic.sim.views import Member, by_environment
+
+COUPLINGS = (
+    Family.FIXED_TENDON,
+    Family.FIXED_TENDON_LIMIT,
+    Family.SPATIAL_TENDON,
+    Family.SPATIAL_TENDON_LIMIT,
+    Family.MIMIC,
+)
+"""Families that are registered by themselves."""
+
+LARGEST_RESIDUAL = {wp.float32: 1e-5, wp.float64: 1e-10}
+"""With which a solution counts as one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContactPoint:
+    """A point of a link that touches the world, or another link, for `Dynamics.register_contacts`."""
+
+    link: str
+    """Prim path."""
+    other: str | None = None
+    """Prim path of the link on the other side; None is the world."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """In the frame of the link [m]."""
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """World axes, from the other side to the link, of any length; one without a length does not act."""
+    friction: float = 0.0
+    """mu of both tangents."""
+    gap: float = 0.0
+    """Distance along the normal that is left [m]; negative where the two overlap."""
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """The registered contact points, as arrays on the device that are read at each call and can be written to.
+
+    E is the number of environments, K that of points.
+    """
+
+    points: tuple[ContactPoint, ...]
+    """As they were registered."""
+    position: wp.array
+    """In the frame of the link [m], shape (E, K, 3)."""
+    normal: wp.array
+    """World axes, from the other side to the link, shape (E, K, 3)."""
+    friction: wp.array
+    """Shape (E, K)."""
+    gap: wp.array
+    """[m], shape (E, K)."""
+
+
+@dataclass(frozen=True)
+class ConstraintImpulses:
+    """What the registered constraints do in a step."""
+
+    impulse: wp.array
+    """lambda, in the order of the coefficient matrix K [N s, or N m s of what is in radians], shape (E, C)."""
+    joint_force: wp.array
+    """K lambda / dt [N or N m], shape (E, V)."""
+    joint_acceleration: wp.array
+    """vdot with them, shape (E, V)."""
+    residual: wp.array
+    """Largest velocity by which their laws are missed, as a share of what they add up, shape (E)."""
+
+    @property
+    def converged(self) -> np.ndarray:
+        """Whether the laws hold to 1e-5 in float32, 1e-10 in float64, shape (E); a copy on the host."""
+        return self.residual.numpy() <= LARGEST_RESIDUAL[self.residual.dtype]
+
+
+class RegisteredConstraints:
+    """Their rows, and the arrays for kernels.
+
+    Args:
+        member: The articulation in its group.
+        articulation: Its description.
+        points: The contact points.
+
+    Raises:
+        SettingsError: A contact point is not one of the articulation.
+    """
+
+    def __init__(self, member: Member, articulation: Articulation, points: Sequence[ContactPoint] = ()):
+        self._group = member.group
+        points = tuple(points)
+        bodies = articulation.bodies
+        for k, point in enumerate(points):
+            _check(f"contacts: point {k}", point, articulation.path, bodies)
+        tree = member.group.tree
+        ends = [(bodies[point.link], bodies.get(point.other, tree.link_count)) for point in points]
+        dofs = [tree.dofs_inward(link) + tree.dofs_inward(other) for link, other in ends]
+        for k, (point, moving) in enumerate(zip(points, dofs)):
+            if not moving:
+                raise SettingsError(f"contacts: point {k}: {point.link} does not move")
+        rows = [row for row in tree.rows if row.family in COUPLINGS]
+        rows += [Row(Family.CONTACT_FRICTION, moving, k) for k, moving in enumerate(dofs) for _tangent in range(2)]
+        rows += [Row(Family.CONTACT, moving, k) for k, moving in enumerate(dofs)]
+        self.count = tree.tendon_count + tree.count(Family.MIMIC) + 3 * len(points)
+        """C."""
+        self.names = (*articulation.tendon_names, *(mimic.name for mimic in articulation.mimics), *_names(points))
+        """Of the columns of the coefficient matrix."""
+        arrays = arrays_with_rows(member.group, tuple(rows))
+        self._fields = fields = _contact_fields(member, points)
+        self._model, self._work = arrays.model, arrays.work
+        self._contacts = self._contact_struct(ends, fields)
+        self.contacts = Contacts(points, **_contact_views(member, fields, len(points)))
+
+    @property
+    def arrays(self) -> SimpleNamespace:
+        """The structs `model`, `contacts` and `work`, with the parameters that the group has now."""
+        for name, field in self._group.parameters.items():
+            setattr(self._model, name, field.numbers)
+        self._model.compliant_mimics = self._group.arrays.model.compliant_mimics
+        return SimpleNamespace(model=self._model, contacts=self._contacts, work=self._work)
+
+    def _contact_struct(self, ends, fields: dict[str, Field]):
+        columns, workers = self._group.columns, self._group.workers
+        struct = arrays_for(columns.numbers).Contacts()
+        struct.count = len(ends)
+        for name, links in zip(("link", "other"), np.reshape([*ends, (0, 0)], (-1, 2)).T):
+            setattr(struct, name, wp.array(links.astype(np.int32), dtype=int, device=columns.device))
+        for name, field in fields.items():
+            setattr(struct, name, field.numbers)
+        for name, rows in (("slide", 2), ("pressed", 1), ("coupling", 2)):
+            shape = (max(rows * len(ends), 1), workers)
+            setattr(struct, name, wp.zeros(shape, dtype=columns.numbers.real, device=columns.device))
+        return struct
+
+
+def _check(place: str, point: ContactPoint, path: str, bodies: dict[str, int]) -> None:
+    if not isinstance(point, ContactPoint):
+        raise SettingsError(f"{place}: {point!r} is not a ContactPoint")
+    for link in (point.link, point.other):
+        if link not in bodies and not (link is None and point.link is not None):
+            raise SettingsError(f"{place}: {link} is not a link of {path}; there are {', '.join(bodies)}")
+    if point.link == point.other:
+        raise SettingsError(f"{place}: {point.link} is on both sides")
+    for name in ("position", "normal"):
+        value = getattr(point, name)
+        if np.shape(value) != (3,) or not np.isfinite(np.asarray(value, float)).all():
+            raise SettingsError(f"{place}: {name} {value!r} is not three finite numbers")
+    if not 0.0 <= point.friction < math.inf:
+        raise SettingsError(f"{place}: friction {point.friction!r} is not a finite number of at least 0")
+    if not math.isfinite(point.gap):
+        raise SettingsError(f"{place}: gap {point.gap!r} is not a finite number")
+
+
+def _names(points: Sequence[ContactPoint]) -> list[str]:
+    parts = ("normal", "tangent1", "tangent2")
+    return [f"{point.link}:contact{k}:{part}" for k, point in enumerate(points) for part in parts]
+
+
+def _contact_fields(member: Member, points: Sequence[ContactPoint]) -> dict[str, Field]:
+    """The numbers of contact points; other articulations of the group have them without normals."""
+    values = {
+        "position": np.ravel([point.position for point in points]),
+        "normal": np.ravel([point.normal for point in points]),
+        "friction": np.array([point.friction for point in points]),
+        "gap": np.array([point.gap for point in points]),
+    }
+    fields = {}
+    group = member.group
+    for name, rows in values.items():
+        fields[name] = Field.zeros(len(rows), group.columns)
+        if len(rows):
+            table = np.zeros((len(rows), group.columns.count))
+            table[:, member.first_column : member.first_column + group.environments] = rows[:, None]
+            fields[name].fill(table)
+    return fields
+
+
+def _contact_views(member: Member, fields: dict[str, Field], count: int) -> dict[str, wp.array]:
+    shapes = {"position": (count, 3), "normal": (count, 3), "friction": (count,), "gap": (count,)}
+    return {name: by_environment(member, field, *shapes[name]) for name, field in fields.items()}

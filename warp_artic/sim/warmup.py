@@ -1,0 +1,76 @@
+"""Kernels compiled ahead of need, several at once, into Warp's cache, where later processes find them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import warp as wp
+
+from warp_artic.kernels.columns import column_kernels_for, indices_of_longs, indices_of_mask
+from warp_artic.kernels.dynamics import dynamics_kernels_for
+from warp_artic.kernels.launch import SETTLES, load, mobilities_kernel, report_kernel, runge_kutta_kernel, step_kernel
+from warp_artic.kernels.threads import usable_threads
+from warp_artic.math.numbers import Numbers, numbers_for
+from warp_artic.solver.settings import SolverSettings
+
+Kernels = dict[str, wp.Kernel]
+"""By names for people."""
+
+
+def kernels_ahead(
+    settings: SolverSettings, precisions: Sequence[str], device: str, *, tendons: bool, dynamics: bool
+) -> Kernels:
+    """The kernels that simulations with such settings need; those that take longest to compile first.
+
+    Args:
+        settings: Which solver and integrator.
+        precisions: "float32", "float64" or both.
+        device: Where they are to run. On a CPU they are wanted for lanes and for scalars.
+        tendons: Whether there are any.
+        dynamics: Whether those of the dynamics suite are wanted.
+    """
+    variants = (True, False) if wp.get_device(device).is_cpu else (False,)
+    cases = [
+        (f"{precision}, {'lanes' if wide else 'scalar'}", numbers_for(precision, wide))
+        for wide in variants
+        for precision in precisions
+    ]
+    wanted: Kernels = {}
+    for title, numbers in cases:
+        wanted |= _steps(title, numbers, settings, tendons)
+    for title, numbers in cases if dynamics else ():
+        wanted |= {f"{name}, {title}": kernel for name, kernel in vars(dynamics_kernels_for(numbers)).items()}
+    for precision, scalar in {precision: numbers_for(precision, False).scalar for precision in precisions}.items():
+        copies = vars(column_kernels_for(scalar))
+        wanted |= {f"{name} environments, {precision}": kernel for name, kernel in copies.items()}
+    return wanted | {"indices": indices_of_longs, "indices of a mask": indices_of_mask}
+
+
+def compile_all(kernels: Kernels, device: str, at_once: int | None = None) -> Iterator[tuple[str, float]]:
+    """Compile the kernels that are not in the cache; the name and the seconds of each as it is done.
+
+    So many `at_once`, by default as many as cores that the process may use.
+    """
+    with ThreadPoolExecutor(at_once or usable_threads()) as pool:
+        tasks = [pool.submit(_compile, name, kernel, device) for name, kernel in kernels.items()]
+        for task in as_completed(tasks):
+            yield task.result()
+
+
+def _compile(name: str, kernel: wp.Kernel, device: str) -> tuple[str, float]:
+    begin = time.perf_counter()
+    load(kernel, device)
+    return name, time.perf_counter() - begin
+
+
+def _steps(title: str, numbers: Numbers, settings: SolverSettings, tendons: bool) -> Kernels:
+    """What steps, reports and recordings need."""
+    report = {f"report, {title}": report_kernel(numbers)}
+    if settings.integrator == "rk4":
+        return {f"step, rk4, {title}": runge_kutta_kernel(numbers)} | report
+    steps = {f"step, {settings.solver}, {title}": step_kernel(numbers, SETTLES[settings.solver])}
+    if tendons:
+        steps[f"mobilities of tendons, {title}"] = mobilities_kernel(numbers)
+    return steps | report

@@ -1,0 +1,117 @@
+"""What is reported of a step: the parts of its forces, the forces by joints on links, and accelerations.
+
+With substeps all of it is the mean over them. Forces on links, gravity and the forces of velocities are those of the
+first substep, where the links are placed for all of them. A tree that sleeps has no accelerations: the parts add up to
+what is too little to wake it.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.forces import clear_forces, drop_forces, report_forces
+from warp_artic.constraints.outside_forces import (
+    take_clamps_off,
+    take_fixed_tendons_off,
+    take_spatial_tendons_off,
+)
+from warp_artic.math.numbers import Real, add, div, mul, neg, real, sub, where_positive  # noqa: F401 (operators)
+from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.model.force_parts import CORIOLIS, DAMPING, EXTERNAL, GRAVITY, INERTIAL, PART_COUNT
+from warp_artic.phases.force_parts import add_loads, add_to_part
+from warp_artic.phases.incoming_joint_forces import report_incoming_forces
+from warp_artic.phases.integrate import find_asleep
+from warp_artic.phases.step_accelerations import report_accelerations
+from warp_artic.phases.transmitted_forces import load_links, transmit_loads
+
+WHOLE = PART_COUNT
+"""All parts that links bring together, beside each of them."""
+
+
+@wp.func
+def report_step(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    forces: ForceArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    substep: int,
+    substeps: int,
+):
+    """Write what a step has done, or add a further substep of length h; all is zero where an environment stops."""
+    one = real(1.0, h)
+    weight = one / real(float(substeps), h)
+    moves = where_positive(state.failure[0, column], one - one, one)
+    if substep == 0:
+        clear_forces(model, forces, column, one - one)
+    report_forces(model, control, work, forces, column, slot, h, weight)
+    # A loop over a range of constants would be unrolled, and be six times as much code.
+    part = int(EXTERNAL)
+    while part <= WHOLE:
+        acts = part != DAMPING or model.link_damping == 1
+        if part >= INERTIAL or (substep == 0 and acts):
+            load_part(model, state, control, work, part, column, slot, h)
+            if part == WHOLE:
+                g = load_vec3(model.gravity, 0, column)
+                report_accelerations(model, work, forces, g, column, slot, substep, weight, moves)
+                if model.link_limits > 0:
+                    take_clamps_off(model, work, column, slot, h)
+                if forces.without_tendons == 1:
+                    take_spatial_tendons_off(model, work, column, slot, h)
+            transmit_loads(model, work, slot)
+            if part == WHOLE:
+                if forces.without_tendons == 1:
+                    take_fixed_tendons_off(model, work, slot, h)
+                report_incoming_forces(model, work, forces, column, slot, substep, weight, moves)
+            else:
+                share = one
+                if part == INERTIAL:
+                    share = weight
+                    add_armatures(model, work, forces, column, slot, weight)
+                add_loads(model, work, forces, part, column, slot, share)
+        part += 1
+    drop_forces(model, forces, column, moves)
+
+
+@wp.func
+def load_part(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    part: int,
+    column: int,
+    slot: int,
+    h: Real,
+):
+    """Write what links need for a part of the forces that they bring, and to `work.u` the accelerations in it."""
+    change = where_positive(find_asleep(model, state, column), real(0.0, h), has(part, INERTIAL, h) / h)
+    for dof in range(model.dof_count):
+        work.u[dof, slot] = (work.v_next[dof, slot] - work.v[dof, slot]) * change
+    load_links(
+        model,
+        control,
+        work,
+        load_vec3(model.gravity, 0, column) * has(part, GRAVITY, h),
+        work.u,
+        has(part, CORIOLIS, h),
+        has(part, EXTERNAL, h),
+        has(part, DAMPING, h),
+        column,
+        slot,
+    )
+
+
+@wp.func
+def has(part: int, other: int, like: Real):
+    """One where a part is another or the whole, else zero."""
+    return real(float(int(part == other or part == WHOLE)), like)
+
+
+@wp.func
+def add_armatures(model: ModelArrays, work: WorkArrays, forces: ForceArrays, column: int, slot: int, weight: Real):
+    """Add what armatures take."""
+    for dof in range(model.root_dofs, model.dof_count):
+        inertia = model.armature[dof - model.root_dofs, column]
+        add_to_part(model, forces, INERTIAL, dof, column, neg(weight * inertia * work.u[dof, slot]))
