@@ -6,9 +6,9 @@ environments there are.
 
 One step kernel serves every tree, from the first step on, so that results never depend on which kernels are compiled.
 Kernels without what a tree does not have were measured: a step of the humanoid takes 1 % less and one of the arm 7 %,
-bitwise the same, but each set of features costs a compilation nearly as long as the only one. The compiler may not
-contract a product and a sum: that gains 7 % in one scene and nothing in the others, and where it does so depends on the
-code around, which neighbours in a lane could notice.
+bitwise the same, but each set of features costs a compilation nearly as long as the only one. On a CPU the compiler
+does not contract a product and a sum: that gains 7 % in one scene and nothing in the others, and where it does so
+depends on the code around, which neighbours in a lane could notice.
 """
 
 from functools import cache

@@ -30,19 +30,21 @@ NO_GAPS_ON_CPU = f"""
 
 
 def with_known_layout(function: wp.Function, numbers: Numbers) -> wp.Function:
-    """The same Warp function for one number type, with what is known of its arguments `model`, `work` and so on."""
-    structs = {name.lower(): struct for name, struct in vars(arrays_for(numbers)).items()}
+    """The same Warp function for one number type, with what is known of the arrays of its `model` and `work`.
+
+    Those of the state and of controls are indexed too seldom: they would only take the compiler longer.
+    """
+    structs = arrays_for(numbers)
     parameters = inspect.signature(function.func).parameters
     names = {f"type_of_{name}": parameter.annotation for name, parameter in parameters.items()}
-    names |= {"function": function, "known": _known(numbers), "known_work": _known(numbers, NO_GAPS_ON_CPU)}
-    lines = []
-    for name in parameters.keys() & structs.keys():
-        known = "known_work" if name == "work" else "known"
-        arrays = [field for field, variable in structs[name].vars.items() if variable.type is not wp.int32]
-        lines += [f"{name}.{array} = {known}({name}.{array})" for array in arrays]
-    typed = ", ".join(f"{name}: type_of_{name}" for name in parameters)
-    lines = [f"def known_{function.func.__name__}({typed}):", *sorted(lines), f"function({', '.join(parameters)})"]
-    return wp.func(_defined(f"known_{function.func.__name__}", "\n    ".join(lines) + "\n", names))
+    names |= {"function": function, "known_model": _known(numbers), "known_work": _known(numbers, NO_GAPS_ON_CPU)}
+    name = f"known_{function.func.__name__}"
+    lines = [f"def {name}({', '.join(f'{parameter}: type_of_{parameter}' for parameter in parameters)}):"]
+    for owner, struct in (("model", structs.Model), ("work", structs.Work)):
+        arrays = [field for field, variable in struct.vars.items() if variable.type is not wp.int32]
+        lines += [f"{owner}.{array} = known_{owner}({owner}.{array})" for array in arrays]
+    lines.append(f"function({', '.join(parameters)})")
+    return wp.func(_defined(name, "\n    ".join(lines) + "\n", names))
 
 
 def _known(numbers: Numbers, statements: str = ""):
