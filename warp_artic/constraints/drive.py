@@ -33,7 +33,7 @@ def drive_stiffness(model: ModelArrays, work: WorkArrays, item: int, column: int
     """k of a drive, of force type."""
     k = model.drive_stiffness[item, column]
     if model.acceleration_drives == 1:
-        k = k * work.drive_scale[item, slot]
+        return k * work.drive_scale[item, slot]
     return k
 
 
@@ -42,7 +42,7 @@ def drive_damping(model: ModelArrays, work: WorkArrays, item: int, column: int, 
     """d of a drive, of force type."""
     d = model.drive_damping[item, column]
     if model.acceleration_drives == 1:
-        d = d * work.drive_scale[item, slot]
+        return d * work.drive_scale[item, slot]
     return d
 
 

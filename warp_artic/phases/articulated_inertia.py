@@ -12,7 +12,17 @@ that at rest is  - drag v - slope (v + h vdot),  so that D gains h slope and the
 
 import warp as wp
 
-from warp_artic.math.numbers import Real, add, div, mul, real, sub  # noqa: F401 (operators)
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Mat3,
+    Real,
+    Sym3,
+    Vec3,
+    add,
+    div,
+    mul,
+    real,
+    sub,
+)
 from warp_artic.math.spatial import cross, dot, outer, shift_rotational, skew_mul_sym, sym_outer, transpose_mul
 from warp_artic.model.arrays import (
     ModelArrays,
@@ -45,6 +55,16 @@ def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, column: int, slo
 
 
 @wp.func
+def project(A: Sym3, B: Mat3, M: Sym3, n: Vec3, f: Vec3, s: Vec3, is_linear: int):
+    """The moment and the force of I s, s.I s and s.p."""
+    if is_linear == 1:
+        force = M * s
+        return B * s, force, dot(s, force), dot(s, f)
+    moment = A * s
+    return moment, transpose_mul(B, s), dot(s, moment), dot(s, n)
+
+
+@wp.func
 def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write U, 1 / D and u of every dof; A, B, M, moment and force are used up."""
     for k in range(model.link_count):
@@ -61,16 +81,7 @@ def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int
         for j in range(dofs):
             dof = first + dofs - 1 - j
             s = load_vec3(work.axis, 3 * dof, slot)
-            if model.dof_is_linear[dof] == 1:
-                U = B * s
-                V = M * s
-                bare = dot(s, V)
-                bias = dot(s, f)
-            else:
-                U = A * s
-                V = transpose_mul(B, s)
-                bare = dot(s, U)
-                bias = dot(s, n)
+            U, V, bare, bias = project(A, B, M, n, f, s, model.dof_is_linear[dof])
             D, load = fold_spring(model, work, dof, column, slot, bare, h)
             u = load - bias
             D_inverse = one / D

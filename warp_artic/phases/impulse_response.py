@@ -21,6 +21,14 @@ def clear_link(work: WorkArrays, link: int, slot: int, null: Vec3):
 
 
 @wp.func
+def along(s: Vec3, n: Vec3, f: Vec3, is_linear: int):
+    """s.p, of a moment and a force."""
+    if is_linear == 1:
+        return dot(s, f)
+    return dot(s, n)
+
+
+@wp.func
 def pass_inward(model: ModelArrays, work: WorkArrays, link: int, slot: int):
     """Pass the impulses on a link and its dofs to its parent."""
     parent = model.link_parent[link]
@@ -31,10 +39,7 @@ def pass_inward(model: ModelArrays, work: WorkArrays, link: int, slot: int):
     for j in range(dofs):
         dof = first + dofs - 1 - j
         s = load_vec3(work.axis, 3 * dof, slot)
-        if model.dof_is_linear[dof] == 1:
-            u = work.u[dof, slot] - dot(s, f)
-        else:
-            u = work.u[dof, slot] - dot(s, n)
+        u = work.u[dof, slot] - along(s, n, f, model.dof_is_linear[dof])
         work.u[dof, slot] = u
         scaled = u * work.D_inverse[dof, slot]
         n = n + load_vec3(work.U_moment, 3 * dof, slot) * scaled

@@ -95,12 +95,28 @@ def find_failure(model: ModelArrays, state: StateArrays, work: WorkArrays, colum
 
 
 @wp.func
-def joint_share(model: ModelArrays, work: WorkArrays, dof: int, count: int, slot: int):
-    """The largest share of the dofs of a joint."""
+def joint_share(model: ModelArrays, work: WorkArrays, dof: int, count: int, slot: int, with_v: int):
+    """The largest share of the dofs of a joint; one in a step with v+ alone, a half where there is no dof."""
+    one = real(1.0, work.least[0, slot])
+    if with_v == 0:
+        return one
+    if count == 0:
+        return real(0.5, one)
     share = work.share[dof, slot]
     for k in range(1, count):
         share = maximum(share, work.share[dof + k, slot])
     return share
+
+
+@wp.func
+def move_dof(work: WorkArrays, item: int, dof: int, slot: int, before: Real, after: Real, with_v: int, with_next: int):
+    """The position of the only dof of a joint after a step."""
+    q = work.position[item, slot]
+    if with_next == 0:
+        return q
+    if with_v == 0:
+        return q + after * work.v_next[dof, slot]
+    return q + before * work.v[dof, slot] + after * work.v_next[dof, slot]
 
 
 @wp.func
@@ -120,21 +136,13 @@ def move_joints(
         kind = model.link_joint[link]
         dof = model.link_dof[link]
         item = dof - model.root_dofs
-        after = h
-        if with_v == 1:
-            after = h * real(0.5, h)
-            if model.link_dofs[link] > 0:
-                after = h * joint_share(model, work, dof, model.link_dofs[link], slot)
+        after = h * joint_share(model, work, dof, model.link_dofs[link], slot, with_v)
         before = h - after
-        if kind == REVOLUTE or kind == PRISMATIC:
-            q = work.position[item, slot]
-            if with_v == 1:
-                q = q + before * work.v[dof, slot]
-            if with_next == 1:
-                q = q + after * work.v_next[dof, slot]
-            if kind == REVOLUTE:
-                q = revolute.wrap(q, model.wraps[item, column])
-            positions[item, slot] = q
+        if kind == REVOLUTE:
+            q = move_dof(work, item, dof, slot, before, after, with_v, with_next)
+            positions[item, slot] = revolute.wrap(q, model.wraps[item, column])
+        if kind == PRISMATIC:
+            positions[item, slot] = move_dof(work, item, dof, slot, before, after, with_v, with_next)
         if kind == SPHERICAL:
             phi = signed_triple(model, work.position, item, dof, 3, column, slot)
             if with_v == 1:

@@ -8,6 +8,14 @@ from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, s
 
 
 @wp.func
+def add_motion(angular: Vec3, linear: Vec3, step: Vec3, is_linear: int):
+    """An acceleration, and what a dof adds to it along its axis."""
+    if is_linear == 1:
+        return angular, linear + step
+    return angular + step, linear
+
+
+@wp.func
 def accelerate_link(
     model: ModelArrays, work: WorkArrays, rates: Array, row: int, link: int, slot: int, angular: Vec3, linear: Vec3
 ):
@@ -19,10 +27,7 @@ def accelerate_link(
         rate = (work.u[dof, slot] - dot(U, angular) - dot(V, linear)) * work.D_inverse[dof, slot]
         rates[row + dof, slot] = rate
         step = load_vec3(work.axis, 3 * dof, slot) * rate
-        if model.dof_is_linear[dof] == 1:
-            linear = linear + step
-        else:
-            angular = angular + step
+        angular, linear = add_motion(angular, linear, step, model.dof_is_linear[dof])
     store_vec3(work.angular, 3 * link, slot, angular)
     store_vec3(work.linear, 3 * link, slot, linear)
 

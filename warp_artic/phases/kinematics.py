@@ -55,7 +55,6 @@ def place_links(
         p_PM = R_WP * load_vec3(model.parent_frame, 12 * link + 9, column)
         zero = real(0.0, p_PM.x)
         null = vec3(zero, zero, zero)
-        coriolis = null
         if kind == REVOLUTE:
             R_WM, axis, w, bias = revolute.place(R_WF, w_P, positions[item, slot], velocities[dof, slot])
             store_mat3(work.R_WM, 9 * link, slot, R_WM)
@@ -64,12 +63,13 @@ def place_links(
             store_vec3(work.axis, 3 * dof, slot, axis)
         if kind == PRISMATIC:
             axis, shift, bias = prismatic.place(R_WF, w_P, positions[item, slot], velocities[dof, slot])
-            p_PM = p_PM + shift
-            coriolis = bias
             store_mat3(work.R_WM, 9 * link, slot, R_WF)
             store_vec3(work.w, 3 * link, slot, w_P)
             store_vec3(work.velocity_moment, 3 * link, slot, null)
             store_vec3(work.axis, 3 * dof, slot, axis)
+            place_origin(work, link, slot, w_P, p_PM + shift, bias)
+        else:
+            place_origin(work, link, slot, w_P, p_PM, null)
         if kind == SPHERICAL:
             place_spherical(model, work, positions, velocities, link, column, slot, R_WF, w_P)
         if kind == SWING:
@@ -80,8 +80,13 @@ def place_links(
             store_vec3(work.velocity_moment, 3 * link, slot, null)
         if kind == FLOATING:
             place_floating(work, root, velocities, link, dof, slot)
-        store_vec3(work.p_PM, 3 * link, slot, p_PM)
-        store_vec3(work.velocity_force, 3 * link, slot, cross(w_P, cross(w_P, p_PM)) + coriolis)
+
+
+@wp.func
+def place_origin(work: WorkArrays, link: int, slot: int, w_P: Vec3, p_PM: Vec3, coriolis: Vec3):
+    """Write where the origin of a link is, and its linear velocity acceleration."""
+    store_vec3(work.p_PM, 3 * link, slot, p_PM)
+    store_vec3(work.velocity_force, 3 * link, slot, cross(w_P, cross(w_P, p_PM)) + coriolis)
 
 
 @wp.func

@@ -7,9 +7,10 @@ With c = R_WM p_MC and m c its moment:
 
 import warp as wp
 
-from warp_artic.math.numbers import Real, add, div, mul, neg, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import Real, Vec3, add, div, mul, neg, real, sub, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot, skew, sym_outer, sym_rotate, sym_scalar
 from warp_artic.model.arrays import (
+    Array,
     ControlArrays,
     ModelArrays,
     WorkArrays,
@@ -20,6 +21,14 @@ from warp_artic.model.arrays import (
     store_sym3,
     store_vec3,
 )
+
+
+@wp.func
+def with_drag(model: ModelArrays, drag: Array, p: Vec3, link: int, slot: int):
+    """A force or moment on a link, with drag where the tree has any."""
+    if model.link_damping == 1:
+        return p + load_vec3(drag, 3 * link, slot)
+    return p
 
 
 @wp.func
@@ -35,11 +44,8 @@ def set_link_inertias(model: ModelArrays, control: ControlArrays, work: WorkArra
         A = about_center + sym_scalar(dot(mc, c)) - sym_outer(c) * mass
         external_force = load_vec3(control.link_external_force, 6 * link, column)
         external_moment = load_vec3(control.link_external_force, 6 * link + 3, column) + cross(c, external_force)
-        force = cross(w, cross(w, mc)) - external_force
-        moment = cross(w, A * w) - external_moment
-        if model.link_damping == 1:
-            force = force + load_vec3(work.drag_force, 3 * link, slot)
-            moment = moment + load_vec3(work.drag_moment, 3 * link, slot)
+        force = with_drag(model, work.drag_force, cross(w, cross(w, mc)) - external_force, link, slot)
+        moment = with_drag(model, work.drag_moment, cross(w, A * w) - external_moment, link, slot)
         store_sym3(work.A, 6 * link, slot, A)
         store_mat3(work.B, 9 * link, slot, skew(mc))
         store_sym3(work.M, 6 * link, slot, sym_scalar(mass))

@@ -1,0 +1,71 @@
+"""What the compiler of a kernel is told of the layout of its arrays.
+
+An index of a Warp array costs two products, and for each of its parts a test and a sum, because a negative one counts
+from the end: as much as the arithmetic of a lane vector. No index of ours is negative, tables have no gaps, and on a
+CPU, where a work space has one slot, its rows have none either. A compiler that knows this leaves most of it out.
+Results are bitwise the same.
+"""
+
+import inspect
+import linecache
+
+import warp as wp
+
+from warp_artic.math.numbers import Numbers
+from warp_artic.model.arrays import arrays_for
+
+DROP_LENGTHS = """
+#ifdef NDEBUG
+a.shape[0] = 0;
+a.shape[1] = 0;
+#endif"""
+"""With a length of zero the test and the sum do nothing. Where Warp checks bounds, in its debug mode, lengths stay."""
+
+NO_GAPS = """
+a.strides[0] = sizeof(*a.data);"""
+
+NO_GAPS_ON_CPU = f"""
+#if !defined(__CUDACC__){NO_GAPS}
+#endif"""
+
+
+def with_known_layout(function: wp.Function, numbers: Numbers) -> wp.Function:
+    """The same Warp function for one number type, with what is known of the arrays of its `model` and `work`.
+
+    Those of the state and of controls are indexed too seldom: they would only take the compiler longer.
+    """
+    structs = arrays_for(numbers)
+    parameters = inspect.signature(function.func).parameters
+    names = {f"type_of_{name}": parameter.annotation for name, parameter in parameters.items()}
+    names |= {"function": function, "known_model": _known(numbers), "known_work": _known(numbers, NO_GAPS_ON_CPU)}
+    name = f"known_{function.func.__name__}"
+    lines = [f"def {name}({', '.join(f'{parameter}: type_of_{parameter}' for parameter in parameters)}):"]
+    for owner, struct in (("model", structs.Model), ("work", structs.Work)):
+        arrays = [field for field, variable in struct.vars.items() if variable.type is not wp.int32]
+        lines += [f"{owner}.{array} = known_{owner}({owner}.{array})" for array in arrays]
+    lines.append(f"function({', '.join(parameters)})")
+    return wp.func(_defined(name, "\n    ".join(lines) + "\n", names))
+
+
+def _known(numbers: Numbers, statements: str = ""):
+    """A Warp function: an array of whose layout it is known what there is to know."""
+    Reals, Integers, Table = wp.array2d(dtype=numbers.real), wp.array2d(dtype=int), wp.array(dtype=int)
+
+    @wp.func_native(f"{DROP_LENGTHS}{statements}\nreturn a;")
+    def known(a: Reals) -> Reals: ...
+
+    @wp.func_native(f"{DROP_LENGTHS}{statements}\nreturn a;")
+    def known(a: Integers) -> Integers: ...  # noqa: F811 (an overload)
+
+    @wp.func_native(f"{DROP_LENGTHS}{NO_GAPS}\nreturn a;")
+    def known(a: Table) -> Table: ...  # noqa: F811 (an overload)
+
+    return known
+
+
+def _defined(name: str, source: str, names: dict):
+    """The function of a name that a source defines, which is kept where Warp looks for it."""
+    path = f"<{name}>"
+    linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
+    exec(compile(source, path, "exec"), names)
+    return names[name]
