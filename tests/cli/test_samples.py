@@ -196,7 +196,10 @@ def test_blocks_slide_by_their_friction():
 
 
 def test_lids_meet_their_stops():
-    """One stops dead, one keeps 0.6 of its speed, one sinks in as its seal gives way, one is never too fast."""
+    """One stops dead, one keeps 0.6 of its speed, one sinks in as its seal gives way, one is never too fast.
+
+    All sleep in the end.
+    """
     scene, recording = recorded("lids", 4.0)
     names = [path.split("/")[-2] for path in recording.joint_names]
     q, v = (
@@ -211,6 +214,9 @@ def test_lids_meet_their_stops():
     arm = 0.2 * np.cos(q["soft"][-1]) + 0.01 * np.sin(q["soft"][-1])
     np.testing.assert_allclose(-soft.stiffness * q["soft"][-1], 0.8 * G * arm, rtol=0.01)
     np.testing.assert_allclose(np.abs(v["slow"]).max(), np.radians(60), rtol=1e-4)
+    moved = np.abs(recording.joint_velocity[:, 0]) > 0.0
+    assert moved[1:240].all(axis=1).any() and not moved[-1].any()
+    assert (np.diff(recording.joint_position[:, 0], axis=0)[-1] == 0.0).all()
 
 
 def test_bars_fall_as_damping_and_bounds_let_them():

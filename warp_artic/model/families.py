@@ -1,8 +1,7 @@
 """The constraint families, as the numbers that kernels branch on, in the order in which a solver visits them.
 
 Later rows have the last word in an iteration: what must hold hardest comes last. The families from JOINT_LIMIT on
-are stops; those from ROTATION_LIMIT to CONE_LIMIT are limits of finite rotations, whose rows are linearizations. Rows
-of contact points are in the dynamics suite only.
+are stops; those from ROTATION_LIMIT to CONE_LIMIT are limits of finite rotations, whose rows are linearizations.
 """
 
 from enum import IntEnum
@@ -33,6 +32,9 @@ class Family(IntEnum):
     CONTACT_FRICTION = 17
     CONTACT = 18
 
+
+IN_STEPS = frozenset(Family) - {Family.CONTACT_FRICTION, Family.CONTACT}
+"""Those that step; rows of contact points are in the dynamics suite only."""
 
 DRIVE = wp.constant(int(Family.DRIVE))
 FRICTION = wp.constant(int(Family.FRICTION))
