@@ -19,7 +19,7 @@ ALLOWED = {
     "sim": {"sim", "solver", "kernels", "model", "math", "description", "errors"},
     "usd": {"usd", "sim", "description", "errors"},
     "hosts": {"hosts", "usd", "sim", "solver", "description", "errors"},
-    "cli": {"cli", "usd", "sim", "solver", "description", "errors"},
+    "cli": {"cli", "hosts", "usd", "sim", "solver", "description", "errors"},
 }
 """Folder of the package -> the folders and modules of the package that its files may import."""
 

@@ -45,6 +45,7 @@ def command_line() -> argparse.ArgumentParser:
     _add_convert(commands)
     _add_bench(commands)
     _add_warmup(commands)
+    _add_backends(commands)
     return parser
 
 
@@ -185,6 +186,16 @@ def _add_warmup(commands) -> None:
     parser.add_argument("--precision", nargs="+", metavar="NAME", help=_choices("precision", PRECISIONS))
     parser.add_argument("--dynamics", action="store_true", help="the dynamics suite as well")
     parser.add_argument("--jobs", type=_count, metavar="N", help=f"kernels at once; default: {THREADS}")
+
+
+def _add_backends(commands) -> None:
+    parser = commands.add_parser(
+        "backends",
+        help="list the stepping backends that hosts find",
+        description="List the stepping backends that are registered here, as entry points of the group "
+        "warp_artic.backends or by plugins of USD (PXR_PLUGINPATH_NAME). Nothing of them is imported.",
+    )
+    parser.add_argument("--json", action="store_true", help="print them as JSON")
 
 
 def _number(text: str) -> float:
