@@ -6,145 +6,186 @@ All figures are microseconds for one environment.
 from __future__ import annotations
 
 import json
-import statistics
-import time
-from collections.abc import Callable, Iterator
-from functools import partial
-from importlib.metadata import version
+import tempfile
+from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
 
 from warp_artic.cli.bench_dynamics import Peer, mujoco_dynamics, ours, pinocchio_dynamics
-from warp_artic.cli.bench_peers import mujoco_steps, pinocchio_steps
-from warp_artic.description.scene import Scene
+from warp_artic.cli.bench_machine import commit, machine, versions
+from warp_artic.cli.bench_models import MODELS, Model, read_model
+from warp_artic.cli.bench_ours import Ours, accelerations, first_steps, steps_of
+from warp_artic.cli.bench_peers.timing import measure
+from warp_artic.cli.bench_plot import plot
+from warp_artic.cli.bench_processes import PeerProcess, start_peers
+from warp_artic.cli.bench_sheet import Sheet, figure
+from warp_artic.cli.progress import waiting
+from warp_artic.cli.table import show
 from warp_artic.errors import SettingsError
-from warp_artic.sim.device import start_quietly, wait_for
-from warp_artic.sim.simulation import Simulation
-from warp_artic.solver.settings import SolverSettings
-from warp_artic.usd.read_stage import read_stage
+from warp_artic.sim.device import device_name, gpu_names, start_quietly
+from warp_artic.sim.memory import bytes_on_device
+from warp_artic.sim.peak import measure_peak
 
-MODELS = {
-    "humanoid": "27 dofs, floating, drives and 21 limits",
-    "arm": "7 dofs, drives",
-    "hand_tendon": "24 dofs, drives, 24 limits and 4 fixed tendons",
-    "hand_mimic": "24 dofs, drives, 24 limits and 4 hard mimic joints",
-    "chain2": "2 dofs, free",
-    "chain6": "6 dofs, free",
-}
-PEERS = {"mujoco rollout": mujoco_steps, "pin.aba + Euler": pinocchio_steps}
 QUANTITIES = {
     "step": "a time step",
+    "first_step": "a process up to the end of its first step, in seconds",
     "mass_matrix": "mass matrix",
     "bias_force": "gravity and Coriolis efforts",
     "jacobian": "Jacobians of all links",
     "joint_force": "inverse dynamics",
 }
 DYNAMICS_PEERS = {"mujoco": mujoco_dynamics, "pinocchio": pinocchio_dynamics}
-SCENES = Path(__file__).parent / "bench_scenes"
+SAME = 1e-3
+"""Largest difference of accelerations, as a share of the largest one, that is not said."""
+peak_of = cache(measure_peak)
 
 
 def run(arguments) -> int:
-    """Measure, print a table, and write the figures where asked."""
+    """Measure, print tables, and write the figures and a plot where asked."""
     for name, value in (("repeats", arguments.repeats), ("seconds", arguments.seconds)):
         if value <= 0:
             raise SettingsError(f"{name}: {value:g} is not above 0")
-    start_quietly(arguments.device)
-    unknown = [name for name in arguments.measure or () if name not in QUANTITIES]
+    unknown = [name for name in arguments.measure if name not in QUANTITIES]
     if unknown:
         raise SettingsError(f"measure: {unknown[0]!r} is not one of {', '.join(QUANTITIES)}")
-    results = []
-    print(f"microseconds per environment on {arguments.device}, least / median of {arguments.repeats}; dt 1/240")
-    if not arguments.no_peers:
-        print("of peers that are called from Python for each environment, the same calls with one hinge are taken off")
-    for model in arguments.models or MODELS:
-        scene, xml = _model(model)
-        for quantity in arguments.measure or QUANTITIES:
-            title = f"{model}: {MODELS[model] if quantity == 'step' else QUANTITIES[quantity]}"
-            print(f"\n{title}\n{'':<34}" + "".join(f"{count:>18}" for count in arguments.environments))
-            contestants = _contestants if quantity == "step" else partial(_dynamics_contestants, quantity=quantity)
-            for name, make in contestants(arguments, scene, xml):
-                case = {"model": model, "quantity": quantity, "name": name}
-                results.extend(_row(arguments, case, make))
+    start_quietly(next((device for device in arguments.device or () if device != "cpu"), "cpu"))
+    devices = arguments.device or ["cpu", *gpu_names()[:1]]
+    contestants = [Ours(device, precision) for device in devices for precision in arguments.precision]
+    results: list[dict] = []
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="warp_artic_bench_")))
+        models = [read_model(name, folder) for name in arguments.models or MODELS]
+        wanted = arguments.peers if "step" in arguments.measure else []
+        peers = start_peers(arguments.peer_python, wanted) if wanted else {}
+        for process in set(peers.values()):
+            stack.callback(process.close)
+        print(f"microseconds for an environment, least / median of {arguments.repeats} runs; dt 1/240", flush=True)
+        for quantity in arguments.measure:
+            for model in models:
+                with waiting(f"{model.name}: {QUANTITIES[quantity]}"):
+                    sheet = _measure(arguments, model, quantity, contestants, peers)
+                if sheet.rows:
+                    print()
+                    show(sheet.tables())
+                results += sheet.results
     if arguments.json:
-        content = {"unit": "microseconds per environment", "device": arguments.device, "results": results}
-        Path(arguments.json).write_text(json.dumps(content, indent=1), encoding="utf-8")
+        _write(arguments.json, devices, {name: process.labels[name] for name, process in peers.items()}, results)
+    if arguments.plot:
+        plot(results, arguments.plot)
     return 0
 
 
-def _row(arguments, case: dict, make) -> Iterator[dict]:
-    """Measure a contestant for each number of environments, and print the row."""
-    cells = []
-    for count in arguments.environments:
-        peer = make(count)
-        if peer is None:
-            cells.append("not installed")
-            continue
-        times = _measure(peer.evaluate, count, arguments.repeats, arguments.seconds)
-        taken_off = min(_measure(peer.calls, count, 3, arguments.seconds / 3)) if peer.calls else 0.0
-        times = [value - taken_off for value in times]
-        figures = {"least": min(times), "median": statistics.median(times), "all": times, "taken_off": taken_off}
-        yield {**case, "environments": count, **figures}
-        cells.append(f"{min(times):.3g} / {statistics.median(times):.3g}")
-    print(f"{case['name']:<34}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
+def _measure(arguments, model: Model, quantity: str, contestants: list[Ours], peers: dict[str, PeerProcess]) -> Sheet:
+    """The figures of all contestants."""
+    title = model.title if quantity == "step" else f"{model.name}: {QUANTITIES[quantity]}"
+    sheet = Sheet(title, arguments.environments, arguments.seconds, model=model.name, quantity=quantity)
+    if quantity == "step":
+        for each in contestants:
+            _measure_our_steps(arguments, model, each, sheet)
+        devices = dict.fromkeys(each.device for each in contestants)
+        for name, process in peers.items():
+            for device in devices:
+                _measure_peer_steps(arguments, model, name, process, device, sheet)
+    elif quantity == "first_step":
+        for each in contestants:
+            _measure_first_steps(model, each, sheet)
+    elif len(model.scene.articulations) == 1:
+        _measure_dynamics(arguments, model, quantity, contestants, sheet)
+    return sheet
 
 
-def _model(name: str) -> tuple[Scene, Path]:
-    """The scene of a model, and the file of its twin for the peers."""
-    if name not in MODELS:
-        raise SettingsError(f"models: {name!r} is not one of {', '.join(MODELS)}")
-    if not (SCENES / f"{name}.usda").exists():
-        raise SettingsError(f"models: {name} is not in this installation ({SCENES}); run bench from a checkout")
-    return read_stage(str(SCENES / f"{name}.usda")), SCENES / f"{name}.xml"
+def _measure_our_steps(arguments, model: Model, each: Ours, sheet: Sheet) -> None:
+    operations, peak = each.operations(model), peak_of(each.device, each.precision)
+    memory = {}
+
+    def times(count: int) -> list[float]:
+        simulation = each.simulation(model, count)
+        memory[count] = bytes_on_device(simulation) / count
+        return measure(steps_of(simulation), count, arguments.repeats, arguments.seconds)
+
+    def facts(count: int, least: float) -> dict:
+        return {
+            "device": each.device,
+            "precision": each.precision,
+            "flops": operations.flops,
+            "flops_by_file": operations.by_file,
+            "share_of_peak_flops": 1e6 * operations.flops / (least * peak.flops),
+            "bytes": operations.bytes,
+            "share_of_peak_bytes": 1e6 * operations.bytes / (least * peak.bytes),
+            "device_memory": memory[count],
+        }
+
+    sheet.measure(each.label, times, facts)
+    sheet.share("  of the peak of arithmetic", "share_of_peak_flops")
+    sheet.notes.append(
+        f"  {each.label}: {operations.flops} operations and {operations.bytes} bytes a step, at the least "
+        f"{figure(1e6 * operations.flops / peak.flops)} us by {figure(1e-9 * peak.flops)} GFLOP/s, "
+        f"{figure(1e6 * operations.bytes / peak.bytes)} us by {figure(1e-9 * peak.bytes)} GB/s; "
+        f"memory of the device: {memory[sheet.environments[-1]]:.0f} bytes an environment"
+    )
 
 
-def _contestants(arguments, scene: Scene, xml: Path):
-    """Names, each with a function from a number of environments to what steps them."""
+def _measure_peer_steps(arguments, model: Model, name: str, process: PeerProcess, device: str, sheet: Sheet) -> None:
+    case, label = model.case(device), f"{process.labels[name]}{'' if device == 'cpu' else f', {device}'}"
+    answer = process.ask(name, "acceleration", case)
+    if "not_simulated" in answer:
+        sheet.skip(label, answer["not_simulated"])
+        return
+    expected = accelerations(model)
+    largest = max(map(abs, expected.values()))
+    difference = max(abs(answer["acceleration"][joint] - value) for joint, value in expected.items()) / largest
 
-    def stepped(environments: int) -> Peer:
-        simulation = _simulation(arguments, scene, environments)
+    def times(count: int) -> list[float] | str:
+        options = {"environments": count, "repeats": arguments.repeats, "seconds": arguments.seconds}
+        answer = process.ask(name, "step", case, **options)
+        return answer.get("not_simulated") or answer["times"]
 
-        def steps(count: int) -> None:
-            simulation.step(count)
-            wait_for(simulation.device)
-
-        return Peer(steps)
-
-    yield _our_name(arguments), stepped
-    if not arguments.no_peers:
-        for name, peer in PEERS.items():
-            yield f"{name} (float64, one thread)", partial(_stepped_peer, peer, xml, scene)
-
-
-def _stepped_peer(peer, xml: Path, scene: Scene, environments: int) -> Peer | None:
-    steps = peer(xml, scene, environments)
-    return steps and Peer(steps)
-
-
-def _dynamics_contestants(arguments, scene: Scene, xml: Path, quantity: str):
-    """Names, each with a function from a number of environments to what computes a quantity of the dynamics suite."""
-    yield _our_name(arguments), lambda count: Peer(ours(_simulation(arguments, scene, count), quantity))
-    if not arguments.no_peers:
-        for name, peer in DYNAMICS_PEERS.items():
-            yield f"{name} (float64, one thread)", partial(peer, xml, quantity)
+    facts = {"device": device, "acceleration_difference": difference, "ignores": answer["ignores"]}
+    sheet.measure(label, times, lambda count, least: facts)
+    if answer["ignores"] or not difference <= SAME:
+        without = f"other model, without {' and '.join(answer['ignores'])}; " if answer["ignores"] else ""
+        sheet.notes.append(f"  {label}: {without}accelerations differ by {difference:.1g} of the largest")
 
 
-def _our_name(arguments) -> str:
-    return f"warp_artic {version('warp-artic')} ({arguments.precision})"
+def _measure_first_steps(model: Model, each: Ours, sheet: Sheet) -> None:
+    found = {count: first_steps(model, each, count) for count in sheet.environments}
+    for name in ("cold", "warm"):
+        facts = {count: {"memory": times["memory"]} for count, times in found.items()}
+        row = {count: [times[name]] for count, times in found.items()}
+        sheet.measure(f"{each.label}, {name}", row.__getitem__, lambda count, least, facts=facts: facts[count])
 
 
-def _simulation(arguments, scene: Scene, environments: int) -> Simulation:
-    settings = SolverSettings(dt=1.0 / 240.0, precision=arguments.precision)
-    return Simulation(scene, environments=environments, device=arguments.device, settings=settings)
+def _measure_dynamics(arguments, model: Model, quantity: str, contestants: list[Ours], sheet: Sheet) -> None:
+    makers = {each.label: partial(_our_dynamics, each, model, quantity) for each in contestants}
+    for name, peer in DYNAMICS_PEERS.items():
+        if name in arguments.peers:
+            makers[f"{name}, float64"] = partial(peer, model.xml, quantity)
+    for label, make in makers.items():
+        taken_off = {}
+
+        def times(count: int, make=make, taken_off=taken_off) -> list[float] | str:
+            peer = make(count)
+            if peer is None:
+                return "not installed"
+            found = measure(peer.evaluate, count, arguments.repeats, arguments.seconds)
+            taken_off[count] = min(measure(peer.calls, count, 3, arguments.seconds / 3)) if peer.calls else 0.0
+            return [value - taken_off[count] for value in found]
+
+        sheet.measure(label, times, lambda count, least, taken_off=taken_off: {"taken_off": taken_off[count]})
+        if any(taken_off.values()):
+            sheet.notes.append(f"  {label}: the same calls with one hinge are taken off")
 
 
-def _measure(steps: Callable[[int], None], environments: int, repeats: int, seconds: float) -> list[float]:
-    """Microseconds per environment and step, or evaluation, of each repeat of about the given length."""
-    steps(2)
-    begin = time.perf_counter()
-    steps(10)
-    count = max(10, min(20_000, round(10 * seconds / (time.perf_counter() - begin))))
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        steps(count)
-        times.append(1e6 * (time.perf_counter() - begin) / (count * environments))
-    return times
+def _our_dynamics(each: Ours, model: Model, quantity: str, environments: int) -> Peer:
+    return Peer(ours(each.simulation(model, environments), quantity))
+
+
+def _write(file: str, devices: list[str], peers: dict[str, str], results: list[dict]) -> None:
+    content = {
+        "unit": "microseconds per environment, but seconds of a first step",
+        "machine": machine({device: device_name(device) for device in devices}),
+        "versions": {**versions(), **peers},
+        "commit": commit(),
+        "results": results,
+    }
+    Path(file).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -27,3 +27,13 @@ def start_quietly(device: str) -> None:
 def wait_for(device: str) -> None:
     """Return when the device has done what it was given."""
     wp.synchronize_device(device)
+
+
+def gpu_names() -> list[str]:
+    """The GPUs that there are, as "cuda:0" and so on."""
+    return [str(device) for device in wp.get_cuda_devices()]
+
+
+def device_name(device: str) -> str:
+    """What a device calls itself."""
+    return wp.get_device(device).name

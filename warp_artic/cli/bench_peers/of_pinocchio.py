@@ -1,0 +1,77 @@
+"""Pinocchio: the articulated-body algorithm in C++ for all environments, and Euler steps in NumPy; double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+from case import Case, NotSimulatedError
+from peer import Peer
+
+try:
+    import pinocchio
+except ImportError:
+    pinocchio = None
+
+
+def _state(case: Case, positions: dict[str, float], environments: int):
+    """Model, positions and velocities of all environments, and the rows of the named joints in both."""
+    if "several robots" in case.features:
+        raise NotSimulatedError("one robot a model")
+    model = pinocchio.buildModelFromMJCF(case.xml)
+    q, v = (np.zeros((size, environments), order="F") for size in (model.nq, model.nv))
+    q[:] = pinocchio.neutral(model)[:, None]
+    joints = [model.joints[model.getJointId(name)] for name in positions]
+    iq, iv = np.array([joint.idx_q for joint in joints]), np.array([joint.idx_v for joint in joints])
+    q[iq] = np.array(list(positions.values()))[:, None]
+    return model, q, v, iq, iv
+
+
+def _efforts(case: Case):
+    target = np.array([case.targets[name] for name in case.start])[:, None]
+    stiffness, damping = (np.array([case.gains[name][k] for name in case.start])[:, None] for k in (0, 1))
+    return lambda q, v: stiffness * (target - q) - damping * v
+
+
+def _make(case: Case, environments: int):
+    model, q, v, iq, iv = _state(case, case.start, environments)
+    pool, efforts = pinocchio.ModelPool(model, 1), _efforts(case)
+    tau, a = np.zeros_like(v), np.zeros_like(v)
+    floating, dt = model.nq != model.nv, case.dt
+
+    def advance(count: int) -> None:
+        for _ in range(count):
+            tau[iv] = efforts(q[iq], v[iv])
+            pinocchio.abaInParallel(1, pool, q, v, tau, a)
+            v[:] += dt * a
+            q[iq] += dt * v[iv]
+            if floating:
+                _advance_root(q, v, dt)
+
+    return advance
+
+
+def _advance_root(q: np.ndarray, v: np.ndarray, dt: float) -> None:
+    """Move a floating root: its velocity is in its own axes, its quaternion xyzw in rows 3 to 6 of q."""
+    u, w = q[3:6], q[6]
+    cross = 2.0 * np.cross(u, v[:3], axis=0)
+    q[:3] += dt * (v[:3] + w * cross + np.cross(u, cross, axis=0))
+    turn = 0.5 * dt * v[3:6]
+    q[3:6], q[6] = u + w * turn + np.cross(u, turn, axis=0), w - (u * turn).sum(axis=0)
+    q[3:7] /= np.linalg.norm(q[3:7], axis=0)
+
+
+def _acceleration(case: Case) -> dict[str, float]:
+    model, q, v, iq, iv = _state(case, case.inside, 1)
+    tau = np.zeros(model.nv)
+    tau[iv] = _efforts(case)(q[iq], v[iv])[:, 0]
+    a = pinocchio.aba(model, model.createData(), q[:, 0], v[:, 0], tau)
+    return dict(zip(case.inside, a[iv].tolist()))
+
+
+PEERS = {}
+if pinocchio is not None:
+    PEERS["pinocchio"] = Peer(
+        f"Pinocchio {pinocchio.__version__}, aba and Euler, float64",
+        _make,
+        _acceleration,
+        ignores=("limits", "fixed tendons", "mimic joints"),
+    )
