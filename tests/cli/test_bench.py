@@ -63,7 +63,7 @@ def test_a_plot_is_drawn(tmp_path):
 
 def test_a_quantity_that_is_not_measured_is_named(capsys):
     assert main("bench --measure step momentum".split()) == 2
-    assert "measure: 'momentum' is not one of step, first_step, mass_matrix" in capsys.readouterr().err
+    assert "measure: 'momentum' is not one of step, first_step, phases, mass_matrix" in capsys.readouterr().err
 
 
 def test_a_python_without_peers_is_named(capsys):

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVERS
 
-PEERS = ("mujoco", "pinocchio", "mujoco_warp", "newton")
+PEERS = ("mujoco", "pinocchio", "mujoco_warp", "newton", "sapien")
 LARGEST_COUNT = 2**31 - 1
 INPUTS_HELP = """\
 inputs: a .json or .npz file with any of these, in SI units and radians
@@ -146,7 +146,7 @@ def _add_bench(commands) -> None:
         nargs="+",
         default=["step"],
         metavar="NAME",
-        help="step, first_step, mass_matrix, bias_force, jacobian, joint_force; default: step",
+        help="step, first_step, phases, mass_matrix, bias_force, jacobian, joint_force; default: step",
     )
     parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024, 8192, 65536], metavar="N")
     parser.add_argument(

@@ -14,7 +14,7 @@ from pathlib import Path
 from warp_artic.cli.bench_dynamics import Peer, mujoco_dynamics, ours, pinocchio_dynamics
 from warp_artic.cli.bench_machine import commit, machine, versions
 from warp_artic.cli.bench_models import MODELS, Model, read_model
-from warp_artic.cli.bench_ours import Ours, accelerations, first_steps, steps_of
+from warp_artic.cli.bench_ours import SETTLED, Ours, accelerations, first_steps, steps_of
 from warp_artic.cli.bench_peers.timing import measure
 from warp_artic.cli.bench_plot import plot
 from warp_artic.cli.bench_processes import PeerProcess, start_peers
@@ -24,11 +24,15 @@ from warp_artic.cli.table import show
 from warp_artic.errors import SettingsError
 from warp_artic.sim.device import device_name, gpu_names, start_quietly
 from warp_artic.sim.memory import bytes_on_device
+from warp_artic.sim.operations import count_operations
 from warp_artic.sim.peak import measure_peak
+from warp_artic.sim.profile import profile_step
 
+PROFILED, PROFILED_STEPS = 1024, 200
 QUANTITIES = {
     "step": "a time step",
     "first_step": "a process up to the end of its first step, in seconds",
+    "phases": f"where a step goes, {PROFILED} environments on the CPU",
     "mass_matrix": "mass matrix",
     "bias_force": "gravity and Coriolis efforts",
     "jacobian": "Jacobians of all links",
@@ -89,6 +93,10 @@ def _measure(arguments, model: Model, quantity: str, contestants: list[Ours], pe
     elif quantity == "first_step":
         for each in contestants:
             _measure_first_steps(model, each, sheet)
+    elif quantity == "phases":
+        for each in contestants:
+            if each.device == "cpu":
+                _measure_phases(model, each, sheet)
     elif len(model.scene.articulations) == 1:
         _measure_dynamics(arguments, model, quantity, contestants, sheet)
     return sheet
@@ -153,6 +161,21 @@ def _measure_first_steps(model: Model, each: Ours, sheet: Sheet) -> None:
         facts = {count: {"memory": times["memory"]} for count, times in found.items()}
         row = {count: [times[name]] for count, times in found.items()}
         sheet.measure(f"{each.label}, {name}", row.__getitem__, lambda count, least, facts=facts: facts[count])
+
+
+def _measure_phases(model: Model, each: Ours, sheet: Sheet) -> None:
+    """Shares of time and of operations by the file of a phase."""
+    simulation = each.simulation(model, PROFILED)
+    simulation.step(SETTLED)
+    times, counts = profile_step(simulation, PROFILED_STEPS), count_operations(simulation)
+    sheet.heads = "phase", "of time", "of operations"
+    sheet.rows.append((each.label, "", ""))
+    for file, share in times.items():
+        operations = counts.by_file.get(file, 0) / counts.flops
+        sheet.rows.append((f"  {file}", f"{100 * share:.1f} %", f"{100 * operations:.1f} %"))
+    sheet.results.append(
+        {"model": model.name, "quantity": "phases", "name": each.label, "time": times, "flops": counts.by_file}
+    )
 
 
 def _measure_dynamics(arguments, model: Model, quantity: str, contestants: list[Ours], sheet: Sheet) -> None:

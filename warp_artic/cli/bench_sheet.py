@@ -21,6 +21,7 @@ class Sheet:
     def __init__(self, title: str, environments: list[int], seconds: float, **case):
         self.title = title
         self.environments = environments
+        self.heads = "environments", *map(str, environments)
         self.rows: list[tuple[str, ...]] = []
         self.notes: list[str] = []
         self.results: list[dict] = []
@@ -59,7 +60,7 @@ class Sheet:
 
     def tables(self) -> list[str | Table]:
         """The table, and the notes below it."""
-        columns = (Column("environments", is_text=True), *(Column(str(count)) for count in self.environments))
+        columns = tuple(Column(head, is_text=not number) for number, head in enumerate(self.heads))
         return [Table(self.title, columns, tuple(self.rows)), *(["\n".join(self.notes)] if self.notes else [])]
 
 
