@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVERS
 
-PEERS = ("mujoco", "pinocchio", "mujoco_warp", "newton", "sapien")
+PEERS = ("mujoco", "pinocchio", "mujoco_warp", "newton", "sapien", "ovphysx")
 LARGEST_COUNT = 2**31 - 1
 INPUTS_HELP = """\
 inputs: a .json or .npz file with any of these, in SI units and radians

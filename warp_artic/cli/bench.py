@@ -6,6 +6,7 @@ All figures are microseconds for one environment.
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from contextlib import ExitStack
 from functools import cache, partial
@@ -63,7 +64,7 @@ def run(arguments) -> int:
         peers = start_peers(arguments.peer_python, wanted) if wanted else {}
         for process in set(peers.values()):
             stack.callback(process.close)
-        print(f"microseconds for an environment, least / median of {arguments.repeats} runs; dt 1/240", flush=True)
+        print(f"microseconds for an environment, least/median of {arguments.repeats} runs; dt 1/240", flush=True)
         for quantity in arguments.measure:
             for model in models:
                 with waiting(f"{model.name}: {QUANTITIES[quantity]}"):
@@ -71,6 +72,7 @@ def run(arguments) -> int:
                 if sheet.rows:
                     print()
                     show(sheet.tables())
+                    sys.stdout.flush()
                 results += sheet.results
     if arguments.json:
         _write(arguments.json, devices, {name: process.labels[name] for name, process in peers.items()}, results)
@@ -82,7 +84,7 @@ def run(arguments) -> int:
 def _measure(arguments, model: Model, quantity: str, contestants: list[Ours], peers: dict[str, PeerProcess]) -> Sheet:
     """The figures of all contestants."""
     title = model.title if quantity == "step" else f"{model.name}: {QUANTITIES[quantity]}"
-    sheet = Sheet(title, arguments.environments, arguments.seconds, model=model.name, quantity=quantity)
+    sheet = Sheet(title, arguments.environments, model=model.name, quantity=quantity)
     if quantity == "step":
         for each in contestants:
             _measure_our_steps(arguments, model, each, sheet)
@@ -126,7 +128,7 @@ def _measure_our_steps(arguments, model: Model, each: Ours, sheet: Sheet) -> Non
     sheet.measure(each.label, times, facts)
     sheet.share("  of the peak of arithmetic", "share_of_peak_flops")
     sheet.notes.append(
-        f"  {each.label}: {operations.flops} operations and {operations.bytes} bytes a step, at the least "
+        f"{each.label}: {operations.flops} operations and {operations.bytes} bytes a step, at the least "
         f"{figure(1e6 * operations.flops / peak.flops)} us by {figure(1e-9 * peak.flops)} GFLOP/s, "
         f"{figure(1e6 * operations.bytes / peak.bytes)} us by {figure(1e-9 * peak.bytes)} GB/s; "
         f"memory of the device: {memory[sheet.environments[-1]]:.0f} bytes an environment"
@@ -152,7 +154,7 @@ def _measure_peer_steps(arguments, model: Model, name: str, process: PeerProcess
     sheet.measure(label, times, lambda count, least: facts)
     if answer["ignores"] or not difference <= SAME:
         without = f"other model, without {' and '.join(answer['ignores'])}; " if answer["ignores"] else ""
-        sheet.notes.append(f"  {label}: {without}accelerations differ by {difference:.1g} of the largest")
+        sheet.notes.append(f"{label}: {without}accelerations differ by {difference:.1g} of the largest")
 
 
 def _measure_first_steps(model: Model, each: Ours, sheet: Sheet) -> None:
@@ -196,7 +198,7 @@ def _measure_dynamics(arguments, model: Model, quantity: str, contestants: list[
 
         sheet.measure(label, times, lambda count, least, taken_off=taken_off: {"taken_off": taken_off[count]})
         if any(taken_off.values()):
-            sheet.notes.append(f"  {label}: the same calls with one hinge are taken off")
+            sheet.notes.append(f"{label}: the same calls with one hinge are taken off")
 
 
 def _our_dynamics(each: Ours, model: Model, quantity: str, environments: int) -> Peer:

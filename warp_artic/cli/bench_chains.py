@@ -29,7 +29,16 @@ def PhysicsScene "scene"
 }}
 
 def Xform "World" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])
-{{{links}
+{{
+    def Xform "base" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {{
+        float physics:mass = 1
+        float3 physics:diagonalInertia = (0.01, 0.01, 0.01)
+    }}
+    def PhysicsFixedJoint "wall"
+    {{
+        rel physics:body1 = </World/base>
+    }}{links}
 }}
 """
 LINK = """
@@ -44,7 +53,8 @@ LINK = """
         uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
     }}
     def PhysicsRevoluteJoint "j_l{number}" (prepend apiSchemas = ["PhysxJointAxisAPI:angular"])
-    {{{parent}
+    {{
+        rel physics:body0 = </World/{parent}>
         rel physics:body1 = </World/l{number}>
         point3f physics:localPos0 = {place}
         quatf physics:localRot0 = {turn}
@@ -83,7 +93,7 @@ def _link(number: int) -> str:
         start=LENGTH * number,
         height=HEIGHT,
         tilt=TILT,
-        parent="" if first else f"\n        rel physics:body0 = </World/l{number - 1}>",
+        parent="base" if first else f"l{number - 1}",
         place=(0, 0, HEIGHT) if first else (LENGTH, 0, 0),
         turn=(*TILT, 0, 0) if first else (1, 0, 0, 0),
         axis="YZ"[number % 2],

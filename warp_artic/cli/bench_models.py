@@ -71,6 +71,8 @@ class Model:
         }
         return Case(
             xml=str(self.xml),
+            stage=str(self.stage),
+            root=trees[0].path,
             start={name: dof.position for name, dof in zip(names, dofs)},
             inside=dict(zip(names, self.positions().tolist())),
             targets={name: drive.position_target for name, drive in zip(names, drives)},

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
+import textwrap
 from collections.abc import Callable
 
-from warp_artic.cli.table import Column, Table
+from warp_artic.cli.table import Column, Table, width
 
-LONGEST = 4.0
-"""A case is left out where one step would take this many times the seconds of a run."""
+LONGEST = 0.2
+"""A case is left out where one step of all environments would take longer [s]."""
 
 Times = Callable[[int], list[float] | str]
 """For a number of environments: microseconds for one of them in each repeat, or why there are none."""
@@ -18,7 +19,7 @@ Times = Callable[[int], list[float] | str]
 class Sheet:
     """Collects rows, notes and results."""
 
-    def __init__(self, title: str, environments: list[int], seconds: float, **case):
+    def __init__(self, title: str, environments: list[int], **case):
         self.title = title
         self.environments = environments
         self.heads = "environments", *map(str, environments)
@@ -26,26 +27,25 @@ class Sheet:
         self.notes: list[str] = []
         self.results: list[dict] = []
         self._case = case
-        self._longest = 1e6 * LONGEST * seconds
 
     def measure(self, label: str, times: Times, facts: Callable[[int, float], dict] = lambda count, least: {}) -> None:
         """Add a row; `facts` of a case are further entries of the file."""
         cells, last = [], 0.0
         for count in self.environments:
-            expected = last * count
-            found = f"a step would take {1e-6 * expected:.2g} s" if expected > self._longest else times(count)
+            expected = 1e-6 * last * count
+            found = f"a step would take {expected:.2g} s" if expected > LONGEST else times(count)
             entry = {**self._case, "name": label, "environments": count}
             if isinstance(found, str):
                 self.results.append({**entry, "not_measured": found})
                 cells.append("–")
-                note = f"  {label}: {found}"
-                if expected <= self._longest and note not in self.notes:
+                note = f"{label}: {found}"
+                if expected <= LONGEST and note not in self.notes:
                     self.notes.append(note)
                 continue
             last = min(found)
             figures = {"least": last, "median": statistics.median(found), "all": found}
             self.results.append({**entry, **figures, **facts(count, last)})
-            cells.append(f"{figure(last)} / {figure(figures['median'])}")
+            cells.append(f"{figure(last)}/{figure(figures['median'])}")
         self.rows.append((label, *cells))
 
     def skip(self, label: str, reason: str) -> None:
@@ -61,7 +61,9 @@ class Sheet:
     def tables(self) -> list[str | Table]:
         """The table, and the notes below it."""
         columns = tuple(Column(head, is_text=not number) for number, head in enumerate(self.heads))
-        return [Table(self.title, columns, tuple(self.rows)), *(["\n".join(self.notes)] if self.notes else [])]
+        lines = (textwrap.wrap(note, width(), initial_indent="  ", subsequent_indent="    ") for note in self.notes)
+        notes = "\n".join(line for note in lines for line in note)
+        return [Table(self.title, columns, tuple(self.rows)), *([notes] if notes else [])]
 
 
 def figure(value: float) -> str:

@@ -15,6 +15,10 @@ class Case:
 
     xml: str
     """The MJCF file."""
+    stage: str
+    """The USD file, with all robots below /World."""
+    root: str
+    """The prim of the first articulation."""
     start: dict[str, float]
     """Joint positions."""
     inside: dict[str, float]

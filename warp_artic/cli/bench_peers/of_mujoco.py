@@ -58,4 +58,4 @@ def _acceleration(case: Case) -> dict[str, float]:
 
 PEERS = {}
 if mujoco is not None:
-    PEERS["mujoco"] = Peer(f"MuJoCo C {mujoco.__version__}, rollout, float64", _make, _acceleration)
+    PEERS["mujoco"] = Peer(f"MuJoCo C {mujoco.__version__}, float64", _make, _acceleration)

@@ -48,6 +48,4 @@ def _acceleration(case: Case) -> dict[str, float]:
 PEERS = {}
 if mujoco_warp is not None:
     wp.config.quiet = True
-    PEERS["mujoco_warp"] = Peer(
-        f"MuJoCo Warp {mujoco_warp.__version__}, graph, float32", _make, _acceleration, has_gpu=True
-    )
+    PEERS["mujoco_warp"] = Peer(f"MuJoCo Warp {mujoco_warp.__version__}, float32", _make, _acceleration, has_gpu=True)

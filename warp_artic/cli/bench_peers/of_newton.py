@@ -98,7 +98,7 @@ if newton is not None:
         SOLVERS["mujoco"] = lambda model: newton.solvers.SolverMuJoCo(model, disable_contacts=True), ()
     PEERS = {
         f"newton_{name}": Peer(
-            f"Newton {newton.__version__}, {name}, graph, float32",
+            f"Newton {newton.__version__} {name}, float32",
             partial(_make, solver_of),
             partial(_acceleration, solver_of),
             ignores,

@@ -34,7 +34,7 @@ def _efforts(case: Case):
 def _make(case: Case, environments: int):
     model, q, v, iq, iv = _state(case, case.start, environments)
     pool, efforts = pinocchio.ModelPool(model, 1), _efforts(case)
-    tau, a = np.zeros_like(v), np.zeros_like(v)
+    tau, a = (np.zeros((model.nv, environments), order="F") for _ in range(2))
     floating, dt = model.nq != model.nv, case.dt
 
     def advance(count: int) -> None:
@@ -70,7 +70,7 @@ def _acceleration(case: Case) -> dict[str, float]:
 PEERS = {}
 if pinocchio is not None:
     PEERS["pinocchio"] = Peer(
-        f"Pinocchio {pinocchio.__version__}, aba and Euler, float64",
+        f"Pinocchio {pinocchio.__version__}, float64",
         _make,
         _acceleration,
         ignores=("limits", "fixed tendons", "mimic joints"),

@@ -126,4 +126,4 @@ def _acceleration(case: Case) -> dict[str, float]:
 
 PEERS = {}
 if sapien is not None:
-    PEERS["sapien"] = Peer(f"SAPIEN {version('sapien')}, PhysX TGS 4+1, float32", _make, _acceleration)
+    PEERS["sapien"] = Peer(f"SAPIEN {version('sapien')}, float32", _make, _acceleration)

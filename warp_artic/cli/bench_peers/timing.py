@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 MOST_STEPS = 20_000
+LEAST_RUNS = 3
 
 
 def measure(
@@ -13,7 +14,8 @@ def measure(
 ) -> list[float]:
     """Microseconds for an environment and step, or evaluation, of each repeat of about the given length.
 
-    `steps` makes that many steps of all environments.
+    `steps` makes that many steps of all environments. Where one alone takes longer than a repeat should, there are
+    fewer of them, but not fewer than three if more were asked for.
     """
     steps(1)
     count, spent = 1, _seconds(steps, 1, clock)
@@ -21,7 +23,10 @@ def measure(
         count = min(10 * count, MOST_STEPS)
         spent = _seconds(steps, count, clock)
     count = max(1, min(MOST_STEPS, round(count * seconds / spent)))
-    return [1e6 * _seconds(steps, count, clock) / (count * environments) for _ in range(repeats)]
+    times: list[float] = []
+    while len(times) < repeats and (len(times) < LEAST_RUNS or sum(times) < 2.0 * repeats * seconds):
+        times.append(_seconds(steps, count, clock))
+    return [1e6 * each / (count * environments) for each in times]
 
 
 def _seconds(steps: Callable[[int], None], count: int, clock: Callable[[], float]) -> float:
