@@ -131,7 +131,7 @@ def _measure_our_steps(arguments, model: Model, each: Ours, sheet: Sheet) -> Non
         f"{each.label}: {operations.flops} operations and {operations.bytes} bytes a step, at the least "
         f"{figure(1e6 * operations.flops / peak.flops)} us by {figure(1e-9 * peak.flops)} GFLOP/s, "
         f"{figure(1e6 * operations.bytes / peak.bytes)} us by {figure(1e-9 * peak.bytes)} GB/s; "
-        f"memory of the device: {memory[sheet.environments[-1]]:.0f} bytes an environment"
+        f"memory of the device: {memory[max(memory)]:.0f} bytes an environment"
     )
 
 
