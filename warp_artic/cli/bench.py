@@ -15,8 +15,8 @@ from pathlib import Path
 from warp_artic.cli.bench_dynamics import Peer, mujoco_dynamics, ours, pinocchio_dynamics
 from warp_artic.cli.bench_machine import commit, machine, versions
 from warp_artic.cli.bench_models import MODELS, Model, read_model
-from warp_artic.cli.bench_ours import SETTLED, Ours, accelerations, first_steps, steps_of
-from warp_artic.cli.bench_peers.timing import measure
+from warp_artic.cli.bench_ours import Ours, accelerations, first_steps, steps_of
+from warp_artic.cli.bench_peers.timing import SETTLED, measure
 from warp_artic.cli.bench_plot import plot
 from warp_artic.cli.bench_processes import PeerProcess, start_peers
 from warp_artic.cli.bench_sheet import Sheet, figure
@@ -192,8 +192,10 @@ def _measure_dynamics(arguments, model: Model, quantity: str, contestants: list[
             peer = make(count)
             if peer is None:
                 return "not installed"
-            found = measure(peer.evaluate, count, arguments.repeats, arguments.seconds)
-            taken_off[count] = min(measure(peer.calls, count, 3, arguments.seconds / 3)) if peer.calls else 0.0
+            found = measure(peer.evaluate, count, arguments.repeats, arguments.seconds, settled=1)
+            taken_off[count] = (
+                min(measure(peer.calls, count, 3, arguments.seconds / 3, settled=1)) if peer.calls else 0.0
+            )
             return [value - taken_off[count] for value in found]
 
         sheet.measure(label, times, lambda count, least, taken_off=taken_off: {"taken_off": taken_off[count]})

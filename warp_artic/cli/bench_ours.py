@@ -15,13 +15,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from warp_artic.cli.bench_models import DT, Model
+from warp_artic.cli.bench_peers.timing import SETTLED
 from warp_artic.sim.device import wait_for
 from warp_artic.sim.operations import Operations, count_operations
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 
-SETTLED = 24
-"""Steps after which operations are counted: what is to stop has stopped, and what is driven past a limit is held."""
 SHORT = 1e-7
 """A step in which forces do not change [s]."""
 

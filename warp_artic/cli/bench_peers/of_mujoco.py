@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from case import Case
 from peer import Peer
+from timing import SETTLED
 
 try:
     import mujoco
@@ -41,6 +42,7 @@ def joint_values(case: Case, model, values) -> dict[str, float]:
 def _make(case: Case, environments: int):
     model = model_of(case)
     data = start_of(case, model, case.start)
+    mujoco.mj_step(model, data, SETTLED)  # each call of a rollout begins there
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     state = np.empty(mujoco.mj_stateSize(model, full))
     mujoco.mj_getState(model, data, state, full)

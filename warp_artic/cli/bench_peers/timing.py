@@ -7,17 +7,24 @@ from collections.abc import Callable
 
 MOST_STEPS = 20_000
 LEAST_RUNS = 3
+SETTLED = 24
+"""Steps after which models are measured: what is driven past a limit is held by then."""
 
 
 def measure(
-    steps: Callable[[int], None], environments: int, repeats: int, seconds: float, clock=time.perf_counter
+    steps: Callable[[int], None],
+    environments: int,
+    repeats: int,
+    seconds: float,
+    settled: int = SETTLED,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> list[float]:
     """Microseconds for an environment and step, or evaluation, of each repeat of about the given length.
 
-    `steps` makes that many steps of all environments. Where one alone takes longer than a repeat should, there are
+    `steps` makes that many steps of all environments; the first `settled` ones are not measured. Where one alone takes longer than a repeat should, there are
     fewer of them, but not fewer than three if more were asked for.
     """
-    steps(1)
+    steps(settled)
     count, spent = 1, _seconds(steps, 1, clock)
     while spent < 0.1 * seconds and count < MOST_STEPS:
         count = min(10 * count, MOST_STEPS)
