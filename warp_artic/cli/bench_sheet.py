@@ -43,8 +43,9 @@ class Sheet:
                     self.notes.append(note)
                 continue
             last = min(found)
-            figures = {"least": last, "median": statistics.median(found), "all": found}
-            self.results.append({**entry, **figures, **facts(count, last)})
+            figures = {"least": last, "median": statistics.median(found), "runs": len(found)}
+            entry |= {**figures, **facts(count, last)}
+            self.results.append({name: rounded(value) for name, value in entry.items()})
             cells.append(f"{figure(last)}/{figure(figures['median'])}")
         self.rows.append((label, *cells))
 
@@ -64,6 +65,11 @@ class Sheet:
         lines = (textwrap.wrap(note, width(), initial_indent="  ", subsequent_indent="    ") for note in self.notes)
         notes = "\n".join(line for note in lines for line in note)
         return [Table(self.title, columns, tuple(self.rows)), *([notes] if notes else [])]
+
+
+def rounded(value):
+    """A number with the digits that a measurement has."""
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def figure(value: float) -> str:

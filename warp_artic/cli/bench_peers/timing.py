@@ -21,8 +21,8 @@ def measure(
 ) -> list[float]:
     """Microseconds for an environment and step, or evaluation, of each repeat of about the given length.
 
-    `steps` makes that many steps of all environments; the first `settled` ones are not measured. Where one alone takes longer than a repeat should, there are
-    fewer of them, but not fewer than three if more were asked for.
+    `steps` makes that many steps of all environments; the first `settled` ones are not measured. Where one alone takes
+    longer than a repeat should, there are fewer of them, but not fewer than three if more were asked for.
     """
     steps(settled)
     count, spent = 1, _seconds(steps, 1, clock)
