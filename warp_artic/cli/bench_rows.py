@@ -114,6 +114,8 @@ def _measure_first_steps(model: Model, each: Ours, sheet: Sheet) -> None:
         facts = {count: {"memory": times["memory"]} for count, times in found.items()}
         row = {count: [times[name]] for count, times in found.items()}
         sheet.measure(f"{each.label}, {name}", row.__getitem__, lambda count, least, facts=facts: facts[count])
+    sizes = ", ".join(f"{1e-6 * times['memory']:.0f} MB" for times in found.values())
+    sheet.notes.append(f"{each.label}: peak memory of the process {sizes}")
 
 
 def _measure_phases(model: Model, each: Ours, sheet: Sheet) -> None:
