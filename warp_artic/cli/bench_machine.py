@@ -12,10 +12,11 @@ PACKAGES = ("warp-artic", "warp-lang", "numpy", "usd-core")
 
 
 def machine(devices: dict[str, str]) -> dict:
-    """Processor, cores and memory, and the names of the devices."""
+    """Processor, cores, memory, how busy the cores have been in the last quarter of an hour, and names of devices."""
     return {
         "cpu": cpu_name(),
         "cores": os.cpu_count(),
+        "load_average": round(os.getloadavg()[2], 2),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "system": platform.platform(),
         "devices": devices,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from warp_artic.cli.table import Column, Table, width
 
-LONGEST = 0.2
+LONGEST = 0.15
 """A case is left out where one step of all environments would take longer [s]."""
 
 Times = Callable[[int], list[float] | str]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 MOST_STEPS = 20_000
 LEAST_RUNS = 3
-SETTLED = 24
+SETTLED = 16
 """Steps after which models are measured: what is driven past a limit is held by then."""
 
 
