@@ -163,6 +163,12 @@ def _add_bench(commands) -> None:
     parser.add_argument("--repeats", type=_count, default=5, metavar="N", help="runs of each case; default: 5")
     parser.add_argument("--seconds", type=_number, default=0.1, metavar="S", help="length of a run; default: 0.1")
     parser.add_argument(
+        "--clock",
+        choices=("wall", "cpu"),
+        default="wall",
+        help="cpu: what the processor spends on the process alone, for a busy machine; default: wall",
+    )
+    parser.add_argument(
         "--peers",
         nargs="*",
         choices=PEERS,

@@ -53,16 +53,17 @@ def run(arguments) -> int:
                     sys.stdout.flush()
                 results += sheet.results
     if arguments.json:
-        _write(arguments.json, devices, {name: process.labels[name] for name, process in peers.items()}, results)
+        _write(arguments, devices, {name: process.labels[name] for name, process in peers.items()}, results)
     if arguments.plot:
         plot(results, arguments.plot)
     return 0
 
 
-def _write(file: str, devices: list[str], peers: dict[str, str], results: list[dict]) -> None:
+def _write(arguments, devices: list[str], peers: dict[str, str], results: list[dict]) -> None:
     """A file with a line for each result."""
     content = {
         "unit": "microseconds for an environment, but seconds of first_step",
+        "clock": arguments.clock,
         "machine": machine({device: device_name(device) for device in devices}),
         "versions": versions(),
         "peers": peers,
@@ -70,4 +71,4 @@ def _write(file: str, devices: list[str], peers: dict[str, str], results: list[d
     }
     head = json.dumps(content, indent=1)[:-2]
     lines = ",\n  ".join(json.dumps(result) for result in results)
-    Path(file).write_text(f'{head},\n "results": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
+    Path(arguments.json).write_text(f'{head},\n "results": [\n  {lines}\n ]\n}}\n', encoding="utf-8")

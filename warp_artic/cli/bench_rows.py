@@ -7,7 +7,7 @@ from functools import cache, partial
 from warp_artic.cli.bench_dynamics import Peer, mujoco_dynamics, ours, pinocchio_dynamics
 from warp_artic.cli.bench_models import Model
 from warp_artic.cli.bench_ours import Ours, accelerations, first_steps, steps_of
-from warp_artic.cli.bench_peers.timing import SETTLED, measure
+from warp_artic.cli.bench_peers.timing import CLOCKS, SETTLED, measure
 from warp_artic.cli.bench_processes import PeerProcess
 from warp_artic.cli.bench_sheet import Sheet, figure
 from warp_artic.sim.memory import bytes_on_device
@@ -63,7 +63,7 @@ def _measure_our_steps(arguments, model: Model, each: Ours, sheet: Sheet) -> Non
     def times(count: int) -> list[float]:
         simulation = each.simulation(model, count)
         memory[count] = bytes_on_device(simulation) / count
-        return measure(steps_of(simulation), count, arguments.repeats, arguments.seconds)
+        return measure(steps_of(simulation), count, arguments.repeats, arguments.seconds, clock=CLOCKS[arguments.clock])
 
     def facts(count: int, least: float) -> dict:
         return {
@@ -97,7 +97,12 @@ def _measure_peer_steps(arguments, model: Model, name: str, process: PeerProcess
     difference = max(abs(answer["acceleration"][joint] - value) for joint, value in expected.items()) / largest
 
     def times(count: int) -> list[float] | str:
-        options = {"environments": count, "repeats": arguments.repeats, "seconds": arguments.seconds}
+        options = {
+            "environments": count,
+            "repeats": arguments.repeats,
+            "seconds": arguments.seconds,
+            "clock": arguments.clock,
+        }
         answer = process.ask(name, "step", case, **options)
         return answer.get("not_simulated") or answer["times"]
 
@@ -145,9 +150,10 @@ def _measure_dynamics(arguments, model: Model, quantity: str, contestants: list[
             peer = make(count)
             if peer is None:
                 return "not installed"
-            found = measure(peer.evaluate, count, arguments.repeats, arguments.seconds, settled=1)
+            clock = CLOCKS[arguments.clock]
+            found = measure(peer.evaluate, count, arguments.repeats, arguments.seconds, settled=1, clock=clock)
             taken_off[count] = (
-                min(measure(peer.calls, count, 3, arguments.seconds / 3, settled=1)) if peer.calls else 0.0
+                min(measure(peer.calls, count, 3, arguments.seconds / 3, settled=1, clock=clock)) if peer.calls else 0.0
             )
             return [value - taken_off[count] for value in found]
 

@@ -14,7 +14,7 @@ from importlib import import_module
 
 from case import Case, NotSimulatedError
 from peer import Peer
-from timing import measure
+from timing import CLOCKS, measure
 
 
 def main(wanted: list[str]) -> None:
@@ -42,8 +42,9 @@ def answer(peer: Peer, case: Case, request: dict) -> dict:
             raise NotSimulatedError("runs on the CPU alone")
         if request["quantity"] == "acceleration":
             return {"acceleration": peer.acceleration(case), "ignores": missing}
-        environments = request["environments"]
-        return {"times": measure(peer.make(case, environments), environments, request["repeats"], request["seconds"])}
+        environments, clock = request["environments"], CLOCKS[request["clock"]]
+        steps = peer.make(case, environments)
+        return {"times": measure(steps, environments, request["repeats"], request["seconds"], clock=clock)}
     except NotSimulatedError as reason:
         return {"not_simulated": str(reason)}
     except Exception as error:  # of any library: it is said in the row, and the others go on

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+"""Wall time, and what the processor spends on this process alone."""
 MOST_STEPS = 20_000
 LEAST_RUNS = 3
 SETTLED = 16
