@@ -70,8 +70,10 @@ def _measure_our_steps(arguments, model: Model, each: Ours, sheet: Sheet) -> Non
             "device": each.device,
             "precision": each.precision,
             "flops": operations.flops,
+            "peak_flops": peak.flops,
             "share_of_peak_flops": 1e6 * operations.flops / (least * peak.flops),
             "bytes": operations.bytes,
+            "peak_bytes": peak.bytes,
             "share_of_peak_bytes": 1e6 * operations.bytes / (least * peak.bytes),
             "device_memory": memory[count],
         }
