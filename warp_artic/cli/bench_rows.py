@@ -60,10 +60,13 @@ def _measure_our_steps(arguments, model: Model, each: Ours, sheet: Sheet) -> Non
     operations, peak = each.operations(model), peak_of(each.device, each.precision)
     memory = {}
 
-    def times(count: int) -> list[float]:
+    def times(count: int) -> list[float] | str:
         simulation = each.simulation(model, count)
         memory[count] = bytes_on_device(simulation) / count
-        return measure(steps_of(simulation), count, arguments.repeats, arguments.seconds, clock=CLOCKS[arguments.clock])
+        clock = CLOCKS[arguments.clock]
+        found = measure(steps_of(simulation), count, arguments.repeats, arguments.seconds, clock=clock)
+        stopped = simulation.failures()
+        return str(stopped[0]) if stopped else found
 
     def facts(count: int, least: float) -> dict:
         return {

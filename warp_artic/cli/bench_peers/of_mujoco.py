@@ -48,7 +48,13 @@ def _make(case: Case, environments: int):
     mujoco.mj_getState(model, data, state, full)
     initial = np.tile(state, (environments, 1))
     control = np.tile(data.ctrl, (1, 1, 1))
-    return lambda count: rollout.rollout(model, [data], initial, control, nstep=count)
+
+    def advance(count: int) -> None:
+        rollout.rollout(model, [data], initial, control, nstep=count)
+        if any(warning.number for warning in data.warning):
+            raise FloatingPointError("the simulation is unstable")
+
+    return advance
 
 
 def _acceleration(case: Case) -> dict[str, float]:

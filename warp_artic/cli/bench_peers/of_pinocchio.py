@@ -25,15 +25,17 @@ def _state(case: Case, positions: dict[str, float], environments: int):
     return model, q, v, iq, iv
 
 
-def _efforts(case: Case):
+def _efforts(case: Case, own_damping: np.ndarray):
+    """Of drives, and of the damping of joints, which `aba` leaves out."""
     target = np.array([case.targets[name] for name in case.start])[:, None]
     stiffness, damping = (np.array([case.gains[name][k] for name in case.start])[:, None] for k in (0, 1))
+    damping = damping + own_damping[:, None]
     return lambda q, v: stiffness * (target - q) - damping * v
 
 
 def _make(case: Case, environments: int):
     model, q, v, iq, iv = _state(case, case.start, environments)
-    pool, efforts = pinocchio.ModelPool(model, 1), _efforts(case)
+    pool, efforts = pinocchio.ModelPool(model, 1), _efforts(case, model.damping[iv])
     tau, a = (np.zeros((model.nv, environments), order="F") for _ in range(2))
     floating, dt = model.nq != model.nv, case.dt
 
@@ -62,7 +64,7 @@ def _advance_root(q: np.ndarray, v: np.ndarray, dt: float) -> None:
 def _acceleration(case: Case) -> dict[str, float]:
     model, q, v, iq, iv = _state(case, case.inside, 1)
     tau = np.zeros(model.nv)
-    tau[iv] = _efforts(case)(q[iq], v[iv])[:, 0]
+    tau[iv] = _efforts(case, model.damping[iv])(q[iq], v[iv])[:, 0]
     a = pinocchio.aba(model, model.createData(), q[:, 0], v[:, 0], tau)
     return dict(zip(case.inside, a[iv].tolist()))
 
