@@ -161,7 +161,7 @@ def _add_bench(commands) -> None:
         help=f"{' or '.join(PRECISIONS)}; default: both",
     )
     parser.add_argument("--repeats", type=_count, default=5, metavar="N", help="runs of each case; default: 5")
-    parser.add_argument("--seconds", type=_number, default=0.1, metavar="S", help="length of a run; default: 0.1")
+    parser.add_argument("--seconds", type=_number, default=0.05, metavar="S", help="length of a run; default: 0.05")
     parser.add_argument(
         "--clock",
         choices=("wall", "cpu"),
