@@ -50,14 +50,13 @@ class Ours:
 
     @property
     def place(self) -> str:
-        """Device and threads."""
-        return f"{self.device}, {self.threads} thread{'s' * (self.threads > 1)}" if self.threads else self.device
+        """Threads of a CPU, or the GPU."""
+        return f"{self.threads} thread{'s' * (self.threads > 1)}" if self.threads else self.device
 
     @property
     def label(self) -> str:
-        """Name and version, precision, device, threads."""
-        graph = ", a graph a step" * self.in_graph
-        return f"warp_artic {version('warp-artic')}, {self.precision}, {self.place}{graph}"
+        """Name and version, precision, where it runs."""
+        return f"warp_artic {version('warp-artic')}, {self.precision}, {self.place}{', graph' * self.in_graph}"
 
     def simulation(self, model: Model, environments: int, **settings) -> Simulation:
         """The model, at its start."""

@@ -86,24 +86,24 @@ class RemotePeer:
 
     def start(self, case: Case, quantity: str, environments: int) -> list[Run]:
         """What advances all environments, or evaluates a quantity; and calls whose time is taken off, if there are."""
-        of_peer = {"peer": self.name, "case": asdict(case), "quantity": quantity, "environments": environments}
-        count = self.process.ask(request="start", **of_peer)["runs"]
-        return [partial(self._run, place) for place in range(count)]
+        of_case = {"case": asdict(case), "quantity": quantity, "environments": environments}
+        answer = self.process.ask(request="start", peer=self.name, **of_case)
+        return [partial(self._run, case.device, place) for place in range(answer["runs"])]
 
-    def _run(self, place: int, count: int) -> float:
-        return self.process.ask(request="run", peer=self.name, run=place, count=count)["seconds"]
+    def _run(self, device: str, place: int, count: int) -> float:
+        return self.process.ask(request="run", peer=self.name, device=device, run=place, count=count)["seconds"]
 
 
 def start_peers(pythons: Sequence[str], wanted: Iterable[str], must_be_there: bool) -> list[RemotePeer]:
     """The wanted peers that are installed; of those in several Pythons, the first one."""
     pythons = list(dict.fromkeys([sys.executable, *pythons]))
-    found: list[RemotePeer] = []
+    found: dict[str, RemotePeer] = {}
     for module, processes in [(module, [PeerProcess(python, module) for python in pythons]) for module in wanted]:
-        having = [process for process in processes if process.peers]
-        if must_be_there and not having:
+        if must_be_there and not any(process.peers for process in processes):
             raise SettingsError(f"peers: {module} is not installed in {' or '.join(pythons)}")
         for process in processes:
-            if process not in having[:1]:
+            new = {name: peer for name, peer in process.peers.items() if name not in found}
+            found |= {name: RemotePeer(name, process=process, **peer) for name, peer in new.items()}
+            if not new:
                 process.close()
-        found += [RemotePeer(name, process=each, **peer) for each in having[:1] for name, peer in each.peers.items()]
-    return found
+    return list(found.values())

@@ -81,8 +81,7 @@ def _compare(ours: list[Ours], sheet: Sheet) -> None:
         if replace(upper, precision="float32") == lower:
             sheet.compare(f"float64 over float32, {upper.place}", upper.label, lower.label)
         if replace(upper, threads=lower.threads) == lower and upper.threads < lower.threads:
-            title = f"{upper.threads} over {lower.threads} threads, {upper.device}, {upper.precision}"
-            sheet.compare(title, upper.label, lower.label)
+            sheet.compare(f"{upper.threads} over {lower.threads} threads, {upper.precision}", upper.label, lower.label)
 
 
 def _our_steps(model: Model, each: Ours, sheet: Sheet) -> Contestant:

@@ -15,8 +15,8 @@ from importlib import import_module
 from case import Case, NotSimulatedError
 from peer import Advance, Peer
 
-STARTED: dict[str, list[Advance]] = {}
-"""What is being measured, by the name of the peer: a library may have several solvers."""
+STARTED: dict[tuple[str, str], list[Advance]] = {}
+"""What is being measured, by peer and device: a library may have several solvers."""
 
 
 def main(module: str) -> None:
@@ -54,20 +54,21 @@ def _accelerate(peer: Peer, request: dict) -> dict:
 
 
 def _start(peer: Peer, request: dict) -> dict:
-    """Make steps or a quantity of the dynamics suite ready to run, in place of what was before."""
-    name, quantity, environments = request["peer"], request["quantity"], request["environments"]
-    STARTED.pop(name, None)
-    case = _case(peer, request)
+    """Make steps or a quantity of the dynamics suite ready to run, in place of what was before on the device."""
+    case, quantity, environments = _case(peer, request), request["quantity"], request["environments"]
+    place = request["peer"], case.device
+    STARTED.pop(place, None)
     if quantity == "step":
-        STARTED[name] = [peer.make(case, environments)]
-        STARTED[name][0](case.settled)
+        advance = peer.make(case, environments)
+        advance(case.settled)
+        STARTED[place] = [advance]
     else:
-        STARTED[name] = list(peer.dynamics(case, quantity, environments))
-    return {"runs": len(STARTED[name])}
+        STARTED[place] = list(peer.dynamics(case, quantity, environments))
+    return {"runs": len(STARTED[place])}
 
 
-def _run(peer: Peer, request: dict) -> dict:
-    advance = STARTED[request["peer"]][request["run"]]
+def _run(_peer: Peer, request: dict) -> dict:
+    advance = STARTED[request["peer"], request["device"]][request["run"]]
     begin = time.perf_counter()
     advance(request["count"])
     return {"seconds": time.perf_counter() - begin}
