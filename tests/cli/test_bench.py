@@ -1,6 +1,7 @@
 """`warp-artic bench` measures and writes figures."""
 
 import json
+import re
 from importlib.util import find_spec
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ import pytest
 from warp_artic.cli.bench_machine import cpu_name
 from warp_artic.cli.bench_models import MODELS, read_model
 from warp_artic.cli.bench_ours import accelerations
-from warp_artic.cli.bench_processes import start_peers
+from warp_artic.cli.bench_processes import FOLDER, start_peers
 from warp_artic.cli.bench_sheet import Contestant, Sheet
 from warp_artic.cli.bench_timing import NotMeasuredError, take_turns
 from warp_artic.cli.main import main
@@ -37,7 +38,7 @@ def test_steps_are_measured_beside_peers_and_the_peak(tmp_path, capsys):
     ours = [entry for entry in results if "threads" in entry]
     assert [(entry["threads"], entry["in_graph"]) for entry in ours[::2]] == [(1, False), (2, False), (1, True)]
     for entry in ours[:2]:
-        assert 0.0 < entry["share_of_peak_flops"] < 1.0
+        assert 0.0 < entry["share_of_peak"]["flops"] < 1.0
         assert entry["memory"]["fields"] > entry["bytes"] / 2
     theirs = [entry for entry in results if "threads" not in entry]
     assert {entry["name"].split()[0] for entry in theirs} == {"MuJoCo", "Pinocchio"}
@@ -121,6 +122,12 @@ def test_a_crash_is_said_and_the_peer_is_there_again(tmp_path):
         assert peer.acceleration(read_model("arm", tmp_path).case("cpu"))["acceleration"]
     finally:
         peer.process.close()
+
+
+def test_peers_need_nothing_of_ours():
+    """What runs in their processes imports nothing of the package, which their Python may not have."""
+    for file in FOLDER.glob("*.py"):
+        assert not re.search(r"^ *(from|import) (warp_artic|\.)", file.read_text(), re.M), file
 
 
 def test_a_case_that_would_take_too_long_is_left_out():

@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -74,48 +74,44 @@ class Ours:
         simulation.step(SETTLED)
         return count_operations(simulation)
 
-    def steps(self, simulation: Simulation) -> Run:
+    def steps(self, simulation: Simulation) -> list[Run]:
         """Steps from where the model has settled."""
         simulation.step(SETTLED)
-        launch = simulation.capture().launch if self.in_graph else None
-
-        def advance(count: int) -> None:
-            if launch is None:
-                simulation.step(count)
-            else:
-                for _ in range(count):
-                    launch()
+        steps = _repeated(simulation.capture().launch) if self.in_graph else simulation.step
 
         def run(count: int) -> float:
-            spent = _timed(simulation, advance, count)
+            spent = _timed(simulation, steps, count)
             stopped = simulation.failures()
             if stopped:
                 raise NotMeasuredError(str(stopped[0]))
             return spent
 
-        return run
+        return [run]
 
-    def calls_asleep(self, model: Model, environments: int) -> Run:
+    def calls_asleep(self, model: Model, environments: int) -> list[Run]:
         """Calls of `step` for one step, while all mechanisms sleep."""
         simulation = self.simulation(model, environments, sleep_after=DT)
         simulation.put_to_sleep()
-        return lambda count: _timed(simulation, lambda _: [simulation.step() for _call in range(count)], count)
+        return [partial(_timed, simulation, _repeated(simulation.step))]
 
-    def dynamics(self, model: Model, quantity: str, environments: int) -> Run:
+    def dynamics(self, model: Model, quantity: str, environments: int) -> list[Run]:
         """A method of the dynamics suite, with memory that is used again."""
         simulation = self.simulation(model, environments)
         method = getattr(simulation, quantity)
         given = (simulation.gravity_force(),) if quantity == "joint_force" else ()
-        result = method(*given)
+        return [partial(_timed, simulation, _repeated(partial(method, *given, out=method(*given))))]
 
-        def evaluate(count: int) -> None:
-            for _ in range(count):
-                method(*given, out=result)
 
-        return lambda count: _timed(simulation, evaluate, count)
+def _repeated(call: Callable[[], object]) -> Callable[[int], None]:
+    def calls(count: int) -> None:
+        for _ in range(count):
+            call()
+
+    return calls
 
 
 def _timed(simulation: Simulation, advance: Callable[[int], None], count: int) -> float:
+    """Seconds until the device has done it."""
     begin = time.perf_counter()
     advance(count)
     wait_for(simulation.device)

@@ -38,8 +38,10 @@ def measure_quantity(arguments, model: Model, quantity: str, ours: list[Ours], p
     """The figures of all contestants."""
     title = model.title if quantity == "step" else f"{model.name}: {QUANTITIES[quantity]}"
     sheet = Sheet(title, arguments.environments, model=model.name, quantity=quantity)
-    # What is not spread over threads is measured once.
-    plain = list({(each.device, each.precision): each for each in reversed(ours)}.values())[::-1]
+    first: dict[tuple[str, str], Ours] = {}
+    for each in ours:  # what is not spread over threads is measured once
+        first.setdefault((each.device, each.precision), each)
+    plain = first.values()
     if quantity == "step":
         _measure_steps(arguments, model, ours, peers, sheet)
     elif quantity == "first_step":
@@ -50,10 +52,10 @@ def measure_quantity(arguments, model: Model, quantity: str, ours: list[Ours], p
             if each.device == "cpu":
                 _measure_phases(model, each, sheet)
     elif quantity == "asleep":
-        rows = [Contestant(each.label, partial(_asleep, each, model)) for each in plain]
+        rows = [Contestant(each.label, partial(each.calls_asleep, model)) for each in plain]
         sheet.measure(rows, arguments.repeats, arguments.seconds)
     elif len(model.scene.articulations) == 1:
-        rows = [Contestant(each.label, partial(_dynamics, each, model, quantity)) for each in plain]
+        rows = [Contestant(each.label, partial(each.dynamics, model, quantity)) for each in plain]
         case = model.case("cpu")
         rows += [Contestant(peer.label, partial(peer.start, case, quantity)) for peer in peers if peer.has_dynamics]
         sheet.measure(rows, arguments.repeats, arguments.seconds)
@@ -91,30 +93,30 @@ def _our_steps(model: Model, each: Ours, sheet: Sheet) -> Contestant:
     def start(environments: int) -> list[Run]:
         simulation = each.simulation(model, environments)
         memory[environments] = memory_of(simulation)._asdict()
-        return [each.steps(simulation)]
+        return each.steps(simulation)
 
     def facts(environments: int, least: float) -> dict:
         return {**asdict(each), "memory": memory[environments]}
 
     if each.in_graph or each.threads not in (None, 1):
         return Contestant(each.label, start, facts)
-    operations, peak = each.operations(model), peak_of(each.device, each.precision)
+    operations, peak = each.operations(model), asdict(peak_of(each.device, each.precision))
+    needed = {"flops": operations.flops, "flops_apart": operations.flops, "bytes": operations.bytes}
+    limits = {name: 1e6 * needed[name] / peak[name] for name in needed}
 
     def facts_of_peak(environments: int, least: float) -> dict:
-        limits = {"flops": peak.flops, "flops_apart": peak.flops_apart, "bytes": peak.bytes}
-        needed = {"flops": operations.flops, "flops_apart": operations.flops, "bytes": operations.bytes}
-        shares = {f"share_of_peak_{name}": 1e6 * needed[name] / (least * limit) for name, limit in limits.items()}
-        own = {"flops": operations.flops, "bytes": operations.bytes}
-        return facts(environments, least) | own | {f"peak_{name}": limit for name, limit in limits.items()} | shares
+        shares = {name: limit / least for name, limit in limits.items()}
+        own = {"flops": operations.flops, "bytes": operations.bytes, "peak": peak, "share_of_peak": shares}
+        return facts(environments, least) | own
 
     def share(entry: dict) -> str:
-        return " / ".join(f"{100 * entry[f'share_of_peak_{name}']:.0f}" for name in ("flops", "flops_apart")) + " %"
+        return " / ".join(f"{100 * entry['share_of_peak'][name]:.0f}" for name in ("flops", "flops_apart")) + " %"
 
     sheet.notes.append(
         f"{each.label}: {operations.flops} operations and {operations.bytes} bytes a step, at the least "
-        f"{figure(1e6 * operations.flops / peak.flops)} us by {figure(1e-9 * peak.flops)} GFLOP/s of multiply-adds, "
-        f"{figure(1e6 * operations.flops / peak.flops_apart)} us by {figure(1e-9 * peak.flops_apart)} GFLOP/s of "
-        f"products and sums, {figure(1e6 * operations.bytes / peak.bytes)} us by {figure(1e-9 * peak.bytes)} GB/s"
+        f"{figure(limits['flops'])} us by {figure(1e-9 * peak['flops'])} GFLOP/s of multiply-adds, "
+        f"{figure(limits['flops_apart'])} us by {figure(1e-9 * peak['flops_apart'])} GFLOP/s of products and sums, "
+        f"{figure(limits['bytes'])} us by {figure(1e-9 * peak['bytes'])} GB/s"
     )
     return Contestant(each.label, start, facts_of_peak, ("of the peak: multiply-adds / apart", share))
 
@@ -131,14 +133,6 @@ def _steps_of_peer(model: Model, peer: RemotePeer, label: str, device: str, shee
         sheet.notes.append(f"{label}: {without}accelerations differ by {difference:.1g} of the largest")
     facts = {"device": device, "acceleration_difference": difference, "ignores": ignores}
     return Contestant(label, partial(peer.start, case, "step"), lambda environments, least: facts)
-
-
-def _asleep(ours: Ours, model: Model, environments: int) -> list[Run]:
-    return [ours.calls_asleep(model, environments)]
-
-
-def _dynamics(ours: Ours, model: Model, quantity: str, environments: int) -> list[Run]:
-    return [ours.dynamics(model, quantity, environments)]
 
 
 def _measure_first_steps(model: Model, each: Ours, sheet: Sheet) -> None:

@@ -71,8 +71,7 @@ class Sheet:
         """Add a row: an entry for each number of environments."""
         self.rows.append((label, *map(_cell, entries)))
         for entry in entries:
-            content = {**self._case, "name": label, **entry}
-            self.results.append({name: rounded(value) for name, value in content.items()})
+            self.results.append(rounded({**self._case, "name": label, **entry}))
 
     def skip(self, label: str, reason: str) -> None:
         """Add a row without figures."""
@@ -115,7 +114,9 @@ def _cell(entry: dict) -> str:
 
 
 def rounded(value):
-    """A number with the digits that a measurement has."""
+    """Numbers with the digits that a measurement has."""
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 

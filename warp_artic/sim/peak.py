@@ -15,6 +15,7 @@ CHAINS = 12
 BLOCK_BYTES = 1 << 27
 """Size of what is copied: more than caches hold."""
 GPU_THREADS = 1 << 18
+RUNS = 50
 
 
 @dataclass(frozen=True)
@@ -30,34 +31,30 @@ class Peak:
 
 
 def measure_peak(device: str, precision: str) -> Peak:
-    """Run nothing but x = x m + c, with the flags and lanes of steps, and copy memory; the best of ten runs each."""
+    """Run nothing but x = x m + c, with the flags and lanes of steps, and copy memory; the best of many runs each."""
     on_cpu = wp.get_device(device).is_cpu
     numbers = numbers_for(precision, on_cpu)
-    threads, count = (1, 100_000) if on_cpu else (GPU_THREADS, 4096)
+    threads, count = (1, 1_000_000) if on_cpu else (GPU_THREADS, 4096)
     out = wp.zeros(threads, dtype=numbers.real, device=device)
     inputs = [out, count]
-    flops = [
-        2.0
-        * CHAINS
-        * count
-        * threads
-        * numbers.lanes
-        / _best(lambda kernel=_sums(numbers, fused): wp.launch(kernel, threads, inputs, device=device), device)
+    operations = 2.0 * CHAINS * count * threads * numbers.lanes
+    times = [
+        _best(lambda kernel=_sums(numbers, fused): wp.launch(kernel, threads, inputs, device=device), device)
         for fused in (True, False)
     ]
     source, target = (wp.zeros(BLOCK_BYTES // 4, dtype=wp.float32, device=device) for _ in range(2))
     copies = _best(lambda: wp.copy(target, source), device)
-    return Peak(*flops, 2.0 * BLOCK_BYTES / copies)
+    return Peak(*(operations / time for time in times), 2.0 * BLOCK_BYTES / copies)
 
 
 def _best(run: Callable[[], object], device: str) -> float:
     times = []
-    for _ in range(11):
+    for _ in range(RUNS):
         begin = time.perf_counter()
         run()
         wp.synchronize_device(device)
         times.append(time.perf_counter() - begin)
-    return min(times[1:])
+    return min(times)
 
 
 @cache
@@ -76,6 +73,7 @@ def _sums(numbers: Numbers, fused: bool):
     for (int i = 0; i < count; ++i)
         for (int k = 0; k < {CHAINS}; ++k) {{ {once} }}
     for (int k = 1; k < {CHAINS}; ++k) x[0] += x[k];
+    x[0] *= V(({scalar})0.01);  // the next launch starts with it
     {f"wp::vec_t<{lanes}, {scalar}>" if lanes > 1 else scalar} result;
     *(V*)&result = x[0];
     return result;"""
