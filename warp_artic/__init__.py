@@ -15,6 +15,7 @@ from warp_artic.usd.schemas import register_plugins
 _PUBLIC = {
     "ArticError": "warp_artic.errors",
     "DescriptionError": "warp_artic.errors",
+    "HostError": "warp_artic.errors",
     "SettingsError": "warp_artic.errors",
     "SolveError": "warp_artic.errors",
     "StageError": "warp_artic.errors",

@@ -19,3 +19,7 @@ class SettingsError(ArticError):
 
 class SolveError(ArticError):
     """A simulation cannot go on, or a result cannot be given."""
+
+
+class HostError(ArticError):
+    """A stepping backend cannot be found or used, or a host asks for what it does not do."""

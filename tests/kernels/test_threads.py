@@ -59,7 +59,7 @@ def test_any_number_of_threads_gives_the_same_results(solver):
     one = arm(1, solver=solver)
     for threads in (2, 3, 8):
         many = arm(threads, solver=solver)
-        assert [len(launch.pieces(threads, 60)) for launch in many._launches] == [min(7, 4 * threads)]
+        assert [len(launch.pieces(threads, 60)) for launch in many._launches.steps] == [min(7, 4 * threads)]
         for simulation in (one, many):
             start(simulation)
             simulation.step(60)
@@ -85,7 +85,7 @@ def test_different_robots_are_spread_too():
 def test_no_column_is_taken_twice_and_an_exception_is_raised(monkeypatch):
     """No thread is at work when it arrives, and the next launch goes on as if nothing had been."""
     simulation = arm(4)
-    (launch,) = simulation._launches
+    (launch,) = simulation._launches.steps
     taken, run = [], launch.run
 
     def fail_once(first, end, thread):

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import warp as wp
 
 from tests import trees
 from tests.oracles import rigid
@@ -14,6 +15,8 @@ from tests.solver.test_determinism import busy_tree
 from warp_artic import SettingsError, Simulation, SolveError, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
+from warp_artic.description.track import Track
+from warp_artic.sim.launches import Launches
 
 H = 1 / 240
 AFTER = 0.4
@@ -60,6 +63,12 @@ def memory(simulation):
             if name != "clock":
                 fields[f"{place} {name}"] = field.view(0, group.columns.count).numpy().tobytes()
     return fields
+
+
+def clocks(simulation):
+    """How many steps each environment has counted."""
+    history = simulation.snapshot("history")
+    return np.concatenate([piece.values.numpy().ravel() for piece in history.pieces if piece.name == "clock"])
 
 
 def motion(simulation, environment=0):
@@ -114,7 +123,7 @@ def test_nothing_changes_in_sleep():
     for count in (1, 999, 9000):
         simulation.step(count)
     assert memory(simulation) == before and simulation.steps_done == steps + 10000
-    assert (simulation._groups[0].state["clock"].view(0, 5).numpy() == simulation.steps_done).all()
+    assert (clocks(simulation) == simulation.steps_done).all()
 
 
 def test_off_by_default():
@@ -287,6 +296,119 @@ def test_steps_can_be_split():
     for _ in range(700):
         one.step()
     assert one.asleep().all() and memory(one) == memory(many)
+
+
+@pytest.fixture
+def launched(monkeypatch):
+    """Steps of each launch, as they are launched."""
+    counts, launch = [], Launches.step
+
+    def counted(self, count, with_forces):
+        counts.append(count)
+        launch(self, count, with_forces)
+
+    monkeypatch.setattr(Launches, "step", counted)
+    return counts
+
+
+def test_idle_steps_are_not_launched(launched):
+    """Where all sleep and nobody has a view of what steps read; the time goes on, and what is reported stays."""
+    simulation = simulate(arm(), elsewhere(arm(), "/World/arm"), environments=2)
+    simulation.step(960)
+    assert simulation.asleep().all()
+    graph, before, steps = simulation.capture(5), simulation.state.link_pose.numpy().copy(), simulation.steps_done
+    launched.clear()
+    for _ in range(10):
+        simulation.step(7)
+        graph.launch()
+    assert launched == [] and simulation.steps_done == steps + 120 and simulation.time == (steps + 120) * H
+    assert (simulation.state.link_pose.numpy() == before).all()
+    assert (clocks(simulation) == simulation.steps_done).all()
+    simulation.step(3)
+    assert launched == [3]
+    simulation.step(STEPS)
+    simulation.step(3)
+    assert launched == [3, STEPS]
+
+
+ENDS = {
+    "set_state": lambda simulation, _: simulation.set_state(joint_velocity=[0.0, 0.1, 0.0]),
+    "set_state of one": lambda simulation, _: simulation.set_state(joint_velocity=[0.1, 0.0, 0.0], environments=[1]),
+    "reset": lambda simulation, _: simulation.reset(),
+    "reset of one": lambda simulation, _: simulation.reset([0]),
+    "wake": lambda simulation, _: simulation.wake(),
+    "put_to_sleep": lambda simulation, _: simulation.put_to_sleep([0]),
+    "mass": lambda simulation, _: simulation.set_mass_properties(center_of_mass=np.zeros((3, 3)) - [0.0, 0.0, 0.2]),
+    "apply": lambda simulation, start: simulation.apply(start),
+    "apply to one": lambda simulation, start: simulation.apply(start, environments=[True, False]),
+    "view of a control": lambda simulation, _: target(simulation),
+    "view of the state": lambda simulation, _: place(simulation),
+    "view of one articulation": lambda simulation, _: (
+        simulation.articulations[0].control.joint_effort.numpy().fill(0.01)
+    ),
+    "view of a parameter": lambda simulation, _: simulation.parameters.drive_stiffness.numpy().__imul__(0.9),
+    "track": lambda simulation, _: simulation.target_tracks.__setitem__(
+        ("drive_position_target", simulation.joint_names[0]), Track(times=(0.0, 10.0), values=(0.3, 2.0))
+    ),
+    "forces": lambda simulation, _: simulation.step(1, forces=True),
+    "graph": lambda simulation, _: simulation.capture(3, forces=True).launch(),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_what_ends_idle_steps(end, launched):
+    """Anything that could change what a step does; all as where every step is launched, bitwise, clocks too."""
+    idle, busy = simulate(arm(), environments=2), simulate(arm(), environments=2)
+    busy.control.joint_effort.numpy()
+    starts = [simulation.snapshot() for simulation in (idle, busy)]
+    for simulation in (idle, busy):
+        simulation.step(960)
+        assert simulation.asleep().all()
+    launched.clear()
+    idle.step(50)
+    assert launched == []
+    busy.step(50)
+    for simulation, start in zip((idle, busy), starts):
+        ENDS[end](simulation, start)
+        simulation.step(4)
+    assert memory(idle) == memory(busy) and idle.steps_done == busy.steps_done
+    assert (clocks(idle) == clocks(busy)).all()
+
+
+def test_idle_steps_in_a_capture():
+    """Steps that are captured are launched, and whoever replays them may change what they read."""
+    simulation = asleep()
+    simulation.step(10)
+    with wp.ScopedCapture(device="cpu") as capture:
+        simulation.step(2)
+    simulation.wake()
+    wp.capture_launch(capture.graph)
+    simulation.step(STEPS)
+    assert simulation.asleep().all() and simulation._idle.since is None
+    effort(simulation)
+    wp.capture_launch(capture.graph)
+    assert not simulation.asleep().any()
+
+
+def test_idle_steps_and_checkpoints(tmp_path, launched):
+    """A run that is saved while it idles goes on with the right count of steps."""
+    simulation, other = asleep(), simulate(arm())
+    simulation.step(33)
+    simulation.save(tmp_path / "run.npz")
+    other.load(tmp_path / "run.npz")
+    launched.clear()
+    other.step(10)
+    assert launched == [10] and (clocks(other) == simulation.steps_done + 10).all()
+
+
+@pytest.mark.parametrize("count", [True, -1, 1.5, "2"])
+def test_idle_steps_are_checked(count):
+    """A count that is none is refused while idle too."""
+    simulation = asleep()
+    with pytest.raises(SettingsError, match="is not an integer of at least 0"):
+        simulation.step(count)
+    with pytest.raises(SettingsError, match="forces"):
+        simulation.step(1, forces="yes")
 
 
 def go_on(path):

@@ -111,11 +111,14 @@ def test_a_drive_brings_that_of_usd_physics():
 def test_files_are_there_and_installed(name):
     """Beside the package in a checkout, inside it in a wheel."""
     assert (schema_root() / name).is_file()
-    assert SETUPTOOLS["package-dir"] == {"warp_artic.usd_schemas": "usd_schemas"}
+    assert SETUPTOOLS["package-dir"]["warp_artic.usd_schemas"] == "usd_schemas"
     assert any(fnmatch.fnmatch(name, pattern) for pattern in SETUPTOOLS["package-data"]["warp_artic.usd_schemas"])
 
 
 def test_every_package_is_installed():
     """A wheel has all packages, and no other name at its top."""
-    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "warp_artic").rglob("__init__.py")}
-    assert set(SETUPTOOLS["packages"]) == {".".join(folder.parts) for folder in folders} | {"warp_artic.usd_schemas"}
+    files = [*(ROOT / "warp_artic").rglob("__init__.py"), *(ROOT / "extensions").rglob("__init__.py")]
+    folders = {".".join(path.parent.relative_to(ROOT).parts) for path in files}
+    names = {f"warp_artic.{name}" if name.startswith("extensions") else name for name in folders}
+    assert set(SETUPTOOLS["packages"]) == names | {"warp_artic.usd_schemas"}
+    assert SETUPTOOLS["package-dir"]["warp_artic.extensions"] == "extensions"

@@ -52,7 +52,7 @@ def read_checkpoint(simulation, path) -> None:
                 group.expand_parameter(name)
             group.field(name).fill(values)
     simulation.steps_done = int(content["steps_done"])
-    simulation._record_launches()
+    simulation._launches.pack()
     simulation._parameter_watch.accept()
     simulation._set_anew()
 

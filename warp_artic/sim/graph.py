@@ -25,9 +25,12 @@ class StepGraph:
     def launch(self) -> None:
         """Advance every environment by the steps, as `step` does."""
         simulation = self._simulation
+        if simulation._idle.since is not None and simulation._passes(self._steps[0], self._forces):
+            return
+        simulation._idle.end(simulation.steps_done)
         simulation._check_no_tracks()
         simulation._prepare_forces(self._forces or False)
-        if threads_that_pay(simulation._launches, simulation.threads, self._steps[0]) > 1:
+        if threads_that_pay(simulation._launches.steps, simulation.threads, self._steps[0]) > 1:
             simulation._launch_steps(*self._steps)
         else:
             self._replay()
@@ -35,8 +38,8 @@ class StepGraph:
 
     def _replay(self) -> None:
         simulation = self._simulation
-        if self._captured is None or self._captured[0] is not simulation._launches:
+        if self._captured is None or self._captured[0] is not simulation._launches.steps:
             with wp.ScopedCapture(device=simulation.device) as capture:
                 simulation._launch_steps(*self._steps)
-            self._captured = simulation._launches, capture.graph
+            self._captured = simulation._launches.steps, capture.graph
         wp.capture_launch(self._captured[1])

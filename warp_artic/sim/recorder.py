@@ -58,7 +58,7 @@ class Recorder:
         k = self._count
         self._simulation.report()
         if self._forces:
-            self._simulation._measure_tendons()
+            self._simulation._launches.measure_tendons()
         self._time[k] = self._simulation.time
         for group in self._groups:
             values = group.read()

@@ -14,17 +14,7 @@ from warp_artic.description.carriages import with_carriages
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
-from warp_artic.kernels.dynamics import dynamics_kernels_for
-from warp_artic.kernels.launch import (
-    BLOCK,
-    SETTLES,
-    mobilities_kernel,
-    report_kernel,
-    runge_kutta_kernel,
-    sleep_kernel,
-    step_kernel,
-)
-from warp_artic.kernels.threads import ColumnLaunch, run_all, usable_threads
+from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
@@ -32,7 +22,9 @@ from warp_artic.sim.device import device_of
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
+from warp_artic.sim.idle import IdleSteps
 from warp_artic.sim.incoming_forces import IncomingForces
+from warp_artic.sim.launches import Launches
 from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
@@ -170,10 +162,12 @@ class Simulation:
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self.target_tracks = TargetTracks(scene, self._members)
-        self._record_launches()
+        self._on = wp.get_device(self.device)
+        self._launches = Launches(self._groups, self.settings, self._on, self.threads)
         self._reported = False
         self._has_lent = False
         self._is_in_graph = False
+        self._idle = IdleSteps(self._groups, self._sleep_steps if self._on.is_cpu else 0)
         self._watched: set[str] = set()
         self._parameter_watch = ParameterWatch(self._groups)
         self._has_step_outputs = False
@@ -212,11 +206,14 @@ class Simulation:
         Raises:
             SettingsError: An argument has a value that is not allowed.
         """
+        if self._idle.since is not None and self._passes(count, forces):
+            return
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
-        if wp.get_device(self.device).is_capturing:
+        if self._on.is_capturing:
             # Whoever captures may launch at any time, unseen.
             self._is_in_graph = self._has_lent = True
+            self._idle.forbid()
             self._check_no_tracks()
         self._prepare_forces(forces)
         self._advance(int(count), bool(forces))
@@ -281,6 +278,7 @@ class Simulation:
             environments: Indices of the E environments that are meant; all by default.
         """
         chosen = self._environment_indices(environments)
+        self._idle.end(self.steps_done)
         for name, values in (("joint_position", joint_position), ("joint_velocity", joint_velocity)):
             if values is not None:
                 table = checked(name, values, (len(chosen), len(self.joint_names)))
@@ -310,14 +308,16 @@ class Simulation:
         """
         chosen = self._environment_indices(environments)
         self._check_arrays_may_change("center_of_mass, inertia")
+        self._idle.end(self.steps_done)
         set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
         self.wake(chosen)
-        self._record_launches()
+        self._launches.pack()
         self._reported = False
 
     def reset(self, environments=None) -> None:
         """Put environments (all by default) back to the authored start state."""
         chosen = self._environment_indices(environments)
+        self._idle.end(self.steps_done)
         for group in self._groups:
             articulations = [self.scene.articulations[index] for index in group.members]
             for name, values in initial_state(articulations, group.origins).items():
@@ -360,6 +360,7 @@ class Simulation:
             SettingsError: An argument has a value that is not allowed.
         """
         (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
+        self._idle.end(self.steps_done)
         self._count_rest(indices, chosen, 0)
 
     def put_to_sleep(self, environments=None, articulations=None) -> None:
@@ -371,19 +372,12 @@ class Simulation:
         if self._sleep_steps == 0:
             raise SettingsError("put_to_sleep: nothing sleeps while sleep_after is infinite; see SolverSettings")
         (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
+        self._idle.end(self.steps_done)
         for name in ("joint_velocity", "root_velocity"):
             private_rows(self._groups, name).only(self._groups, indices).clear(self._groups, name, chosen)
         self._forget_history(indices, chosen)
         self._count_rest(indices, chosen, self._sleep_steps + 1)
-        for group in self._groups:
-            arrays = group.arrays
-            wp.launch(
-                sleep_kernel(group.columns.numbers),
-                dim=group.columns.blocks,
-                inputs=[arrays.model, arrays.state, arrays.control],
-                device=self.device,
-                block_dim=BLOCK,
-            )
+        self._launches.lie_down()
         self._set_anew()
 
     mass_matrix = of_only_articulation(Dynamics.mass_matrix)
@@ -432,6 +426,7 @@ class Simulation:
             SettingsError: An argument has a value that is not allowed.
             SolveError: A part is of a step with forces, and there was none.
         """
+        self._idle.end(self.steps_done)
         return take_snapshot(self, parts, environments, articulations)
 
     def apply(self, snapshot: Snapshot, parts=None, environments=None, articulations=None) -> None:
@@ -452,6 +447,7 @@ class Simulation:
         Raises:
             SettingsError: An argument has a value that is not allowed.
         """
+        self._idle.end(self.steps_done)
         apply_snapshot(self, snapshot, parts, environments, articulations)
 
     def save(self, path) -> None:
@@ -460,6 +456,7 @@ class Simulation:
         Raises:
             SettingsError: The file cannot be written.
         """
+        self._idle.end(self.steps_done)
         write_checkpoint(self, path)
 
     def load(self, path) -> None:
@@ -469,17 +466,14 @@ class Simulation:
             SettingsError: There is no such file, or it is damaged.
             SolveError: The checkpoint is of another model, other settings or another number of environments.
         """
+        self._idle.end(self.steps_done)
         read_checkpoint(self, path)
 
     def report(self) -> None:
         """Bring link poses, link velocities and energies up to date with the state."""
         # Who has a view of the state or of a parameter may have written to it at any time.
         if self._has_lent or not self._reported:
-            if not self._reports:
-                self._reports = [
-                    self._record(group, report_kernel(group.columns.numbers), ("report",), ()) for group in self._groups
-                ]
-            self._run(self._reports)
+            self._launches.report()
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
@@ -491,24 +485,24 @@ class Simulation:
             self._launch_steps(1, with_forces)
             self._count_steps(1, with_forces)
 
-    def _launch_steps(self, count: int, with_forces: bool) -> None:
-        if (count, with_forces) != self._next:
-            for launch in self._launches:
-                launch.set("steps", count)
-                if self.settings.integrator != "rk4":
-                    launch.set("with_forces", int(with_forces))
-            self._next = count, with_forces
-        self._parameter_watch.look()
-        self._run(self._launches, count)
+    def _passes(self, count: int, forces: bool | IncomingForces) -> bool:
+        """Count steps while everything sleeps, if that is all that there is to do."""
+        if type(count) is not int or count < 0 or forces or self.target_tracks or self._on.is_capturing:
+            return False
+        self.steps_done += count
+        return True
 
-    def _run(self, launches: list[ColumnLaunch], steps: int = 1) -> None:
-        """Launch a kernel of each group; in a capture, which is of one thread, as one launch each."""
-        run_all(launches, 1 if wp.get_device(self.device).is_capturing else self.threads, steps)
+    def _launch_steps(self, count: int, with_forces: bool) -> None:
+        self._idle.end(self.steps_done)
+        self._parameter_watch.look()
+        self._launches.step(count, with_forces)
 
     def _count_steps(self, count: int, with_forces: bool) -> None:
         self.steps_done += count
         self._reported = False
         self._has_step_outputs = with_forces
+        if self._sleep_steps and not with_forces:
+            self._idle.look(count, self.steps_done)
 
     def _prepare_forces(self, forces: bool | IncomingForces) -> IncomingForces | None:
         """Make steps that report forces do it so, with room for them."""
@@ -523,12 +517,8 @@ class Simulation:
             raise SettingsError(f"forces: the integrator rk4 does not report them; allowed here: {others}")
         numbers = int(forces.axes == "world"), int(not forces.tendons)
         if any([group.report_forces(*numbers) for group in self._groups]):
-            self._record_launches()
+            self._launches.pack()
         return forces
-
-    def _measure_tendons(self) -> None:
-        """Bring the mobilities of tendons up to date with the state."""
-        self._run(self._measures)
 
     def _numbers(self, columns: int) -> Numbers:
         variant = self.settings.variant
@@ -538,76 +528,6 @@ class Simulation:
         wide = variant == "lanes" or (variant == "auto" and on_cpu and columns >= LANES_FROM)
         return numbers_for(self.settings.precision, wide)
 
-    def _record_launches(self) -> None:
-        """Pack the arguments of the launches that every step repeats; those of reports when one is asked for."""
-        self._next = 1, False
-        self._launches = [self._record_steps(group) for group in self._groups]
-        self._measures = [
-            self._record(group, mobilities_kernel(group.columns.numbers), ("control",), ("tendon_mobility",))
-            for group in self._groups
-            if group.tree.tendon_count and "tendon_mobility" in group.outputs
-        ]
-        self._reports: list[ColumnLaunch] = []
-        self._dynamics_launches = {}
-
-    def _record_steps(self, group: Group) -> ColumnLaunch:
-        settings, numbers = self.settings, group.columns.numbers
-        if settings.integrator == "rk4":
-            return self._record(group, runge_kutta_kernel(numbers), ("control",), (), (1, settings.dt))
-        kernel = step_kernel(numbers, SETTLES[settings.solver])
-        arguments = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
-        return self._record(group, kernel, ("control", "forces"), (), arguments)
-
-    def _record(self, group: Group, kernel: wp.Kernel, structs, outputs, numbers=()) -> ColumnLaunch:
-        """Pack the arguments of a kernel of a group, once for each work space."""
-        arrays = group.arrays
-        launches = [
-            wp.launch(
-                kernel,
-                dim=group.workers,
-                inputs=[
-                    arrays.model,
-                    arrays.state,
-                    *(getattr(arrays, name) for name in structs),
-                    work,
-                    0,
-                    group.columns.blocks,
-                    group.workers,
-                    *numbers,
-                    *(group.outputs[name].numbers for name in outputs),
-                ],
-                device=self.device,
-                block_dim=BLOCK,
-                record_cmd=True,
-            )
-            for work in group.works
-        ]
-        return ColumnLaunch(launches, group.columns.blocks, group.tree.dof_count)
-
-    def _launch_dynamics(self, group: Group, kernel: str, control, *arguments, constraints=None) -> None:
-        """Launch a kernel of the dynamics suite, which may be about registered constraints.
-
-        What every launch repeats is packed at the first one.
-        """
-        arrays = group.arrays if constraints is None else constraints.arrays
-        before = [arrays.model, group.arrays.state]
-        if control is not None:
-            before.append(control)
-        if constraints is not None:
-            before.append(arrays.contacts)
-        inputs = (*before, arrays.work, group.columns.blocks, group.workers, *arguments)
-        launch = self._dynamics_launches.get((id(group), kernel)) if constraints is None else None
-        if launch is None:
-            found = getattr(dynamics_kernels_for(group.columns.numbers), kernel)
-            launch = wp.launch(
-                found, dim=group.workers, inputs=inputs, device=self.device, block_dim=BLOCK, record_cmd=True
-            )
-            if constraints is None:
-                self._dynamics_launches[id(group), kernel] = launch
-        for index in (*range(2, len(before)), *range(len(before) + 3, len(inputs))):
-            launch.set_param_at_index(index, inputs[index])
-        launch.launch()
-
     def _scene_array(self, name: str):
         self._lend(name)
         return scene_array(name, self._groups, self._members, self._order[ROW_COUNTS[name][0]])
@@ -615,6 +535,9 @@ class Simulation:
     def _lend(self, name: str) -> None:
         """Prepare an array that a user will have a view of."""
         self._has_lent = self._has_lent or name in STATE or name in PARAMETERS
+        if name in CONTROL or self._has_lent:
+            self._idle.end(self.steps_done)
+            self._idle.forbid()
         self._prepare(name)
         if self._sleep_steps and name not in self._watched:
             self._watched.add(name)
@@ -622,7 +545,7 @@ class Simulation:
                 group.watch(name)
             if name in PARAMETERS:
                 self._parameter_watch.add(name)
-                self._record_launches()
+                self._launches.pack()
 
     def _rows(self, name: str, articulations) -> Rows:
         """The rows of some articulations in an array."""
@@ -639,7 +562,7 @@ class Simulation:
             self._check_arrays_may_change(name)
             for group in self._groups:
                 group.expand_parameter(name)
-            self._record_launches()
+            self._launches.pack()
 
     def _check_no_tracks(self) -> None:
         if self.target_tracks:
@@ -670,7 +593,7 @@ class Simulation:
             ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), get),
             ArrayViews(CONTROL, get),
             ArrayViews(PARAMETERS, get),
-            Dynamics(member, tree, self.settings.dt, partial(self._launch_dynamics, member.group)),
+            Dynamics(member, tree, self.settings.dt, partial(self._launches.dynamics, member.group)),
         )
 
     def _environment_indices(self, environments) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Hosts that step stages with warp_artic, one package each."""

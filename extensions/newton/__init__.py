@@ -1,0 +1,1 @@
+"""The solver of warp_artic for models of Newton."""

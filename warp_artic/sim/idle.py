@@ -1,0 +1,51 @@
+"""Steps in which everything sleeps, on a CPU: they are counted and not launched.
+
+They change nothing but clocks, and a launch takes as long as the step of a small robot. Only the simulation may be able
+to change what steps read: nobody has views of state, control or parameters, and no graph is launched by others. Whether
+all sleep is looked up once in the time that a tree rests before it sleeps. On CUDA steps are launched: to look would
+wait for the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warp_artic.model.group import Group
+
+
+class IdleSteps:
+    """Knows whether everything sleeps, and how long."""
+
+    def __init__(self, groups: Sequence[Group], sleep_steps: int):
+        self._groups = groups
+        self._sleep_steps = sleep_steps
+        self._is_possible = sleep_steps > 0
+        self._until_look = sleep_steps
+        self.since: int | None = None
+        """The count of steps from which on none was launched; None while steps are."""
+
+    def forbid(self) -> None:
+        """Somebody else may change arrays, from now on."""
+        self._is_possible = False
+
+    def look(self, count: int, steps_done: int) -> None:
+        """After a launch of `count` steps, to see whether everything sleeps."""
+        self._until_look -= count
+        if self._is_possible and self._until_look <= 0:
+            self._until_look = self._sleep_steps
+            if all(self._is_asleep(group) for group in self._groups):
+                self.since = steps_done
+
+    def end(self, steps_done: int) -> None:
+        """Before anything changes, or clocks are read: bring them up to date."""
+        if self.since is not None:
+            for group in self._groups:
+                group.state["clock"].scalars.numpy()[...] += steps_done - self.since
+            self.since = None
+            self._until_look = self._sleep_steps
+
+    def _is_asleep(self, group: Group) -> bool:
+        rest, failure = (
+            group.state[name].scalars.numpy()[0, : group.columns.count] for name in ("steps_at_rest", "failure")
+        )
+        return bool(((rest >= self._sleep_steps) | (failure > 0)).all())

@@ -1,0 +1,142 @@
+"""The kernels that a simulation launches, again and again: the arguments of each are packed once.
+
+They are packed anew when the arrays of a model have moved: a parameter has become one that each environment has for
+itself, or a step reports forces in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import warp as wp
+
+from warp_artic.kernels.dynamics import dynamics_kernels_for
+from warp_artic.kernels.launch import (
+    BLOCK,
+    SETTLES,
+    mobilities_kernel,
+    report_kernel,
+    runge_kutta_kernel,
+    sleep_kernel,
+    step_kernel,
+)
+from warp_artic.kernels.threads import ColumnLaunch, run_all
+from warp_artic.model.group import Group
+from warp_artic.solver.settings import SolverSettings
+
+
+class Launches:
+    """Launches of kernels for every group; in a capture, which is of one thread, as one launch each."""
+
+    def __init__(self, groups: Sequence[Group], settings: SolverSettings, device: wp.Device, threads: int):
+        self._groups = groups
+        self._settings = settings
+        self._device = device
+        self._threads = threads
+        self.pack()
+
+    def pack(self) -> None:
+        """Pack the arguments of steps; those of other kernels when they are launched."""
+        self._next = 1, False
+        self.steps = [self._pack_steps(group) for group in self._groups]
+        self._measures: list[ColumnLaunch] | None = None
+        self._reports: list[ColumnLaunch] | None = None
+        self._dynamics: dict[tuple[int, str], wp.Launch] = {}
+
+    def step(self, count: int, with_forces: bool) -> None:
+        """Make steps, the last of which may report forces."""
+        if (count, with_forces) != self._next:
+            for launch in self.steps:
+                launch.set("steps", count)
+                if self._settings.integrator != "rk4":
+                    launch.set("with_forces", int(with_forces))
+            self._next = count, with_forces
+        self._run(self.steps, count)
+
+    def report(self) -> None:
+        """Bring what is reported up to date with the state."""
+        if self._reports is None:
+            self._reports = [
+                self._pack(group, report_kernel(group.columns.numbers), ("report",), ()) for group in self._groups
+            ]
+        self._run(self._reports)
+
+    def measure_tendons(self) -> None:
+        """Bring the mobilities of tendons up to date with the state."""
+        if self._measures is None:
+            self._measures = [
+                self._pack(group, mobilities_kernel(group.columns.numbers), ("control",), ("tendon_mobility",))
+                for group in self._groups
+                if group.tree.tendon_count and "tendon_mobility" in group.outputs
+            ]
+        self._run(self._measures)
+
+    def lie_down(self) -> None:
+        """Let trees sleep that are marked."""
+        for group in self._groups:
+            arrays = group.arrays
+            wp.launch(
+                sleep_kernel(group.columns.numbers),
+                dim=group.columns.blocks,
+                inputs=[arrays.model, arrays.state, arrays.control],
+                device=self._device,
+                block_dim=BLOCK,
+            )
+
+    def dynamics(self, group: Group, kernel: str, control, *arguments, constraints=None) -> None:
+        """Launch a kernel of the dynamics suite, which may be about registered constraints."""
+        arrays = group.arrays if constraints is None else constraints.arrays
+        before = [arrays.model, group.arrays.state]
+        if control is not None:
+            before.append(control)
+        if constraints is not None:
+            before.append(arrays.contacts)
+        inputs = (*before, arrays.work, group.columns.blocks, group.workers, *arguments)
+        launch = self._dynamics.get((id(group), kernel)) if constraints is None else None
+        if launch is None:
+            found = getattr(dynamics_kernels_for(group.columns.numbers), kernel)
+            launch = wp.launch(
+                found, dim=group.workers, inputs=inputs, device=self._device, block_dim=BLOCK, record_cmd=True
+            )
+            if constraints is None:
+                self._dynamics[id(group), kernel] = launch
+        for index in (*range(2, len(before)), *range(len(before) + 3, len(inputs))):
+            launch.set_param_at_index(index, inputs[index])
+        launch.launch()
+
+    def _run(self, launches: list[ColumnLaunch], steps: int = 1) -> None:
+        run_all(launches, 1 if self._device.is_capturing else self._threads, steps)
+
+    def _pack_steps(self, group: Group) -> ColumnLaunch:
+        settings, numbers = self._settings, group.columns.numbers
+        if settings.integrator == "rk4":
+            return self._pack(group, runge_kutta_kernel(numbers), ("control",), (), (1, settings.dt))
+        kernel = step_kernel(numbers, SETTLES[settings.solver])
+        arguments = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
+        return self._pack(group, kernel, ("control", "forces"), (), arguments)
+
+    def _pack(self, group: Group, kernel: wp.Kernel, structs, outputs, numbers=()) -> ColumnLaunch:
+        """Pack the arguments of a kernel of a group, once for each work space."""
+        arrays = group.arrays
+        launches = [
+            wp.launch(
+                kernel,
+                dim=group.workers,
+                inputs=[
+                    arrays.model,
+                    arrays.state,
+                    *(getattr(arrays, name) for name in structs),
+                    work,
+                    0,
+                    group.columns.blocks,
+                    group.workers,
+                    *numbers,
+                    *(group.outputs[name].numbers for name in outputs),
+                ],
+                device=self._device,
+                block_dim=BLOCK,
+                record_cmd=True,
+            )
+            for work in group.works
+        ]
+        return ColumnLaunch(launches, group.columns.blocks, group.tree.dof_count)
