@@ -1,4 +1,7 @@
-"""Processes that measure peers, each with the Python that has them: a line of JSON to ask, a line to answer."""
+"""Processes that measure peers, each with the Python that has them: a line of JSON to ask, a line to answer.
+
+Who is not asked is stopped: ovphysx would keep a seventh of a core busy while others are measured.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from signal import SIGCONT, SIGSTOP
 
 from warp_artic.cli.bench_peers.case import Case
 from warp_artic.cli.bench_timing import NotMeasuredError, Run
@@ -35,14 +39,16 @@ class PeerProcess:
 
     def ask(self, **request) -> dict:
         """What is answered to a request; raises NotMeasuredError where it says why not, or dies."""
+        self._process.send_signal(SIGCONT)
         try:
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
             line = self._process.stdout.readline()
         except BrokenPipeError:
             line = ""
+        self._process.send_signal(SIGSTOP)
         if not line:  # a crash of one library is its own row's
-            self._process.wait()
+            self._end()
             self._start()
             self._process.stdout.readline()
         answer = json.loads(line) if line else {"not_simulated": "its process has stopped"}
@@ -53,6 +59,10 @@ class PeerProcess:
     def close(self) -> None:
         """End the process."""
         self._process.stdin.close()
+        self._end()
+
+    def _end(self) -> None:
+        self._process.send_signal(SIGCONT)
         self._process.wait()
 
     def _start(self) -> None:
