@@ -149,7 +149,7 @@ def _add_bench(commands) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure throughput, beside peers that are installed",
-        description="Microseconds per environment, the least and the median of several runs.",
+        description="Microseconds per environment, the least and the median of several runs, in which all take turns.",
     )
     parser.add_argument("--models", nargs="+", metavar="NAME", help="also chainN of N links; default: all but those")
     parser.add_argument(
@@ -159,7 +159,15 @@ def _add_bench(commands) -> None:
         metavar="NAME",
         help="any of step, asleep, first_step, phases, mass_matrix, bias_force, jacobian, joint_force; default: step",
     )
-    parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024, 8192, 65536], metavar="N")
+    batches = [1, 64, 1024, 8192, 65536]
+    parser.add_argument(
+        "--environments",
+        nargs="+",
+        type=_count,
+        default=batches,
+        metavar="N",
+        help=f"default: {' '.join(map(str, batches))}",
+    )
     parser.add_argument(
         "--device", nargs="+", metavar="NAME", help="cpu, cuda:N; default: cpu and, if there is one, cuda:0"
     )

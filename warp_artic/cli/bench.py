@@ -59,11 +59,11 @@ def run(arguments) -> int:
 
 def _check(arguments) -> None:
     """Say what is wrong before there are minutes of measuring."""
-    for name in ("repeats", "seconds", "environments", "threads"):
-        values = getattr(arguments, name) or [] if name in ("environments", "threads") else [getattr(arguments, name)]
-        for value in values:
-            if value <= 0:
-                raise SettingsError(f"{name}: {value:g} is not above 0")
+    sizes = [("environments", count) for count in arguments.environments]
+    sizes += [("threads", count) for count in arguments.threads or ()]
+    for name, value in [("repeats", arguments.repeats), ("seconds", arguments.seconds), *sizes]:
+        if value <= 0:
+            raise SettingsError(f"{name}: {value:g} is not above 0")
     unknown = [name for name in arguments.measure if name not in QUANTITIES]
     if unknown:
         raise SettingsError(f"measure: {unknown[0]!r} is not one of {', '.join(QUANTITIES)}")

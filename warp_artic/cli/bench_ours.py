@@ -141,11 +141,11 @@ def first_steps(model: Model, ours: Ours, environments: int) -> dict[str, float]
                 [sys.executable, "-c", FIRST_STEP, *options],
                 env=environment,
                 cwd=Path(__file__).parents[2],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                check=True,
+                capture_output=True,
                 text=True,
             )
+            if process.returncode != 0:
+                raise NotMeasuredError((process.stderr.splitlines() or [f"exit code {process.returncode}"])[-1])
             last = json.loads(process.stdout.splitlines()[-1])
             found[name], found["memory"] = last["clock"] - begin, last["memory"]
     return found

@@ -139,7 +139,11 @@ def _steps_of_peer(model: Model, peer: RemotePeer, label: str, device: str, shee
 
 
 def _measure_first_steps(model: Model, each: Ours, sheet: Sheet) -> None:
-    found = {count: first_steps(model, each, count) for count in sheet.environments}
+    try:
+        found = {count: first_steps(model, each, count) for count in sheet.environments}
+    except NotMeasuredError as reason:
+        sheet.skip(each.label, str(reason))
+        return
     for name in ("cold", "warm"):
         entries = [
             {"environments": count, "least": times[name], "memory": times["memory"]} for count, times in found.items()
