@@ -148,6 +148,17 @@ class Group:
         if not scalars.device.is_cpu:
             scalars.assign(written)
 
+    def write_rows(self, name: str, place: int, rows: np.ndarray, values: np.ndarray) -> None:
+        """Write one value for some rows of a member, in all its environments, from the host."""
+        if name in self.parameters:
+            self.expand_parameter(name)
+        scalars = self.field(name).scalars
+        written = scalars.numpy()
+        first = place * self.environments
+        written[rows, first : first + self.environments] = values[:, None]
+        if not scalars.device.is_cpu:
+            scalars.assign(written)
+
     def expand_parameter(self, name: str) -> None:
         """Give a parameter a value for each environment, if it has one for all."""
         field = self.parameters[name]
@@ -243,7 +254,7 @@ def _build_group(
     }
     state["seen"] = Field.zeros(_seen_rows(tree) if sleep_steps else 0, columns)
     control = {
-        name: _member_field(values, environments, columns) for name, values in _initial_control(articulations).items()
+        name: _member_field(values, environments, columns) for name, values in initial_control(articulations).items()
     }
     links = tree.link_count
     outputs = {
@@ -322,7 +333,8 @@ def initial_state(articulations, origins) -> dict[str, np.ndarray]:
     }
 
 
-def _initial_control(articulations) -> dict[str, np.ndarray]:
+def initial_control(articulations) -> dict[str, np.ndarray]:
+    """The authored control, each field of shape (members, rows)."""
     drives = [[dof.drive or Drive() for dof in tree.dofs] for tree in articulations]
     links = len(articulations[0].links)
     return {

@@ -151,8 +151,7 @@ class Simulation:
         self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
-        trees = (with_carriages(tree).bounded(self.settings.dt) for tree in scene.articulations)
-        bounded = replace(scene, articulations=tuple(trees))
+        bounded = laid_out(scene, self.settings)
         if self.settings.integrator == "rk4":
             check_free_motion(bounded)
         dense_rows, self._sleep_steps = self.settings.solver == "direct", self.settings.sleep_steps
@@ -187,6 +186,14 @@ class Simulation:
         """Kernel variant of each group: "lanes" or "scalar", joined by a comma where groups differ."""
         names = {"lanes" if group.columns.numbers.lanes > 1 else "scalar" for group in self._groups}
         return ",".join(sorted(names))
+
+    @cached_property
+    def link_origins(self) -> np.ndarray:
+        """World places that positions of links in `state` are relative to, shape (links, 3) [m]."""
+        origins = np.zeros((len(self.link_names), 3))
+        for member, rows in zip(self._members, self._order["link"]):
+            origins[rows] = member.group.origins[member.place]
+        return origins
 
     @cached_property
     def model_hash(self) -> str:
@@ -652,10 +659,25 @@ class Simulation:
             if name not in (*MOTION, "clock"):
                 private_rows(self._groups, name).only(self._groups, articulations).clear(self._groups, name, chosen)
 
+    def _take_up(self, scene: Scene, articulations: list[int]) -> None:
+        """Go on with another scene of the same structure, whose numbers are written; some articulations differ."""
+        self.scene = scene
+        self.__dict__.pop("model_hash", None)
+        if articulations:
+            self.wake(articulations=articulations)
+            self._launches.pack()
+            self._reported = False
+
     def _set_anew(self) -> None:
         """Nothing that was reported is of the state any more."""
         self._reported = False
         self._has_step_outputs = False
+
+
+def laid_out(scene: Scene, settings: SolverSettings) -> Scene:
+    """A scene as it is simulated: joints with many free axes as chains, the largest impulses of drives as forces."""
+    trees = (with_carriages(tree).bounded(settings.dt) for tree in scene.articulations)
+    return replace(scene, articulations=tuple(trees))
 
 
 def _threads(count: int | None, device: str) -> int:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import warp as wp
 
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
 from warp_artic.errors import SettingsError
@@ -13,6 +15,15 @@ from warp_artic.sim.views import Member
 
 TARGETS = ("drive_position_target", "drive_velocity_target")
 """Control arrays that may follow a track."""
+TRACKS = {"drive_position_target": "position_track", "drive_velocity_target": "velocity_track"}
+"""What a drive calls the tracks."""
+
+
+def authored_tracks(tree: Articulation) -> dict[tuple[str, str], Track]:
+    """What the stage gives over time for the targets of an articulation."""
+    drives = [(dof.name, dof.drive) for dof in tree.dofs if dof.drive]
+    tracks = {(name, dof): getattr(drive, TRACKS[name]) for dof, drive in drives for name in TARGETS}
+    return {key: track for key, track in tracks.items() if track is not None}
 
 
 class TargetTracks(dict[tuple[str, str], Track]):
@@ -24,15 +35,34 @@ class TargetTracks(dict[tuple[str, str], Track]):
 
     def __init__(self, scene: Scene, members: tuple[Member, ...]):
         self._places = {}
+        self._authored: dict[tuple[str, str], Track] = {}
         for member in members:
-            for row, dof in enumerate(scene.articulations[member.index].dofs):
-                self._places[dof.name] = member, row
-                for name, track in zip(
-                    TARGETS, (dof.drive.position_track, dof.drive.velocity_track) if dof.drive else ()
-                ):
-                    if track is not None:
-                        self[name, dof.name] = track
+            tree = scene.articulations[member.index]
+            self._places |= {dof.name: (member, row) for row, dof in enumerate(tree.dofs)}
+            self._authored |= authored_tracks(tree)
+        self.update(self._authored)
         self._setters: dict[tuple[str, str], Callable[[float], object]] = {}
+
+    def revise(self, old: Articulation, new: Articulation) -> None:
+        """Take in what the stage gives anew for an articulation; entries that it did not give stay."""
+        before, after = authored_tracks(old), authored_tracks(new)
+        for key in {*before, *after}:
+            if before.get(key) != after.get(key):
+                self.pop(key, None)
+                self.update({key: after[key]} if key in after else {})
+            if key in before and key not in after:
+                self._authored.pop(key)
+                member, row = self._places[key[1]]
+                drive = new.dofs[row].drive or Drive()
+                member.array(key[0])[row].fill_(getattr(drive, key[0].removeprefix("drive_")))
+        self._authored |= after
+
+    def carry_over(self, old: TargetTracks) -> None:
+        """Follow what an older simulation was told to follow beside what its stage gave, and not what it has dropped."""
+        for key in old.keys() | old._authored.keys():
+            if key[1] in self._places and old.get(key) != old._authored.get(key):
+                self.pop(key, None)
+                self.update({key: old[key]} if key in old else {})
 
     def apply(self, time: float) -> None:
         """Write the targets that there are at a time [s]."""
