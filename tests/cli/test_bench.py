@@ -161,6 +161,19 @@ def test_contestants_take_turns():
     assert order[-6:] == ["a", "b", "c"] * 2
 
 
+def test_what_a_call_costs_does_not_make_runs_short():
+    """A step of 1 us that is called at a cost of 1 ms is run for long enough to be seen."""
+    counts = []
+
+    def run(count):
+        counts.append(count)
+        return 1e-3 + 1e-6 * count
+
+    ((times,),) = take_turns([lambda: [run]], repeats=1, seconds=0.01)
+    assert counts[-1] > 5000
+    assert times[0] < 1.2e-6
+
+
 def test_what_calls_cost_is_taken_off():
     """The least of the second run, from each of the first."""
     sheet = Sheet("", [10])

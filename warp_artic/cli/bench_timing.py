@@ -42,11 +42,11 @@ def _again(turns: list[tuple[Run, int, list[float]]]):
 
 
 def _count(run: Run, seconds: float) -> int:
-    """How many steps take about so long; the first one may have kernels to load."""
+    """How many steps take about so long; the first may have kernels to load, and a call has a cost of its own."""
     run(1)
     count, spent = 1, run(1)
-    while spent < 0.1 * seconds and count < MOST_STEPS:
-        count = min(10 * count, MOST_STEPS)
+    while spent < 0.5 * seconds and count < MOST_STEPS:
+        count = min(10 * count, round(count * seconds / spent), MOST_STEPS)
         spent = run(count)
     return max(1, min(MOST_STEPS, round(count * seconds / spent)))
 
