@@ -243,8 +243,8 @@ _OF_BODIES = (
     Rule(
         "body-held",
         NOTE,
-        "A body is kinematic or disabled, so it does not move.",
-        "Any; a body that moves has neither.",
+        "A body is kinematic, disabled or simulated by another owner, so it does not move.",
+        "Any; a body that moves is none of these.",
         "Set physics:kinematicEnabled = 0 and physics:rigidBodyEnabled = 1 where it should move.",
     ),
     Rule(

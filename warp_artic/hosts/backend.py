@@ -25,6 +25,8 @@ class AttachReport:
     """Prims that it moves, or that act on what it moves."""
     not_simulated: Mapping[str, str] = field(default_factory=dict)
     """Prims that it leaves alone, each with the reason in a sentence."""
+    links: tuple[str, ...] = ()
+    """Prims whose poses `link_poses` gives, in its order."""
 
 
 @runtime_checkable
@@ -39,6 +41,8 @@ class StageBackend(Protocol):
     """By which it is registered."""
     api_version: int
     """The version of the protocol that it was written for."""
+    report: AttachReport | None
+    """What is attached, brought up to date by edits of the stage; None where nothing is."""
 
     def can_simulate(self, schemas: Iterable[str]) -> bool:
         """Whether prims with these schemas (names of types and applied schemas) may be for this backend."""
@@ -53,6 +57,12 @@ class StageBackend(Protocol):
             options: What else the backend can be told.
         """
 
+    def leave_out(self, layer: Any) -> None:
+        """Take a layer for what it is: results that a host publishes, not what the authors of the stage have.
+
+        To be called after `attach`, before the layer joins the stage.
+        """
+
     def set_controls(self, controls: Mapping[str, Any], environments: Sequence[int] | None = None) -> None:
         """Set what drives follow and what pushes, from now on, in chosen environments (all by default)."""
 
@@ -64,6 +74,9 @@ class StageBackend(Protocol):
 
     def read(self, fields: Sequence[str]) -> dict[str, Any]:
         """Arrays by name, as they are now: on the device and without a copy where the backend can."""
+
+    def link_poses(self, environment: int = 0) -> Any:
+        """World poses now, position xyz [m] and quaternion xyzw, a NumPy array of shape (links, 7)."""
 
     def write(self, values: Mapping[str, Any], environments: Sequence[int] | None = None) -> None:
         """Set parts of the state, or parameters, in chosen environments (all by default)."""

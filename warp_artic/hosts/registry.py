@@ -86,7 +86,7 @@ def load_backend(name: str) -> StageBackend:
     return made
 
 
-_PARTS = ("name", "api_version", *(name for name in vars(StageBackend) if not name.startswith("_")))
+_PARTS = (*StageBackend.__annotations__, *(name for name in vars(StageBackend) if not name.startswith("_")))
 
 
 def _named(registration: Registration) -> str:

@@ -3,9 +3,9 @@
 Where only numbers differ (gains, limits, masses, frames, targets, gravity ...), those that differ are written to all
 environments; others keep what a user has written. The state stays; what is in the start state takes effect at a reset.
 Where the structure differs, everything is built anew and goes on with the state of what stayed, as an articulation of
-PhysX does that is removed and added again: an articulation that has not changed goes on bitwise; in one that has changed
-the dofs of the same names keep position, velocity and controls, a link that has come loose its pose and velocity, and
-the rest starts as authored, parameters too.
+PhysX does that is removed and added again. An articulation that has not changed goes on bitwise. In one that has, dofs
+of the same names keep position, velocity and controls, a link that has come loose its pose and velocity, and the rest
+starts as authored, parameters too.
 """
 
 from __future__ import annotations

@@ -298,6 +298,29 @@ class Simulation:
         self._forget_history(range(len(self.articulations)), meant)
         self._set_anew()
 
+    def set_values(self, name: str, values, environments=None) -> None:
+        """Set an array of `control` or `parameters` in chosen environments.
+
+        Args:
+            name: Of the array.
+            values: Shape (rows) or (E, rows), with the components of each row last where it has several.
+            environments: Indices of the E environments that are meant; all by default.
+
+        Raises:
+            SettingsError: There is no such array, or the values are not of this shape or not numbers.
+        """
+        if name not in (*CONTROL, *PARAMETERS):
+            raise SettingsError(f"{name!r} is not one of {', '.join((*CONTROL, *PARAMETERS))}")
+        chosen = self._environment_indices(environments)
+        kind, size = ROW_COUNTS[name]
+        rows = sum(len(own) for own in self._order[kind])
+        shape = (len(chosen), rows, size)[: 2 + (size > 1)]
+        table = checked(name, values, shape, infinite=name in PARAMETERS).reshape(len(chosen), rows, size)
+        self._idle.end(self.steps_done)
+        self._prepare(name)
+        self._watch(name)
+        self._write_rows(name, table.transpose(1, 2, 0), chosen)
+
     def set_mass_properties(self, center_of_mass=None, inertia=None, environments=None) -> None:
         """Set where the mass of links is and how it is spread; how much there is `parameters.link_mass` says.
 
@@ -546,6 +569,10 @@ class Simulation:
             self._idle.end(self.steps_done)
             self._idle.forbid()
         self._prepare(name)
+        self._watch(name)
+
+    def _watch(self, name: str) -> None:
+        """Have steps look for changes of an array, where they wake somebody."""
         if self._sleep_steps and name not in self._watched:
             self._watched.add(name)
             for group in self._groups:

@@ -58,7 +58,7 @@ class TargetTracks(dict[tuple[str, str], Track]):
         self._authored |= after
 
     def carry_over(self, old: TargetTracks) -> None:
-        """Follow what an older simulation was told to follow beside what its stage gave, and not what it has dropped."""
+        """Follow what an older simulation followed beside what its stage gave, and not what it was told to drop."""
         for key in old.keys() | old._authored.keys():
             if key[1] in self._places and old.get(key) != old._authored.get(key):
                 self.pop(key, None)

@@ -254,14 +254,15 @@ def scene_array(name: str, groups: tuple[Group, ...], members: tuple[Member, ...
     return SceneArray(name, groups, rows, shape, rows.device)
 
 
-def checked(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
-    """Values as an array that broadcasts to `shape`, all finite, or a SettingsError."""
+def checked(name: str, values, shape: tuple[int, ...], infinite: bool = False) -> np.ndarray:
+    """Values as an array that broadcasts to `shape`, all finite unless they may be `infinite`, or a SettingsError."""
     try:
         array = np.broadcast_to(np.asarray(values, float), shape)
     except (TypeError, ValueError) as error:
         found = np.shape(values)
         raise SettingsError(f"{name}: shape {found} is not {shape} and does not broadcast to it") from error
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    wrong = np.isnan(array) if infinite else ~np.isfinite(array)
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise SettingsError(f"{name}: the value at {where} is {array[where]}, which is not a finite number")
     return array

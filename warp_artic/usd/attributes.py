@@ -26,8 +26,17 @@ QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
 class Attributes:
     """Reads authored opinions at one time; a wrong value is reported and replaced by the default."""
 
-    def __init__(self, time: Usd.TimeCode, units: Units, report: Report, dialects: tuple[str, ...] = DIALECTS):
+    def __init__(
+        self,
+        time: Usd.TimeCode,
+        units: Units,
+        report: Report,
+        dialects: tuple[str, ...] = DIALECTS,
+        owner: str | None = None,
+    ):
         self.time = time
+        self.owner = owner
+        """The physics scene whose bodies are meant; None: all bodies."""
         self.dialects = dialects
         self.units = units
         self.report = report

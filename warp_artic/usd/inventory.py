@@ -25,7 +25,9 @@ class Inventory:
     bodies: dict[str, Usd.Prim] = field(default_factory=dict)
     """Rigid bodies that move by forces."""
     held: dict[str, Usd.Prim] = field(default_factory=dict)
-    """Rigid bodies that are kinematic or disabled."""
+    """Rigid bodies that are kinematic or disabled, or those of another owner."""
+    foreign: dict[str, str] = field(default_factory=dict)
+    """Of these, the bodies of another owner, by path, with the physics scene that owns them."""
     joints: dict[str, Usd.Prim] = field(default_factory=dict)
     roots: dict[str, Usd.Prim] = field(default_factory=dict)
     colliders: dict[str, list[Usd.Prim]] = field(default_factory=dict)
@@ -97,9 +99,25 @@ def take_inventory(prims: list[Usd.Prim], attributes: Attributes, left_out: froz
         schemas = frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas())
         _own(inventory, attributes, prim, path, schemas)
         _classify(inventory, attributes, prim, path, schemas)
+    _leave_to_others(inventory, attributes)
     _place_tendons(inventory, attributes)
     _place_actuators(inventory, attributes)
     return inventory
+
+
+def owner_of(body: Usd.Prim, inventory: Inventory, attributes: Attributes) -> str:
+    """The physics scene that simulates a body: the one that it names, else the first one on the stage."""
+    named = attributes.targets(body, "physics:simulationOwner")
+    return str(named[0]) if named else next(iter(inventory.scenes), "")
+
+
+def _leave_to_others(inventory: Inventory, attributes: Attributes) -> None:
+    """Hold the bodies that are not those of the owner that is meant, where one is."""
+    for path, body in tuple(inventory.bodies.items()) if attributes.owner is not None else ():
+        owner = owner_of(body, inventory, attributes)
+        if owner != attributes.owner:
+            inventory.held[path] = inventory.bodies.pop(path)
+            inventory.foreign[path] = owner
 
 
 def _place_tendons(inventory: Inventory, attributes: Attributes) -> None:

@@ -73,7 +73,8 @@ def _read_end(prim: Usd.Prim, side: int, inventory, attributes: Attributes, plac
     if body is None:
         return JointEnd(None, frame) if _may_be_static(prim, side, target, inventory, attributes) else None
     if body in inventory.held:
-        text = f"joins {body}, which is kinematic or disabled: taken as fixed to the world where it is"
+        why = f"simulated by {inventory.foreign[body]}" if body in inventory.foreign else "kinematic or disabled"
+        text = f"joins {body}, which is {why}: taken as fixed to the world where it is"
         attributes.report.note("joint-held", prim.GetPath(), text)
         return JointEnd(None, frame)
     frame = Pose(tuple(float(component) for component in placement.scale * position), quaternion)

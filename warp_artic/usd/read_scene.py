@@ -93,7 +93,13 @@ def _up_axis(stage: Usd.Stage, attributes: Attributes) -> int:
 
 
 def choose_scene(inventory: Inventory, attributes: Attributes) -> Usd.Prim | None:
-    """The scene that bodies name as their owner, else the first one."""
+    """The owner that is meant, else the scene that bodies name as their owner, else the first one."""
+    if attributes.owner is not None:
+        if attributes.owner not in inventory.scenes:
+            found = ", ".join(inventory.scenes) or "none"
+            text = f"is to own what is simulated and is no physics scene; the stage has {found}"
+            attributes.report.error("scene-owner", attributes.owner, text)
+        return inventory.scenes.get(attributes.owner)
     owners = {}
     for body in inventory.bodies.values():
         for target in attributes.targets(body, "physics:simulationOwner"):

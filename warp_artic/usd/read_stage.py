@@ -53,23 +53,35 @@ class Inspection:
     articulations: tuple[Articulation, ...] = ()
     """Those that can be read, also where there are errors."""
 
+    @property
+    def checked_scene(self) -> Scene:
+        """The scene.
 
-def read_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = ()) -> Scene:
+        Raises:
+            StageError: There are errors; one line for each.
+        """
+        if self.scene is None:
+            errors = (finding for finding in self.diagnostics if finding.severity is Severity.ERROR)
+            raise StageError("\n".join(f"{error.path}: {error.message}" for error in errors))
+        return self.scene
+
+
+def read_stage(
+    stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = (), owner: str | None = None
+) -> Scene:
     """The scene of a stage, given by its path or opened; its warnings and notes are in `Scene.diagnostics`.
 
     Args:
         stage: A file, or an open stage.
         dialects: Those that come first where several say the same; the others follow in the order of `DIALECTS`.
+        owner: Path of the physics scene whose bodies are simulated (`physics:simulationOwner`, else the first scene);
+            others stay where they are. By default all bodies are.
 
     Raises:
         SettingsError: A dialect is not known.
         StageError: The stage cannot be opened, or not be simulated as authored; one line for each error.
     """
-    inspection = inspect_stage(stage, dialects=dialects)
-    if inspection.scene is None:
-        errors = (finding for finding in inspection.diagnostics if finding.severity is Severity.ERROR)
-        raise StageError("\n".join(f"{error.path}: {error.message}" for error in errors))
-    return inspection.scene
+    return inspect_stage(stage, dialects=dialects, owner=owner).checked_scene
 
 
 def check_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = ()) -> list[Diagnostic]:
@@ -77,16 +89,18 @@ def check_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str]
     return list(inspect_stage(stage, dialects=dialects).diagnostics)
 
 
-def inspect_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = ()) -> Inspection:
+def inspect_stage(
+    stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = (), owner: str | None = None
+) -> Inspection:
     """All that is understood of a stage; raises only where it cannot be opened, or a dialect is not known."""
     order = complete_order(dialects)
     stage = open_stage(stage)
     with _collection_paused():
         prims = traverse(stage)
         families = find_families(prims)
-        inspection = _inspect(stage, prims, order, families)
+        inspection = _inspect(stage, prims, order, owner, families)
         # What is wrong in one copy may be right in another one.
-        return _inspect(stage, prims, order, []) if families and inspection.scene is None else inspection
+        return _inspect(stage, prims, order, owner, []) if families and inspection.scene is None else inspection
 
 
 @contextmanager
@@ -101,11 +115,13 @@ def _collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _inspect(stage: Usd.Stage, prims: list[Usd.Prim], dialects: tuple[str, ...], families: list[Family]) -> Inspection:
+def _inspect(
+    stage: Usd.Stage, prims: list[Usd.Prim], dialects: tuple[str, ...], owner: str | None, families: list[Family]
+) -> Inspection:
     """All that is understood of a stage, of which some prims may be copies of others."""
     report = Report()
     _check_times(stage, report)
-    attributes = Attributes(start_time(stage), _read_units(stage, report), report, dialects)
+    attributes = Attributes(start_time(stage), _read_units(stage, report), report, dialects, owner)
     _report_composition(stage, report)
     placements = Placements(attributes)
     inventory, copies = take_inventory_once(prims, families, attributes, placements)
@@ -241,7 +257,9 @@ def _report_pumping(mobilities: dict[str, dict[str, float]], report: Report) -> 
 def _report_held(inventory: Inventory, attributes: Attributes) -> None:
     """Say which bodies do not move, and count their attributes as reported."""
     for path, prim in inventory.held.items():
-        attributes.report.note("body-held", path, "is kinematic or disabled: it stays where it is authored")
+        owner = inventory.foreign.get(path)
+        why = "is kinematic or disabled" if owner is None else f"is simulated by {owner or 'another owner'}"
+        attributes.report.note("body-held", path, f"{why}: it stays where it is authored")
         if UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
             text = "is kinematic and moves over time; it is taken to stay where it is at the start"
             attributes.report.warn("time-samples", path, text)

@@ -42,7 +42,7 @@ def write_links(layer, stage, recording, environment, times, codes) -> None:
     is_double = recording.link_pose.dtype == np.float64
     for link in order:
         prim = prim_named(stage, recording.link_names[link], "link")
-        W = frames.place(prim, poses[:, link, :3], _matrices(poses[:, link, 3:]))
+        W = frames.place(prim, poses[:, link, :3], matrices(poses[:, link, 3:]))
         ops = _local_ops(W, frames.of(prim.GetParent()))
         _write_ops(over(layer, prim), codes, *ops, is_double=is_double)
 
@@ -58,7 +58,7 @@ class _ParentFrames:
     def place(self, prim: Usd.Prim, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
         """Set the world matrices of a link from its poses, with its authored world scale."""
         authored = np.array(self.start.GetLocalToWorldTransform(prim))
-        scale, _ = _scale_and_rotation(authored[None])
+        scale, _ = scale_and_rotation(authored[None])
         W = np.zeros((len(positions), 4, 4))
         W[:, :3, :3] = scale[0][:, None] * rotations
         W[:, 3, :3] = positions
@@ -84,7 +84,7 @@ class _ParentFrames:
         return np.array([xformable.GetLocalTransformation(code) for code in codes]), xformable.GetResetXformStack()
 
 
-def _scale_and_rotation(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def scale_and_rotation(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """S (F, 3) and R (F, 3, 3) of matrices S R T; a mirrored one has a negative scale in all three."""
     A = W[:, :3, :3]
     scale = np.linalg.norm(A, axis=2) * np.where(np.linalg.det(A) < 0.0, -1.0, 1.0)[:, None]
@@ -94,8 +94,8 @@ def _scale_and_rotation(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _local_ops(W: np.ndarray, P: np.ndarray):
     """Op order, translation, quaternion xyzw, scale and undone scale of the parent (F, 3 or 4) of a link W under P."""
     order = [TRANSLATE, ORIENT, SCALE]
-    scale, R = _scale_and_rotation(W)
-    parent_scale, R_P = _scale_and_rotation(P)
+    scale, R = scale_and_rotation(W)
+    parent_scale, R_P = scale_and_rotation(P)
     if np.abs(R_P @ R_P.transpose(0, 2, 1) - np.eye(3)).max() > 1e-5:
         # No translation, rotation and scale undo a sheared parent: the link leaves its stack.
         return [RESET, *order], W[:, 3, :3], _quaternions(R), scale, None
@@ -107,7 +107,7 @@ def _local_ops(W: np.ndarray, P: np.ndarray):
     return [SCALE_PARENT, *order], translation, quaternion, scale, np.broadcast_to(1.0 / parent_scale, scale.shape)
 
 
-def _matrices(quaternions: np.ndarray) -> np.ndarray:
+def matrices(quaternions: np.ndarray) -> np.ndarray:
     """Row-vector rotation matrices (F, 3, 3) of unit quaternions xyzw (F, 4)."""
     x, y, z, w = quaternions.T
     rows = [

@@ -1,0 +1,136 @@
+"""Where links are now, on the stage that a host shows: a layer below the session layer, without time samples.
+
+Each link has one op, `xformOp:transform:warpArtic`, in place of its authored ones. With row vectors, as in USD, a link
+of scale S at rotation R and translation t has the world matrix W = S R T, and under a parent of the world matrix P the
+local one is W P^-1. A parent below another link moves with it: P = C W_A, with C constant and W_A that of the link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pxr import Sdf, Usd, UsdGeom, Vt
+
+from warp_artic.errors import StageError
+from warp_artic.usd.time_samples import over, prim_named
+from warp_artic.usd.write_links import matrices, scale_and_rotation
+
+OP = "xformOp:transform:warpArtic"
+
+
+class LiveLayer:
+    """Publishes poses of links on a stage until it is closed, which leaves the stage as it was.
+
+    Args:
+        stage: The stage of the host.
+    """
+
+    def __init__(self, stage: Usd.Stage):
+        self.stage = stage
+        self.layer = Sdf.Layer.CreateAnonymous("warp_artic_live.usda")
+        self.links: tuple[str, ...] = ()
+
+    def show(self, links: Sequence[str]) -> None:
+        """Publish these links from now on, given by their prim paths, and no others.
+
+        Raises:
+            StageError: A link is not on the stage, or nothing can be shown below the prim above it.
+        """
+        stage = self.stage
+        self.layer.Clear()
+        prims = [prim_named(stage, path, "link") for path in links]
+        self._meters = UsdGeom.GetStageMetersPerUnit(stage)
+        time = Usd.TimeCode(stage.GetStartTimeCode() if stage.GetRootLayer().HasStartTimeCode() else 0.0)
+        cache = UsdGeom.XformCache(time)
+        authored = np.array([cache.GetLocalToWorldTransform(prim) for prim in prims]).reshape(-1, 4, 4)
+        self._carriers = _carriers(prims)
+        self._moving = [row for row, prim in enumerate(prims) if _varies(prim, prims, self._carriers[row])]
+        self._prims = prims
+        self._from_parent = self._inverse_parents(cache)
+        self._scale, _ = scale_and_rotation(authored)
+        with Sdf.ChangeBlock():
+            self._attributes = [self._define(prim) for prim in prims]
+        self._shown = np.full((len(prims), 4, 4), np.nan)
+        self.links = tuple(links)
+        session = stage.GetSessionLayer()
+        if self.layer.identifier not in session.subLayerPaths:
+            session.subLayerPaths.insert(0, self.layer.identifier)
+
+    def publish(self, poses: np.ndarray, time: Usd.TimeCode | None = None) -> None:
+        """Show links at world poses, position xyz [m] and quaternion xyzw, shape (links, 7).
+
+        `time` is that of prims above links that are animated; by default where they are at the start.
+        """
+        W = np.zeros((len(poses), 4, 4))
+        W[:, :3, :3] = self._scale[:, :, None] * matrices(poses[:, 3:].astype(float))
+        W[:, 3, :3] = poses[:, :3] / self._meters
+        W[:, 3, 3] = 1.0
+        if self._moving and time is not None:
+            cache = UsdGeom.XformCache(time)
+            for row in self._moving:
+                self._from_parent[row] = np.linalg.inv(self._parent(row, cache))
+        local = W @ self._from_parent
+        carried = np.flatnonzero(self._carriers >= 0)
+        if carried.size:
+            local[carried] = W[carried] @ np.linalg.inv(W[self._carriers[carried]]) @ self._from_parent[carried]
+        rows = np.flatnonzero((local != self._shown).any(axis=(1, 2)))
+        self._shown[rows] = local[rows]
+        values = Vt.Matrix4dArray.FromNumpy(np.ascontiguousarray(local[rows].reshape(-1, 16)))
+        with Sdf.ChangeBlock():
+            for row, value in zip(rows.tolist(), values):
+                self._attributes[row].default = value
+
+    def close(self) -> None:
+        """Take the layer off the stage."""
+        session = self.stage.GetSessionLayer()
+        if self.layer.identifier in session.subLayerPaths:
+            session.subLayerPaths.remove(self.layer.identifier)
+
+    def _parent(self, row: int, cache: UsdGeom.XformCache) -> np.ndarray:
+        """P of a link, or C of one that another link carries."""
+        P = np.array(cache.GetLocalToWorldTransform(self._prims[row].GetParent()))
+        if self._carriers[row] < 0:
+            return P
+        return P @ np.linalg.inv(np.array(cache.GetLocalToWorldTransform(self._prims[self._carriers[row]])))
+
+    def _inverse_parents(self, cache: UsdGeom.XformCache) -> np.ndarray:
+        """P^-1 of each link, or C^-1 of one that another link carries."""
+        parents = np.array([self._parent(row, cache) for row in range(len(self._prims))]).reshape(-1, 4, 4)
+        flat = np.abs(np.linalg.det(parents[:, :3, :3])) < 1e-30
+        if flat.any():
+            path = self._prims[int(np.argmax(flat))].GetPath()
+            raise StageError(f"{path}: the prim above it has a scale of zero, so no pose can be shown")
+        return np.linalg.inv(parents)
+
+    def _define(self, prim: Usd.Prim) -> Sdf.AttributeSpec:
+        spec = over(self.layer, prim)
+        order = Sdf.AttributeSpec(spec, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
+        order.default = Vt.TokenArray([OP])
+        return Sdf.AttributeSpec(spec, OP, Sdf.ValueTypeNames.Matrix4d)
+
+
+def _carriers(prims: list[Usd.Prim]) -> np.ndarray:
+    """The row of the nearest link above each link, or -1."""
+    rows = {prim.GetPath(): row for row, prim in enumerate(prims)}
+    found = np.full(len(prims), -1)
+    for row, prim in enumerate(prims):
+        parent = prim.GetParent()
+        while not parent.IsPseudoRoot() and found[row] < 0:
+            found[row] = rows.get(parent.GetPath(), -1)
+            xformable = UsdGeom.Xformable(parent)
+            if xformable and xformable.GetResetXformStack() and found[row] < 0:
+                break
+            parent = parent.GetParent()
+    return found
+
+
+def _varies(prim: Usd.Prim, prims: list[Usd.Prim], carrier: int) -> bool:
+    """Whether a prim above one is animated, below the link that carries it if there is one."""
+    parent = prim.GetParent()
+    while not parent.IsPseudoRoot() and (carrier < 0 or parent != prims[carrier]):
+        xformable = UsdGeom.Xformable(parent)
+        if xformable and xformable.TransformMightBeTimeVarying():
+            return True
+        parent = parent.GetParent()
+    return False
