@@ -18,7 +18,7 @@ ALLOWED = {
     "kernels": {"kernels", "solver", "constraints", "phases", "model", "math"},
     "sim": {"sim", "solver", "kernels", "model", "math", "description", "errors"},
     "usd": {"usd", "sim", "description", "errors"},
-    "hosts": {"hosts", "usd", "sim", "description", "errors"},
+    "hosts": {"hosts", "usd", "sim", "solver", "description", "errors"},
     "cli": {"cli", "usd", "sim", "solver", "description", "errors"},
 }
 """Folder of the package -> the folders and modules of the package that its files may import."""
