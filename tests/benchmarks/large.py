@@ -16,6 +16,7 @@ from pxr import Gf, Usd, UsdGeom, UsdPhysics
 
 import warp_artic as wa
 from tests.benchmarks.copies import HUMANOID, referenced
+from warp_artic.sim.memory import Memory, memory_of
 
 PARTS = ("compose", "read", "build", "step", "record", "write")
 RECORDED = 4
@@ -102,8 +103,8 @@ CASES: dict[str, tuple[Callable[[int], Usd.Stage], int, bool]] = {
 """Names, each with what makes a stage, the default size, and whether that is a number of environments."""
 
 
-def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> tuple[dict[str, float], tuple[int, int]]:
-    """Seconds of each part, and bytes on the device, of arrays and of the work spaces of one thread."""
+def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> tuple[dict[str, float], Memory]:
+    """Seconds of each part, and bytes on the device."""
     times, marks = {}, [time.perf_counter()]
 
     def mark(name: str) -> None:
@@ -121,7 +122,7 @@ def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> t
         simulation = wa.Simulation(scene, environments=environments)
         simulation.step(0)
         mark("build")
-        memory = device_bytes(simulation)
+        memory = memory_of(simulation)
         simulation.step(10)
         times["step"] = (time.perf_counter() - marks[-1]) / 10
         marks.append(time.perf_counter())
@@ -130,17 +131,6 @@ def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> t
         wa.write_results(stage, recording, str(Path(folder) / "run.usdc"))
         mark("write")
     return times, memory
-
-
-def device_bytes(simulation: wa.Simulation) -> tuple[int, int]:
-    """Bytes that state, control, parameters and outputs take on the device; and the work spaces of one thread."""
-    fields = work = 0
-    for group in simulation._groups:
-        for named in (group.state, group.control, group.parameters, group.outputs):
-            fields += sum(field.scalars.capacity for field in named.values())
-        arrays = (getattr(group.works[0], name) for name in group.works[0]._cls.vars)
-        work += sum(array.capacity for array in arrays)
-    return fields, work
 
 
 def main() -> None:
@@ -163,7 +153,7 @@ def main() -> None:
             print(
                 f"{count:>8}"
                 + "".join(f"{cell:>20}" for cell in cells)
-                + f"{memory[0] / 1e3 / count:>10.4g}{memory[1] / 1e6:>10.4g}",
+                + f"{memory.fields / 1e3 / count:>10.4g}{memory.work / 1e6:>10.4g}",
                 flush=True,
             )
 

@@ -72,7 +72,7 @@ def test_help_loads_neither_warp_nor_stages():
         ("convert {stage} nowhere/out.usda --to warpArtic", 2, "there is no folder nowhere"),
         ("bench --repeats 0", 2, "repeats: 0 is not above 0"),
         ("bench --seconds=-1", 2, "seconds: -1 is not above 0"),
-        ("bench --models spider", 2, "models: 'spider' is not one of humanoid, arm"),
+        ("bench --models spider", 2, "models: 'spider' is not one of pendulum, arm"),
     ],
 )
 def test_bad_usage_is_one_line(line, code, sentence, capsys):

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVERS
 
+PEERS = ("mujoco", "pinocchio", "mujoco_warp", "newton", "sapien", "ovphysx")
 LARGEST_COUNT = 2**31 - 1
 INPUTS_HELP = """\
 inputs: a .json or .npz file with any of these, in SI units and radians
@@ -149,26 +150,57 @@ def _add_bench(commands) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure throughput, beside peers that are installed",
-        description="Microseconds per environment, the least and the median of several runs.",
+        description="Microseconds per environment, the least and the median of several runs, in which all take turns.",
     )
-    parser.add_argument("--models", nargs="+", metavar="NAME", help="default: all of them")
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="also chainN of N links; default: all but those")
     parser.add_argument(
         "--measure",
         nargs="+",
+        default=["step"],
         metavar="NAME",
-        help="step, mass_matrix, bias_force, jacobian, joint_force; default: all of them",
+        help="any of step, asleep, first_step, phases, mass_matrix, bias_force, jacobian, joint_force; default: step",
     )
-    parser.add_argument("--environments", nargs="+", type=_count, default=[1, 64, 1024], metavar="N")
-    parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
-    parser.add_argument("--threads", type=_count, default=1, metavar="N", help="of ours, on a CPU; default: 1")
-    precision = DEFAULTS["precision"]
+    batches = [1, 64, 1024, 8192, 65536]
     parser.add_argument(
-        "--precision", default=precision, metavar="NAME", help=f"{' or '.join(PRECISIONS)}; default: {precision}"
+        "--environments",
+        nargs="+",
+        type=_count,
+        default=batches,
+        metavar="N",
+        help=f"default: {' '.join(map(str, batches))}",
+    )
+    parser.add_argument(
+        "--device", nargs="+", metavar="NAME", help="cpu, cuda:N; default: cpu and, if there is one, cuda:0"
+    )
+    parser.add_argument(
+        "--precision",
+        nargs="+",
+        choices=PRECISIONS,
+        default=list(PRECISIONS),
+        metavar="NAME",
+        help=f"{' or '.join(PRECISIONS)}; default: both",
+    )
+    parser.add_argument(
+        "--threads", nargs="+", type=_count, metavar="N", help=f"of ours, on a CPU; default: 1 and {THREADS}"
     )
     parser.add_argument("--repeats", type=_count, default=5, metavar="N", help="runs of each case; default: 5")
-    parser.add_argument("--seconds", type=_number, default=0.2, metavar="S", help="length of a run; default: 0.2")
-    parser.add_argument("--no-peers", action="store_true", help="measure only warp_artic")
+    parser.add_argument("--seconds", type=_number, default=0.05, metavar="S", help="length of a run; default: 0.05")
+    parser.add_argument(
+        "--peers",
+        nargs="*",
+        choices=PEERS,
+        metavar="NAME",
+        help=f"any of {', '.join(PEERS)}, or none of them; default: those that are installed",
+    )
+    parser.add_argument(
+        "--peer-python",
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="further Pythons whose peers are measured; they need not have warp_artic",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--plot", metavar="FILE", help="draw cost against environments and links: .png, .svg or .pdf")
 
 
 def _add_warmup(commands) -> None:

@@ -7,6 +7,7 @@ import os
 import warp as wp
 
 from warp_artic.errors import SettingsError
+from warp_artic.kernels.threads import usable_threads
 
 
 def start_quietly(device: str) -> None:
@@ -38,3 +39,18 @@ def device_of(name: str) -> str:
 def wait_for(device: str) -> None:
     """Return when the device has done what it was given."""
     wp.synchronize_device(device)
+
+
+def core_count() -> int:
+    """The cores that the process may use."""
+    return usable_threads()
+
+
+def gpu_names() -> list[str]:
+    """The GPUs that there are, as "cuda:0" and so on."""
+    return [str(device) for device in wp.get_cuda_devices()]
+
+
+def device_name(device: str) -> str:
+    """What a device calls itself."""
+    return wp.get_device(device).name

@@ -1,22 +1,26 @@
 """C functions in a loop in C give what they give one by one from Python."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
-from warp_artic.cli.bench import SCENES
-from warp_artic.cli.bench_dynamics import mujoco_loop
+from warp_artic.cli.bench_models import SCENES
+from warp_artic.cli.bench_processes import FOLDER
 
 mujoco = pytest.importorskip("mujoco")
 
 
 @pytest.mark.parametrize("quantity", ["mass_matrix", "bias_force", "joint_force", "jacobian"])
-def test_results_of_all_environments(quantity):
+def test_results_of_all_environments(quantity, monkeypatch):
     """The results of each environment are kept, and equal those of MuJoCo's own binding."""
+    monkeypatch.syspath_prepend(FOLDER)
+    of_mujoco = import_module("of_mujoco")
     model = mujoco.MjModel.from_xml_path(str(SCENES / "humanoid.xml"))
     data = mujoco.MjData(model)
     data.qpos[7:], data.qvel[:], data.qacc[:] = 0.3, 0.2, 0.5
     mujoco.mj_forward(model, data)
-    evaluate, results = mujoco_loop(model, data, quantity, 3)
+    evaluate, results = of_mujoco.dynamics_loop(model, data, quantity, 3)
     results[:] = np.inf
     evaluate(2)
     wanted = expected(model, data, quantity)
