@@ -95,6 +95,13 @@ def _add_simulate(commands) -> None:
         metavar="S",
         help="let mechanisms sleep that were at rest for as long, such as 0.4; default: that of the stage, else never",
     )
+    parser.add_argument(
+        "--clips",
+        type=_number,
+        metavar="S",
+        help="write the run layer as value clips of as many seconds each, for runs too long for the memory",
+    )
+    parser.add_argument("--resume", action="store_true", help="go on after the last complete clip of such a run")
     parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from warp_artic.cli.inputs import Inputs, read_inputs
 from warp_artic.cli.progress import progress, waiting
+from warp_artic.cli.simulate_clips import Clips
 from warp_artic.cli.summary import SHOWN, summary
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
@@ -34,7 +35,9 @@ class Run:
     """A simulation that has run."""
 
     simulation: Simulation
-    recording: Recording
+    steps: int
+    recording: Recording | None
+    """None where it went to clips."""
     seconds: float
     """Time it took to step [s]."""
 
@@ -47,7 +50,8 @@ def run(arguments) -> int:
     _check_outputs(stage, arguments)
     scene = read_stage(stage, dialects=arguments.dialects)
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
-    _check_memory(scene, arguments.environments, steps, arguments.forces)
+    stretch = steps if arguments.clips is None else _stretch(arguments, settings.resolved(scene).dt)
+    _check_memory(scene, arguments.environments, min(steps, stretch), arguments.forces)
     with waiting("preparing; the first run on a machine compiles the kernels"):
         simulation = Simulation(
             scene,
@@ -64,7 +68,8 @@ def run(arguments) -> int:
         inputs = read_inputs(arguments.inputs, simulation.joint_names, driven, simulation.environments, steps)
     for sentence in inputs.ignored:
         print(f"warp-artic: warning: {sentence}", file=sys.stderr)
-    done = _simulate(simulation, steps, inputs, arguments.forces)
+    clips = None if arguments.clips is None else Clips(stage, simulation, arguments, stretch)
+    done = _simulate(simulation, steps, inputs, arguments.forces, clips)
     failures = simulation.failures()
     for failure in failures[:SHOWN]:
         print(f"warp-artic: error: {failure}", file=sys.stderr)
@@ -72,7 +77,9 @@ def run(arguments) -> int:
     if arguments.record:
         done.recording.save(arguments.record)
         wrote.append(arguments.record)
-    if arguments.output:
+    if clips is not None:
+        wrote.append(f"{arguments.output}, with {clips.count} clips in {clips.writer.folder}")
+    elif arguments.output:
         write_results(stage, done.recording, arguments.output, frames_per_second=arguments.frames_per_second)
         wrote.append(arguments.output)
     print(summary(arguments.stage, done, wrote))
@@ -101,9 +108,21 @@ def _check_outputs(stage, arguments) -> None:
         raise SettingsError(f"{arguments.record}: a recording is written to a file whose name ends in .npz")
     if arguments.record and not Path(arguments.record).absolute().parent.is_dir():
         raise SettingsError(f"{arguments.record}: there is no folder {Path(arguments.record).parent}")
+    if arguments.resume and arguments.clips is None:
+        raise SettingsError("resume: goes on with a run in clips; --clips says how long they are")
+    if arguments.clips is not None and (not arguments.output or arguments.record):
+        raise SettingsError("clips: are written with --output alone; --record would keep the whole run in memory")
     rate = arguments.frames_per_second
     if rate is not None and rate <= 0:
         raise SettingsError(f"frames per second: {rate:g} is not a finite number above 0")
+
+
+def _stretch(arguments, dt: float) -> int:
+    """Time steps of a clip."""
+    steps = arguments.clips / dt
+    if not 0.5 <= steps < math.inf:
+        raise SettingsError(f"clips: {arguments.clips:g} s is not at least one step of {dt:g} s")
+    return round(steps)
 
 
 def _step_count(arguments, stage, dt: float) -> int:
@@ -136,19 +155,25 @@ def _check_memory(scene: Scene, environments: int, steps: int, forces: bool) -> 
         )
 
 
-def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool) -> Run:
+def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, clips: Clips | None) -> Run:
     """Step under the inputs, recording each step, with or without the forces of the joint constraints."""
     _set_start(simulation, inputs)
     _leave_tracks(simulation, inputs)
     authored = {name: getattr(simulation.control, name).numpy().T for name in inputs.control}
-    changes = inputs.changes(steps)
+    begun = 0 if clips is None else clips.take_up()
+    ends = set() if clips is None else {*range(begun, steps, clips.stretch), steps}
+    changes = sorted(step for step in {*inputs.changes(steps), *ends} if step >= begun)
     parts = []
     begin = time.perf_counter()
-    with progress("simulating", steps) as advance:
+    with progress("simulating", steps - begun) as advance:
         for first, last in zip(changes, changes[1:] or changes):
             _set_control(simulation, inputs, authored, first)
             parts.append(simulation.record(last - first, progress=advance, forces=forces))
-    return Run(simulation, Recording.joined(parts), time.perf_counter() - begin)
+            if last in ends and last > first:
+                clips.write(Recording.joined(parts))
+                parts.clear()
+    seconds = time.perf_counter() - begin
+    return Run(simulation, max(steps - begun, 0), Recording.joined(parts) if clips is None else None, seconds)
 
 
 def _set_start(simulation: Simulation, inputs: Inputs) -> None:

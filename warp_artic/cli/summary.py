@@ -22,7 +22,7 @@ def summary(stage: str, run, wrote: list[str]) -> str:
     """What was run, how fast, how well limits and couplings hold, largest forces, warnings and files."""
     simulation, recording = run.simulation, run.recording
     settings, scene = simulation.settings, simulation.scene
-    steps = recording.time.size - 1
+    steps = run.steps
     environments = f", {simulation.environments} environments" if simulation.environments > 1 else ""
     rows = [
         ("mechanism", f"{_articulations(scene)}, {len(scene.link_names)} links, {len(scene.dof_names)} dofs"),
@@ -32,16 +32,23 @@ def summary(stage: str, run, wrote: list[str]) -> str:
             f"{settings.solver}, {settings.precision}, {simulation.device}{environments}",
         ),
         ("speed", _speed(run, steps)),
-        ("energy", _energy(recording)),
-        ("limits", _limits(scene, recording)),
-        *_forces(scene, recording),
-        *_tendons(scene, recording),
-        *_mimics(scene, recording),
+        *(() if recording is None else _measures(scene, recording)),
         *_sleep(simulation),
         *_warnings(stage, scene),
         *(("wrote", name) for name in wrote),
     ]
     return "\n".join(f"{name:<11}{text}" for name, text in rows)
+
+
+def _measures(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
+    """What is found in the records."""
+    return [
+        ("energy", _energy(recording)),
+        ("limits", _limits(scene, recording)),
+        *_forces(scene, recording),
+        *_tendons(scene, recording),
+        *_mimics(scene, recording),
+    ]
 
 
 def _articulations(scene: Scene) -> str:

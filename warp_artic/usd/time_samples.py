@@ -13,12 +13,7 @@ from warp_artic.sim.recording import Recording
 
 def sample_times(stage: Usd.Stage, recording: Recording, frames_per_second: float | None) -> np.ndarray:
     """Times [s] of the samples, shape (F)."""
-    root = stage.GetRootLayer()
-    rate = frames_per_second
-    if rate is None:
-        rate = root.framesPerSecond if root.HasFramesPerSecond() else root.timeCodesPerSecond
-    if not 0 < rate < math.inf:
-        raise SettingsError(f"frames per second: {rate:g} is not a finite number above 0")
+    rate = frame_rate(stage, frames_per_second)
     time = recording.time
     if time.size == 1 or np.diff(time).max() * rate > 1.0 + 1e-6:
         return time
@@ -27,6 +22,17 @@ def sample_times(stage: Usd.Stage, recording: Recording, frames_per_second: floa
         frames = np.append(frames, time[-1])
     frames[-1] = time[-1]
     return frames
+
+
+def frame_rate(stage: Usd.Stage, frames_per_second: float | None) -> float:
+    """The frames in a second that are asked for, else those of the stage."""
+    root = stage.GetRootLayer()
+    rate = frames_per_second
+    if rate is None:
+        rate = root.framesPerSecond if root.HasFramesPerSecond() else root.timeCodesPerSecond
+    if not 0 < rate < math.inf:
+        raise SettingsError(f"frames per second: {rate:g} is not a finite number above 0")
+    return rate
 
 
 def at_times(

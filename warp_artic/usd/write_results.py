@@ -49,19 +49,23 @@ def write_results(
     root = stage.GetRootLayer()
     start = root.startTimeCode if root.HasStartTimeCode() else 0.0
     codes = (start + times * root.timeCodesPerSecond).tolist()
-    units = stage_units(stage)
-
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    _write_stage_metadata(layer, stage, recording, codes, Path(output))
-    with Sdf.ChangeBlock():
-        write_links(layer, stage, recording, environment, times, codes)
-        for write in (write_joints, write_tendons, write_incoming_forces):
-            write(layer, stage, recording, environment, times, codes, units)
+    describe_run(layer, stage, recording, codes, Path(output))
+    write_motion(layer, stage, recording, environment, times, codes)
     with written_whole(Path(output)) as partial:
         export(layer, partial)
 
 
-def _write_stage_metadata(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, codes: list, output: Path) -> None:
+def write_motion(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, environment: int, times, codes) -> None:
+    """Write the samples of a recording at some times [s], which are time codes of the stage."""
+    units = stage_units(stage)
+    with Sdf.ChangeBlock():
+        write_links(layer, stage, recording, environment, times, codes)
+        for write in (write_joints, write_tendons, write_incoming_forces):
+            write(layer, stage, recording, environment, times, codes, units)
+
+
+def describe_run(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, codes: list, output: Path) -> None:
     """What a stage takes from its root layer only, and the reference to the simulated stage."""
     root = stage.GetRootLayer()
     for key in root.pseudoRoot.ListInfoKeys():

@@ -1,0 +1,50 @@
+"""A run that is written as value clips while it goes on, and that another process can go on with."""
+
+from __future__ import annotations
+
+from warp_artic.errors import SettingsError
+from warp_artic.sim.recording import Recording
+from warp_artic.sim.simulation import Simulation
+from warp_artic.usd.write_clips import ClipWriter
+
+CHECKPOINT = "run.npz"
+"""The state after the last complete clip."""
+
+
+class Clips:
+    """The clips of a run, each of `stretch` time steps, the last one shorter."""
+
+    def __init__(self, stage, simulation: Simulation, arguments, stretch: int):
+        self.writer = ClipWriter(stage, arguments.output, frames_per_second=arguments.frames_per_second)
+        self.stretch = stretch
+        self.count = 0
+        self._simulation = simulation
+        self._resumes = arguments.resume
+        self._checkpoint = self.writer.folder / CHECKPOINT
+        if not arguments.resume and self.writer.folder.exists():
+            raise SettingsError(
+                f"{self.writer.folder}: has a run already; --resume goes on with it, else remove the folder"
+            )
+
+    def take_up(self) -> int:
+        """Go on where the last complete clip ends, if a run is resumed; the steps that are done."""
+        if not self._resumes or not self._checkpoint.exists():
+            return 0
+        simulation = self._simulation
+        simulation.load(self._checkpoint)
+        done, dt = simulation.steps_done, simulation.settings.dt
+        if done % self.stretch:
+            raise SettingsError(
+                f"{self._checkpoint}: is after {done} steps, no whole number of clips of {self.stretch} steps; "
+                "give the --clips that it was begun with"
+            )
+        self.count = done // self.stretch
+        self.writer.take_up([(k * self.stretch * dt, (k + 1) * self.stretch * dt) for k in range(self.count)])
+        return done
+
+    def write(self, recording: Recording) -> None:
+        """Write the next clip, and then the state to go on from, where that is after whole clips."""
+        self.writer.write(recording)
+        if self._simulation.steps_done % self.stretch == 0:
+            self._simulation.save(self._checkpoint)
+        self.count += 1
