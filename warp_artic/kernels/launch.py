@@ -31,7 +31,11 @@ from warp_artic.solver.velocities import measure_tendons
 CPU_FLAGS = "-march=native -fno-slp-vectorize -mllvm=-inline-threshold=1000000 -mstackrealign"
 """Lanes are explicit, so the compiler's own search for them only costs time. Everything is inlined, because a call
 copies all arrays of a model and its work space; it takes the compiler half as long again. Lane vectors that are kept on
-the stack lie on cache lines only if it is aligned anew; otherwise a run takes up to a quarter longer, by chance."""
+the stack lie on cache lines only if it is aligned anew; otherwise a run takes up to a quarter longer, by chance.
+
+What would compile sooner was measured, bitwise the same: -O1 with everything inlined takes a fifth less, and steps 9 to
+13 % longer; the inlining that the compiler would choose takes about half, and steps 2.4 to 3 times as long; -O0 takes
+a tenth, and steps 130 to 190 times as long."""
 
 BLOCK = 64
 """Threads of a block in a launch on CUDA, which is all that its registers have room for; on a CPU it is one."""
