@@ -11,6 +11,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.tendon import FixedTendon
 from warp_artic.description.track import Track
 
 H = 1 / 240
@@ -67,7 +68,7 @@ def test_tracks_are_taken_out_and_put_in():
     ("key", "text"),
     [
         (("joint_effort", "/World/slide"), "follows no track"),
-        (("drive_position_target", "/World/lid"), "no dof '/World/lid'"),
+        (("drive_position_target", "/World/lid"), "no row of '/World/lid'; it has those of /World/slide"),
     ],
 )
 def test_keys_that_are_not_there(key, text):
@@ -91,3 +92,63 @@ def test_a_resumed_run_goes_on_along_the_track(tmp_path):
 def test_another_track_is_another_model():
     other = dataclasses.replace(TRACK, values=(0.0, 0.4, 0.2))
     assert simulate(position_track=TRACK).model_hash != simulate(position_track=other).model_hash
+
+
+def hung(rest_length_track=None, offset_track=None, gravity_tracks=None):
+    """A slide on a fixed tendon, and a ball on a spatial one, with gravity."""
+    slider = Link(path="/World/slider", mass=1.0, inertia=(0.1, 0.0, 0.0, 0.1, 0.0, 0.1))
+    dof = Dof(name="/World/slide", axis=Axis.TRANS_X)
+    joint = Joint(path="/World/slide", parent=WORLD, child=0, dofs=(dof,))
+    tendon = FixedTendon(
+        name="/World/cord",
+        dofs=(0,),
+        coefficients=(1.0,),
+        force_coefficients=(1.0,),
+        stiffness=50.0,
+        damping=1.0,
+        rest_length_track=rest_length_track,
+        offset_track=offset_track,
+    )
+    tree = Articulation(path="/World", links=(slider,), joints=(joint,), fixed_tendons=(tendon,))
+    scene = dataclasses.replace(trees.scene(tree), gravity_tracks=gravity_tracks)
+    return Simulation(scene, environments=2, settings=SolverSettings(dt=H, precision="float64", variant="scalar"))
+
+
+@pytest.mark.parametrize(("field", "name"), [("rest_length", "tendon_rest_length"), ("offset", "tendon_offset")])
+def test_tendons_follow(field, name):
+    """As in a run in which the same numbers are written before each step."""
+    simulation, by_hand = hung(**{f"{field}_track": TRACK}), hung()
+    simulation.step(120)
+    for k in range(120):
+        getattr(by_hand.parameters, name).fill_(TRACK.at((k + 1) * H))
+        by_hand.step()
+    positions = [one.state.joint_position.numpy() for one in (simulation, by_hand)]
+    assert (positions[0] == positions[1]).all() and np.abs(positions[0]).min() > 0.01
+
+
+def test_gravity_follows():
+    """A slide without tension along X gathers the integral of gravity there."""
+    tracks = (
+        Track(times=(0.0, 1.0), values=(0.0, 6.0)),
+        Track(times=(0.0,), values=(0.0,)),
+        Track(times=(0.0,), values=(-9.81,)),
+    )
+    simulation = hung(gravity_tracks=tracks)
+    simulation.set_values("tendon_stiffness", 0.0)
+    simulation.set_values("tendon_damping", 0.0)
+    simulation.step(240)
+    np.testing.assert_allclose(simulation.state.joint_velocity.numpy(), 3.0 * (1 + H), rtol=1e-9)
+    assert [float(value) for value in simulation.parameters.gravity.numpy()[0, :, 1]] == [6.0, 0.0, -9.81]
+
+
+def test_what_follows_can_be_taken_out_and_put_in():
+    """By the user, at any time, of any of the arrays; a sleeping mechanism wakes."""
+    simulation = hung(rest_length_track=TRACK)
+    assert list(simulation.target_tracks) == [("tendon_rest_length", "/World/cord")]
+    simulation.step(24)
+    held = simulation.parameters.tendon_rest_length.numpy().copy()
+    simulation.target_tracks.clear()
+    simulation.target_tracks["gravity", "x"] = Track(times=(0.0,), values=(1.5,))
+    simulation.step(24)
+    assert (simulation.parameters.tendon_rest_length.numpy() == held).all()
+    assert (simulation.parameters.gravity.numpy()[:, 0] == 1.5).all()

@@ -3,9 +3,10 @@
 import math
 
 import pytest
-from pxr import Sdf, Usd
+from pxr import Gf, Sdf, Usd
 
 from tests.usd.authoring import SI, body, errors_of, hinge_of, joint, pendulum, warnings_of
+from warp_artic import read_stage
 from warp_artic.description.track import Track
 
 TIMES = "timeCodesPerSecond = 10\nstartTimeCode = 20\nendTimeCode = 40\n"
@@ -134,3 +135,48 @@ def test_what_carries_a_mechanism_and_moves_is_reported(place):
         path = "/World/lift"
     found = [text for text in warnings_of(stage) if "over time" in text]
     assert len(found) == 1 and found[0].startswith(f"{path}: ")
+
+
+CORD = """
+def WarpArticFixedTendon "cord"
+{
+    rel warpArtic:joints = </World/hinge>
+    double[] warpArtic:coefficients = [0.01]
+    double warpArtic:stiffness = 100
+    double warpArtic:restLength.timeSamples = { 20: 1, 30: 3 }
+    double warpArtic:offset.timeSamples = { 20: 0.5, 40: 0.5 }
+}
+"""
+
+
+def test_rest_lengths_of_tendons():
+    """In metres and seconds; what has the same value at all samples is no track."""
+    stage = pendulum(more=CORD, header=TIMES + 'metersPerUnit = 0.01\nupAxis = "Z"\n')
+    (tendon,) = read_stage(stage).articulations[0].fixed_tendons
+    assert tendon.rest_length_track == Track(times=(0.0, 1.0), values=pytest.approx((0.01, 0.03)))
+    assert tendon.rest_length == pytest.approx(0.01) and tendon.offset_track is None
+    assert not warnings_of(stage)
+
+
+def test_gravity():
+    """Of magnitude and direction together, followed closely where the direction turns."""
+    scene = 'def PhysicsScene "physics" {\n'
+    scene += "vector3f physics:gravityDirection.timeSamples = { 20: (0, 0, -1), 30: (1, 0, 0) }\n"
+    scene += "float physics:gravityMagnitude.timeSamples = { 20: 10, 40: 20 }\n}\n"
+    stage = pendulum(header=TIMES + SI)
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    assert layer.ImportFromString("#usda 1.0\n(\ntimeCodesPerSecond = 10\n)\n" + scene)
+    stage.GetRootLayer().subLayerPaths.append(layer.identifier)
+    read = read_stage(stage)
+    assert read.gravity == (0.0, 0.0, -10.0) and not warnings_of(stage)
+    for code in (20, 23.7, 27, 30, 35, 40, 60):
+        turned = min(code, 30) - 20
+        direction = Gf.Vec3d(turned, 0, turned - 10).GetNormalized()
+        found = [track.at((code - 20) / 10) for track in read.gravity_tracks]
+        # Linear between readings, of which two are 0.05 rad apart at most: 15 * 0.05^2 / 8.
+        assert found == pytest.approx([(10 + min(code - 20, 20) / 2) * axis for axis in direction], abs=5e-3)
+
+
+def test_gravity_that_stays():
+    stage = pendulum(header=TIMES + SI)
+    assert read_stage(stage).gravity_tracks is None

@@ -77,7 +77,8 @@ _OF_A_STAGE = (
         "time-samples",
         WARNING,
         "A value changes over time that is read once, at the start.",
-        "Time samples of drive targets, which a run follows, and of what a run moves itself.",
+        "Time samples of drive targets, rest lengths and offsets of tendons, and gravity, which a run follows, and of what a "
+        "run moves itself.",
         "Keep one value, or author the motion as targets of drives.",
     ),
     Rule(

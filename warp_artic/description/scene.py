@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic
+from warp_artic.description.track import Track
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +16,8 @@ class Scene:
     articulations: tuple[Articulation, ...]
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     """[m/s^2], world axes of the stage."""
+    gravity_tracks: tuple[Track, Track, Track] | None = None
+    """What its components follow over time, if anything; `gravity` then is that at the start."""
     time_step: float | None = None
     """Authored time step [s], if any."""
     solver: str | None = None

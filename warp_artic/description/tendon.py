@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from warp_artic.description.track import Track
+
 
 @dataclass(frozen=True, kw_only=True)
 class FixedTendon:
@@ -36,6 +38,10 @@ class FixedTendon:
     upper: float = math.inf
     """Largest length that no limit force opposes [m]."""
     enabled: bool = True
+    rest_length_track: Track | None = None
+    """What the rest length follows over time, if anything; `rest_length` then is that at the start."""
+    offset_track: Track | None = None
+    """The same of the offset."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +71,8 @@ class TendonLeaf:
     """[m]"""
     upper: float = math.inf
     """[m]"""
+    rest_length_track: Track | None = None
+    """What the rest length follows over time, if anything; `rest_length` then is that at the start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +97,8 @@ class SpatialTendon:
     """[m]"""
     all_segments: bool = False
     enabled: bool = True
+    offset_track: Track | None = None
+    """What the offset follows over time, if anything; `offset` then is that at the start."""
 
     @property
     def leaf_names(self) -> tuple[str, ...]:

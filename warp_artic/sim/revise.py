@@ -20,7 +20,7 @@ from warp_artic.model.group import initial_control
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.tree import tree_of
 from warp_artic.sim.simulation import Simulation, laid_out
-from warp_artic.sim.targets import TARGETS
+from warp_artic.sim.targets import TARGETS, entries_of, gravity_entries
 from warp_artic.sim.views import CONTROL, Member
 from warp_artic.solver.settings import SolverSettings
 
@@ -89,11 +89,12 @@ def _write_differences(simulation: Simulation, scene: Scene) -> None:
         origin = member.group.origins[member.place]
         _write_rows(member, parameter_rows(old, origin), parameter_rows(new, origin))
         _write_rows(member, *({name: rows[0] for name, rows in initial_control([tree]).items()} for tree in (old, new)))
-        simulation.target_tracks.revise(old, new)
+        simulation.target_tracks.revise(entries_of(old), entries_of(new))
     if has_gravity_changed:
         changed = simulation._members
         for member in changed:
             member.group.write_rows("gravity", member.place, np.arange(3), np.asarray(scene.gravity, float))
+    simulation.target_tracks.revise(gravity_entries(simulation.scene), gravity_entries(scene))
     simulation._take_up(scene, [member.index for member in changed])
 
 

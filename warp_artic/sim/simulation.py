@@ -160,7 +160,6 @@ class Simulation:
         )
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
-        self.target_tracks = TargetTracks(scene, self._members)
         self._on = wp.get_device(self.device)
         self._launches = Launches(self._groups, self.settings, self._on, self.threads)
         self._reported = False
@@ -170,6 +169,7 @@ class Simulation:
         self._watched: set[str] = set()
         self._parameter_watch = ParameterWatch(self._groups)
         self._has_step_outputs = False
+        self.target_tracks = TargetTracks(scene, self._members, self._open)
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
         self.parameters = ArrayViews(PARAMETERS, self._scene_array)
@@ -568,6 +568,11 @@ class Simulation:
         if name in CONTROL or self._has_lent:
             self._idle.end(self.steps_done)
             self._idle.forbid()
+        self._prepare(name)
+        self._watch(name)
+
+    def _open(self, name: str) -> None:
+        """Get an array ready for writing by the simulation itself."""
         self._prepare(name)
         self._watch(name)
 

@@ -1,8 +1,9 @@
-"""Drive targets that follow values over time."""
+"""What follows values over time: drive targets, rest lengths and offsets of tendons, gravity."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import warp as wp
 
@@ -15,69 +16,110 @@ from warp_artic.sim.views import Member
 
 TARGETS = ("drive_position_target", "drive_velocity_target")
 """Control arrays that may follow a track."""
-TRACKS = {"drive_position_target": "position_track", "drive_velocity_target": "velocity_track"}
-"""What a drive calls the tracks."""
+OF_TENDONS = ("tendon_rest_length", "tendon_offset", "spatial_offset", "leaf_rest_length")
+"""Parameters that may, beside gravity."""
+GRAVITY = "gravity"
+FOLLOW = (*TARGETS, *OF_TENDONS, GRAVITY)
+
+Key = tuple[str, str]
+"""An array, and what has a row in it: a dof, a tendon, the leaf of one, or "x", "y" or "z" of gravity."""
 
 
-def authored_tracks(tree: Articulation) -> dict[tuple[str, str], Track]:
-    """What the stage gives over time for the targets of an articulation."""
-    drives = [(dof.name, dof.drive) for dof in tree.dofs if dof.drive]
-    tracks = {(name, dof): getattr(drive, TRACKS[name]) for dof, drive in drives for name in TARGETS}
-    return {key: track for key, track in tracks.items() if track is not None}
+@dataclass(frozen=True)
+class Entry:
+    """One number of a scene that may follow a track."""
+
+    row: int
+    """In the array of an articulation."""
+    value: float | None
+    """At the start; None where the start pose has it."""
+    track: Track | None
 
 
-class TargetTracks(dict[tuple[str, str], Track]):
-    """What drive targets follow, by the name of the control array and the dof; at first what the stage gives over time.
+def entries_of(tree: Articulation) -> dict[Key, Entry]:
+    """All numbers of an articulation that may follow a track."""
+    found = {}
+    for row, dof in enumerate(tree.dofs):
+        drive = dof.drive or Drive()
+        found[TARGETS[0], dof.name] = Entry(row, drive.position_target, drive.position_track)
+        found[TARGETS[1], dof.name] = Entry(row, drive.velocity_target, drive.velocity_track)
+    for row, tendon in enumerate(tree.fixed_tendons):
+        found[OF_TENDONS[0], tendon.name] = Entry(row, tendon.rest_length, tendon.rest_length_track)
+        found[OF_TENDONS[1], tendon.name] = Entry(row, tendon.offset, tendon.offset_track)
+    for row, tendon in enumerate(tree.spatial_tendons):
+        found[OF_TENDONS[2], tendon.name] = Entry(row, tendon.offset, tendon.offset_track)
+    leaves = ((name, leaf) for one in tree.spatial_tendons for name, leaf in zip(one.leaf_names, one.leaves))
+    for row, (name, leaf) in enumerate(leaves):
+        found[OF_TENDONS[3], name] = Entry(row, leaf.rest_length, leaf.rest_length_track)
+    return found
 
-    Each step has the targets of its end, in every environment. Take an entry out to steer its dof by `control`; put one
-    in to move another.
+
+def gravity_entries(scene: Scene) -> dict[Key, Entry]:
+    """The components of gravity."""
+    tracks = scene.gravity_tracks or (None,) * 3
+    return {(GRAVITY, axis): Entry(row, scene.gravity[row], tracks[row]) for row, axis in enumerate("xyz")}
+
+
+class TargetTracks(dict[Key, Track]):
+    """What follows values over time, by the name of the array and of what has the row; at first what the stage gives.
+
+    Arrays are those of FOLLOW. Each step has the values of its end, in every environment. Take an entry out to steer
+    what it is of by `control` or `parameters`; put one in to move another.
     """
 
-    def __init__(self, scene: Scene, members: tuple[Member, ...]):
-        self._places = {}
-        self._authored: dict[tuple[str, str], Track] = {}
+    def __init__(self, scene: Scene, members: Sequence[Member], open_array: Callable[[str], object]):
+        """`open_array` gets an array ready to be written to at any time."""
+        self._open = open_array
+        self._places: dict[Key, list[tuple[Member, int]]] = {}
+        self._authored: dict[Key, Track] = {}
         for member in members:
-            tree = scene.articulations[member.index]
-            self._places |= {dof.name: (member, row) for row, dof in enumerate(tree.dofs)}
-            self._authored |= authored_tracks(tree)
+            for entries in (entries_of(scene.articulations[member.index]), gravity_entries(scene)):
+                for key, entry in entries.items():
+                    self._places.setdefault(key, []).append((member, entry.row))
+                    self._authored |= {key: entry.track} if entry.track else {}
         self.update(self._authored)
-        self._setters: dict[tuple[str, str], Callable[[float], object]] = {}
+        self._setters: dict[Key, Callable[[float], object]] = {}
 
-    def revise(self, old: Articulation, new: Articulation) -> None:
-        """Take in what the stage gives anew for an articulation; entries that it did not give stay."""
-        before, after = authored_tracks(old), authored_tracks(new)
-        for key in {*before, *after}:
-            if before.get(key) != after.get(key):
-                self.pop(key, None)
-                self.update({key: after[key]} if key in after else {})
-            if key in before and key not in after:
-                self._authored.pop(key)
-                member, row = self._places[key[1]]
-                drive = new.dofs[row].drive or Drive()
-                member.array(key[0])[row].fill_(getattr(drive, key[0].removeprefix("drive_")))
-        self._authored |= after
+    def revise(self, before: dict[Key, Entry], after: dict[Key, Entry]) -> None:
+        """Take in what the stage gives anew for some entries; what it did not give stays."""
+        for key, entry in after.items():
+            old = before[key].track
+            if old == entry.track:
+                continue
+            self.pop(key, None)
+            self._authored.pop(key, None)
+            if entry.track is not None:
+                self[key] = self._authored[key] = entry.track
+            elif entry.value is not None:
+                self._setter(*key)(entry.value)
 
     def carry_over(self, old: TargetTracks) -> None:
         """Follow what an older simulation followed beside what its stage gave, and not what it was told to drop."""
         for key in old.keys() | old._authored.keys():
-            if key[1] in self._places and old.get(key) != old._authored.get(key):
+            if key in self._places and old.get(key) != old._authored.get(key):
                 self.pop(key, None)
                 self.update({key: old[key]} if key in old else {})
 
     def apply(self, time: float) -> None:
-        """Write the targets that there are at a time [s]."""
+        """Write the values that there are at a time [s]."""
         for key, track in self.items():
             if key not in self._setters:
                 self._setters[key] = self._setter(*key)
             self._setters[key](track.at(time))
 
-    def _setter(self, name: str, dof: str) -> Callable[[float], object]:
+    def _setter(self, name: str, row: str) -> Callable[[float], object]:
         """Writes a value for all environments."""
-        if name not in TARGETS:
-            raise SettingsError(f"target_tracks: {name!r} follows no track; {' and '.join(TARGETS)} do")
-        if dof not in self._places:
-            raise SettingsError(f"target_tracks: there is no dof {dof!r}")
-        member, row = self._places[dof]
-        array = member.array(name)[row]
-        member.group.watch(name)
-        return array.numpy().fill if wp.get_device(array.device).is_cpu else array.fill_
+        if name not in FOLLOW:
+            raise SettingsError(f"target_tracks: {name!r} follows no track; {', '.join(FOLLOW)} do")
+        if (name, row) not in self._places:
+            names = ", ".join(other for array, other in self._places if array == name) or "none"
+            raise SettingsError(f"target_tracks: {name} has no row of {row!r}; it has those of {names}")
+        self._open(name)
+        return lambda value, fills=tuple(self._fills(name, row)): [fill(value) for fill in fills]
+
+    def _fills(self, name: str, row: str) -> Iterator[Callable[[float], object]]:
+        for member, place in self._places[name, row]:
+            array = member.array(name)
+            rows = array if array.ndim == 2 else array[0]
+            own = rows[place]
+            yield own.numpy().fill if wp.get_device(array.device).is_cpu else own.fill_

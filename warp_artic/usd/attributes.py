@@ -17,7 +17,8 @@ VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h, Gf.Vec3i)
 ARRAYS = (Vt.FloatArray, Vt.DoubleArray, Vt.HalfArray, Vt.IntArray, Vt.TokenArray, Vt.StringArray)
 IN_TIME = re.compile(
     r"physics:(velocity|angularVelocity)|state:\w+:physics:(position|velocity)|warpArtic:joint:\w+:(position|velocity)"
-    r"|drive:\w+:physics:target(Position|Velocity)|xformOp:.+"
+    r"|drive:\w+:physics:target(Position|Velocity)|xformOp:.+|physics:gravity(Direction|Magnitude)"
+    r"|(warpArtic|physxTendon:\w+):(restLength|offset)"
 )
 """Attributes whose values over time are read, or are motion, of which the start counts."""
 QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
@@ -41,6 +42,10 @@ class Attributes:
         self.units = units
         self.report = report
         self._names: dict[Usd.Prim, frozenset[str]] = {}
+
+    def at(self, time: Usd.TimeCode, report: Report) -> Attributes:
+        """The same stage at another time, with what is found in another report."""
+        return Attributes(time, self.units, report, self.dialects, self.owner)
 
     def rank(self, name: str) -> int:
         """The place of an attribute or a schema, given by its name, in the order of dialects."""

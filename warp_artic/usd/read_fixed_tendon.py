@@ -14,6 +14,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Reading, resolve_all
+from warp_artic.usd.read_track import read_length_tracks
 
 
 @dataclass
@@ -94,6 +95,7 @@ def _read(
         force_coefficients=tuple(term.force_coefficient for term in terms),
         enabled=enabled,
         **{field: reading.value for field, reading in readings.items()},
+        **read_length_tracks(attributes, prim, readings),
     )
 
 

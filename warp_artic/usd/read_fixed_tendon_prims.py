@@ -11,6 +11,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import TENDON_JOINTS, Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, resolve_all
 from warp_artic.usd.read_terms import TermNames, read_numbers, read_terms
+from warp_artic.usd.read_track import read_length_tracks
 from warp_artic.usd.report import Reading
 
 NAMES = TermNames(TENDON_JOINTS, "warpArtic:jointIndices", "warpArtic:axes")
@@ -56,6 +57,7 @@ def _read(
         force_coefficients=forces or coefficients,
         enabled=enabled,
         **{field: reading.value for field, reading in readings.items()},
+        **read_length_tracks(attributes, prim, readings),
     )
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from pxr import Usd, UsdGeom
 
+from warp_artic.description.track import Track
 from warp_artic.usd import units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import SCENE_FIELDS, Source, resolve
 from warp_artic.usd.read_sleep import read_sleep_of_scene
-from warp_artic.usd.report import SCENE, Reading
+from warp_artic.usd.read_track import track_codes
+from warp_artic.usd.report import SCENE, Reading, Report
 
 EARTH = 9.81
 """Gravity where none is authored [m/s^2]."""
@@ -31,6 +33,7 @@ class SceneSettings:
     """What the physics scene says for all articulations."""
 
     gravity: tuple[float, float, float]
+    gravity_tracks: tuple[Track, Track, Track] | None = None
     time_step: float | None = None
     iterations: dict[str, Reading] = field(default_factory=dict)
     """By the names in LEAST."""
@@ -59,6 +62,7 @@ def read_scene(stage: Usd.Stage, inventory: Inventory, attributes: Attributes) -
     words = {name: attributes.token(prim, f"warpArtic:scene:{name}", "", allowed) for name, allowed in WORDS.items()}
     return SceneSettings(
         _gravity(prim, attributes, up),
+        _gravity_tracks(prim, attributes, up),
         None if rate is None else 1.0 / rate.value,
         iterations,
         {name: word for name, word in words.items() if word},
@@ -139,3 +143,23 @@ def _gravity(prim: Usd.Prim, attributes: Attributes, up: np.ndarray) -> tuple[fl
         reading = Reading("gravity", f"{prim.GetPath()}.{switch}", 0.0, "1", 0.0, units.ACCELERATION.si)
     attributes.report.readings[SCENE] += [] if reading is None else [reading]
     return tuple(float(component) + 0.0 for component in magnitude * direction)
+
+
+def _gravity_tracks(prim: Usd.Prim, attributes: Attributes, up: np.ndarray) -> tuple[Track, Track, Track] | None:
+    """What gravity follows over time; None where it stays."""
+    names = ("physics:gravityDirection", "physics:gravityMagnitude")
+    codes = track_codes([prim.GetAttribute(name) for name in names], attributes)
+    if len(codes) < 2:
+        return None
+    values = []
+    for code in codes:
+        there = Report(readings={SCENE: []})
+        values.append(_gravity(prim, attributes.at(Usd.TimeCode(code), there), up))
+        for finding in there.diagnostics:
+            attributes.report.add(finding)
+    if len(set(values)) < 2:
+        return None
+    start, rate = attributes.time.GetValue(), prim.GetStage().GetTimeCodesPerSecond()
+    times = tuple((code - start) / rate for code in codes)
+    is_held = prim.GetStage().GetInterpolationType() == Usd.InterpolationTypeHeld
+    return tuple(Track(times=times, values=own, is_held=is_held) for own in zip(*values))

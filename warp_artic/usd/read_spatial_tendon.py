@@ -13,6 +13,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Source, resolve, resolve_all
 from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_track import read_length_tracks
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,7 @@ def _read(
         leaves=tuple(_leaf(leaf, number[leaf.name], attributes) for leaf in leaves),
         enabled=attributes.flag(root.prim, root.attribute("tendonEnabled"), True),
         **{field: reading.value for field, reading in readings.items()},
+        **read_length_tracks(attributes, root.prim, readings),
     )
 
 
@@ -211,5 +213,5 @@ def _leaf(point: _Point, attachment: int, attributes: Attributes) -> TendonLeaf:
     attributes.report.readings.setdefault(point.name, []).extend(readings.values())
     values = {field: reading.value for field, reading in readings.items()}
     if values.get("rest_length", -1.0) < 0.0:
-        values["rest_length"] = None
-    return TendonLeaf(attachment=attachment, **values)
+        return TendonLeaf(attachment=attachment, **{**values, "rest_length": None})
+    return TendonLeaf(attachment=attachment, **values, **read_length_tracks(attributes, point.prim, readings))

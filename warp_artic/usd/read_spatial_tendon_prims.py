@@ -14,6 +14,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import TENDON_BODY, Inventory
 from warp_artic.usd.lookup import LENGTH_FIELDS, TENDON_FIELDS, Source, resolve, resolve_all
 from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_track import read_length_tracks
 
 ROUTINGS = ("endSegments", "allSegments")
 
@@ -78,6 +79,7 @@ def _read(
         all_segments=routing == "allSegments",
         enabled=enabled,
         **{field: reading.value for field, reading in readings.items()},
+        **read_length_tracks(attributes, prim, readings),
     )
 
 
@@ -169,4 +171,5 @@ def _position(
 def _leaf(number: int, point: _Point, attributes: Attributes) -> TendonLeaf:
     readings = resolve_all(attributes, point.prim, LENGTH_FIELDS)
     attributes.report.readings.setdefault(point.path, []).extend(readings.values())
-    return TendonLeaf(attachment=number, **{field: reading.value for field, reading in readings.items()})
+    values = {field: reading.value for field, reading in readings.items()}
+    return TendonLeaf(attachment=number, **values, **read_length_tracks(attributes, point.prim, readings))

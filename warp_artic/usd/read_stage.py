@@ -225,6 +225,7 @@ def _scene(articulations: list[Articulation], settings: SceneSettings, places: P
     return Scene(
         articulations=tuple(sorted(articulations, key=lambda tree: places.of(tree.links[0].path))),
         gravity=settings.gravity,
+        gravity_tracks=settings.gravity_tracks,
         time_step=settings.time_step,
         sleep_after=settings.sleep["sleep_after"].value if "sleep_after" in settings.sleep else None,
         **settings.words,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from pxr import Usd
 
 from warp_artic.description.track import Track
+from warp_artic.usd import units
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.report import Reading
 from warp_artic.usd.units import Quantity
 
 SPLINE_STEP = 0.25
@@ -29,6 +33,30 @@ def read_track(attributes: Attributes, prim: Usd.Prim, name: str, quantity: Quan
         return None
     is_held = stage.GetInterpolationType() == Usd.InterpolationTypeHeld and not attribute.HasSpline()
     return Track(times=tuple(found), values=tuple(found.values()), is_held=is_held)
+
+
+def read_length_tracks(attributes: Attributes, prim: Usd.Prim, readings: dict[str, Reading]) -> dict[str, Track]:
+    """What the rest length and the offset of a tendon follow, by the names of fields; `readings` are its values."""
+    tracks = {}
+    for name in ("rest_length", "offset"):
+        if name in readings:
+            attribute = readings[name].attribute.rpartition(".")[2]
+            track = read_track(attributes, prim, attribute, units.DISTANCE)
+            tracks |= {} if track is None else {f"{name}_track": track}
+    return tracks
+
+
+def track_codes(varying: Sequence[Usd.Attribute], attributes: Attributes) -> list[float]:
+    """Increasing time codes at which to read what is made of several attributes; none where all of them stay.
+
+    A curve that several give together is followed closely, because it is not linear between their samples.
+    """
+    varying = [one for one in varying if one and one.ValueMightBeTimeVarying()]
+    start = attributes.time.GetValue()
+    codes = sorted({code for one in varying for code in _codes(one, start, one.GetStage().GetEndTimeCode())})
+    if len(codes) < 2:
+        return []
+    return sorted({*codes, *np.arange(codes[0], codes[-1], SPLINE_STEP).tolist()})
 
 
 def _codes(attribute: Usd.Attribute, start: float, end: float) -> list[float]:
