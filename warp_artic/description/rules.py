@@ -77,8 +77,8 @@ _OF_A_STAGE = (
         "time-samples",
         WARNING,
         "A value changes over time that is read once, at the start.",
-        "Time samples of drive targets, rest lengths and offsets of tendons, and gravity, which a run follows, and of what a "
-        "run moves itself.",
+        "Time samples of drive targets, rest lengths and offsets of tendons, and gravity, which a run follows, and of "
+        "what a run moves itself.",
         "Keep one value, or author the motion as targets of drives.",
     ),
     Rule(
@@ -181,6 +181,13 @@ _OF_A_SCENE = (
         "There are several physics scenes, but all bodies are simulated in one.",
         "One PhysicsScene.",
         "Remove the others, or name the right one in physics:simulationOwner of the bodies.",
+    ),
+    Rule(
+        "owner-missing",
+        ERROR,
+        "The bodies of one physics scene are to be simulated, and there is no such scene.",
+        "The path of a PhysicsScene.",
+        "Give one that the stage has; the sentence names them.",
     ),
     Rule(
         "scene-owner",

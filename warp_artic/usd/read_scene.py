@@ -102,7 +102,7 @@ def choose_scene(inventory: Inventory, attributes: Attributes) -> Usd.Prim | Non
         if attributes.owner not in inventory.scenes:
             found = ", ".join(inventory.scenes) or "none"
             text = f"is to own what is simulated and is no physics scene; the stage has {found}"
-            attributes.report.error("scene-owner", attributes.owner, text)
+            attributes.report.error("owner-missing", attributes.owner, text)
         return inventory.scenes.get(attributes.owner)
     owners = {}
     for body in inventory.bodies.values():
