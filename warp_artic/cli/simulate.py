@@ -168,7 +168,8 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, 
     with progress("simulating", steps - begun) as advance:
         for first, last in zip(changes, changes[1:] or changes):
             _set_control(simulation, inputs, authored, first)
-            parts.append(simulation.record(last - first, progress=advance, forces=forces))
+            every = 1 if clips is None else clips.steps_per_record(first, last)
+            parts.append(simulation.record(last - first, every, progress=advance, forces=forces))
             if last in ends and last > first:
                 clips.write(Recording.joined(parts))
                 parts.clear()

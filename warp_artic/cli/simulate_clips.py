@@ -42,6 +42,13 @@ class Clips:
         self.writer.take_up([(k * self.stretch * dt, (k + 1) * self.stretch * dt) for k in range(self.count)])
         return done
 
+    def steps_per_record(self, first: int, last: int) -> int:
+        """How many steps of a stretch, given by its first and last one, lie between two frames; one where none fits."""
+        steps = 1.0 / (self.writer.rate * self._simulation.settings.dt)
+        whole = round(steps)
+        fits = whole > 0 and abs(steps - whole) < 1e-6 and first % whole == 0 and (last - first) % whole == 0
+        return whole if fits else 1
+
     def write(self, recording: Recording) -> None:
         """Write the next clip, and then the state to go on from, where that is after whole clips."""
         self.writer.write(recording)

@@ -68,7 +68,8 @@ def _speed(run, steps: int) -> str:
         return "no step"
     rate = steps * run.simulation.environments / run.seconds
     times = steps * run.simulation.settings.dt / run.seconds
-    return f"{rate:,.0f} steps/s, {times:,.1f} times real time, each step recorded"
+    recorded = "frames written to clips" if run.recording is None else "each step recorded"
+    return f"{rate:,.0f} steps/s, {times:,.1f} times real time, {recorded}"
 
 
 def _energy(recording: Recording) -> str:

@@ -48,7 +48,8 @@ class ClipWriter:
         self.folder = clip_folder(output)
         self._environment = environment
         root = self._stage.GetRootLayer()
-        self._rate = frame_rate(self._stage, frames_per_second)
+        self.rate = frame_rate(self._stage, frames_per_second)
+        """Frames in a second."""
         self._start = root.startTimeCode if root.HasStartTimeCode() else 0.0
         self._codes_per_second = root.timeCodesPerSecond
         self._ends: list[tuple[float, float]] = []
@@ -79,8 +80,8 @@ class ClipWriter:
     def _times(self, recording: Recording) -> np.ndarray:
         """The frames of the whole run that are in a recording, and both of its ends."""
         first, last = recording.time[0], recording.time[-1]
-        frames = np.arange(math.ceil(first * self._rate - 1e-6), math.floor(last * self._rate + 1e-6) + 1) / self._rate
-        inner = frames[(frames > first + 1e-6 / self._rate) & (frames < last - 1e-6 / self._rate)]
+        frames = np.arange(math.ceil(first * self.rate - 1e-6), math.floor(last * self.rate + 1e-6) + 1) / self.rate
+        inner = frames[(frames > first + 1e-6 / self.rate) & (frames < last - 1e-6 / self.rate)]
         return np.unique([first, *inner, last])
 
     def _code(self, time: float) -> float:
