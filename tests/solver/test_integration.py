@@ -1,5 +1,7 @@
 """Momentum, energy and order of convergence of the time step, of the integrators and of the solvers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -219,6 +221,17 @@ def test_a_revolute_joint_without_limits_wraps_inside_two_turns(integrator):
     assert np.abs(q).max() < 2 * np.pi
     turns = (q - 30.0 * recording.time) / (2 * np.pi)
     np.testing.assert_allclose(turns, np.round(turns), atol=1e-9)
+
+
+@integrators
+def test_a_revolute_joint_may_count_its_turns(integrator):
+    """Position goes on with the motion where the description says so."""
+    tree = trees.chain(1)
+    (joint,) = tree.joints
+    counting = replace(joint, dofs=tuple(replace(dof, wraps=False) for dof in joint.dofs))
+    start = State(joint_position=np.zeros(1), joint_velocity=np.array([30.0]))
+    recording = run(replace(tree, joints=(counting,)), start, 2.0, 1 / 240, (0, 0, 0), integrator=integrator)
+    np.testing.assert_allclose(recording.joint_position[:, 0, 0], 30.0 * recording.time, rtol=1e-9)
 
 
 @integrators

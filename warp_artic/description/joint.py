@@ -54,6 +54,8 @@ class Dof:
     friction: Friction | None = None
     velocity_limit: float = math.inf
     """Bound on |velocity| [m/s or rad/s]."""
+    wraps: bool = True
+    """Whether the position of a single rotation without limits is kept within two turns; else all turns are counted."""
 
 
 @dataclass(frozen=True, kw_only=True)

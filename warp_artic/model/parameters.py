@@ -105,7 +105,9 @@ def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
     single = [len(joint.dofs) == 1 for joint in articulation.joints for _ in joint.dofs]
     coupled = {dof for coupling in (*articulation.fixed_tendons, *articulation.mimics) for dof in coupling.dofs}
     wraps = [
-        float(is_single and not dof.axis.is_linear and not _is_limited(dof.limit) and index not in coupled)
+        float(
+            dof.wraps and is_single and not dof.axis.is_linear and not _is_limited(dof.limit) and index not in coupled
+        )
         for index, (dof, is_single) in enumerate(zip(dofs, single))
     ]
     cones = [joint.cone_limit for joint in articulation.joints if joint.cone_limit is not None]
