@@ -1,0 +1,68 @@
+"""What of a model of Newton is not simulated, in sentences."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import newton
+import numpy as np
+
+from warp_artic.errors import HostError
+
+OTHERS = {
+    "particle_count": "particles",
+    "tendon_count": "cables that are routed over bodies",
+    "muscle_count": "muscles",
+}
+"""What only other solvers step, by the attribute of a model that counts it."""
+SHOWN = 3
+"""Labels that a warning has at most."""
+
+
+def check_model(model: newton.Model) -> None:
+    """Refuse a model of which more is asked than the motion of articulations."""
+    if model.requires_grad:
+        raise HostError("the model requires gradients, which this solver does not have; finalize(requires_grad=False)")
+    if not model.joint_count:
+        raise HostError("the model has no joint, so there is nothing to step; ModelBuilder.add_body gives a free one")
+    for attribute, what in OTHERS.items():
+        if count := getattr(model, attribute):
+            raise HostError(f"the model has {count} {what}, which are not simulated; step them with another solver")
+
+
+def check_state(state: newton.State) -> None:
+    """Refuse a state that gradients are asked of."""
+    if state.joint_q.requires_grad or state.joint_qd.requires_grad:
+        raise HostError("the state requires gradients, which this solver does not have; model.state(False)")
+
+
+def warn_of_what_is_left(model: newton.Model) -> None:
+    """Say what is ignored: contacts, and what of MuJoCo acts on joints."""
+    if model.shape_count:
+        collide = model.shape_flags.numpy() & int(newton.ShapeFlags.COLLIDE_SHAPES) != 0
+        moving = np.flatnonzero(collide & (model.shape_body.numpy() >= 0))
+        if len(moving):
+            labels = ", ".join(model.shape_label[shape] for shape in moving[:SHOWN])
+            more = f" and {len(moving) - SHOWN} more" if len(moving) > SHOWN else ""
+            _warn(f"contacts are not simulated: the shapes of bodies collide with nothing ({labels}{more})")
+    for what, count in _of_mujoco(model):
+        if count > 0:
+            _warn(f"{count} {what} of MuJoCo are not simulated")
+
+
+def _of_mujoco(model: newton.Model) -> Iterator[tuple[str, int]]:
+    """What only the solver of MuJoCo knows of, where a model has attributes for it."""
+    counts = model.custom_frequency_counts
+    yield "equality constraints", counts.get("mujoco:equality_constraint", 0) - model.constraint_mimic_count
+    yield "tendons", counts.get("mujoco:tendon", 0)
+    own = getattr(model, "mujoco", None)
+    if (source := getattr(own, "ctrl_source", None)) is not None:
+        direct = source.numpy() == newton.solvers.SolverMuJoCo.CtrlSource.CTRL_DIRECT
+        yield "actuators that are no joint targets (control.joint_f gives efforts)", np.count_nonzero(direct)
+    if (share := getattr(own, "gravcomp", None)) is not None:
+        yield "bodies with compensated gravity", np.count_nonzero(share.numpy())
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=4)
