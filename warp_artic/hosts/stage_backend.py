@@ -16,7 +16,7 @@ from warp_artic.hosts.clock import StepClock
 from warp_artic.hosts.source_stage import SourceStage
 from warp_artic.sim.revise import revise
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.views import CONTROL, MOTION, OUTPUTS, PARAMETERS, STATE, STEP_OUTPUTS
+from warp_artic.sim.views import CONTROL, MOTION, OUTPUTS, PARAMETERS, STATE, STEP_OUTPUTS, of_environment
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage
@@ -158,7 +158,7 @@ class WarpArticBackend:
         simulation = self._attached()
         if not 0 <= environment < simulation.environments:
             raise HostError(f"environment {environment} is not in 0 ... {simulation.environments - 1}")
-        poses = simulation.state.link_pose.numpy()[..., environment].astype(float)
+        poses = of_environment(simulation.state.link_pose, environment).astype(float)
         poses[:, :3] += simulation.link_origins
         return poses
 

@@ -160,6 +160,7 @@ class Simulation:
         )
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
+        self._array_rows: dict[tuple[str, int], Rows] = {}
         self._on = wp.get_device(self.device)
         self._launches = Launches(self._groups, self.settings, self._on, self.threads)
         self._reported = False
@@ -560,7 +561,7 @@ class Simulation:
 
     def _scene_array(self, name: str):
         self._lend(name)
-        return scene_array(name, self._groups, self._members, self._order[ROW_COUNTS[name][0]])
+        return scene_array(name, self._groups, self._members, self._order[ROW_COUNTS[name][0]], self._array_rows)
 
     def _lend(self, name: str) -> None:
         """Prepare an array that a user will have a view of."""

@@ -205,6 +205,11 @@ class SceneArray:
         """A copy on the host, of shape `shape`."""
         return self.array().numpy()
 
+    def of_environment(self, environment: int) -> np.ndarray:
+        """A copy of one environment on the host, shape (rows) or (rows, components)."""
+        chosen = wp.array([environment], dtype=wp.int32, device=self.device)
+        return shaped(self.rows.take(self.groups, self.name, chosen), ROW_COUNTS[self.name][1]).numpy()[..., 0]
+
     def assign(self, values) -> None:
         """Write values of shape `shape`: an array on the device, or what NumPy broadcasts to it."""
         columns = self.groups[0].columns
@@ -240,15 +245,30 @@ class ArrayViews:
         return list(self._names)
 
 
-def scene_array(name: str, groups: tuple[Group, ...], members: tuple[Member, ...], order: list[np.ndarray]):
+def of_environment(array: wp.array | SceneArray, environment: int) -> np.ndarray:
+    """One environment of an array of a scene on the host, shape (rows) or (rows, components); the others stay."""
+    if isinstance(array, SceneArray):
+        return array.of_environment(environment)
+    return array[(slice(None),) * (array.ndim - 1) + (environment,)].numpy()
+
+
+def scene_array(
+    name: str,
+    groups: tuple[Group, ...],
+    members: tuple[Member, ...],
+    order: list[np.ndarray],
+    known: dict[tuple[str, int], Rows],
+):
     """The array of a name: the view of the only articulation, or a `SceneArray` over several.
 
-    `order` has, for each member, the rows of the scene that its rows are.
+    `order` has, for each member, the rows of the scene that its rows are; `known` keeps what was found for others.
     """
     if len(members) == 1 and np.array_equal(order[0], np.arange(members[0].rows(name))):
         return members[0].array(name)
-    size = ROW_COUNTS[name][1]
-    rows = public_rows(groups, order, size, range(len(members)))
+    kind, size = ROW_COUNTS[name]
+    if (kind, size) not in known:
+        known[kind, size] = public_rows(groups, order, size, range(len(members)))
+    rows = known[kind, size]
     count, environments = rows.count // size, groups[0].environments
     shape = (count, environments) if size == 1 else (count, size, environments)
     return SceneArray(name, groups, rows, shape, rows.device)

@@ -17,6 +17,8 @@ when S_P is uniform. When it is not, the parent's scale is undone by an outermos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from pxr import Sdf, Usd, UsdGeom, Vt
 
@@ -59,12 +61,8 @@ class _ParentFrames:
         """Set the world matrices of a link from its poses, with its authored world scale."""
         authored = np.array(self.start.GetLocalToWorldTransform(prim))
         scale, _ = scale_and_rotation(authored[None])
-        W = np.zeros((len(positions), 4, 4))
-        W[:, :3, :3] = scale[0][:, None] * rotations
-        W[:, 3, :3] = positions
-        W[:, 3, 3] = 1.0
-        self.known[prim.GetPath()] = W
-        return W
+        self.known[prim.GetPath()] = world_matrices(scale, rotations, positions)
+        return self.known[prim.GetPath()]
 
     def of(self, prim: Usd.Prim) -> np.ndarray:
         """World matrices of a prim that may or may not be a link, or lie below one."""
@@ -84,11 +82,26 @@ class _ParentFrames:
         return np.array([xformable.GetLocalTransformation(code) for code in codes]), xformable.GetResetXformStack()
 
 
+def world_matrices(scale: np.ndarray, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """W = S R T (F, 4, 4) of scales (F or 1, 3), row-vector rotations (F, 3, 3) and positions (F, 3)."""
+    W = np.zeros((len(positions), 4, 4))
+    W[:, :3, :3] = scale[:, :, None] * rotations
+    W[:, 3, :3] = positions
+    W[:, 3, 3] = 1.0
+    return W
+
+
 def scale_and_rotation(W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """S (F, 3) and R (F, 3, 3) of matrices S R T; a mirrored one has a negative scale in all three."""
     A = W[:, :3, :3]
     scale = np.linalg.norm(A, axis=2) * np.where(np.linalg.det(A) < 0.0, -1.0, 1.0)[:, None]
     return scale, A / scale[:, :, None]
+
+
+def world_scales(prims: Sequence[Usd.Prim], cache: UsdGeom.XformCache) -> np.ndarray:
+    """S (F, 3) of the world matrices of prims."""
+    authored = np.array([cache.GetLocalToWorldTransform(prim) for prim in prims]).reshape(-1, 4, 4)
+    return scale_and_rotation(authored)[0]
 
 
 def _local_ops(W: np.ndarray, P: np.ndarray):
