@@ -27,6 +27,8 @@ class SourceStage:
 
     def __init__(self, stage: Usd.Stage):
         self.host = stage
+        self.is_deaf = False
+        """Whether changes are not heard; one that is heard later has all of them read."""
         self._published: list[str] = []
         with Usd.StageCacheContext(Usd.BlockStageCaches):
             self.stage = Usd.Stage.OpenMasked(
@@ -83,7 +85,7 @@ class SourceStage:
         self._follow_host()
 
     def _on_change(self, notice, sender) -> None:
-        if self._has_changed:
+        if self._has_changed or self.is_deaf:
             return
         self._has_changed = any(map(self._is_read_anew, notice.GetResyncedPaths())) or any(
             self._counts(path, notice.GetChangedFields(path)) for path in notice.GetChangedInfoOnlyPaths()

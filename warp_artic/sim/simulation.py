@@ -361,6 +361,8 @@ class Simulation:
 
     def failures(self) -> list[Failure]:
         """The environments that have stopped, each with the quantity and the step."""
+        if not any(group.field("failure").scalars.numpy().any() for group in self._groups):
+            return []
         found = []
         for member in self._members:
             dofs, steps = member.array("failure").numpy()[0]

@@ -4,6 +4,7 @@ import gc
 import math
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,6 +237,15 @@ def test_wrong_stages(path, tmp_path, stage):
     gone.destroy()
     with pytest.raises(HostError, match="stage: is an ovstage.Stage that cannot be used"):
         Host(gone, path, ordinal=1)
+
+
+def test_the_example_of_the_readme_runs():
+    """As it stands, from the root of the repository."""
+    readme = Path(__file__).parents[3] / "extensions" / "ovstage" / "README.md"
+    (example,) = re.findall(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
+    names = {}
+    exec(compile(example, "example", "exec"), names)
+    assert names["host"].ordinal == 121
 
 
 def test_without_the_package(monkeypatch):
