@@ -116,8 +116,9 @@ def test_files_are_there_and_installed(name):
 
 
 def test_every_package_is_installed():
-    """A wheel has all packages, and no other name at its top."""
-    files = [*(ROOT / "warp_artic").rglob("__init__.py"), *(ROOT / "extensions").rglob("__init__.py")]
+    """A wheel has all packages, and no other name at its top; Kit loads its extension from a folder."""
+    hosts = [path for path in (ROOT / "extensions").rglob("__init__.py") if "omni.warp_artic" not in path.parts]
+    files = [*(ROOT / "warp_artic").rglob("__init__.py"), *hosts]
     folders = {".".join(path.parent.relative_to(ROOT).parts) for path in files}
     names = {f"warp_artic.{name}" if name.startswith("extensions") else name for name in folders}
     assert set(SETUPTOOLS["packages"]) == names | {"warp_artic.usd_schemas"}
