@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from warp_artic.extensions.ovstage.package import ovstage
 
+NUMBER, MATRIX = ovstage.AttributeSemantic.NONE, ovstage.AttributeSemantic.MATRIX
 LATEST = (1 << 64) - 1
 """The end of a range that asks for current values."""
 
@@ -30,8 +31,11 @@ class Prims:
         return [path for row, path in enumerate(self.paths) if row not in there]
 
     def write(self, columns: dict[str, np.ndarray], ordinal: int) -> ovstage.Operation:
-        """Begin to write columns, an entry for each prim; the operation is to be waited for."""
-        writes = [ovstage.WriteDesc(name, values, is_array=False) for name, values in columns.items()]
+        """Begin to write columns, a number or a matrix for each prim; the operation is to be waited for."""
+        writes = [
+            ovstage.WriteDesc(name, values, is_array=False, semantic=NUMBER if values.ndim == 1 else MATRIX)
+            for name, values in columns.items()
+        ]
         return self.stage.write_attributes(self._query, writes, ordinal)
 
     def read(

@@ -86,7 +86,8 @@ class Host:
         self.backend = WarpArticBackend()
         self.ordinal = 0
         """The last one that was written, or that the stage was sealed at."""
-        self._advance(ordinal)
+        self._check_ordinal(ordinal)
+        self.ordinal = ordinal
         self._environment = environment
         self._prims: list[Prims] = []
         self.backend.attach(source, **options)
@@ -104,34 +105,19 @@ class Host:
             HostError: The ordinal is not above the last one, or controls before it are not sealed; nothing was stepped.
             StageError: The source cannot be simulated as it is edited; nothing was stepped.
         """
-        before = self.ordinal
-        self._check_ordinal(ordinal)
-        self._take_controls(before + 1, ordinal - 1)
+        self._take_controls(ordinal)
         count = self.backend.step(dt)
-        self.publish(ordinal=ordinal)
+        self._write(ordinal)
         return count
 
     def publish(self, *, ordinal: int) -> None:
-        """Write a frame as everything is now, and seal what was written at its ordinal.
+        """Take in controls, and write a frame as everything is now: after a reset, or while time stands still.
 
         Raises:
-            HostError: The ordinal is not above the last one, or ovstage does not take what is written.
+            HostError: The ordinal is not above the last one, or controls before it are not sealed.
         """
-        self._advance(ordinal)
-        if self._revision != self.backend.revision:
-            self._take_up()
-        poses = self.backend.link_poses(self._environment)
-        W = world_matrices(self._scale, matrices(poses[:, 3:]), poses[:, :3] / self._units.meters)
-        values = self._values()
-        try:
-            begun = [self._links.write({WORLD: W}, ordinal)]
-            begun += [prims.write(self._columns(outputs, values), ordinal) for prims, outputs in self._outputs]
-            for operation in begun:
-                operation.wait()
-            scope = ovstage.Scope.INCLUDE
-            self.stage.advance_write_floor(ordinal=ordinal, scope=scope, attributes=self._tokens).wait()
-        except ovstage.OvstageError as error:
-            raise HostError(f"ordinal {ordinal}: cannot be written: {error}") from error
+        self._take_controls(ordinal)
+        self._write(ordinal)
 
     def close(self) -> None:
         """Let go of both stages; what was written stays. Once more does nothing."""
@@ -148,9 +134,23 @@ class Host:
         if isinstance(ordinal, bool) or not isinstance(ordinal, int) or ordinal <= self.ordinal:
             raise HostError(f"ordinal: {ordinal!r} is not an integer above {self.ordinal}, the last one")
 
-    def _advance(self, ordinal: int) -> None:
-        self._check_ordinal(ordinal)
+    def _write(self, ordinal: int) -> None:
+        """Write links and outputs at an ordinal, and seal them there."""
         self.ordinal = ordinal
+        if self._revision != self.backend.revision:
+            self._take_up()
+        poses = self.backend.link_poses(self._environment)
+        W = world_matrices(self._scale, matrices(poses[:, 3:]), poses[:, :3] / self._units.meters)
+        values = self._values()
+        try:
+            begun = [self._links.write({WORLD: W}, ordinal)]
+            begun += [prims.write(self._columns(outputs, values), ordinal) for prims, outputs in self._outputs]
+            for operation in begun:
+                operation.wait()
+            scope = ovstage.Scope.INCLUDE
+            self.stage.advance_write_floor(ordinal=ordinal, scope=scope, attributes=self._tokens).wait()
+        except ovstage.OvstageError as error:
+            raise HostError(f"ordinal {ordinal}: cannot be written: {error}") from error
 
     def _take_up(self) -> None:
         """Find the prims of what is simulated now."""
@@ -234,8 +234,10 @@ class Host:
             authored[output.attribute] = self._units.authored(found, output.quantity).astype(output.dtype)
         return authored
 
-    def _take_controls(self, first: int, last: int) -> None:
-        """Set the targets of drives that were written in a range of ordinals, in every environment."""
+    def _take_controls(self, ordinal: int) -> None:
+        """Set the targets of drives that were written between the last frame and this, in every environment."""
+        self._check_ordinal(ordinal)
+        first, last = self.ordinal + 1, ordinal - 1
         if first > last or not self._controls:
             return
         attributes = sorted({attribute for _, attribute in self._controls})

@@ -189,7 +189,8 @@ def test_a_control_of_one_of_several_articulations(tmp_path, stage):
     populate(stage, saved(tmp_path, SCENE + arm() + arm(name="other", at=2.0)), ordinal=1)
     with Host(stage, str(tmp_path / "stage.usda"), ordinal=1) as host:
         author(stage, "/other/j1", TARGET, 10.0, 2)
-        host.step(1 / 60, ordinal=3)
+        host.publish(ordinal=3)
+        host.step(1 / 60, ordinal=4)
         names = host.backend.simulation.joint_names
         targets = np.degrees(host.backend.read(["drive_position_target"])["drive_position_target"].numpy()[:, 0])
     expected = {"/arm/j1": 30.0, "/arm/j2": 30.0, "/other/j1": 10.0, "/other/j2": 30.0}
@@ -230,6 +231,8 @@ def test_ordinals(path, stage):
         author(stage, "/arm/j1", TARGET, math.nan, 8)
         with pytest.raises(HostError, match="/arm/j1.drive:angular:physics:targetPosition: nan is not a finite number"):
             host.step(1 / 60, ordinal=9)
+        author(stage, "/arm/j1", TARGET, 2.0, 9)
+        host.step(1 / 60, ordinal=10)
         stage.advance_write_floor(12).wait()
         with pytest.raises(HostError, match="ordinal 12: cannot be written: .*floor"):
             host.publish(ordinal=12)
@@ -268,6 +271,18 @@ def test_without_the_package(monkeypatch):
     monkeypatch.delitem(sys.modules, "warp_artic.extensions.ovstage.package")
     with pytest.raises(HostError, match=r"ovstage is not installed.* pip install 'warp-artic\[ovstage\]'"):
         import warp_artic.extensions.ovstage.package  # noqa: F401
+
+
+def test_a_stage_without_world_matrices(path, stage):
+    """The application has not computed the hierarchy: the matrices are made, and it can go on from them."""
+    ovstage.population.open_usd(stage, path, ordinal=1, domains=ovstage.PopulationDomain.ALL)
+    stage.advance_write_floor(1).wait()
+    with Host(stage, path, ordinal=1) as host:
+        host.step(0.25, ordinal=2)
+        before = found(stage, ["/arm/l2"], WORLD)["/arm/l2"]
+        stage.compute_hierarchy(2, 2)
+        np.testing.assert_array_equal(found(stage, ["/arm/l2"], WORLD)["/arm/l2"], before)
+        np.testing.assert_allclose(before[3, :3], host.backend.link_poses()[2, :3], atol=1e-12)
 
 
 def test_edits_of_the_source(path, stage):
