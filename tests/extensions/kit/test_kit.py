@@ -87,6 +87,7 @@ def test_a_timeline(kit, header):
     for frame in range(10):
         kit.update("on_update", frame / 60, 1 / 60, True)
         reference.step(1 / 60)
+    assert not kit.simulator._backend.take_in_edits()  # what is shown is no edit
     meters = UsdGeom.GetStageMetersPerUnit(stage)
     np.testing.assert_allclose(shown(stage)[3, :3] * meters, reference.link_poses()[2, :3], atol=1e-12)
     assert kit.simulate("get_simulation_step_count") == kit.simulate("get_simulation_timestamp") == 40
