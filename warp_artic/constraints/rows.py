@@ -120,13 +120,27 @@ def prepare_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 
 @wp.func
 def prepare_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """Compute the innovations of J of a row whose push may be another, unless they are known."""
+    """Compute the innovations of J of a row whose push is another, unless they are known."""
     place = model.row_rate_slot[row]
     if place != model.row_slot[row] and work.ready[place, slot] == 0:
-        innovate(model, work, work.coefficient, row, slot)
-        for dof in range(model.row_first[row], model.row_end[row]):
-            work.response[place * model.dof_count + dof, slot] = work.u[dof, slot]
+        lopsided = real(0.0, work.D_inverse[0, slot])
+        for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+            lopsided = maximum(lopsided, absolute(work.coefficient[term, slot] - work.push[term, slot]))
+        work.lopsided[row, slot] = lopsided
+        if any_positive(lopsided):
+            innovate(model, work, work.coefficient, row, slot)
+            for dof in range(model.row_first[row], model.row_end[row]):
+                work.response[place * model.dof_count + dof, slot] = work.u[dof, slot]
         work.ready[place, slot] = 1
+
+
+@wp.func
+def rate_place(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Where the innovations of J of a row start: they are those of its push unless it is lopsided."""
+    place = model.row_slot[row]
+    if any_positive(work.lopsided[row, slot]):
+        place = model.row_rate_slot[row]
+    return place * model.dof_count
 
 
 @wp.func
@@ -190,7 +204,7 @@ def row_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     if model.innovations_only == 1:
         prepare_rate(model, work, row, slot)
         push = model.row_slot[row] * model.dof_count
-        rate = model.row_rate_slot[row] * model.dof_count
+        rate = rate_place(model, work, row, slot)
         total = real(0.0, work.D_inverse[0, slot])
         for dof in range(model.row_first[row], model.row_end[row]):
             p = work.response[push + dof, slot] * work.D_inverse[dof, slot]

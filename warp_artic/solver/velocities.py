@@ -48,6 +48,7 @@ from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import forget_drag
 from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_positions import locate_links
+from warp_artic.solver.direct import forget_guess
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
 BENDS = wp.constant(4)
@@ -195,6 +196,8 @@ def solve_velocities(
     anew = real(1.0, h)
     if substep == 0:
         clear_efforts(model, work, slot, zero)
+        if model.innovations_only == 1:
+            forget_guess(model, work, slot, zero)
         if model.acceleration_drives == 1 or model.compliant_mimics == 1:
             measures = int(1)
     passes = int(0)

@@ -1,0 +1,150 @@
+"""The direct solver with dozens of rows of all families at work: the conditions that its answer has to meet."""
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.oracles import rigid
+from tests.oracles.state import State
+from warp_artic import Simulation, SolverSettings
+from warp_artic.description.drive import Drive
+from warp_artic.description.friction import Friction
+from warp_artic.description.limit import Limit
+from warp_artic.description.mimic import Mimic
+from warp_artic.description.tendon import FixedTendon
+
+DT = 1 / 240
+DRIVE = Drive(stiffness=200.0, damping=2.0, max_force=4.0)
+KINDS = ("revolute_x", "revolute_y", "revolute_z", "prismatic_y")
+
+
+def crowded_tree(seed, static=0.6):
+    """24 links with stops, soft stops, friction, velocity limits, bounded drives, limited tendons and mimic joints."""
+    rng = np.random.default_rng(seed)
+    tree = trees.random_articulation(rng, 24, floating=False, kinds=KINDS)
+    count = len(tree.dofs)
+    stops = (Limit(lower=-0.002, upper=0.002), Limit(lower=-0.003, upper=0.003, stiffness=300.0, damping=2.0), None)
+    tree = trees.with_dofs(
+        tree,
+        limit=[stops[k % 3] for k in range(count)],
+        friction=[Friction(static_effort=static, dynamic_effort=0.6) if k % 3 != 1 else None for k in range(count)],
+        velocity_limit=[0.5 if k % 5 == 2 else np.inf for k in range(count)],
+        drive=[trees.replace(DRIVE, position_target=float(rng.normal())) if k % 3 == 2 else None for k in range(count)],
+    )
+    chosen = [int(dof) for dof in rng.permutation(count)]
+    tendons = tuple(
+        FixedTendon(
+            name=f"/World/tendon_{k}",
+            dofs=tuple(chosen[3 * k : 3 * k + 3]),
+            coefficients=(1.0, -0.5, 0.7),
+            force_coefficients=(1.0, -0.5, 0.7),
+            stiffness=200.0,
+            damping=2.0,
+            limit_stiffness=1e3,
+            lower=-0.001,
+            upper=0.001,
+        )
+        for k in range(4)
+    )
+    gears = rng.uniform(-1.0, 1.0, size=4)
+    mimics = tuple(
+        Mimic(name=f"/World/mimic_{k}", dofs=(chosen[12 + 2 * k], chosen[13 + 2 * k]), gears=(1.0, float(gears[k])))
+        for k in range(4)
+    )
+    return trees.replace(tree, fixed_tendons=tendons, mimics=mimics)
+
+
+def stepped_once(tree, seed, **settings):
+    """After one step from the zero position with random velocities and efforts."""
+    rng, count = np.random.default_rng(seed), len(tree.dofs)
+    options = SolverSettings(dt=DT, integrator="semi_implicit", **settings)
+    simulation = Simulation(trees.scene(tree), settings=options)
+    simulation.set_state(joint_position=np.zeros(count), joint_velocity=2.0 * rng.normal(size=count))
+    simulation.control.joint_effort.assign(5.0 * rng.normal(size=(count, 1)))
+    simulation.step()
+    return simulation
+
+
+def rows_of(simulation):
+    """The active rows: J (R, D), windows and bounds (R, 2), compliances and impulses (R)."""
+    group = simulation._groups[0]
+    work, rows = group.arrays.work, group.tree.rows
+    coefficients, starts = work.coefficient.numpy()[:, 0], np.cumsum([0, *(len(row.dofs) for row in rows)])
+    J = np.zeros((len(rows), group.tree.dof_count))
+    for index, row in enumerate(rows):
+        J[index, list(row.dofs)] = coefficients[starts[index] : starts[index + 1]]
+    active = work.active.numpy()[: len(rows), 0] > 0
+    pairs = [getattr(work, name).numpy()[:, 0].reshape(-1, 2)[active] for name in ("window", "bound")]
+    return J[active], *pairs, *(getattr(work, name).numpy()[active, 0] for name in ("compliance", "impulse"))
+
+
+def folded_inertia(simulation):
+    """The mass matrix at the zero position with the springs and dampers of the drives that are not saturated."""
+    tree = simulation.scene.articulations[0]
+    start = State(np.zeros(len(tree.dofs)), np.zeros(len(tree.dofs)), None, None)
+    saturated = simulation._groups[0].arrays.work.saturated.numpy()[:, 0]
+    folded = [dof.drive is not None and not full for dof, full in zip(tree.dofs, saturated)]
+    A = rigid.mass_matrix(rigid.motion(tree, start))
+    return A + np.diag(folded) * DT * (DRIVE.damping + DT * DRIVE.stiffness)
+
+
+@pytest.mark.parametrize("static", [0.6, 0.9])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_crowded_answer_meets_all_conditions(seed, static):
+    """The change of velocities is that of the impulses, and each row is held, slides or is let go as its law says."""
+    simulation = stepped_once(crowded_tree(seed, static), seed, precision="float64")
+    J, window, bound, compliance, z = rows_of(simulation)
+    assert len(z) >= 30
+    work = simulation._groups[0].arrays.work
+    v, free = work.v_next.numpy()[:, 0], work.v_free.numpy()[:, 0]
+    np.testing.assert_allclose(folded_inertia(simulation) @ (v - free), J.T @ z, atol=1e-9)
+
+    reach = J @ v + compliance * z
+    slides = np.abs(z) >= bound[:, 1] * (1 - 1e-12)
+    is_stop = window[:, 1] > window[:, 0]
+    assert (np.abs(z) <= bound[:, 0]).all()
+    assert slides.any() and (z[is_stop] != 0.0).any() and (z[is_stop] == 0.0).any()
+    goal = np.where(z > 0, window[:, 0], window[:, 1])
+    held = (z != 0.0) & ~slides
+    np.testing.assert_allclose(reach[held], goal[held], atol=1e-9)
+    assert (np.sign(z) * (goal - reach))[slides].min() >= -1e-9
+    let_go = is_stop & (z == 0.0)
+    assert (reach - window[:, 0])[let_go].min() >= -1e-9
+    assert (window[:, 1] - reach)[let_go].min() >= -1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_single_precision_finds_the_crowded_answer(seed):
+    """The same velocities as in double precision, to a share of the largest."""
+    tree = crowded_tree(seed)
+    single, double = (
+        stepped_once(tree, seed, precision=precision).state.joint_velocity.numpy()[:, 0]
+        for precision in ("float32", "float64")
+    )
+    np.testing.assert_allclose(single, double, rtol=0.0, atol=1e-4 * np.abs(double).max())
+
+
+def test_a_crowded_answer_does_not_depend_on_the_batch():
+    """Bitwise equal alone and among 20 others, on lanes."""
+    tree, found = crowded_tree(1, static=0.9), []
+    velocities = 2.0 * np.random.default_rng(2).normal(size=(20, len(tree.dofs)))
+    for environments in ([7], range(20)):
+        simulation = Simulation(
+            trees.scene(tree),
+            environments=len(environments),
+            settings=SolverSettings(dt=DT, variant="lanes", integrator="semi_implicit"),
+        )
+        simulation.set_state(joint_velocity=velocities[list(environments)])
+        simulation.step(20)
+        found.append(simulation.state.joint_velocity.numpy()[:, list(environments).index(7)])
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_what_contradicts_is_left_out_without_an_impulse():
+    """A hard mimic joint that asks for what stops forbid gets no impulse, and the stops hold."""
+    tree = trees.with_dofs(trees.chain(2), limit=Limit(lower=-0.1, upper=0.1))
+    tree = trees.replace(tree, mimics=(Mimic(name="/World/mimic", dofs=(0, 1), gears=(1.0, -1.0), offset=0.5),))
+    simulation = Simulation(trees.scene(tree), settings=SolverSettings(dt=DT))
+    recording = simulation.record(240, forces=True)
+    assert np.abs(recording.joint_position).max() <= 0.1 + 1e-6
+    assert np.abs(recording.mimic_force[-1]).max() == 0.0
