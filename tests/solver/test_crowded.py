@@ -55,33 +55,35 @@ def crowded_tree(seed, static=0.6):
 
 
 def stepped_once(tree, seed, **settings):
-    """After one step from the zero position with random velocities and efforts."""
+    """A simulation after one step from the zero position with random efforts, and the random velocities before it."""
     rng, count = np.random.default_rng(seed), len(tree.dofs)
     options = SolverSettings(dt=DT, integrator="semi_implicit", **settings)
     simulation = Simulation(trees.scene(tree), settings=options)
-    simulation.set_state(joint_position=np.zeros(count), joint_velocity=2.0 * rng.normal(size=count))
+    start = 2.0 * rng.normal(size=count)
+    simulation.set_state(joint_position=np.zeros(count), joint_velocity=start)
     simulation.control.joint_effort.assign(5.0 * rng.normal(size=(count, 1)))
     simulation.step()
-    return simulation
+    return simulation, start
 
 
 def rows_of(simulation):
-    """The active rows: J (R, D), windows and bounds (R, 2), compliances and impulses (R)."""
+    """The rows: J (R, D), windows and bounds (R, 2), compliances, impulses and whether they are active (R)."""
     group = simulation._groups[0]
     work, rows = group.arrays.work, group.tree.rows
     coefficients, starts = work.coefficient.numpy()[:, 0], np.cumsum([0, *(len(row.dofs) for row in rows)])
     J = np.zeros((len(rows), group.tree.dof_count))
     for index, row in enumerate(rows):
         J[index, list(row.dofs)] = coefficients[starts[index] : starts[index + 1]]
-    active = work.active.numpy()[: len(rows), 0] > 0
-    pairs = [getattr(work, name).numpy()[:, 0].reshape(-1, 2)[active] for name in ("window", "bound")]
-    return J[active], *pairs, *(getattr(work, name).numpy()[active, 0] for name in ("compliance", "impulse"))
+    pairs = [getattr(work, name).numpy()[:, 0].reshape(-1, 2) for name in ("window", "bound")]
+    numbers = [getattr(work, name).numpy()[: len(rows), 0] for name in ("compliance", "impulse", "active")]
+    return J, *pairs, *numbers
 
 
 def folded_inertia(simulation):
     """The mass matrix at the zero position with the springs and dampers of the drives that are not saturated."""
     tree = simulation.scene.articulations[0]
-    start = State(np.zeros(len(tree.dofs)), np.zeros(len(tree.dofs)), None, None)
+    zeros = np.zeros(len(tree.dofs))
+    start = State(joint_position=zeros, joint_velocity=zeros, root_pose=None, root_velocity=None)
     saturated = simulation._groups[0].arrays.work.saturated.numpy()[:, 0]
     folded = [dof.drive is not None and not full for dof, full in zip(tree.dofs, saturated)]
     A = rigid.mass_matrix(rigid.motion(tree, start))
@@ -92,13 +94,16 @@ def folded_inertia(simulation):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_crowded_answer_meets_all_conditions(seed, static):
     """The change of velocities is that of the impulses, and each row is held, slides or is let go as its law says."""
-    simulation = stepped_once(crowded_tree(seed, static), seed, precision="float64")
-    J, window, bound, compliance, z = rows_of(simulation)
-    assert len(z) >= 30
+    simulation, start = stepped_once(crowded_tree(seed, static), seed, precision="float64")
+    J, window, bound, compliance, z, active = rows_of(simulation)
     work = simulation._groups[0].arrays.work
-    v, free = work.v_next.numpy()[:, 0], work.v_free.numpy()[:, 0]
-    np.testing.assert_allclose(folded_inertia(simulation) @ (v - free), J.T @ z, atol=1e-9)
+    v, vdot, given = (getattr(work, name).numpy()[:, 0] for name in ("v_next", "vdot", "given"))
+    change = v - start - DT * vdot
+    np.testing.assert_allclose(folded_inertia(simulation) @ change, J.T @ (z + given), atol=1e-9)
 
+    active = active > 0
+    assert active.sum() >= 30
+    J, window, bound, compliance, z = (values[active] for values in (J, window, bound, compliance, z))
     reach = J @ v + compliance * z
     slides = np.abs(z) >= bound[:, 1] * (1 - 1e-12)
     is_stop = window[:, 1] > window[:, 0]
@@ -118,7 +123,7 @@ def test_single_precision_finds_the_crowded_answer(seed):
     """The same velocities as in double precision, to a share of the largest."""
     tree = crowded_tree(seed)
     single, double = (
-        stepped_once(tree, seed, precision=precision).state.joint_velocity.numpy()[:, 0]
+        stepped_once(tree, seed, precision=precision)[0].state.joint_velocity.numpy()[:, 0]
         for precision in ("float32", "float64")
     )
     np.testing.assert_allclose(single, double, rtol=0.0, atol=1e-4 * np.abs(double).max())
