@@ -143,13 +143,3 @@ def test_a_crowded_answer_does_not_depend_on_the_batch():
         simulation.step(20)
         found.append(simulation.state.joint_velocity.numpy()[:, list(environments).index(7)])
     np.testing.assert_array_equal(found[0], found[1])
-
-
-def test_what_contradicts_is_left_out_without_an_impulse():
-    """A hard mimic joint that asks for what stops forbid gets no impulse, and the stops hold."""
-    tree = trees.with_dofs(trees.chain(2), limit=Limit(lower=-0.1, upper=0.1))
-    tree = trees.replace(tree, mimics=(Mimic(name="/World/mimic", dofs=(0, 1), gears=(1.0, -1.0), offset=0.5),))
-    simulation = Simulation(trees.scene(tree), settings=SolverSettings(dt=DT))
-    recording = simulation.record(240, forces=True)
-    assert np.abs(recording.joint_position).max() <= 0.1 + 1e-6
-    assert np.abs(recording.mimic_force[-1]).max() == 0.0

@@ -12,8 +12,8 @@ the condition of G = J M^-1 P, which is never formed, so that float32 does for a
 A row that says nothing new beside those before it gets no impulse: redundant rows change nothing, and of rows that
 contradict each other the first ones hold. Stops come first, then mimic joints, tendons, friction and drives.
 
-Rows without bounds contradict each other where impulses along them could grow without end and nothing would yield:
-then the last of them is left out.
+Where rows without bounds contradict each other, so that impulses along them could grow without end, the last of them
+is left out if no answer is found with it.
 
 The guess of what is held starts as the last answer in the step was, and with what is new held. It is improved until it
 is its own answer: a held stop that would have to pull is let go, one that is let go and is beyond its window is held
@@ -58,7 +58,7 @@ from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
 PATIENCE = wp.constant(3.0)
 """Guesses in which every contradiction is changed at once though there are not fewer of them than ever before."""
 GUESSES = wp.constant(4)
-"""At most so many guesses for each row."""
+"""So many guesses for each row; from then on rows are only let go, so that no impulse is against its bounds."""
 STRAIN = wp.constant(1000.0)
 """How many times larger impulses of contradicting rows are than those of others."""
 
@@ -588,15 +588,21 @@ def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: i
         while unsolved:
             strained = solve_guess(model, work, changed, count, lopsided, slot)
             yielding, returning = judge(model, work, count, slot)
-            drops = drop(work, count, strained, yielding, slot)
+            drops = drop(work, count, strained * careful, yielding, slot)
+            is_tired = guesses >= GUESSES * (model.row_count + 1)
+            if is_tired:
+                returning = zero
             wrong = (yielding + returning) * (one - drops)
             eases = drops + slip(model, work, count, wrong + drops, slot)
             guesses += 1
-            unsolved = any_positive(wrong + eases) and guesses < GUESSES * (model.row_count + 1)
+            unsolved = any_positive(wrong + eases)
             if unsolved:
                 patience = where_positive(fewest - wrong, real(PATIENCE, one), patience - one)
                 fewest = minimum(fewest, wrong)
                 entering = where_positive(wrong, where_positive(patience, zero, one - careful), zero)
+                if is_tired:
+                    entering = where_positive(wrong, one, zero)
+                    careful = zero
                 bold = (one - careful) * (one - entering) * (one - drops)
                 careful = where_positive(eases, zero, careful)
                 changed = change_guess(model, work, count, bold, entering, strained, slot)
