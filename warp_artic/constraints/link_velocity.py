@@ -20,12 +20,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sqrt,
     sub,
-    vec3,
     where_positive,
 )
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3, store_vec3
 from warp_artic.model.families import LINK_SPIN
+from warp_artic.phases.link_velocities import move_link, stop_world
 
 
 @wp.func
@@ -51,24 +51,9 @@ def center_of(model: ModelArrays, work: WorkArrays, link: int, column: int, slot
 @wp.func
 def find_link_motions(model: ModelArrays, work: WorkArrays, slot: int):
     """Write the angular and linear velocities that links have without constraints, outward."""
-    zero = real(0.0, work.v_next[0, slot])
-    null = vec3(zero, zero, zero)
-    store_vec3(work.angular, 3 * model.link_count, slot, null)
-    store_vec3(work.linear, 3 * model.link_count, slot, null)
+    stop_world(model, work, slot)
     for k in range(model.link_count):
-        link = model.order[k]
-        parent = model.link_parent[link]
-        angular = load_vec3(work.angular, 3 * parent, slot)
-        linear = load_vec3(work.linear, 3 * parent, slot) + cross(angular, load_vec3(work.p_PM, 3 * link, slot))
-        first = model.link_dof[link]
-        for dof in range(first, first + model.link_dofs[link]):
-            change = load_vec3(work.axis, 3 * dof, slot) * work.v_next[dof, slot]
-            if model.dof_is_linear[dof] == 1:
-                linear = linear + change
-            else:
-                angular = angular + change
-        store_vec3(work.angular, 3 * link, slot, angular)
-        store_vec3(work.linear, 3 * link, slot, linear)
+        move_link(model, work, work.v_next, model.order[k], slot)
 
 
 @wp.func

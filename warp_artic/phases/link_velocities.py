@@ -1,15 +1,15 @@
-"""Linear velocities of link origins, outward:  v_M = v_P + w_P x p_PM + linear axis v."""
+"""Velocities of link origins, outward:  w = w_P + rotary axis v,  v_M = v_P + w_P x p_PM + linear axis v."""
 
 import warp as wp
 
 from warp_artic.math.numbers import add, mul, real, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
 
 
 @wp.func
 def move_links(model: ModelArrays, work: WorkArrays, slot: int):
-    """Write the linear velocity of every link origin to `work.linear`."""
+    """Write the linear velocity of every link origin to `work.linear`, where `work.w` are the angular ones."""
     zero = real(0.0, work.w[0, slot])
     store_vec3(work.linear, 3 * model.link_count, slot, vec3(zero, zero, zero))
     for k in range(model.link_count):
@@ -22,3 +22,28 @@ def move_links(model: ModelArrays, work: WorkArrays, slot: int):
             if model.dof_is_linear[dof] == 1:
                 v_M = v_M + load_vec3(work.axis, 3 * dof, slot) * work.v[dof, slot]
         store_vec3(work.linear, 3 * link, slot, v_M)
+
+
+@wp.func
+def stop_world(model: ModelArrays, work: WorkArrays, slot: int):
+    """Write the velocities of the world, from which `move_link` goes outward."""
+    zero = real(0.0, work.w[0, slot])
+    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    store_vec3(work.linear, 3 * model.link_count, slot, vec3(zero, zero, zero))
+
+
+@wp.func
+def move_link(model: ModelArrays, work: WorkArrays, rates: Array, link: int, slot: int):
+    """Write the velocities of a link, `work.angular` and `work.linear`, from those of its parent and rates of dofs."""
+    parent = model.link_parent[link]
+    w = load_vec3(work.angular, 3 * parent, slot)
+    v_M = load_vec3(work.linear, 3 * parent, slot) + cross(w, load_vec3(work.p_PM, 3 * link, slot))
+    start = model.link_dof[link]
+    for dof in range(start, start + model.link_dofs[link]):
+        change = load_vec3(work.axis, 3 * dof, slot) * rates[dof, slot]
+        if model.dof_is_linear[dof] == 1:
+            v_M = v_M + change
+        else:
+            w = w + change
+    store_vec3(work.angular, 3 * link, slot, w)
+    store_vec3(work.linear, 3 * link, slot, v_M)

@@ -29,7 +29,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     mul,
     real,
     sub,
-    vec3,
     where_positive,
 )
 from warp_artic.math.spatial import cross, dot, transpose_mul
@@ -42,9 +41,9 @@ from warp_artic.model.arrays import (
     load_mat3,
     load_sym3,
     load_vec3,
-    store_vec3,
 )
 from warp_artic.phases.integrate import find_asleep
+from warp_artic.phases.link_velocities import move_link, stop_world
 
 
 @wp.func
@@ -160,9 +159,7 @@ def spare_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
     Zero or less where one is not; where that is so everywhere, the links further outward are not looked at.
     """
     spare = model.sleep_threshold[0, column]
-    zero = real(0.0, spare)
-    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
-    store_vec3(work.linear, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    stop_world(model, work, slot)
     k = int(0)
     while k < model.link_count and any_positive(spare):
         spare = minimum(
@@ -175,18 +172,9 @@ def spare_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
 @wp.func
 def link_energy(model: ModelArrays, work: WorkArrays, link: int, column: int, slot: int):
     """The kinetic energy of a link by its mass, from the velocities of its parent; none of a carriage."""
-    parent = model.link_parent[link]
-    w = load_vec3(work.angular, 3 * parent, slot)
-    v_M = load_vec3(work.linear, 3 * parent, slot) + cross(w, load_vec3(work.p_PM, 3 * link, slot))
-    first = model.link_dof[link]
-    for dof in range(first, first + model.link_dofs[link]):
-        velocity = load_vec3(work.axis, 3 * dof, slot) * work.v[dof, slot]
-        if model.dof_is_linear[dof] == 1:
-            v_M = v_M + velocity
-        else:
-            w = w + velocity
-    store_vec3(work.angular, 3 * link, slot, w)
-    store_vec3(work.linear, 3 * link, slot, v_M)
+    move_link(model, work, work.v, link, slot)
+    w = load_vec3(work.angular, 3 * link, slot)
+    v_M = load_vec3(work.linear, 3 * link, slot)
     R_WM = load_mat3(work.R_WM, 9 * link, slot)
     v_C = v_M + cross(w, R_WM * load_vec3(model.link_center, 3 * link, column))
     w_M = transpose_mul(R_WM, w)
