@@ -25,6 +25,7 @@ from warp_artic.constraints.rows import (
     prepare_rate,
     prepare_response,
     project,
+    rate_place,
     row_rate,
     row_response,
     row_velocity,
@@ -173,7 +174,7 @@ def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays,
         work.trial[a, slot] = zero
         work.y_free[a, slot] = row_rate(model, work, work.v_free, a, slot)
     for a in range(count):
-        rate = model.row_rate_slot[a] * model.dof_count
+        rate = rate_place(model, work, a, slot)
         for b in range(count):
             push = model.row_slot[b] * model.dof_count
             change = zero

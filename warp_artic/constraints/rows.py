@@ -152,8 +152,9 @@ def forget_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 
 @wp.func
 def forget_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """Have the response of a row computed anew, after its push has changed in a substep."""
+    """Have the response of a row computed anew, and what J has beside it, after its push has changed in a substep."""
     work.ready[model.row_slot[row], slot] = 0
+    forget_rate(model, work, row, slot)
 
 
 @wp.func
