@@ -37,7 +37,7 @@ from warp_artic.model.arrays import Array, ContactArrays, ControlArrays, ModelAr
 from warp_artic.model.families import CONTACT, CONTACT_FRICTION, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.link_positions import locate_links
-from warp_artic.solver.direct import settle_direct
+from warp_artic.solver.direct import forget_guess, settle_direct
 from warp_artic.solver.pgs import activate_rows, prepare_responses
 from warp_artic.solver.velocities import measure_inertias, solve_accelerations
 
@@ -76,6 +76,7 @@ def solve_impulses(
     add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
     for dof in range(model.dof_count):
         work.v_free[dof, slot] = work.v_next[dof, slot]
+    forget_guess(model, work, slot, real(0.0, h))
     if contacts.count > 0:
         guess_sliding(model, contacts, work, column, slot)
     settle_constraints(model, contacts, work, column, slot)

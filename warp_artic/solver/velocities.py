@@ -16,7 +16,6 @@ from warp_artic.constraints.link_velocity import find_link_motions
 from warp_artic.constraints.mimic import set_gears
 from warp_artic.constraints.rows import (
     add_responses,
-    forget_rate,
     forget_response,
     prepare_response,
     row_response,
@@ -85,7 +84,6 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
 def mobility(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     """J M^-1 push of a row that has coefficients."""
     forget_response(model, work, row, slot)
-    forget_rate(model, work, row, slot)
     prepare_response(model, work, row, slot)
     return row_response(model, work, row, slot)
 
@@ -119,6 +117,8 @@ def solve_rows(
     add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
     for dof in range(model.dof_count):
         work.v_free[dof, slot] = work.v_next[dof, slot]
+    if model.innovations_only == 1:
+        forget_guess(model, work, slot, real(0.0, h))
     settle_rows(model, work, column, slot, h, sweeps, settle)
 
 
@@ -196,8 +196,6 @@ def solve_velocities(
     anew = real(1.0, h)
     if substep == 0:
         clear_efforts(model, work, slot, zero)
-        if model.innovations_only == 1:
-            forget_guess(model, work, slot, zero)
         if model.acceleration_drives == 1 or model.compliant_mimics == 1:
             measures = int(1)
     passes = int(0)
