@@ -60,6 +60,17 @@ def test_they_sum_to_zero(solver, integrator):
     assert on_roots == {"limit", "tendon", "external", "damping", "gravity", "coriolis", "inertial"}
 
 
+@pytest.mark.parametrize("seed", [4, 6, 9])
+def test_they_sum_to_zero_in_single_precision(seed):
+    """Also where limits of rotations and of velocities of the same dof contradict each other."""
+    rng = np.random.default_rng(seed)
+    simulation = simulate(damped(busy_tree(rng)), precision="float32", variant="lanes")
+    disturb(rng, simulation)
+    for _ in range(10):
+        simulation.step(forces=True)
+        assert_nothing_is_left(parts_of(simulation), 1e-5)
+
+
 @pytest.mark.parametrize(("solver", "integrator"), STEPPING)
 def test_those_of_links_are_their_laws(solver, integrator):
     """Beside dense dynamics where the step places the links, drag with the velocities of its start."""

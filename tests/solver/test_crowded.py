@@ -1,7 +1,10 @@
 """The direct solver with dozens of rows of all families at work: the conditions that its answer has to meet."""
 
+from functools import cache
+
 import numpy as np
 import pytest
+import warp as wp
 
 from tests import trees
 from tests.oracles import rigid
@@ -12,6 +15,8 @@ from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon
+from warp_artic.model.arrays import arrays_for
+from warp_artic.solver.direct import GUESSES, forget_guess, gather_rows, improve_guess, set_first_guess
 
 DT = 1 / 240
 DRIVE = Drive(stiffness=200.0, damping=2.0, max_force=4.0)
@@ -129,17 +134,71 @@ def test_single_precision_finds_the_crowded_answer(seed):
     np.testing.assert_allclose(single, double, rtol=0.0, atol=1e-4 * np.abs(double).max())
 
 
-def test_a_crowded_answer_does_not_depend_on_the_batch():
-    """Bitwise equal alone and among 20 others, on lanes."""
-    tree, found = crowded_tree(1, static=0.9), []
-    velocities = 2.0 * np.random.default_rng(2).normal(size=(20, len(tree.dofs)))
-    for environments in ([7], range(20)):
-        simulation = Simulation(
-            trees.scene(tree),
-            environments=len(environments),
-            settings=SolverSettings(dt=DT, variant="lanes", integrator="semi_implicit"),
-        )
-        simulation.set_state(joint_velocity=velocities[list(environments)])
-        simulation.step(20)
-        found.append(simulation.state.joint_velocity.numpy()[:, list(environments).index(7)])
-    np.testing.assert_array_equal(found[0], found[1])
+def contradicting_tree(seed):
+    """A crowded tree with slow velocity limits, and tendons whose forces do not follow from their length."""
+    tree = trees.with_dofs(crowded_tree(seed, static=0.9), velocity_limit=0.05)
+    tendons = (trees.replace(tendon, force_coefficients=(1.0, -0.2, 0.9)) for tendon in tree.fixed_tendons)
+    return trees.replace(tree, fixed_tendons=tuple(tendons))
+
+
+def beyond_its_stops(tree, environments, **settings):
+    """A simulation on lanes of states from which stops ask for more than velocity limits allow, and the velocities."""
+    rng, shape = np.random.default_rng(2), (environments, len(tree.dofs))
+    options = SolverSettings(dt=DT, variant="lanes", integrator="semi_implicit", **settings)
+    simulation = Simulation(trees.scene(tree), environments=environments, settings=options)
+    position, velocity = 0.01 * rng.normal(size=shape), 2.0 * rng.normal(size=shape)
+    simulation.set_state(joint_position=position, joint_velocity=velocity)
+    return simulation, position, velocity
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("tree_of", [crowded_tree, contradicting_tree])
+def test_a_crowded_answer_does_not_depend_on_the_batch(tree_of, seed, precision):
+    """Bitwise equal alone and among 20 others, on lanes, where rows contradict each other too."""
+    tree = tree_of(seed)
+    many, position, velocity = beyond_its_stops(tree, 20, precision=precision)
+    many.step(20)
+    for environment in (7, 18):
+        alone, _, _ = beyond_its_stops(tree, 1, precision=precision)
+        alone.set_state(joint_position=position[environment], joint_velocity=velocity[environment])
+        alone.step(20)
+        for name in ("joint_position", "joint_velocity"):
+            found, expected = (getattr(simulation.state, name).numpy() for simulation in (many, alone))
+            np.testing.assert_array_equal(found[:, environment], expected[:, 0])
+
+
+@cache
+def guesses_kernel(numbers):
+    """Solves the rows of a work space anew, from no guess; says how many guesses that takes."""
+    structs = arrays_for(numbers)
+    Model, Work = structs.Model, structs.Work
+
+    @wp.kernel(module="unique", enable_backward=False)
+    def guesses(model: Model, work: Work, found: wp.array(dtype=int)):
+        forget_guess(model, work, 0, work.least[0, 0] - work.least[0, 0])
+        count, lopsided = gather_rows(model, work, 0)
+        set_first_guess(model, work, count, 0)
+        found[0] = improve_guess(model, work, count, lopsided, 0)
+
+    return guesses
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_guesses_end_within_bounds(seed):
+    """With contradictions and without: no bound is exceeded, whether there is an answer or not."""
+    tree = contradicting_tree(seed)
+    simulation, _, _ = beyond_its_stops(tree, 16)
+    group = simulation._groups[0]
+    model, work = group.arrays.model, group.arrays.work
+    found = wp.zeros(1, dtype=int)
+    for _ in range(20):
+        simulation.step()
+        work.joining.fill_(1.0)
+        wp.launch(guesses_kernel(group.columns.numbers), dim=1, inputs=[model, work, found])
+        rows = model.row_count
+        assert 1 <= found.numpy()[0] <= (GUESSES + 3) * (rows + 1)
+        impulses, bounds = work.impulse.numpy()[:rows, 0], work.bound.numpy()[: 2 * rows : 2, 0]
+        active = work.active.numpy()[:rows, 0] > 0
+        assert (np.abs(impulses) <= bounds * (1 + 1e-6))[active].all()
+        assert np.isfinite(impulses).all()

@@ -1,8 +1,9 @@
 """Joint friction:  v+ = 0 while the impulse z that this takes is at most h (static_effort + coefficient load), else
 |z| = h (dynamic_effort + coefficient load).
 
-Coulomb's law with exact stick. The load is that of `phases.joint_loads`. Viscous friction is linear in v+ and is folded
-into the factors with the drives.
+Coulomb's law with exact stick. Of several dofs, what slides can depend on what the others hold with: for the direct
+solver those slide that do where each has its static effort, and then they have their dynamic one. The load is that of
+`phases.joint_loads`. Viscous friction is linear in v+ and is folded into the factors with the drives.
 """
 
 import warp as wp

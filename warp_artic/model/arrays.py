@@ -296,6 +296,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         side: wp.array2d(dtype=T)
         lopsided: wp.array2d(dtype=T)
         strain: wp.array2d(dtype=T)
+        relaxed: wp.array2d(dtype=T)
         y_free: wp.array2d(dtype=T)
         goal: wp.array2d(dtype=T)
         held: wp.array2d(dtype=T)

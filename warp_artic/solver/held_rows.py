@@ -1,0 +1,293 @@
+"""The impulses that bring held rows to their goals, beside given impulses of the others.
+
+The articulated inertias factor M^-1 = W^T D^-1 W: the inward pass takes a push p to its innovations W p, the outward
+pass takes D^-1 W p to velocities (Jain, Robot and Multibody Dynamics, section 7.2). In innovations
+    y_a = y_a(free) + <j_a, w>,   w = sum p_b z_b,   <x, y> = sum x_i y_i / D_i,
+with one entry more for a row with compliance, of that weight. The held rows are solved by modified Gram-Schmidt of
+their p, p_a = Q_a + sum R_ba Q_b. The error grows with the root of the condition of G = J M^-1 P, which is never
+formed, so that float32 does for a mass ratio of a thousand.
+
+A row that says nothing new beside those before it gets no impulse: redundant rows change nothing, and of rows that
+contradict each other the first ones hold. These also strain against each other: impulses that move nothing are added,
+larger than all others, which show what yields first.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import rate_place
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.rotation import ratio
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
+
+STRAIN = wp.constant(1000.0)
+"""How many times larger impulses of contradicting rows are than those of others."""
+
+
+@wp.func
+def solve_held(model: ModelArrays, work: WorkArrays, changed: int, count: int, lopsided: int, slot: int):
+    """Write the impulses of all rows, `work.trial`, and their w, `work.kick`; those that are not held are given.
+
+    Those of held rows are `work.relaxed` without strain, which moves nothing.
+
+    Rows before `changed` are held as in the guess before. Says where held rows contradict each other.
+    """
+    orthogonalize(model, work, changed, count, slot)
+    set_couplings(model, work, count, lopsided, slot)
+    give_impulses(model, work, count, slot)
+    eliminate(model, work, count, lopsided, slot)
+    for a in range(count):
+        y = work.right[a, slot] * work.inverse[a, slot]
+        work.right[a, slot] = y
+        own = a * (model.dof_count + model.row_count)
+        for dof in range(work.first[a, slot], work.end[a, slot]):
+            work.kick[dof, slot] = work.kick[dof, slot] + work.basis[own + dof, slot] * y
+    for dof in range(model.dof_count):
+        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
+    spread(model, work, work.right, count, slot)
+    for a in range(count):
+        work.relaxed[a, slot] = work.right[a, slot]
+    contradiction = add_strain(model, work, count, slot)
+    for a in range(count):
+        work.trial[a, slot] = where_positive(work.held[a, slot], work.right[a, slot], work.trial[a, slot])
+    return contradiction
+
+
+@wp.func
+def orthogonalize(model: ModelArrays, work: WorkArrays, changed: int, count: int, slot: int):
+    """Write Q, its duals  weight Q_a / <Q_a, Q_a>  and R of the held rows; Q is zero where one says nothing new.
+
+    Of the rows before `changed` they are known.
+    """
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
+    dofs = model.dof_count
+    for a in range(changed, count):
+        held = work.held[a, slot]
+        own = a * (dofs + model.row_count)
+        whole = copy_push(model, work, a, slot)
+        # What is left of a sum that cancels has lost its right angles: there the projection is done once more.
+        again = held
+        left = whole
+        passes = int(0)
+        while passes < 2 and any_positive(again):
+            for b in range(a):
+                if any_positive(work.is_new[b, slot]):
+                    r = project_out(model, work, a, b, slot, again)
+                    place = a * model.row_count + b
+                    work.ratios[place, slot] = work.ratios[place, slot] + r
+            left = zero
+            for dof in range(work.first[a, slot], work.end[a, slot]):
+                q = work.basis[own + dof, slot]
+                left = left + q * q * work.weight[dof, slot]
+            for i in range(dofs, work.entry_end[a, slot]):
+                q = work.basis[own + i, slot]
+                left = left + q * q * work.weight[i, slot]
+            again = where_positive(whole * ratio(1.0, 4.0, one) - left, again, zero)
+            passes += 1
+        is_new = where_positive(left - whole * model.rounding[1, 0], held, zero)
+        inverse = is_new / where_positive(is_new, left, one)
+        if any_positive(held):
+            for dof in range(work.first[a, slot], work.end[a, slot]):
+                q = work.basis[own + dof, slot] * is_new
+                work.basis[own + dof, slot] = q
+                work.dual[own + dof, slot] = q * work.weight[dof, slot] * inverse
+            for i in range(dofs, work.entry_end[a, slot]):
+                q = work.basis[own + i, slot] * is_new
+                work.basis[own + i, slot] = q
+                work.dual[own + i, slot] = q * work.weight[i, slot] * inverse
+        work.inverse[a, slot] = inverse
+        work.is_new[a, slot] = is_new
+
+
+@wp.func
+def copy_push(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """Start Q_a with p_a, or with nothing where the row is not held; returns <p_a, p_a>."""
+    row = work.gathered[a, slot]
+    held = work.held[a, slot]
+    own = a * (model.dof_count + model.row_count)
+    source = model.row_slot[row] * model.dof_count
+    whole = real(0.0, held)
+    work.first[a, slot] = model.row_first[row]
+    work.end[a, slot] = model.row_first[row]
+    if any_positive(held):
+        work.end[a, slot] = model.row_end[row]
+        for dof in range(model.row_first[row], model.row_end[row]):
+            p = work.response[source + dof, slot] * held
+            work.basis[own + dof, slot] = p
+            whole = whole + p * p * work.weight[dof, slot]
+        for i in range(model.dof_count, work.entry_end[a, slot]):
+            work.basis[own + i, slot] = real(0.0, held)
+        if work.entry[a, slot] >= 0:
+            work.basis[own + work.entry[a, slot], slot] = held
+            whole = whole + held * work.weight[work.entry[a, slot], slot]
+    for b in range(a):
+        work.ratios[a * model.row_count + b, slot] = real(0.0, held)
+    return whole
+
+
+@wp.func
+def project_out(model: ModelArrays, work: WorkArrays, a: int, b: int, slot: int, again: Real):
+    """Take from Q_a what it has of Q_b where `again` is one; returns how much that is."""
+    own = a * (model.dof_count + model.row_count)
+    other = b * (model.dof_count + model.row_count)
+    entries = work.entry_end[b, slot]
+    r = real(0.0, again)
+    for dof in range(wp.max(work.first[a, slot], work.first[b, slot]), wp.min(work.end[a, slot], work.end[b, slot])):
+        r = r + work.dual[other + dof, slot] * work.basis[own + dof, slot]
+    for i in range(model.dof_count, entries):
+        r = r + work.dual[other + i, slot] * work.basis[own + i, slot]
+    r = r * again
+    if any_positive(absolute(r)):
+        for dof in range(work.first[b, slot], work.first[a, slot]):
+            work.basis[own + dof, slot] = real(0.0, again)
+        for dof in range(work.end[a, slot], work.end[b, slot]):
+            work.basis[own + dof, slot] = real(0.0, again)
+        work.first[a, slot] = wp.min(work.first[a, slot], work.first[b, slot])
+        work.end[a, slot] = wp.max(work.end[a, slot], work.end[b, slot])
+        for dof in range(work.first[b, slot], work.end[b, slot]):
+            work.basis[own + dof, slot] = work.basis[own + dof, slot] - r * work.basis[other + dof, slot]
+        for i in range(model.dof_count, entries):
+            work.basis[own + i, slot] = work.basis[own + i, slot] - r * work.basis[other + i, slot]
+    return r
+
+
+@wp.func
+def set_couplings(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, slot: int):
+    """Write  T_ab = <j_a, Q_b> / <Q_b, Q_b>  from `lopsided` on; before, where j_a is p_a, it is R_ba."""
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
+    for a in range(lopsided, count):
+        row = work.gathered[a, slot]
+        twist = work.lopsided[row, slot] * work.held[a, slot]
+        rate = rate_place(model, work, row, slot)
+        for b in range(count):
+            t = zero
+            if b < a:
+                t = work.ratios[a * model.row_count + b, slot]
+            if b == a:
+                t = one
+            if any_positive(twist) and any_positive(work.is_new[b, slot]):
+                own = zero
+                other = b * (model.dof_count + model.row_count)
+                first = wp.max(model.row_first[row], work.first[b, slot])
+                for dof in range(first, wp.min(model.row_end[row], work.end[b, slot])):
+                    own = own + work.response[rate + dof, slot] * work.dual[other + dof, slot]
+                if work.entry[a, slot] >= 0 and work.entry[a, slot] < work.entry_end[b, slot]:
+                    own = own + work.dual[other + work.entry[a, slot], slot]
+                t = where_positive(twist, where_positive(work.is_new[b, slot], own, t), t)
+            work.couplings[a * model.row_count + b, slot] = t
+
+
+@wp.func
+def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write w of the given impulses, and what they leave for the held rows."""
+    zero = real(0.0, work.y_free[0, slot])
+    for dof in range(model.dof_count):
+        work.kick[dof, slot] = zero
+    for a in range(count):
+        given = where_positive(work.held[a, slot], zero, work.trial[a, slot])
+        if any_positive(absolute(given)):
+            row = work.gathered[a, slot]
+            push = model.row_slot[row] * model.dof_count
+            for dof in range(model.row_first[row], model.row_end[row]):
+                work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + dof, slot] * given
+    for dof in range(model.dof_count):
+        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
+    for a in range(count):
+        y = work.y_free[a, slot] + rate_change(model, work, a, slot)
+        work.right[a, slot] = (work.goal[a, slot] - y) * work.held[a, slot]
+
+
+@wp.func
+def rate_change(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """<j_a, w> of the entries of the dofs, from w / D in `work.change`."""
+    row = work.gathered[a, slot]
+    rate = rate_place(model, work, row, slot)
+    change = real(0.0, work.y_free[a, slot])
+    for dof in range(model.row_first[row], model.row_end[row]):
+        change = change + work.response[rate + dof, slot] * work.change[dof, slot]
+    return change
+
+
+@wp.func
+def eliminate(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, slot: int):
+    """Solve  T x = right  in its place; T is lower triangular but for what rows from `lopsided` on add."""
+    m = model.row_count
+    one = real(1.0, work.y_free[0, slot])
+    for a in range(count):
+        work.strain[a, slot] = one - one
+        work.pivot[a, slot] = one
+        if any_positive(work.held[a, slot]):
+            x = work.right[a, slot]
+            size = absolute(x)
+            for b in range(a):
+                t = work.ratios[a * m + b, slot]
+                if a >= lopsided:
+                    t = work.couplings[a * m + b, slot] * work.pivot[b, slot]
+                if any_positive(absolute(t)):
+                    known = t * work.right[b, slot]
+                    x = x - known
+                    size = size + absolute(known)
+                    if b >= lopsided:
+                        for c in range(b + 1, count):
+                            change = t * work.couplings[b * m + c, slot]
+                            work.couplings[a * m + c, slot] = work.couplings[a * m + c, slot] - change
+            work.right[a, slot] = x
+            # What is left for a row that says nothing new contradicts those before, if it is more than rounding.
+            contradicts = absolute(x) - size * model.rounding[0, 0] * real(8.0, x)
+            contradicts = where_positive(work.held[a, slot] - work.is_new[a, slot], contradicts, one - one)
+            work.strain[a, slot] = where_positive(contradicts, x / work.mobility[a, slot], one - one)
+            if a >= lopsided:
+                t = work.couplings[a * m + a, slot]
+                enough = absolute(t) - model.rounding[0, 0]
+                work.pivot[a, slot] = where_positive(enough, one / where_positive(enough, t, one), one - one)
+    for k in range(count):
+        a = count - 1 - k
+        x = work.right[a, slot]
+        if a >= lopsided:
+            for b in range(a + 1, count):
+                x = x - work.couplings[a * m + b, slot] * work.right[b, slot]
+        work.right[a, slot] = x * work.pivot[a, slot]
+
+
+@wp.func
+def spread(model: ModelArrays, work: WorkArrays, impulses: Array, count: int, slot: int):
+    """From the impulses along Q to those along p, in their place."""
+    for k in range(count):
+        a = count - 1 - k
+        z = impulses[a, slot]
+        for b in range(a + 1, count):
+            z = z - work.ratios[b * model.row_count + a, slot] * impulses[b, slot]
+        impulses[a, slot] = z
+
+
+@wp.func
+def add_strain(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Have rows that contradict each other push against each other, harder than all else, so that what can yields.
+
+    Says where there are any.
+    """
+    zero = real(0.0, work.y_free[0, slot])
+    contradiction = zero
+    for a in range(count):
+        contradiction = maximum(contradiction, absolute(work.strain[a, slot]))
+    if any_positive(contradiction):
+        largest = contradiction
+        for a in range(count):
+            largest = maximum(largest, absolute(work.right[a, slot]))
+        spread(model, work, work.strain, count, slot)
+        scale = real(STRAIN, largest) * largest / where_positive(contradiction, contradiction, real(1.0, largest))
+        for a in range(count):
+            work.right[a, slot] = work.right[a, slot] + scale * work.strain[a, slot]
+    return contradiction
