@@ -117,6 +117,10 @@ def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         goal = where_positive(stance * is_finite(end), end, nearest)
         given = where_positive(side, bound, where_positive(neg(side), neg(bound), zero))
         is_given = where_positive(stance - real(1.5, part), is_finite(given), zero)
+        # Inside a window that has been opened there is nothing to be held at.
+        inside = where_positive(is_given + stance * is_finite(end), zero, minimum(y - lower, upper - y))
+        given = where_positive(inside, zero, given)
+        is_given = where_positive(inside, one, is_given)
         work.goal[a, slot] = goal
         work.bearing[a, slot] = bound
         work.held[a, slot] = part * (one - is_given)
