@@ -202,3 +202,17 @@ def test_a_limit_violated_at_the_start_is_recovered_without_a_shot():
     recording = simulation.record(60)
     assert np.abs(recording.joint_velocity).max() <= 0.2 * 0.3 * 240 + 1e-3
     assert recording.joint_position[-1, 0, 0] <= 0.5 + 1e-4
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_limits_of_a_ball_joint_are_recovered_no_faster_than_its_velocity_limits(reverse):
+    """Twist and swing that start outside come back, with one slow dof or three, of which each limit asks its own."""
+    fastest = 0.4
+    for limits, most in (([fastest, np.inf, np.inf], [fastest, 0.2 * 0.4 / H, 0.2 * 0.4 / H]), (fastest, 3 * fastest)):
+        tree = trees.with_dofs(ball(reverse), limit=Limit(lower=-0.1, upper=0.1), velocity_limit=limits)
+        simulation = simulate(tree, gravity=(0, 0, 0), integrator="semi_implicit")
+        simulation.set_state(joint_position=[0.5, 0.4, -0.3])
+        recording = simulation.record(480)
+        assert (np.abs(recording.joint_velocity) <= np.array(most) * (1 + 1e-5)).all()
+        pairs = [twist_and_swing(R, 0) for R in relative_rotation(tree, recording)]
+        assert np.abs([[twist, *swing[1:]] for twist, swing in pairs[-60:]]).max() <= 0.1 + 1e-4

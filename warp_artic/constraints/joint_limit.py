@@ -11,7 +11,7 @@ no further beyond one that it has passed already.
 
 import warp as wp
 
-from warp_artic.constraints.rows import gap_velocity, set_single_coefficient, set_unbounded, set_window
+from warp_artic.constraints.rows import set_position_window, set_single_coefficient, set_unbounded
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -34,10 +34,9 @@ def set_joint_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: 
     """Fill the row of the limits of a revolute or prismatic dof."""
     item = model.row_item[row]
     q = work.position[item, slot]
-    fastest = model.velocity_limit[item, column]
-    lower = neg(gap_velocity(q - model.limit_lower[item, column], h))
-    upper = gap_velocity(model.limit_upper[item, column] - q, h)
-    set_window(work, row, slot, minimum(lower, fastest), maximum(upper, neg(fastest)))
+    lower = model.limit_lower[item, column]
+    upper = model.limit_upper[item, column]
+    set_position_window(work, row, slot, q, lower, upper, model.velocity_limit[item, column], h)
     work.compliance[row, slot] = real(0.0, h)
     set_unbounded(work, row, slot, h)
     set_single_coefficient(model, work, row, slot, h)

@@ -13,10 +13,12 @@ With theta = |s|, n = s / theta, x' = R x and the relative angular velocity w in
 upper signs for w in the frame that R maps from. The public velocity of a joint is given in the moving frame: that is
 where R maps from, or, for a reversed joint, where R maps to.
 
-A row is y at the start of the step, with its Jacobian there. Its window is corrected for what y(q+) is, so that a joint
-that slides along its limit keeps its energy: the impulse at each corner of its path reverses the velocity along J
-(SHAKE). Where that is not enough, as in a step that is inelastic, the velocity is stopped along J, and q+ is brought
-onto the limit afterwards.
+A row is y at the start of the step, with its Jacobian there. A violated limit is recovered by a share a step, and no
+faster than velocity limits of the dofs allow along the shortest way back: there the two do not contradict.
+
+The window is corrected for what y(q+) is, so that a joint that slides along its limit keeps its energy: the impulse at
+each corner of its path reverses the velocity along J (SHAKE). Where that is not enough, as in a step that is inelastic,
+the velocity is stopped along J, and q+ is brought onto the limit afterwards.
 """
 
 import warp as wp
@@ -278,12 +280,25 @@ def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, colum
     if count == 3:
         J = transpose_mul(turn_to_middle(model, work, dof, column, slot, h), J)
     set_coefficients(model, work, row, slot, J)
-    set_position_window(work, row, slot, y, lower, upper, h)
+    fastest = fastest_way_back(model, work, row, column, slot, dot(J, J))
+    set_position_window(work, row, slot, y, lower, upper, fastest, h)
     set_unbounded(work, row, slot, h)
     work.compliance[row, slot] = zero
     work.bend[row, slot] = zero
     violation = maximum(maximum(lower - y, y - upper), zero)
-    work.slack[row, slot] = violation * (real(1.0, h) - real(RECOVERY, h))
+    work.slack[row, slot] = violation - minimum(violation * real(RECOVERY, h), h * fastest)
+
+
+@wp.func
+def fastest_way_back(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, square: Real):
+    """The rate of y with which the way along J, whose square is given, keeps the velocity limits of the dofs."""
+    fastest = real(1.0, square) / real(0.0, square)
+    start = model.row_term[row]
+    for term in range(start, start + model.row_terms[row]):
+        own = absolute(work.coefficient[term, slot])
+        most = model.velocity_limit[model.term_dof[term] - model.root_dofs, column] * square
+        fastest = where_positive(own, minimum(fastest, most / where_positive(own, own, square)), fastest)
+    return fastest
 
 
 @wp.func

@@ -88,9 +88,13 @@ def gap_velocity(gap: Real, h: Real):
 
 
 @wp.func
-def set_position_window(work: WorkArrays, row: int, slot: int, y: Real, lower: Real, upper: Real, h: Real):
-    """Keep a position y in [lower, upper] at the end of the step."""
-    set_window(work, row, slot, neg(gap_velocity(y - lower, h)), gap_velocity(upper - y, h))
+def set_position_window(
+    work: WorkArrays, row: int, slot: int, y: Real, lower: Real, upper: Real, fastest: Real, h: Real
+):
+    """Keep a position y in [lower, upper] at the end of the step, or bring it back no faster than `fastest`."""
+    down = neg(gap_velocity(y - lower, h))
+    up = gap_velocity(upper - y, h)
+    set_window(work, row, slot, minimum(down, fastest), maximum(up, neg(fastest)))
 
 
 @wp.func
