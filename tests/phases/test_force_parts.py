@@ -71,6 +71,19 @@ def test_they_sum_to_zero_in_single_precision(seed):
         assert_nothing_is_left(parts_of(simulation), 1e-5)
 
 
+@pytest.mark.parametrize("seed", [24, 26, 29, 38])
+def test_busy_trees_are_not_thrown(seed):
+    """Nothing fails where limits of a ball joint contradict, or a tendon pushes against the change of its length."""
+    rng = np.random.default_rng(seed)
+    simulation = simulate(damped(busy_tree(rng)), solver="direct", integrator="semi_implicit")
+    disturb(rng, simulation)
+    for _ in range(10):
+        simulation.step(forces=True)
+        assert_nothing_is_left(parts_of(simulation))
+        assert np.abs(simulation.state.joint_velocity.numpy()).max() < 100.0
+    assert not simulation.failures()
+
+
 @pytest.mark.parametrize(("solver", "integrator"), STEPPING)
 def test_those_of_links_are_their_laws(solver, integrator):
     """Beside dense dynamics where the step places the links, drag with the velocities of its start."""

@@ -126,7 +126,9 @@ def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         work.held[a, slot] = part * (one - is_given)
         work.trial[a, slot] = where_positive(part * is_given, given, zero)
         work.y_free[a, slot] = row_rate(model, work, work.v_free, row, slot)
-        work.mobility[a, slot] = row_response(model, work, row, slot)
+        # A tendon may push against its own length, so that only its compliance makes it yield.
+        r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
+        work.mobility[a, slot] = where_positive(r, r, one)
         work.barred[a, slot] = zero
 
 
