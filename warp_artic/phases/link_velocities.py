@@ -34,7 +34,7 @@ def stop_world(model: ModelArrays, work: WorkArrays, slot: int):
 
 @wp.func
 def move_link(model: ModelArrays, work: WorkArrays, rates: Array, link: int, slot: int):
-    """Write the velocities of a link, `work.angular` and `work.linear`, from those of its parent and rates of dofs."""
+    """The velocities of a link from those of its parent and rates of dofs, also in `work.angular` and `work.linear`."""
     parent = model.link_parent[link]
     w = load_vec3(work.angular, 3 * parent, slot)
     v_M = load_vec3(work.linear, 3 * parent, slot) + cross(w, load_vec3(work.p_PM, 3 * link, slot))
@@ -47,3 +47,4 @@ def move_link(model: ModelArrays, work: WorkArrays, rates: Array, link: int, slo
             w = w + change
     store_vec3(work.angular, 3 * link, slot, w)
     store_vec3(work.linear, 3 * link, slot, v_M)
+    return w, v_M

@@ -172,9 +172,7 @@ def spare_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
 @wp.func
 def link_energy(model: ModelArrays, work: WorkArrays, link: int, column: int, slot: int):
     """The kinetic energy of a link by its mass, from the velocities of its parent; none of a carriage."""
-    move_link(model, work, work.v, link, slot)
-    w = load_vec3(work.angular, 3 * link, slot)
-    v_M = load_vec3(work.linear, 3 * link, slot)
+    w, v_M = move_link(model, work, work.v, link, slot)
     R_WM = load_mat3(work.R_WM, 9 * link, slot)
     v_C = v_M + cross(w, R_WM * load_vec3(model.link_center, 3 * link, column))
     w_M = transpose_mul(R_WM, w)

@@ -53,8 +53,8 @@ def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: i
     """Solve the active rows together; `iterations` is not used."""
     count, lopsided = gather_rows(model, work, slot)
     if count > 0:
-        set_first_guess(model, work, count, slot)
-        improve_guess(model, work, count, lopsided, slot)
+        loosens = set_first_guess(model, work, count, slot)
+        improve_guess(model, work, count, lopsided, loosens, slot)
         take_solution(model, work, count, slot)
 
 
@@ -99,7 +99,11 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
 
 @wp.func
 def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Hold what is new, and what was held in the last answer of this step; the rest slides or is let go as it was."""
+    """Hold what is new, and what was held in the last answer of this step; the rest slides or is let go as it was.
+
+    Says whether any row holds more than it slides with.
+    """
+    loosens = bool(False)
     for a in range(count):
         row = work.gathered[a, slot]
         part = work.part[a, slot]
@@ -107,18 +111,27 @@ def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         one = real(1.0, part)
         lower = work.window[2 * row, slot]
         upper = work.window[2 * row + 1, slot]
-        bound = maximum(work.bound[2 * row, slot], work.bound[2 * row + 1, slot])
-        stance = work.stance[row, slot]
-        side = work.side[row, slot]
-        # Windows and bounds are not always those of the last answer, and an end that is known may be none.
+        most = work.bound[2 * row, slot]
+        slide = work.bound[2 * row + 1, slot]
+        bound = maximum(most, slide)
+        if any_positive(most - slide):
+            loosens = bool(True)
         y = row_velocity(model, work, row, slot)
-        nearest = minimum(maximum(y, lower), upper)
-        end = where_positive(side, lower, where_positive(neg(side), upper, nearest))
-        goal = where_positive(stance * is_finite(end), end, nearest)
-        given = where_positive(side, bound, where_positive(neg(side), neg(bound), zero))
-        is_given = where_positive(stance - real(1.5, part), is_finite(given), zero)
+        goal = minimum(maximum(y, lower), upper)
+        given = zero
+        is_given = zero
+        is_known = zero
+        stance = work.stance[row, slot]
+        if any_positive(stance):
+            # Windows and bounds are not always those of the last answer, and an end that is known may be none.
+            side = work.side[row, slot]
+            end = where_positive(side, lower, where_positive(neg(side), upper, goal))
+            is_known = stance * is_finite(end)
+            goal = where_positive(is_known, end, goal)
+            given = where_positive(side, bound, where_positive(neg(side), neg(bound), zero))
+            is_given = where_positive(stance - real(1.5, part), is_finite(given), zero)
         # Inside a window that has been opened there is nothing to be held at.
-        inside = where_positive(is_given + stance * is_finite(end), zero, minimum(y - lower, upper - y))
+        inside = where_positive(is_given + is_known, zero, minimum(y - lower, upper - y))
         given = where_positive(inside, zero, given)
         is_given = where_positive(inside, one, is_given)
         work.goal[a, slot] = goal
@@ -130,10 +143,11 @@ def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
         work.mobility[a, slot] = where_positive(r, r, one)
         work.barred[a, slot] = zero
+    return loosens
 
 
 @wp.func
-def improve_guess(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, slot: int):
+def improve_guess(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, loosens: bool, slot: int):
     """Change the guess until it is its own answer in every environment; returns how many there were.
 
     One that is its own answer stays as it is, whatever the others need.
@@ -157,7 +171,8 @@ def improve_guess(model: ModelArrays, work: WorkArrays, count: int, lopsided: in
         wrong = yielding + returning
         eases = give_way(work, count, strained * careful, yielding, slot)
         wrong = where_positive(eases, zero, wrong)
-        eases = maximum(eases, slip(model, work, count, wrong + eases, slot))
+        if loosens:
+            eases = maximum(eases, slip(model, work, count, wrong + eases, slot))
         unsolved = any_positive(wrong + eases)
         if unsolved:
             patience = where_positive(fewest - wrong, real(PATIENCE, one), patience - one)
