@@ -25,7 +25,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3, store_vec3
 from warp_artic.model.families import LINK_SPIN
-from warp_artic.phases.link_velocities import move_link, stop_world
+from warp_artic.phases.link_velocities import move_base, move_link
 
 
 @wp.func
@@ -49,9 +49,9 @@ def center_of(model: ModelArrays, work: WorkArrays, link: int, column: int, slot
 
 
 @wp.func
-def find_link_motions(model: ModelArrays, work: WorkArrays, slot: int):
+def find_link_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int):
     """Write the angular and linear velocities that links have without constraints, outward."""
-    stop_world(model, work, slot)
+    move_base(model, work, column, slot)
     for k in range(model.link_count):
         move_link(model, work, work.v_next, model.order[k], slot)
 

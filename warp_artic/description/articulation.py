@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.joint import Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
@@ -35,6 +36,8 @@ class Articulation:
     """Kinetic energy by mass below which all links must be for the tree to fall asleep [m^2/s^2]; 0 keeps it awake."""
     starts_asleep: bool = False
     """Whether it sleeps until something changes, where trees sleep at all."""
+    base_motion: BaseMotion | None = None
+    """Of the kinematic body that carries it, if one does: joints to the world then are on that body at the start."""
 
     @property
     def inbound(self) -> tuple[Joint | None, ...]:

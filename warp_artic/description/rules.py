@@ -77,8 +77,8 @@ _OF_A_STAGE = (
         "time-samples",
         WARNING,
         "A value changes over time that is read once, at the start.",
-        "Time samples of drive targets, rest lengths and offsets of tendons, and gravity, which a run follows, and of "
-        "what a run moves itself.",
+        "Time samples of drive targets, rest lengths and offsets of tendons, gravity and kinematic bodies that carry "
+        "mechanisms, which a run follows, and of what a run moves itself.",
         "Keep one value, or author the motion as targets of drives.",
     ),
     Rule(
@@ -251,7 +251,7 @@ _OF_BODIES = (
     Rule(
         "body-held",
         NOTE,
-        "A body is kinematic, disabled or simulated by another owner, so it does not move.",
+        "A body is kinematic, disabled or simulated by another owner, so no force moves it.",
         "Any; a body that moves is none of these.",
         "Set physics:kinematicEnabled = 0 and physics:rigidBodyEnabled = 1 where it should move.",
     ),

@@ -109,6 +109,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         leaf_dof_term: wp.array(dtype=int)
         spatial_all_segments: wp.array(dtype=int)
         watched: wp.array(dtype=int)
+        # What trees are joined to
+        base: wp.array2d(dtype=T)
         # Links
         parent_frame: wp.array2d(dtype=T)
         link_frame: wp.array2d(dtype=T)

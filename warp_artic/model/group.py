@@ -17,6 +17,7 @@ from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD
 from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
+from warp_artic.model.base import base_rows
 from warp_artic.model.families import Family
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
@@ -246,6 +247,7 @@ def _build_group(
     origins = np.array([origin_of(articulation) for articulation in articulations])
     rows = [parameter_rows(articulation, origin) for articulation, origin in zip(articulations, origins)]
     parameters = {name: _parameter_field([row[name] for row in rows], environments, columns) for name in rows[0]}
+    parameters["base"] = Field.of(base_rows(), columns)
     parameters["gravity"] = Field.of(np.asarray(scene.gravity, float), columns)
     parameters["rounding"] = Field.of(np.array(ROUNDING[numbers.scalar]), columns)
     state = {

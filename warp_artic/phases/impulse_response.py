@@ -55,6 +55,12 @@ def pass_outward(model: ModelArrays, work: WorkArrays, changes: Array, first_row
     """Write the velocity changes of all dofs to rows `first_row` + dof of `changes`."""
     store_vec3(work.angular, 3 * model.link_count, slot, null)
     store_vec3(work.linear, 3 * model.link_count, slot, null)
+    pass_on(model, work, changes, first_row, slot)
+
+
+@wp.func
+def pass_on(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int, slot: int):
+    """The same, from the velocity change of what the tree is joined to."""
     for k in range(model.link_count):
         link = model.order[k]
         parent = model.link_parent[link]

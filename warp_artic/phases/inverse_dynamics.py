@@ -32,8 +32,9 @@ def find_efforts(
     place_links(model, work, work.position, work.root, work.v, column, slot)
     forget_drag(model, work, slot)
     one = real(1.0, g.x)
-    g = g * real(float(with_gravity), g.x)
-    load_links(model, control, work, g, work.u, real(float(with_velocities), g.x), one, one, column, slot)
+    weighing = real(float(with_gravity), g.x)
+    moving = real(float(with_velocities), g.x)
+    load_links(model, control, work, g * weighing, work.u, weighing, moving, one, one, column, slot)
     transmit_loads(model, work, slot)
     for link in range(model.link_count):
         first = model.link_dof[link]

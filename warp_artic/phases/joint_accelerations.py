@@ -2,9 +2,10 @@
 
 import warp as wp
 
-from warp_artic.math.numbers import Vec3, add, mul, neg, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import Real, Vec3, add, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.model.base import BASE_ANGULAR_RATE, BASE_LINEAR_RATE
 
 
 @wp.func
@@ -33,12 +34,17 @@ def accelerate_link(
 
 
 @wp.func
+def accelerate_base(model: ModelArrays, work: WorkArrays, g: Vec3, share: Real, column: int, slot: int):
+    """Write a share of the acceleration of what the tree is joined to, less gravity: links feel their weight."""
+    store_vec3(work.angular, 3 * model.link_count, slot, load_vec3(model.base, BASE_ANGULAR_RATE, column) * share)
+    store_vec3(work.linear, 3 * model.link_count, slot, load_vec3(model.base, BASE_LINEAR_RATE, column) * share - g)
+
+
+@wp.func
 def accelerate_links(model: ModelArrays, work: WorkArrays, vdot: Array, column: int, slot: int):
     """Write the acceleration of every dof to `vdot`; angular and linear accelerations of the links to `work`."""
     g = load_vec3(model.gravity, 0, column)
-    zero = real(0.0, g.x)
-    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
-    store_vec3(work.linear, 3 * model.link_count, slot, vec3(neg(g.x), neg(g.y), neg(g.z)))
+    accelerate_base(model, work, g, real(1.0, g.x), column, slot)
     for k in range(model.link_count):
         link = model.order[k]
         parent = model.link_parent[link]

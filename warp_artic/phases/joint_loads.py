@@ -61,7 +61,7 @@ def set_joint_loads(
         work.u[dof, slot] = state.smooth_acceleration[dof, column]
     g = load_vec3(model.gravity, 0, column)
     one = real(1.0, g.x)
-    load_links(model, control, work, g, work.u, one, one, one, column, slot)
+    load_links(model, control, work, g, work.u, one, one, one, one, column, slot)
     transmit_loads(model, work, slot)
     for link in range(model.link_count):
         first = model.link_dof[link]

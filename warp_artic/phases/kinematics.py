@@ -20,18 +20,15 @@ from warp_artic.model.arrays import (
     store_mat3,
     store_vec3,
 )
+from warp_artic.model.base import BASE_ANGULAR, BASE_ROTATION
 from warp_artic.model.kinds import FIXED, FLOATING, PRISMATIC, REVOLUTE, SPHERICAL, SWING
 
 
 @wp.func
 def place_world(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """The parent of every root: at rest, and accelerated against gravity so that links feel their weight."""
-    zero = real(0.0, model.gravity[0, column])
-    one = real(1.0, zero)
-    null = vec3(zero, zero, zero)
-    world = model.link_count
-    store_mat3(work.R_WM, 9 * world, slot, mat3(vec3(one, zero, zero), vec3(zero, one, zero), vec3(zero, zero, one)))
-    store_vec3(work.w, 3 * world, slot, null)
+    """The parent of every root: the world, or what moves the tree as a whole (`phases.base`)."""
+    store_mat3(work.R_WM, 9 * model.link_count, slot, load_mat3(model.base, BASE_ROTATION, column))
+    store_vec3(work.w, 3 * model.link_count, slot, load_vec3(model.base, BASE_ANGULAR, column))
 
 
 @wp.func

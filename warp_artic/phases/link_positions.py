@@ -2,17 +2,17 @@
 
 import warp as wp
 
-from warp_artic.math.numbers import add, mul, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import add, mul  # noqa: F401 (operators)
 from warp_artic.math.spatial import mat_mul
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3, store_vec3
+from warp_artic.model.base import BASE_POSITION
 from warp_artic.model.kinds import FLOATING
 
 
 @wp.func
 def locate_links(model: ModelArrays, work: WorkArrays, root: Array, column: int, slot: int):
     """Write p_WM of all links, from what `place_links` has written and the pose of a free root."""
-    zero = real(0.0, model.gravity[0, column])
-    store_vec3(work.p_WM, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    store_vec3(work.p_WM, 3 * model.link_count, slot, load_vec3(model.base, BASE_POSITION, column))
     for k in range(model.link_count):
         link = model.order[k]
         parent = model.link_parent[link]

@@ -2,16 +2,16 @@
 
 import warp as wp
 
-from warp_artic.math.numbers import add, mul, real, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import add, mul  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.model.base import BASE_ANGULAR, BASE_LINEAR
 
 
 @wp.func
-def move_links(model: ModelArrays, work: WorkArrays, slot: int):
+def move_links(model: ModelArrays, work: WorkArrays, column: int, slot: int):
     """Write the linear velocity of every link origin to `work.linear`, where `work.w` are the angular ones."""
-    zero = real(0.0, work.w[0, slot])
-    store_vec3(work.linear, 3 * model.link_count, slot, vec3(zero, zero, zero))
+    store_vec3(work.linear, 3 * model.link_count, slot, load_vec3(model.base, BASE_LINEAR, column))
     for k in range(model.link_count):
         link = model.order[k]
         parent = model.link_parent[link]
@@ -25,11 +25,10 @@ def move_links(model: ModelArrays, work: WorkArrays, slot: int):
 
 
 @wp.func
-def stop_world(model: ModelArrays, work: WorkArrays, slot: int):
-    """Write the velocities of the world, from which `move_link` goes outward."""
-    zero = real(0.0, work.w[0, slot])
-    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
-    store_vec3(work.linear, 3 * model.link_count, slot, vec3(zero, zero, zero))
+def move_base(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write the velocities of what the tree is joined to, from which `move_link` goes outward."""
+    store_vec3(work.angular, 3 * model.link_count, slot, load_vec3(model.base, BASE_ANGULAR, column))
+    store_vec3(work.linear, 3 * model.link_count, slot, load_vec3(model.base, BASE_LINEAR, column))
 
 
 @wp.func

@@ -38,7 +38,7 @@ def report_links(
     """Write poses (7 rows a link), velocities (6 rows a link) and energies (2 rows)."""
     load_state(model, state, work, column, slot)
     place_links(model, work, work.position, work.root, work.v, column, slot)
-    move_links(model, work, slot)
+    move_links(model, work, column, slot)
     locate_links(model, work, work.root, column, slot)
     g = load_vec3(model.gravity, 0, column)
     zero = real(0.0, g.x)

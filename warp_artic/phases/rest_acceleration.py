@@ -8,7 +8,8 @@ import warp as wp
 from warp_artic.math.numbers import add, mul, neg, real, vec3  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, WorkArrays, load_mat3, load_vec3, store_vec3
-from warp_artic.phases.impulse_response import pass_inward, pass_outward
+from warp_artic.phases.impulse_response import pass_inward, pass_on
+from warp_artic.phases.joint_accelerations import accelerate_base
 
 
 @wp.func
@@ -36,4 +37,5 @@ def accelerate_from_rest(
         work.u[dof, slot] = work.load[dof, slot]
     for k in range(model.link_count):
         pass_inward(model, work, model.order[model.link_count - 1 - k], slot)
-    pass_outward(model, work, vdot, 0, slot, vec3(zero, zero, zero))
+    accelerate_base(model, work, vec3(zero, zero, zero), real(1.0, zero), column, slot)
+    pass_on(model, work, vdot, 0, slot)

@@ -43,7 +43,7 @@ from warp_artic.model.arrays import (
     load_vec3,
 )
 from warp_artic.phases.integrate import find_asleep
-from warp_artic.phases.link_velocities import move_link, stop_world
+from warp_artic.phases.link_velocities import move_base, move_link
 
 
 @wp.func
@@ -159,7 +159,7 @@ def spare_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
     Zero or less where one is not; where that is so everywhere, the links further outward are not looked at.
     """
     spare = model.sleep_threshold[0, column]
-    stop_world(model, work, slot)
+    move_base(model, work, column, slot)
     k = int(0)
     while k < model.link_count and any_positive(spare):
         spare = minimum(

@@ -20,6 +20,7 @@ from warp_artic.model.arrays import (
     load_vec3,
     store_vec3,
 )
+from warp_artic.phases.joint_accelerations import accelerate_base
 
 
 @wp.func
@@ -29,6 +30,7 @@ def load_links(
     work: WorkArrays,
     g: Vec3,
     vdot: Array,
+    carried: Real,
     moving: Real,
     external: Real,
     drag: Real,
@@ -37,11 +39,10 @@ def load_links(
 ):
     """Write to `work.force` and `work.moment` what each link alone needs to move so, where the links are placed.
 
-    `moving`, `external` and `drag` are the weights of what velocities need, of external forces and of drag.
+    `carried`, `moving`, `external` and `drag` are the weights of what the acceleration of the base needs, of what
+    velocities need, of external forces and of drag.
     """
-    zero = real(0.0, g.x)
-    store_vec3(work.angular, 3 * model.link_count, slot, vec3(zero, zero, zero))
-    store_vec3(work.linear, 3 * model.link_count, slot, neg(g))
+    accelerate_base(model, work, g, carried, column, slot)
     for k in range(model.link_count):
         link = model.order[k]
         parent = model.link_parent[link]

@@ -31,6 +31,7 @@ NAMES = {
     Family.CONE_LIMIT: ("cone limit", "cone limits"),
 }
 """What one row of a family, and several, stand for."""
+CARRIER = ("kinematic body that carries it",) * 2
 MOTOR = ("drive with a performance envelope", "drives with a performance envelope")
 
 NOT_COUNTED = (Family.DRIVE, Family.FIXED_TENDON_LIMIT, Family.SPATIAL_TENDON_LIMIT)
@@ -53,6 +54,7 @@ def check_free_motion(scene: Scene) -> None:
 def _constraints(articulation: Articulation) -> list[str]:
     """What acts other than by a smooth force, each with its number."""
     counts = Counter(NAMES[row.family] for row in tree_of(articulation).rows if row.family not in NOT_COUNTED)
+    counts[CARRIER] = int(articulation.base_motion is not None)
     counts[MOTOR] = sum(_has_envelope(dof.drive) for dof in articulation.dofs)
     return [f"{count} {names[count > 1]}" for names, count in counts.items() if count]
 

@@ -67,7 +67,12 @@ def _same_structure(simulation: Simulation, scene: Scene) -> bool:
     before, after = (laid_out(one, simulation.settings).articulations for one in (old, scene))
     pairs = zip(simulation._members, before, after)
     return all(
-        after == before or (_couplings(after) == _couplings(before) and tree_of(after) == member.group.tree)
+        after == before
+        or (
+            after.base_motion == before.base_motion
+            and _couplings(after) == _couplings(before)
+            and tree_of(after) == member.group.tree
+        )
         for member, before, after in pairs
     )
 

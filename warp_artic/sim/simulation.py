@@ -17,6 +17,7 @@ from warp_artic.errors import SettingsError, SolveError
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import Group, build_groups, initial_state
+from warp_artic.sim.base_motions import BaseMotions
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.device import device_of
 from warp_artic.sim.dynamics import Dynamics
@@ -161,6 +162,7 @@ class Simulation:
         self._members = _members(scene, self._groups)
         self._order = _scene_rows(scene, self._members)
         self._array_rows: dict[tuple[str, int], Rows] = {}
+        self._bases = BaseMotions(scene, self._members, self.settings.dt)
         self._on = wp.get_device(self.device)
         self._launches = Launches(self._groups, self.settings, self._on, self.threads)
         self._reported = False
@@ -169,6 +171,8 @@ class Simulation:
         self._idle = IdleSteps(self._groups, self._sleep_steps if self._on.is_cpu else 0)
         self._watched: set[str] = set()
         self._parameter_watch = ParameterWatch(self._groups)
+        if self._bases and self._sleep_steps:
+            self._parameter_watch.add("base")
         self._has_step_outputs = False
         self.target_tracks = TargetTracks(scene, self._members, self._open)
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
@@ -510,17 +514,20 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
-        if not self.target_tracks and count > 0:
+        is_moved = bool(self.target_tracks or self._bases)
+        if not is_moved and count > 0:
             self._launch_steps(count, with_forces)
             self._count_steps(count, with_forces)
-        for _ in range(count if self.target_tracks else 0):
+        for _ in range(count if is_moved else 0):
             self.target_tracks.apply(self.time + self.settings.dt)
+            self._bases.place_middle(self.steps_done)
             self._launch_steps(1, with_forces)
+            self._bases.place_end(self.steps_done)
             self._count_steps(1, with_forces)
 
     def _passes(self, count: int, forces: bool | IncomingForces) -> bool:
         """Count steps while everything sleeps, if that is all that there is to do."""
-        if type(count) is not int or count < 0 or forces or self.target_tracks or self._on.is_capturing:
+        if type(count) is not int or count < 0 or forces or self.target_tracks or self._bases or self._on.is_capturing:
             return False
         self.steps_done += count
         return True
@@ -607,6 +614,10 @@ class Simulation:
             self._launches.pack()
 
     def _check_no_tracks(self) -> None:
+        if self._bases:
+            raise SettingsError(
+                "capture: kinematic bodies carry articulations, which captured steps cannot do; step without a capture"
+            )
         if self.target_tracks:
             raise SettingsError(
                 f"capture: {len(self.target_tracks)} drive targets follow values over time, which captured steps "

@@ -95,6 +95,7 @@ def load_part(
         work,
         load_vec3(model.gravity, 0, column) * has(part, GRAVITY, h),
         work.u,
+        has(part, INERTIAL, h),
         has(part, CORIOLIS, h),
         has(part, EXTERNAL, h),
         has(part, DAMPING, h),

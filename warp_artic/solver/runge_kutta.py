@@ -110,7 +110,7 @@ def accelerate(model: ModelArrays, control: ControlArrays, work: WorkArrays, col
     """Write vdot at the positions and velocities of the work space, with all forces as they are there."""
     place_links(model, work, work.position, work.root, work.v, column, slot)
     if model.link_damping == 1:
-        move_links(model, work, slot)
+        move_links(model, work, column, slot)
         set_link_drag(model, work, column, slot, zero)
     if model.acceleration_drives == 1:
         leave_drives_out(model, control, work, column, slot)

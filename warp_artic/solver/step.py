@@ -133,7 +133,7 @@ def place_step(
                 work.v_middle[dof, slot] = work.u[dof, slot]
         place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
         if turn == 0:
-            move_links(model, work, slot)
+            move_links(model, work, column, slot)
             set_link_drag(model, work, column, slot, h)
     if model.spatial_leaves > 0:
         locate_links(model, work, work.middle_root, column, slot)

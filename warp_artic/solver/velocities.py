@@ -112,7 +112,7 @@ def solve_rows(
     if model.bouncing_limits > 0:
         prepare_bounces(model, control, work, column, slot, h)
     if model.link_limits > 0:
-        find_link_motions(model, work, slot)
+        find_link_motions(model, work, column, slot)
     set_rows(model, work, column, slot, h)
     add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
     for dof in range(model.dof_count):

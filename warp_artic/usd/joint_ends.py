@@ -21,6 +21,8 @@ class JointEnd:
     """Path of the body that moves; None for the world."""
     frame: Pose
     """The joint frame in the link frame of the body, or in the world."""
+    carrier: str | None = None
+    """Path of the kinematic body that it is on, where it is on one."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,9 @@ def _read_end(prim: Usd.Prim, side: int, inventory, attributes: Attributes, plac
         return JointEnd(None, frame) if _may_be_static(prim, side, target, inventory, attributes) else None
     if body in inventory.held:
         why = f"simulated by {inventory.foreign[body]}" if body in inventory.foreign else "kinematic or disabled"
-        text = f"joins {body}, which is {why}: taken as fixed to the world where it is"
+        text = f"joins {body}, which is {why}: taken as fixed to the world where it is authored"
         attributes.report.note("joint-held", prim.GetPath(), text)
-        return JointEnd(None, frame)
+        return JointEnd(None, frame, None if body in inventory.foreign else body)
     frame = Pose(tuple(float(component) for component in placement.scale * position), quaternion)
     pose = placements.pose(target, inventory.bodies[body])
     return None if pose is None else JointEnd(body, frame if pose == Pose() else pose @ frame)

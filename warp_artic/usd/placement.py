@@ -138,7 +138,7 @@ class Placements:
             xformable = UsdGeom.Xformable(prim)
             own = [self._is_rotation(prim, name) for name in self._orients(xformable)]
             if xformable and xformable.TransformMightBeTimeVarying() and not prim.HasAPI(UsdPhysics.RigidBodyAPI):
-                text = "moves over time; it is taken to stay where it is at the start"
+                text = "moves over time; kinematic bodies below it go with it, the rest is where it is at the start"
                 self.attributes.report.warn("time-samples", prim.GetPath(), text)
             self.turned[prim] = all(own) and self.is_turned(prim.GetParent())
         return self.turned[prim]

@@ -11,6 +11,7 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.lookup import ARTICULATION_FIELDS, report_difference
 from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_base_motion import read_base_motion
 from warp_artic.usd.read_couplings import with_couplings
 from warp_artic.usd.read_joint import read_joint
 from warp_artic.usd.read_link import read_link
@@ -54,16 +55,30 @@ def read_articulation(
         read.append(read_joint(ends, local, is_reversed, links, X_PL, moves, inventory, attributes))
     if None in links or None in read:
         return None
+    carrier = _carrier(plan, joints)
+    base_motion = None if carrier is None else read_base_motion(inventory.held[carrier], attributes)
     order = inventory.order
     read.sort(key=lambda joint: order[joint.path])
     articulation = Articulation(
         path=plan.path,
         links=tuple(links),
         joints=tuple(read),
+        base_motion=base_motion,
         **_iterations(plan, settings, attributes),
         **read_sleep(plan.path, plan.settings, [prims[body] for body in plan.tree.bodies], settings.sleep, attributes),
     )
     return with_couplings(articulation, inventory, attributes, placements)
+
+
+def _carrier(plan: TreePlan, joints: list[JointEnds]) -> str | None:
+    """The kinematic body that the root is joined to, if it is."""
+    for branch in plan.tree.branches:
+        if branch.parent == WORLD:
+            for edge in plan.stacks.get(branch.edge, (branch.edge,)):
+                for end in (joints[edge].end0, joints[edge].end1):
+                    if end.carrier is not None:
+                        return end.carrier
+    return None
 
 
 def _read_stack(

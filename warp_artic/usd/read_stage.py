@@ -28,6 +28,7 @@ from warp_artic.usd.not_simulated import report_not_simulated
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
+from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_couplings import refuse_strays
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_trees import plan_trees, report_loop
@@ -193,6 +194,7 @@ def _read(
     joints = _read_joints(inventory, attributes, placements)
     plans = plan_trees(joints, inventory, attributes)
     articulations = [read_articulation(plan, joints, settings, inventory, attributes, placements) for plan in plans]
+    _report_not_followed(joints, articulations, inventory, attributes)
     if None not in articulations:
         refuse_strays(articulations, inventory, attributes)
     report_not_simulated(inventory, attributes)
@@ -260,12 +262,20 @@ def _report_held(inventory: Inventory, attributes: Attributes) -> None:
     for path, prim in inventory.held.items():
         owner = inventory.foreign.get(path)
         why = "is kinematic or disabled" if owner is None else f"is simulated by {owner or 'another owner'}"
-        attributes.report.note("body-held", path, f"{why}: it stays where it is authored")
-        if UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
-            text = "is kinematic and moves over time; it is taken to stay where it is at the start"
-            attributes.report.warn("time-samples", path, text)
+        attributes.report.note("body-held", path, f"{why}: it stays where it is authored, or moves as it is animated")
         names = (name for name in attributes.names(prim) if name.startswith(tokens.NAMESPACES))
         attributes.report.used.update(f"{path}.{name}" for name in names)
+
+
+def _report_not_followed(joints: list[JointEnds], articulations, inventory: Inventory, attributes: Attributes) -> None:
+    """Warn of kinematic bodies that move and are joined to something, but carry no root."""
+    followed = {tree.base_motion.path for tree in articulations if tree is not None and tree.base_motion}
+    for path in sorted({end.carrier for ends in joints for end in (ends.end0, ends.end1)} - {None, *followed}):
+        if moves_over_time(inventory.held[path]):
+            text = (
+                "is kinematic and moves over time, but carries no root of a mechanism: it is taken to stay where it is"
+            )
+            attributes.report.warn("time-samples", path, f"{text} at the start")
 
 
 def _read_joints(inventory: Inventory, attributes: Attributes, placements: Placements) -> list[JointEnds]:

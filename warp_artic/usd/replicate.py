@@ -16,6 +16,7 @@ from warp_artic.usd.copies import VELOCITIES, Copy, Places, is_at_or_below, prim
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import read_joint_ends
 from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_base_motion import read_base_motion
 from warp_artic.usd.read_start import read_start
 from warp_artic.usd.report import Reading
 
@@ -87,6 +88,7 @@ class Replicator:
             fixed_tendons=tuple([with_values(tendon, name=path(tendon.name)) for tendon in tree.fixed_tendons]),
             spatial_tendons=tuple([_spatial_tendon(tendon, copy) for tendon in tree.spatial_tendons]),
             mimics=tuple([with_values(mimic, name=path(mimic.name)) for mimic in tree.mimics]),
+            base_motion=tree.base_motion and read_base_motion(copy.prim(tree.base_motion.path), self.attributes),
         )
 
     def _on_world(self, joint: Joint, made: Joint, links: list[Link], copy: Copy) -> Joint:

@@ -1,0 +1,56 @@
+"""How a kinematic body moves over time, where its transform or one above it is animated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from pxr import Usd, UsdGeom
+
+from warp_artic.description.base_motion import BaseMotion
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.placement import SHEAR, decompose
+from warp_artic.usd.read_track import SPLINE_STEP
+
+ROUNDING = 1e-12
+"""By how much the transform of a body that stays may change, by its largest entry."""
+
+
+def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | None:
+    """World poses from the first to the last time sample; None where it stays, or, with an error, has no rigid pose."""
+    codes = sorted({code for one in _moving(prim) for code in one.GetTimeSamples()})
+    if len(codes) < 2:
+        return None
+    count = math.ceil((codes[-1] - codes[0]) / SPLINE_STEP)
+    codes = np.linspace(codes[0], codes[-1], count + 1)
+    matrices = [UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes]
+    A = np.array(matrices).transpose(0, 2, 1)
+    A[:, :3] *= attributes.units.meters
+    poses, _, cosine = decompose(A)
+    if not (np.isfinite(A).all() and cosine.max() <= SHEAR):
+        text = "has no rigid pose at some of its time samples, and carries links"
+        attributes.report.error("transform", prim.GetPath(), text)
+        return None
+    if np.ptp(A, axis=0).max() <= ROUNDING * np.abs(A).max():
+        return None
+    rate = prim.GetStage().GetTimeCodesPerSecond()
+    start = (codes[0] - attributes.time.GetValue()) / rate
+    return BaseMotion(str(prim.GetPath()), float(start), float(codes[1] - codes[0]) / rate, tuple(poses))
+
+
+def moves_over_time(prim: Usd.Prim) -> bool:
+    """Whether the transform of a prim or of one above it has time samples."""
+    return any(one.TransformMightBeTimeVarying() for one in _moving(prim))
+
+
+def _moving(prim: Usd.Prim) -> list[UsdGeom.Xformable]:
+    """The prim and those above it that its world transform is made of."""
+    found = []
+    while not prim.IsPseudoRoot():
+        xformable = UsdGeom.Xformable(prim)
+        if xformable:
+            found.append(xformable)
+            if xformable.GetResetXformStack():
+                break
+        prim = prim.GetParent()
+    return found
