@@ -171,8 +171,10 @@ class Simulation:
         self._idle = IdleSteps(self._groups, self._sleep_steps if self._on.is_cpu else 0)
         self._watched: set[str] = set()
         self._parameter_watch = ParameterWatch(self._groups)
-        if self._bases and self._sleep_steps:
-            self._parameter_watch.add("base")
+        if self._bases:
+            self._idle.forbid()
+            if self._sleep_steps:
+                self._parameter_watch.add("base")
         self._has_step_outputs = False
         self.target_tracks = TargetTracks(scene, self._members, self._open)
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
@@ -527,7 +529,7 @@ class Simulation:
 
     def _passes(self, count: int, forces: bool | IncomingForces) -> bool:
         """Count steps while everything sleeps, if that is all that there is to do."""
-        if type(count) is not int or count < 0 or forces or self.target_tracks or self._bases or self._on.is_capturing:
+        if type(count) is not int or count < 0 or forces or self.target_tracks or self._on.is_capturing:
             return False
         self.steps_done += count
         return True
