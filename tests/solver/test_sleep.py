@@ -331,6 +331,33 @@ def test_idle_steps_are_not_launched(launched):
     assert launched == [3, STEPS]
 
 
+def test_views_do_not_end_idle_steps(launched):
+    """What is read, and what is written without a change; the first step after a change is launched, and wakes."""
+    simulation = simulate(arm(), elsewhere(arm(), "/World/arm"), environments=2)
+    arrays = [simulation.control.joint_effort, simulation.parameters.drive_stiffness, simulation.state.joint_position]
+    alone = simulation.articulations[1].control.drive_position_target
+    graph = simulation.capture(2)
+    for write in (
+        lambda: arrays[0].assign(np.full((6, 2), 0.01)),
+        lambda: arrays[1].assign(arrays[1].numpy() * 1.1),
+        lambda: arrays[2].assign(arrays[2].numpy() + 0.01),
+        lambda: alone.numpy().__setitem__((1, 1), 0.31),
+    ):
+        simulation.step(2400)
+        assert simulation.asleep().all()
+        arrays[2].assign(arrays[2].numpy())
+        launched.clear()
+        for _ in range(5):
+            simulation.step(7)
+            graph.launch()
+            simulation.state.joint_position.numpy()
+            simulation.control.joint_effort.numpy()
+        assert launched == []
+        write()
+        simulation.step()
+        assert launched == [1] and not simulation.asleep().all()
+
+
 ENDS = {
     "set_state": lambda simulation, _: simulation.set_state(joint_velocity=[0.0, 0.1, 0.0]),
     "set_state of one": lambda simulation, _: simulation.set_state(joint_velocity=[0.1, 0.0, 0.0], environments=[1]),
@@ -359,7 +386,7 @@ ENDS = {
 def test_what_ends_idle_steps(end, launched):
     """Anything that could change what a step does; all as where every step is launched, bitwise, clocks too."""
     idle, busy = simulate(arm(), environments=2), simulate(arm(), environments=2)
-    busy.control.joint_effort.numpy()
+    busy._idle.forbid()
     starts = [simulation.snapshot() for simulation in (idle, busy)]
     for simulation in (idle, busy):
         simulation.step(960)

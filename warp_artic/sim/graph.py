@@ -25,7 +25,8 @@ class StepGraph:
     def launch(self) -> None:
         """Advance every environment by the steps, as `step` does."""
         simulation = self._simulation
-        if simulation._idle.since is not None and self._forces is None and not simulation.target_tracks:
+        idle = simulation._idle
+        if idle.since is not None and not (self._forces or simulation.target_tracks) and idle.is_undisturbed():
             simulation.steps_done += self._steps[0]
             return
         simulation._idle.end(simulation.steps_done)

@@ -1,9 +1,9 @@
 """Steps in which everything sleeps, on a CPU: they are counted and not launched.
 
-They change nothing but clocks, and a launch takes as long as the step of a small robot. Only the simulation may be able
-to change what steps read: nobody has views of state, control or parameters, and no graph is launched by others. Whether
-all sleep is looked up once in the time that a tree rests before it sleeps. On CUDA steps are launched: to look would
-wait for the device.
+They change nothing but clocks, and a launch takes as long as the step of a small robot. What somebody has views of is
+compared with what it was, before each step; a graph that others launch could change anything. Whether all sleep is
+looked up once in the time that a tree rests before it sleeps. On CUDA steps are launched: to look would wait for the
+device.
 """
 
 from __future__ import annotations
@@ -21,12 +21,27 @@ class IdleSteps:
         self._sleep_steps = sleep_steps
         self._is_possible = sleep_steps > 0
         self._until_look = sleep_steps
+        self._lent: dict[str, list[memoryview]] = {}
+        self._seen: list[tuple[memoryview, bytes]] = []
         self.since: int | None = None
         """The count of steps from which on none was launched; None while steps are."""
 
     def forbid(self) -> None:
-        """Somebody else may change arrays, from now on."""
+        """Somebody else may change arrays unseen, from now on."""
         self._is_possible = False
+
+    def lend(self, name: str, steps_done: int) -> None:
+        """Somebody has a view of an array, from now on."""
+        if name not in self._lent:
+            self.end(steps_done)
+            self._lent[name] = [memoryview(group.field(name).scalars.numpy()) for group in self._groups]
+
+    def is_undisturbed(self) -> bool:
+        """Whether nobody has written to what they have views of since everything sleeps."""
+        for values, seen in self._seen:
+            if values.tobytes() != seen:
+                return False
+        return True
 
     def look(self, count: int, steps_done: int) -> None:
         """After a launch of `count` steps, to see whether everything sleeps."""
@@ -35,6 +50,8 @@ class IdleSteps:
             self._until_look = self._sleep_steps
             if all(self._is_asleep(group) for group in self._groups):
                 self.since = steps_done
+                lent = [values for own in self._lent.values() for values in own]
+                self._seen = [(values, values.tobytes()) for values in lent]
 
     def end(self, steps_done: int) -> None:
         """Before anything changes, or clocks are read: bring them up to date."""

@@ -531,6 +531,8 @@ class Simulation:
         """Count steps while everything sleeps, if that is all that there is to do."""
         if type(count) is not int or count < 0 or forces or self.target_tracks or self._on.is_capturing:
             return False
+        if not self._idle.is_undisturbed():
+            return False
         self.steps_done += count
         return True
 
@@ -577,11 +579,10 @@ class Simulation:
     def _lend(self, name: str) -> None:
         """Prepare an array that a user will have a view of."""
         self._has_lent = self._has_lent or name in STATE or name in PARAMETERS
-        if name in CONTROL or self._has_lent:
-            self._idle.end(self.steps_done)
-            self._idle.forbid()
         self._prepare(name)
         self._watch(name)
+        if self._sleep_steps and self._on.is_cpu and name in (*STATE, *CONTROL, *PARAMETERS):
+            self._idle.lend(name, self.steps_done)
 
     def _open(self, name: str) -> None:
         """Get an array ready for writing by the simulation itself."""
