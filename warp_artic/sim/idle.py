@@ -8,7 +8,7 @@ device.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from warp_artic.model.group import Group
 
@@ -22,7 +22,7 @@ class IdleSteps:
         self._is_possible = sleep_steps > 0
         self._until_look = sleep_steps
         self._lent: dict[str, list[memoryview]] = {}
-        self._seen: list[tuple[memoryview, bytes]] = []
+        self._seen: list[tuple[Callable[[], bytes], bytes]] = []
         self.since: int | None = None
         """The count of steps from which on none was launched; None while steps are."""
 
@@ -38,8 +38,8 @@ class IdleSteps:
 
     def is_undisturbed(self) -> bool:
         """Whether nobody has written to what they have views of since everything sleeps."""
-        for values, seen in self._seen:
-            if values.tobytes() != seen:
+        for read, seen in self._seen:
+            if read() != seen:
                 return False
         return True
 
@@ -51,7 +51,7 @@ class IdleSteps:
             if all(self._is_asleep(group) for group in self._groups):
                 self.since = steps_done
                 lent = [values for own in self._lent.values() for values in own]
-                self._seen = [(values, values.tobytes()) for values in lent]
+                self._seen = [(values.tobytes, values.tobytes()) for values in lent]
 
     def end(self, steps_done: int) -> None:
         """Before anything changes, or clocks are read: bring them up to date."""
