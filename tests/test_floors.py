@@ -16,10 +16,11 @@ ALLOWED = {
     "constraints": {"constraints", "phases", "joints", "model", "math"},
     "solver": {"solver", "constraints", "phases", "model", "math", "errors"},
     "kernels": {"kernels", "solver", "constraints", "phases", "model", "math"},
-    "sim": {"sim", "solver", "kernels", "model", "math", "description", "errors"},
+    "meshes": {"meshes", "math", "description", "errors"},
+    "sim": {"sim", "meshes", "solver", "kernels", "model", "math", "description", "errors"},
     "usd": {"usd", "sim", "description", "errors"},
     "hosts": {"hosts", "usd", "sim", "solver", "description", "errors"},
-    "cli": {"cli", "hosts", "usd", "sim", "solver", "description", "errors"},
+    "cli": {"cli", "hosts", "usd", "sim", "meshes", "solver", "description", "errors"},
 }
 """Folder of the package -> the folders and modules of the package that its files may import."""
 

@@ -1,4 +1,4 @@
-"""A scene: gravity and the articulations in it."""
+"""A scene: gravity, the articulations and the elastic bodies in it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic
+from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.track import Track
 
 
@@ -14,6 +16,8 @@ class Scene:
     """What is simulated together."""
 
     articulations: tuple[Articulation, ...]
+    elastic_bodies: tuple[ElasticBody, ...] = ()
+    mesh_tendons: tuple[MeshTendon, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     """[m/s^2], world axes of the stage."""
     gravity_tracks: tuple[Track, Track, Track] | None = None

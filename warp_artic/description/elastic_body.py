@@ -1,0 +1,91 @@
+"""Elastic bodies: meshes of triangles or tetrahedra of a material, some nodes held, some carried by links."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from warp_artic.description.pose import Pose
+
+
+class ElasticLaw(enum.Enum):
+    """How stress follows from deformation; values are the words of USD."""
+
+    NEO_HOOKEAN = "neoHookean"
+    """Stable neo-Hookean: stays defined where elements are flat or inverted."""
+    COROTATED = "corotated"
+    """Linear elasticity in axes that turn with the element."""
+
+
+class PlaneState(enum.Enum):
+    """What a mesh of triangles does across its plane; values are the words of USD."""
+
+    STRAIN = "strain"
+    """It cannot deform there."""
+    STRESS = "stress"
+    """No stress acts there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElasticMaterial:
+    """An isotropic elastic material with Rayleigh damping."""
+
+    law: ElasticLaw = ElasticLaw.NEO_HOOKEAN
+    young_modulus: float
+    """Of small deformations [Pa]."""
+    poisson_ratio: float
+    """Of small deformations, in (-1, 0.5)."""
+    density: float
+    """[kg/m^3]"""
+    mass_damping: float = 0.0
+    """Rayleigh's factor of the mass matrix [1/s]."""
+    stiffness_damping: float = 0.0
+    """Rayleigh's factor of the stiffness matrix [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeAttachment:
+    """A node that stays at a point of a link, and pulls the link."""
+
+    node: int
+    link: str
+    """Path of the link."""
+    position: tuple[float, float, float]
+    """In the link frame [m]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ElasticBody:
+    """A mesh of triangles in a plane (dim 2) or of tetrahedra in space (dim 3).
+
+    Nodes of triangles move in the plane z = 0 of the frame of the body only: what acts on them across it (gravity, a
+    point of a link out of the plane) counts by its part in the plane.
+    """
+
+    name: str
+    """Path of the mesh."""
+    points: np.ndarray
+    """Rest positions of the nodes in the frame of the body, shape (N, dim) [m]."""
+    elements: np.ndarray
+    """Nodes of each element, shape (M, dim + 1); areas and volumes at rest are positive."""
+    material: ElasticMaterial
+    pose: Pose = Pose()
+    """The frame of the body in the world; it does not move."""
+    plane_state: PlaneState = PlaneState.STRAIN
+    """Of triangles."""
+    thickness: float = 1.0
+    """Of triangles [m]."""
+    start_points: np.ndarray | None = None
+    """Positions at the start, shape (N, dim) [m]; None: at rest."""
+    start_velocities: np.ndarray | None = None
+    """Velocities at the start, shape (N, dim) [m/s]; None: zero."""
+    pinned: tuple[int, ...] = ()
+    """Nodes that stay where they start."""
+    attachments: tuple[NodeAttachment, ...] = ()
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        return self.points.shape[1]

@@ -1,0 +1,1 @@
+"""Elastic bodies on meshes, and the tendons on them."""
