@@ -14,11 +14,12 @@
 | coriolis | - c, of Coriolis, centrifugal and gyroscopic forces | yes |
 | inertial | - M (v+ - v) / h, M with armature | yes |
 
-Their sum is zero. They are forces along the velocities of dofs, positive where they would increase them: on a floating
-root the force at its centre of mass and the moment, in world axes; in a ball joint along the axes of its velocity. They
-are where a step places the links, in a midpoint step in the middle, and Coriolis forces with velocities expected there;
-with substeps they are means over them. v+ is what forces and impulses make of v: in free motion a midpoint step
-corrects it afterwards (`solver.history`).
+Their sum is zero, to rounding of what single rows push with, which is more than a part shows where limits that nearly
+contradict each other push against each other. They are forces along the velocities of dofs, positive where they would
+increase them: on a floating root the force at its centre of mass and the moment, in world axes; in a ball joint along
+the axes of its velocity. They are where a step places the links, in a midpoint step in the middle, and Coriolis forces
+with velocities expected there; with substeps they are means over them. v+ is what forces and impulses make of v: in
+free motion a midpoint step corrects it afterwards (`solver.history`).
 """
 
 from enum import IntEnum
