@@ -49,10 +49,13 @@ def set_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Re
         work.active[row, slot] = zero
         work.impulse[row, slot] = zero
         work.given[row, slot] = zero
-        if set_gradient(model, work, row, column, slot, h):
-            prepare_response(model, work, row, slot)
-            work.row_mobility[row, slot] = row_response(model, work, row, slot)
-        set_law(model, work, row, column, slot, h)
+        if row < model.stop_row:
+            if set_gradient(model, work, row, column, slot, h):
+                prepare_response(model, work, row, slot)
+                work.row_mobility[row, slot] = row_response(model, work, row, slot)
+            set_law(model, work, row, column, slot, h)
+        else:
+            set_stop_law(model, work, row, column, slot, h)
 
 
 @wp.func
@@ -73,7 +76,7 @@ def set_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
 
 @wp.func
 def set_law(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write the window, the compliance, the bounds and the other J of a row."""
+    """Write the window, the compliance, the bounds and the other J of a row that is no stop."""
     family = model.row_family[row]
     if family == DRIVE:
         set_drive_row(model, work, row, column, slot, h)
@@ -95,6 +98,12 @@ def set_law(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: i
         set_soft_limit_row(model, work, row, column, slot, h)
     if family == MIMIC:
         set_mimic_row(model, work, row, column, slot, h)
+
+
+@wp.func
+def set_stop_law(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write the same of a stop."""
+    family = model.row_family[row]
     if family == JOINT_LIMIT:
         set_joint_limit_row(model, work, row, column, slot, h)
     if family == BOUNCING_LIMIT:
