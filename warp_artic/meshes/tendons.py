@@ -1,0 +1,282 @@
+"""The tendons of one elastic body on a device: lengths, energies, forces f = A tau, and Hessians.
+
+Source: Tendon Model, sections 1 and 2. `evaluate` places the tendons on the points of the environments; all else
+belongs to the last evaluation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.mesh_tendon import MeshTendon
+from warp_artic.description.pose import Pose
+from warp_artic.errors import SolveError
+from warp_artic.meshes.tendon_kernels import tendon_kernels
+from warp_artic.meshes.tendon_paths import Rows, foreign_positions, paths_of
+from warp_artic.meshes.tension_law import CODES
+
+REALS = {"float32": wp.float32, "float64": wp.float64}
+"""The number types, by name of the precision."""
+
+
+@dataclass(frozen=True)
+class TendonSlots:
+    """Where the blocks of tendons go in the values of a sparse matrix."""
+
+    slots: wp.array
+    """The places that tendons add to."""
+    pairs_start: wp.array
+    pairs: wp.array
+    """The coupled pairs that each of them sums."""
+
+
+class MeshTendons:
+    """Tendons of one body, for a number of environments.
+
+    Points are arrays of shape (environments, N) of vectors of length dim in the frame of the body; foreign points,
+    those of `foreign` in this order, are of shape (environments, F).
+    """
+
+    def __init__(
+        self,
+        tendons: tuple[MeshTendon, ...],
+        body: ElasticBody,
+        *,
+        link_poses: Mapping[str, Pose] | None = None,
+        environments: int = 1,
+        precision: str = "float64",
+        device: str = "cpu",
+    ):
+        """`link_poses`: X_WL at rest, by path, of the links that the tendons touch."""
+        self.tendons = tendons
+        self.body = body
+        self.environments = environments
+        self.precision = precision
+        self.device = device
+        self.paths = paths_of(tendons, len(body.points))
+        """Which points the tendons join."""
+        self.foreign = self.paths.foreign
+        """The points of links and of the world that tendons go through."""
+        self.foreign_start = foreign_positions(self.foreign, body, link_poses or {})
+        """Where they are at rest in the frame of the body, shape (F, dim) [m]."""
+        rest = self.paths.lengths(np.concatenate([np.asarray(body.points, np.float64), self.foreign_start]))
+        self.rest_length = np.add.reduceat(rest, self.paths.segment_start[:-1])
+        """Lengths at rest, shape (tendons) [m]."""
+        self._real = REALS[precision]
+        self._kernels = tendon_kernels(body.dim, self._real)
+        lengths = [rest if tendon.target_length is None else tendon.target_length
+                   for tendon, rest in zip(tendons, self.rest_length)]  # fmt: skip
+        self.stiffness = self._spread([tendon.stiffness for tendon in tendons])
+        """K [N/m], shape (tendons, environments), writable like the next two."""
+        self.target_length = self._spread(lengths)
+        """alpha [m], shape (tendons, environments)."""
+        self.tension = self._spread([tendon.tension for tendon in tendons])
+        """tau of those with the law TENSION [N], shape (tendons, environments)."""
+        self._model = self._upload_model()
+        self.shape = self._allocate_shape()
+        """The last evaluation: `length`, `change`, `tension` and its derivative `slope` of shape (tendons,
+        environments); `direction` s_k / |s_k| and `inverse_length` of shape (environments, segments); `column`, the
+        blocks of A, of shape (environments, column entries of `paths`)."""
+        self._fixed_foreign = self._array(
+            np.broadcast_to(self.foreign_start, (environments, *self.foreign_start.shape)), self.vec
+        )
+
+    @property
+    def vec(self) -> type:
+        """The vector type of points and forces."""
+        return self._kernels.vec
+
+    @property
+    def mat(self) -> type:
+        """The type of blocks."""
+        return self._kernels.mat
+
+    def evaluate(self, points: wp.array, foreign_points: wp.array | None = None):
+        """Lengths, tensions and directions at `points`; foreign points are at rest unless given. Gives `shape`."""
+        foreign = self._fixed_foreign if foreign_points is None else foreign_points
+        self._launch(self._kernels.measure, len(self.tendons), self._model, points, foreign, self.shape)
+        self._launch(self._kernels.measure_columns, self.paths.column_point.size, self._model, self.shape)
+        return self.shape
+
+    def check(self) -> None:
+        """Raise a SolveError where neighbouring waypoints coincide: their segment has no direction."""
+        coincident = self.shape.coincident.numpy()
+        for tendon, environment in np.argwhere(coincident >= 0):
+            segment = coincident[tendon, environment]
+            raise SolveError(
+                f"{self.tendons[tendon].name}: waypoints {segment} and {segment + 1} coincide in environment "
+                f"{environment}; neighbouring waypoints must be apart"
+            )
+
+    def energy(self) -> wp.array:
+        """The sum of E over the tendons [J], shape (environments)."""
+        energy = wp.empty(self.environments, dtype=self._real, device=self.device)
+        wp.launch(self._kernels.sum_energy, dim=self.environments,
+                  inputs=[self._model, self.shape, len(self.tendons), energy], device=self.device)  # fmt: skip
+        return energy
+
+    def add_forces(
+        self, forces: wp.array | None, foreign_forces: wp.array | None = None, tension: wp.array | None = None
+    ) -> None:
+        """Add f = A tau [N] to the forces on nodes and on foreign points; tau is that of the law unless given."""
+        tension = self.shape.tension if tension is None else tension
+        for target, (touched, entries_start, entries) in zip((forces, foreign_forces), self._gathers):
+            if target is not None:
+                self._launch(self._kernels.add_forces, touched.size, self._model, self.shape.column, tension,
+                             touched, entries_start, entries, target)  # fmt: skip
+
+    def project(self, forces: wp.array) -> wp.array:
+        """A^T f of forces on nodes [N], shape (tendons, environments)."""
+        result = wp.empty((len(self.tendons), self.environments), dtype=self._real, device=self.device)
+        self._launch(self._kernels.project, len(self.tendons), self._model, self.shape.column, self._column_point,
+                     forces, result)  # fmt: skip
+        return result
+
+    def force_matrices(self) -> np.ndarray:
+        """A of each environment, shape (environments, N dim, tendons): f = A tau on nodes."""
+        nodes, dim = len(self.body.points), self.body.dim
+        matrices = np.zeros((self.environments, nodes, dim, len(self.tendons)))
+        on_nodes = np.flatnonzero(self.paths.column_point < nodes)
+        columns = self.shape.column.numpy()[:, on_nodes]
+        matrices[:, self.paths.column_point[on_nodes], :, self.paths.column_tendon[on_nodes]] = columns.swapaxes(0, 1)
+        return matrices.reshape(self.environments, nodes * dim, len(self.tendons))
+
+    def points_of(self, tendon: int) -> np.ndarray:
+        """The points of a tendon, ascending; those from N on are foreign. The order of its blocks."""
+        start, end = self.paths.column_start[tendon : tendon + 2]
+        return self.paths.column_point[start:end]
+
+    def hessian_blocks(self, *, psd: bool = False) -> wp.array:
+        """H_ij of each tendon between its points [N/m], shape (environments, tendons, n, n) of dim x dim matrices.
+
+        n is that of the tendon with the most points; the rest is zero. `psd`: without what pushing tendons take from
+        the curvature of lengths, which is all that can make H indefinite.
+        """
+        count = int(np.diff(self.paths.column_start).max())
+        shape = (self.environments, len(self.tendons), count, count)
+        blocks = wp.zeros(shape, dtype=self.mat, device=self.device)
+        pairs = self._pairs
+        self._launch(self._kernels.fill_blocks, pairs.first.size, self._model, self.shape, pairs, _lowest(psd), blocks)
+        return blocks
+
+    def pattern(self) -> np.ndarray:
+        """The pairs of nodes (i, j) that tendons couple, in both orders and with i = j, sorted, shape (P, 2)."""
+        first, second = self._pair_points
+        return np.unique(np.stack([first, second], axis=1)[self._pair_on_nodes], axis=0)
+
+    def slots(self, row_start: np.ndarray, column: np.ndarray) -> TendonSlots:
+        """Where tendons add in a matrix of blocks of N x N nodes, which must hold `pattern`.
+
+        Row i has the columns column[row_start[i] : row_start[i + 1]], ascending.
+        """
+        nodes = len(self.body.points)
+        row_start, column = np.asarray(row_start, np.int64), np.asarray(column, np.int64)
+        keys = np.repeat(np.arange(nodes), np.diff(row_start[: nodes + 1])) * nodes + column[: row_start[nodes]]
+        first, second = self._pair_points
+        pairs = np.flatnonzero(self._pair_on_nodes)
+        wanted = first[pairs].astype(np.int64) * nodes + second[pairs]
+        slots, place = np.unique(np.searchsorted(keys, wanted), return_inverse=True)
+        rows = Rows.grouped(place, slots.size)
+        return TendonSlots(self._array(slots, int), self._array(rows.start, int), self._array(pairs[rows.item], int))
+
+    def add_stiffness(self, values: wp.array, slots: TendonSlots, *, psd: bool = False) -> None:
+        """Add H to the values of a sparse matrix, shape (environments, blocks) of dim x dim matrices."""
+        self._launch(self._kernels.add_blocks, slots.slots.size, self._model, self.shape, self._pairs, _lowest(psd),
+                     slots.slots, slots.pairs_start, slots.pairs, values)  # fmt: skip
+
+    def _launch(self, kernel: wp.Kernel, items: int, *inputs) -> None:
+        wp.launch(kernel, dim=(self.environments, items), inputs=list(inputs), device=self.device)
+
+    def _array(self, values, dtype: type) -> wp.array:
+        return wp.array(np.ascontiguousarray(values), dtype=dtype, device=self.device)
+
+    def _spread(self, values) -> wp.array:
+        """One value a tendon, for all environments."""
+        return self._array(np.repeat(np.array(values, np.float64)[:, None], self.environments, axis=1), self._real)
+
+    def _upload_model(self):
+        model, paths = self._kernels.Tendons(), self.paths
+        model.node_count = paths.node_count
+        model.segment_start = self._array(paths.segment_start, int)
+        model.segment_points_start = self._array(paths.segment_points.start, int)
+        model.segment_point = self._array(paths.segment_points.item, int)
+        model.segment_factor = self._array(paths.segment_points.factor, self._real)
+        model.column_start = self._array(paths.column_start, int)
+        model.column_tendon = self._array(paths.column_tendon, int)
+        model.column_segments_start = self._array(paths.column_segments.start, int)
+        model.column_segment = self._array(paths.column_segments.item, int)
+        model.column_factor = self._array(paths.column_segments.factor, self._real)
+        model.law = self._array([CODES[tendon.law] for tendon in self.tendons], int)
+        model.smoothing = self._array([tendon.smoothing for tendon in self.tendons], self._real)
+        rounding = np.finfo(self.precision).eps
+        model.smallest = self._array(rounding * self.rest_length, self._real)
+        model.stiffness, model.target_length = self.stiffness, self.target_length
+        model.given_tension = self.tension
+        return model
+
+    def _allocate_shape(self):
+        shape, paths = self._kernels.Shape(), self.paths
+        tendons, environments = len(self.tendons), self.environments
+
+        def zeros(size: tuple[int, int], dtype: type) -> wp.array:
+            return wp.zeros(size, dtype=dtype, device=self.device)
+
+        shape.length = zeros((tendons, environments), self._real)
+        shape.change = zeros((tendons, environments), self._real)
+        shape.tension = zeros((tendons, environments), self._real)
+        shape.slope = zeros((tendons, environments), self._real)
+        shape.direction = zeros((environments, paths.segment_start[-1]), self.vec)
+        shape.inverse_length = zeros((environments, paths.segment_start[-1]), self._real)
+        shape.column = zeros((environments, paths.column_point.size), self.vec)
+        shape.coincident = zeros((tendons, environments), int)
+        return shape
+
+    @cached_property
+    def _gathers(self) -> list[tuple[wp.array, wp.array, wp.array]]:
+        """For nodes and for foreign points: those that tendons touch, and the column entries of each."""
+        nodes, point = self.paths.node_count, self.paths.column_point
+        gathers = []
+        for entries, first in ((np.flatnonzero(point < nodes), 0), (np.flatnonzero(point >= nodes), nodes)):
+            touched, place = np.unique(point[entries] - first, return_inverse=True)
+            rows = Rows.grouped(place, touched.size)
+            gathers.append(tuple(self._array(part, int) for part in (touched, rows.start, entries[rows.item])))
+        return gathers
+
+    @cached_property
+    def _column_point(self) -> wp.array:
+        return self._array(self.paths.column_point, int)
+
+    @cached_property
+    def _host_pairs(self):
+        return self.paths.pairs()
+
+    @property
+    def _pair_points(self) -> tuple[np.ndarray, np.ndarray]:
+        point = self.paths.column_point
+        return point[self._host_pairs.first], point[self._host_pairs.second]
+
+    @property
+    def _pair_on_nodes(self) -> np.ndarray:
+        first, second = self._pair_points
+        return (first < self.paths.node_count) & (second < self.paths.node_count)
+
+    @cached_property
+    def _pairs(self):
+        pairs, host = self._kernels.CoupledPairs(), self._host_pairs
+        pairs.first, pairs.second = self._array(host.first, int), self._array(host.second, int)
+        pairs.segments_start = self._array(host.segments.start, int)
+        pairs.segment = self._array(host.segments.item, int)
+        pairs.factor = self._array(host.segments.factor, self._real)
+        return pairs
+
+
+def _lowest(psd: bool) -> float:
+    """The smallest tension that counts in the curvature of lengths."""
+    return 0.0 if psd else -math.inf
