@@ -69,8 +69,8 @@ class MeshTendons:
         rest = self.paths.lengths(np.concatenate([np.asarray(body.points, np.float64), self.foreign_start]))
         self.rest_length = np.add.reduceat(rest, self.paths.segment_start[:-1])
         """Lengths at rest, shape (tendons) [m]."""
-        self._real = REALS[precision]
-        self._kernels = tendon_kernels(body.dim, self._real)
+        self.real = REALS[precision]
+        self._kernels = tendon_kernels(body.dim, self.real)
         lengths = [rest if tendon.target_length is None else tendon.target_length
                    for tendon, rest in zip(tendons, self.rest_length)]  # fmt: skip
         self.stiffness = self._spread([tendon.stiffness for tendon in tendons])
@@ -79,7 +79,7 @@ class MeshTendons:
         """alpha [m], shape (tendons, environments)."""
         self.tension = self._spread([tendon.tension for tendon in tendons])
         """tau of those with the law TENSION [N], shape (tendons, environments)."""
-        self._model = self._upload_model()
+        self.model = self._upload_model()
         self.shape = self._allocate_shape()
         """The last evaluation: `length`, `change`, `tension` and its derivative `slope` of shape (tendons,
         environments); `direction` s_k / |s_k| and `inverse_length` of shape (environments, segments); `column`, the
@@ -101,8 +101,8 @@ class MeshTendons:
     def evaluate(self, points: wp.array, foreign_points: wp.array | None = None):
         """Lengths, tensions and directions at `points`; foreign points are at rest unless given. Gives `shape`."""
         foreign = self._fixed_foreign if foreign_points is None else foreign_points
-        self._launch(self._kernels.measure, len(self.tendons), self._model, points, foreign, self.shape)
-        self._launch(self._kernels.measure_columns, self.paths.column_point.size, self._model, self.shape)
+        self._launch(self._kernels.measure, len(self.tendons), self.model, points, foreign, self.shape)
+        self._launch(self._kernels.measure_columns, self.paths.column_point.size, self.model, self.shape)
         return self.shape
 
     def check(self) -> None:
@@ -117,9 +117,9 @@ class MeshTendons:
 
     def energy(self) -> wp.array:
         """The sum of E over the tendons [J], shape (environments)."""
-        energy = wp.empty(self.environments, dtype=self._real, device=self.device)
+        energy = wp.empty(self.environments, dtype=self.real, device=self.device)
         wp.launch(self._kernels.sum_energy, dim=self.environments,
-                  inputs=[self._model, self.shape, len(self.tendons), energy], device=self.device)  # fmt: skip
+                  inputs=[self.model, self.shape, len(self.tendons), energy], device=self.device)  # fmt: skip
         return energy
 
     def add_forces(
@@ -129,13 +129,13 @@ class MeshTendons:
         tension = self.shape.tension if tension is None else tension
         for target, (touched, entries_start, entries) in zip((forces, foreign_forces), self._gathers):
             if target is not None:
-                self._launch(self._kernels.add_forces, touched.size, self._model, self.shape.column, tension,
+                self._launch(self._kernels.add_forces, touched.size, self.model, self.shape.column, tension,
                              touched, entries_start, entries, target)  # fmt: skip
 
     def project(self, forces: wp.array) -> wp.array:
         """A^T f of forces on nodes [N], shape (tendons, environments)."""
-        result = wp.empty((len(self.tendons), self.environments), dtype=self._real, device=self.device)
-        self._launch(self._kernels.project, len(self.tendons), self._model, self.shape.column, self._column_point,
+        result = wp.empty((len(self.tendons), self.environments), dtype=self.real, device=self.device)
+        self._launch(self._kernels.project, len(self.tendons), self.model, self.shape.column, self._column_point,
                      forces, result)  # fmt: skip
         return result
 
@@ -163,7 +163,7 @@ class MeshTendons:
         shape = (self.environments, len(self.tendons), count, count)
         blocks = wp.zeros(shape, dtype=self.mat, device=self.device)
         pairs = self._pairs
-        self._launch(self._kernels.fill_blocks, pairs.first.size, self._model, self.shape, pairs, _lowest(psd), blocks)
+        self._launch(self._kernels.fill_blocks, pairs.first.size, self.model, self.shape, pairs, _lowest(psd), blocks)
         return blocks
 
     def pattern(self) -> np.ndarray:
@@ -188,7 +188,7 @@ class MeshTendons:
 
     def add_stiffness(self, values: wp.array, slots: TendonSlots, *, psd: bool = False) -> None:
         """Add H to the values of a sparse matrix, shape (environments, blocks) of dim x dim matrices."""
-        self._launch(self._kernels.add_blocks, slots.slots.size, self._model, self.shape, self._pairs, _lowest(psd),
+        self._launch(self._kernels.add_blocks, slots.slots.size, self.model, self.shape, self._pairs, _lowest(psd),
                      slots.slots, slots.pairs_start, slots.pairs, values)  # fmt: skip
 
     def _launch(self, kernel: wp.Kernel, items: int, *inputs) -> None:
@@ -199,7 +199,7 @@ class MeshTendons:
 
     def _spread(self, values) -> wp.array:
         """One value a tendon, for all environments."""
-        return self._array(np.repeat(np.array(values, np.float64)[:, None], self.environments, axis=1), self._real)
+        return self._array(np.repeat(np.array(values, np.float64)[:, None], self.environments, axis=1), self.real)
 
     def _upload_model(self):
         model, paths = self._kernels.Tendons(), self.paths
@@ -207,16 +207,16 @@ class MeshTendons:
         model.segment_start = self._array(paths.segment_start, int)
         model.segment_points_start = self._array(paths.segment_points.start, int)
         model.segment_point = self._array(paths.segment_points.item, int)
-        model.segment_factor = self._array(paths.segment_points.factor, self._real)
+        model.segment_factor = self._array(paths.segment_points.factor, self.real)
         model.column_start = self._array(paths.column_start, int)
         model.column_tendon = self._array(paths.column_tendon, int)
         model.column_segments_start = self._array(paths.column_segments.start, int)
         model.column_segment = self._array(paths.column_segments.item, int)
-        model.column_factor = self._array(paths.column_segments.factor, self._real)
+        model.column_factor = self._array(paths.column_segments.factor, self.real)
         model.law = self._array([CODES[tendon.law] for tendon in self.tendons], int)
-        model.smoothing = self._array([tendon.smoothing for tendon in self.tendons], self._real)
+        model.smoothing = self._array([tendon.smoothing for tendon in self.tendons], self.real)
         rounding = np.finfo(self.precision).eps
-        model.smallest = self._array(rounding * self.rest_length, self._real)
+        model.smallest = self._array(rounding * self.rest_length, self.real)
         model.stiffness, model.target_length = self.stiffness, self.target_length
         model.given_tension = self.tension
         return model
@@ -228,12 +228,12 @@ class MeshTendons:
         def zeros(size: tuple[int, int], dtype: type) -> wp.array:
             return wp.zeros(size, dtype=dtype, device=self.device)
 
-        shape.length = zeros((tendons, environments), self._real)
-        shape.change = zeros((tendons, environments), self._real)
-        shape.tension = zeros((tendons, environments), self._real)
-        shape.slope = zeros((tendons, environments), self._real)
+        shape.length = zeros((tendons, environments), self.real)
+        shape.change = zeros((tendons, environments), self.real)
+        shape.tension = zeros((tendons, environments), self.real)
+        shape.slope = zeros((tendons, environments), self.real)
         shape.direction = zeros((environments, paths.segment_start[-1]), self.vec)
-        shape.inverse_length = zeros((environments, paths.segment_start[-1]), self._real)
+        shape.inverse_length = zeros((environments, paths.segment_start[-1]), self.real)
         shape.column = zeros((environments, paths.column_point.size), self.vec)
         shape.coincident = zeros((tendons, environments), int)
         return shape
@@ -273,7 +273,7 @@ class MeshTendons:
         pairs.first, pairs.second = self._array(host.first, int), self._array(host.second, int)
         pairs.segments_start = self._array(host.segments.start, int)
         pairs.segment = self._array(host.segments.item, int)
-        pairs.factor = self._array(host.segments.factor, self._real)
+        pairs.factor = self._array(host.segments.factor, self.real)
         return pairs
 
 

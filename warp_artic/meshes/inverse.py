@@ -1,0 +1,231 @@
+"""Tensions for wanted forces on nodes:  min over tau of U = 1/2 |A tau - f|_W^2 + 1/2 lambda |tau|^2  within bounds.
+
+Source: Tendon Model, section 3. There the unknowns are the length changes Delta; each law gives every tension that its
+bounds allow and grows with Delta, so the best tensions are the best length changes, and the problem in tau is convex.
+A is that of the last evaluation of the tendons. All is float64, whatever the precision of the tendons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from warp_artic.errors import SettingsError
+from warp_artic.meshes.bounded_least_squares import Factor, Search, correct, factorise, settle, singular_values
+from warp_artic.meshes.inverse_kernels import inverse_kernels
+from warp_artic.meshes.tendon_paths import Rows
+from warp_artic.meshes.tendons import MeshTendons
+
+CORRECTIONS = 2
+"""How often what rounding left is solved for."""
+DEPENDENCE = 256.0
+"""A column of A this many roundings from the span of others is in it."""
+
+
+@dataclass(frozen=True)
+class Tensions:
+    """The best tensions, and what they do and cannot do."""
+
+    tension: np.ndarray
+    """tau [N], shape (tendons, environments)."""
+    bound: np.ndarray
+    """-1 where tau is the smallest allowed, 1 where it is the largest, 0 between; same shape."""
+    unreachable: np.ndarray
+    """f - A tau, the part of the forces that no allowed tensions make [N], shape (environments, N, dim)."""
+    objective: np.ndarray
+    """U [N^2], shape (environments)."""
+    gradient: np.ndarray
+    """dU/dtau [N], shape (tendons, environments): zero between bounds; at the smallest tension not negative, at the
+    largest not positive."""
+    rank: np.ndarray
+    """Independent columns of W A, shape (environments)."""
+    rounds: np.ndarray
+    """Rounds of the search, shape (environments)."""
+
+    @property
+    def residual(self) -> np.ndarray:
+        """|f - A tau| [N], shape (environments)."""
+        return np.linalg.norm(self.unreachable, axis=(1, 2))
+
+    @property
+    def optimality(self) -> np.ndarray:
+        """The largest slope of U along which a tension could still go [N], shape (environments)."""
+        wrong = np.where(self.bound == 0, np.abs(self.gradient), self.bound * self.gradient)
+        return np.max(wrong, axis=0, initial=0.0)
+
+
+class InverseProblem:
+    """The problem for the tendons of one body in all environments."""
+
+    def __init__(self, tendons: MeshTendons, *, weights=1.0, regularisation=0.0):
+        """`weights` of the forces, of a shape that broadcasts to (N, dim); `regularisation`: lambda, of all or of each
+        tendon. Both may not be negative."""
+        self.tendons = tendons
+        count, environments, nodes = len(tendons.tendons), tendons.environments, tendons.paths.node_count
+        self._kernels = inverse_kernels(tendons.body.dim, tendons.real)
+        self._weight = self._array(_not_negative("weights", weights, (nodes, tendons.body.dim)), self._kernels.wide)
+        self._penalty = self._array(_not_negative("regularisation", regularisation, (count,)))
+        self.min_tension = self._array(np.repeat([[t.min_tension] for t in tendons.tendons], environments, axis=1))
+        """Smallest tensions [N], shape (tendons, environments), writable like the next."""
+        self.max_tension = self._array(np.repeat([[t.max_tension] for t in tendons.tendons], environments, axis=1))
+        """Largest tensions [N], shape (tendons, environments)."""
+        self._dependence = DEPENDENCE * float(np.finfo(tendons.precision).eps)
+        self._pairs = [self._array(part, int) for part in _shared_nodes(tendons.paths)]
+        rows = Rows.grouped(tendons.paths.column_point, nodes + len(tendons.foreign))
+        self._entries = self._array(rows.start, int), self._array(rows.item, int)
+        self._column_tendon = self._array(tendons.paths.column_tendon, int)
+        self._columns = (
+            tendons.shape.column,
+            self._array(tendons.paths.column_start, int),
+            self._array(tendons.paths.column_point, int),
+            nodes,
+            self._weight,
+        )
+        self._factor = self._allocate_factor()
+        self._search = self._allocate_search()
+        self._projected = self._zeros((environments, count), wp.vec2d)
+        self._rest = self._zeros((environments, nodes), self._kernels.wide)
+        self._gradient = self._zeros((count, environments))
+        self._objective = self._zeros((environments,))
+
+    def place(self) -> None:
+        """Take A from the last evaluation of the tendons."""
+        first, second, entries_start, first_entry, second_entry = self._pairs
+        self._launch(self._kernels.fill_gram, first.size, self.tendons.shape.column, self._columns[2], self._weight,
+                     self._penalty, first, second, entries_start, first_entry, second_entry,
+                     self._factor.gram)  # fmt: skip
+        self._launch(factorise, None, self._factor, self._dependence)
+
+    def solve(self, forces: wp.array, start: np.ndarray | None = None) -> Tensions:
+        """The best tensions for forces on nodes [N], shape (environments, N).
+
+        `start`: tensions near the best ones, such as those of the time before, shape (tendons, environments). Where
+        several are equally good it decides which are found.
+        """
+        self._launch(self._kernels.project_forces, len(self.tendons.tendons), *self._columns, forces, self._projected)
+        first = self._zeros((0, 0)) if start is None else self._array(start)
+        self._launch(settle, None, self._factor, self._search, self._projected, self._dependence, first,
+                     self.min_tension, self.max_tension)  # fmt: skip
+        for _ in range(CORRECTIONS):
+            self._measure(forces, self._search.tension)
+            self._launch(correct, None, self._search, self._gradient)
+        self._measure(forces, self._search.tension)
+        self._launch(self._kernels.sum_objective, None, self._weight, self._penalty, self._rest, self._search.tension,
+                     self._objective)  # fmt: skip
+        tension = self._search.tension.numpy().T.copy()
+        at_upper, at_lower = tension >= self.max_tension.numpy(), tension <= self.min_tension.numpy()
+        return Tensions(
+            tension,
+            np.where(at_lower, -1, np.where(at_upper, 1, 0)),
+            self._rest.numpy().copy(),
+            self._objective.numpy().copy(),
+            -self._gradient.numpy(),
+            self._factor.rank.numpy().copy(),
+            self._search.rounds.numpy().copy(),
+        )
+
+    def conditions(self) -> np.ndarray:
+        """Ratio of the largest to the smallest singular value of W^(1/2) A, infinite below full rank, shape
+        (environments)."""
+        count, environments = len(self.tendons.tendons), self.tendons.environments
+        values = self._zeros((environments, count))
+        self._launch(singular_values, None, self._factor, self._search.matrix, values)
+        found = values.numpy()
+        with np.errstate(divide="ignore"):
+            return found.max(axis=1) / found.min(axis=1)
+
+    def derivatives(self, changes: np.ndarray, forces: wp.array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """U, dU/dDelta and d2U/dDelta2 at length changes, shape (tendons, environments) [m].
+
+        Their shapes are (environments), (tendons, environments) and (environments, tendons, tendons). For springs H is
+        K A^T W A K.
+        """
+        count, environments = len(self.tendons.tendons), self.tendons.environments
+        model, kernels = self.tendons.model, self._kernels
+        tension, slope, curvature = (self._zeros((environments, count)) for _ in range(3))
+        self._launch(kernels.apply_laws, count, model.law, model.smoothing, self.tendons.stiffness,
+                     self._array(changes), tension, slope, curvature)  # fmt: skip
+        self._measure(forces, tension)
+        self._launch(kernels.sum_objective, None, self._weight, self._penalty, self._rest, tension, self._objective)
+        hessian = self._zeros((environments, count, count))
+        wp.launch(kernels.fill_hessian, dim=(environments, count, count), device=self.tendons.device,
+                  inputs=[self._factor.gram, slope, curvature, self._gradient, hessian])  # fmt: skip
+        return self._objective.numpy().copy(), -slope.numpy().T * self._gradient.numpy(), hessian.numpy()
+
+    def changes(self, tension: np.ndarray) -> np.ndarray:
+        """The least length changes Delta >= 0 that give tensions, shape (tendons, environments) [m]: a slack cable
+        may have any negative one, and is given zero."""
+        result = self._zeros(tension.shape)
+        model = self.tendons.model
+        self._launch(self._kernels.find_changes, len(self.tendons.tendons), model.law, model.smoothing,
+                     self.tendons.stiffness, self._array(tension), result)  # fmt: skip
+        return result.numpy()
+
+    def _measure(self, forces: wp.array, tension: wp.array) -> None:
+        """The rest f - A tau, and -dU/dtau."""
+        shape = self.tendons.shape
+        self._launch(self._kernels.measure_rest, self.tendons.paths.node_count, shape.column, self._column_tendon,
+                     *self._entries, forces, tension, self._rest)  # fmt: skip
+        self._launch(self._kernels.measure_gradient, len(self.tendons.tendons), *self._columns, self._penalty,
+                     self._rest, tension, self._gradient)  # fmt: skip
+
+    def _launch(self, kernel: wp.Kernel, items: int | None, *inputs) -> None:
+        """One thread an item of each environment, or one an environment."""
+        environments = self.tendons.environments
+        size = environments if items is None else (environments, items)
+        wp.launch(kernel, dim=size, inputs=list(inputs), device=self.tendons.device)
+
+    def _array(self, values, dtype: type = wp.float64) -> wp.array:
+        return wp.array(np.ascontiguousarray(values), dtype=dtype, device=self.tendons.device)
+
+    def _zeros(self, shape: tuple[int, ...], dtype: type = wp.float64) -> wp.array:
+        return wp.zeros(shape, dtype=dtype, device=self.tendons.device)
+
+    def _allocate_factor(self) -> Factor:
+        factor, (count, environments) = Factor(), (len(self.tendons.tendons), self.tendons.environments)
+        factor.gram = self._zeros((environments, count, count), wp.vec2d)
+        factor.transposed = self._zeros((environments, count, count), wp.vec2d)
+        factor.pivot = self._zeros((environments, count), int)
+        factor.rank = self._zeros((environments,), int)
+        factor.norm = self._zeros((environments, count))
+        return factor
+
+    def _allocate_search(self) -> Search:
+        search, (count, environments) = Search(), (len(self.tendons.tendons), self.tendons.environments)
+        size = (environments, count)
+        search.matrix = self._zeros((environments, count, count))
+        search.rotated, search.trial, search.gradient = (self._zeros(size) for _ in range(3))
+        search.lower, search.upper, search.tension = (self._zeros(size) for _ in range(3))
+        search.free, search.is_free, search.refused = (self._zeros(size, int) for _ in range(3))
+        search.free_count, search.rounds = self._zeros((environments,), int), self._zeros((environments,), int)
+        return search
+
+
+def _shared_nodes(paths) -> tuple[np.ndarray, ...]:
+    """Pairs of tendons s <= t that share nodes: s, t, where the entries of each pair start, and the entries of both."""
+    count = len(paths.column_start) - 1
+    rows = Rows.grouped(paths.column_point, paths.node_count)
+    first, second = [np.arange(0)], [np.arange(0)]
+    for start, end in zip(rows.start[:-1], rows.start[1:]):
+        a, b = np.triu_indices(end - start)
+        first.append(rows.item[start:end][a])
+        second.append(rows.item[start:end][b])
+    first, second = np.concatenate(first).astype(np.int32), np.concatenate(second).astype(np.int32)
+    keys = paths.column_tendon[first].astype(np.int64) * count + paths.column_tendon[second]
+    diagonal = np.arange(count) * (count + 1)
+    pairs, place = np.unique(np.concatenate([keys, diagonal]), return_inverse=True)
+    order = np.argsort(place[: keys.size], kind="stable")
+    start = np.searchsorted(place[: keys.size][order], np.arange(pairs.size + 1))
+    return pairs // count, pairs % count, start, first[order], second[order]
+
+
+def _not_negative(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
+    values = np.asarray(values, dtype=np.float64)
+    if not (np.isfinite(values).all() and (values >= 0.0).all()):
+        raise SettingsError(f"{name}: {values.min():g} to {values.max():g} must be finite and not negative")
+    try:
+        return np.broadcast_to(values, shape)
+    except ValueError as error:
+        raise SettingsError(f"{name} have the shape {values.shape}, which does not broadcast to {shape}") from error
