@@ -57,10 +57,19 @@ def dd_add(a: wp.vec2d, b: wp.vec2d):
 
 
 @wp.func
-def dd_mul(a: wp.vec2d, b: wp.vec2d):
-    """a b."""
-    product = two_product(a[0], b[0])
-    return renormal(product[0], product[1] + (a[0] * b[1] + a[1] * b[0]))
+def dd_gather(total: wp.vec2d, a: wp.float64, b: wp.float64):
+    """total + a b for long sums (Ogita, Rump and Oishi 2005): what rounding left is gathered in the second part."""
+    product = two_product(a, b)
+    high = two_sum(total[0], product[0])
+    return wp.vec2d(high[0], total[1] + (high[1] + product[1]))
+
+
+@wp.func
+def dd_take(total: wp.vec2d, a: wp.vec2d, b: wp.vec2d):
+    """total - a b for long sums."""
+    product = two_product(-a[0], b[0])
+    high = two_sum(total[0], product[0])
+    return wp.vec2d(high[0], total[1] + (high[1] + (product[1] - (a[0] * b[1] + a[1] * b[0]))))
 
 
 @wp.func

@@ -10,7 +10,7 @@ only if its column is independent of the free ones, so that A may have any rank.
 
 import warp as wp
 
-from warp_artic.math.double_double import dd_add, dd_div, dd_mul, dd_sqrt
+from warp_artic.math.double_double import dd_div, dd_sqrt, dd_take, renormal
 
 ZERO = wp.constant(wp.float64(0.0))
 ONE = wp.constant(wp.float64(1.0))
@@ -83,7 +83,8 @@ def factorise(factor: Factor, dependence: wp.float64):
         norm = wp.sqrt(wp.max(square[0], ZERO))
         factor.norm[env, column] = norm
         for row in range(rank):
-            square = dd_add(square, -dd_mul(lower[column, row], lower[column, row]))
+            square = dd_take(square, lower[column, row], lower[column, row])
+        square = renormal(square[0], square[1])
         if square[0] > (dependence * norm) * (dependence * norm):
             root = dd_sqrt(square)
             for other in range(column):
@@ -92,8 +93,8 @@ def factorise(factor: Factor, dependence: wp.float64):
             for other in range(column + 1, size):
                 total = gram[column, other]
                 for row in range(rank):
-                    total = dd_add(total, -dd_mul(lower[column, row], lower[other, row]))
-                lower[other, rank] = dd_div(total, root)
+                    total = dd_take(total, lower[column, row], lower[other, row])
+                lower[other, rank] = dd_div(renormal(total[0], total[1]), root)
             factor.pivot[env, rank] = column
             rank += 1
     factor.rank[env] = rank
@@ -110,9 +111,9 @@ def begin(search: Search, factor: Factor, projected: wp.array2d(dtype=wp.vec2d),
         column = factor.pivot[env, row]
         total = projected[env, column]
         for before in range(row):
-            total = dd_add(total, -dd_mul(lower[column, before], projected[env, factor.pivot[env, before]]))
+            total = dd_take(total, lower[column, before], projected[env, factor.pivot[env, before]])
         # What A^T f has at this column is not needed any more.
-        projected[env, column] = dd_div(total, lower[column, row])
+        projected[env, column] = dd_div(renormal(total[0], total[1]), lower[column, row])
         search.rotated[env, row] = projected[env, column][0]
         square += search.rotated[env, row] * search.rotated[env, row]
         search.free[env, row] = column

@@ -39,6 +39,8 @@ class Tensions:
     gradient: np.ndarray
     """dU/dtau [N], shape (tendons, environments): zero between bounds; at the smallest tension not negative, at the
     largest not positive."""
+    optimality: np.ndarray
+    """The largest slope of U along which a tension could still go [N], shape (environments)."""
     rank: np.ndarray
     """Independent columns of W A, shape (environments)."""
     rounds: np.ndarray
@@ -48,12 +50,6 @@ class Tensions:
     def residual(self) -> np.ndarray:
         """|f - A tau| [N], shape (environments)."""
         return np.linalg.norm(self.unreachable, axis=(1, 2))
-
-    @property
-    def optimality(self) -> np.ndarray:
-        """The largest slope of U along which a tension could still go [N], shape (environments)."""
-        wrong = np.where(self.bound == 0, np.abs(self.gradient), self.bound * self.gradient)
-        return np.max(wrong, axis=0, initial=0.0)
 
 
 class InverseProblem:
@@ -65,7 +61,9 @@ class InverseProblem:
         self.tendons = tendons
         count, environments, nodes = len(tendons.tendons), tendons.environments, tendons.paths.node_count
         self._kernels = inverse_kernels(tendons.body.dim, tendons.real)
-        self._weight = self._array(_not_negative("weights", weights, (nodes, tendons.body.dim)), self._kernels.wide)
+        weights = _not_negative("weights", weights, (nodes, tendons.body.dim))
+        self._weight = self._array(weights, self._kernels.wide)
+        self._root_weight = self._array(np.sqrt(weights), self._kernels.wide)
         self._penalty = self._array(_not_negative("regularisation", regularisation, (count,)))
         self.min_tension = self._array(np.repeat([[t.min_tension] for t in tendons.tendons], environments, axis=1))
         """Smallest tensions [N], shape (tendons, environments), writable like the next."""
@@ -81,7 +79,6 @@ class InverseProblem:
             self._array(tendons.paths.column_start, int),
             self._array(tendons.paths.column_point, int),
             nodes,
-            self._weight,
         )
         self._factor = self._allocate_factor()
         self._search = self._allocate_search()
@@ -93,9 +90,20 @@ class InverseProblem:
     def place(self) -> None:
         """Take A from the last evaluation of the tendons."""
         first, second, entries_start, first_entry, second_entry = self._pairs
-        self._launch(self._kernels.fill_gram, first.size, self.tendons.shape.column, self._columns[2], self._weight,
-                     self._penalty, first, second, entries_start, first_entry, second_entry,
-                     self._factor.gram)  # fmt: skip
+        self._launch(
+            self._kernels.fill_gram,
+            first.size,
+            self.tendons.shape.column,
+            self._columns[2],
+            self._root_weight,
+            self._penalty,
+            first,
+            second,
+            entries_start,
+            first_entry,
+            second_entry,
+            self._factor.gram,
+        )
         self._launch(factorise, None, self._factor, self._dependence)
 
     def solve(self, forces: wp.array, start: np.ndarray | None = None) -> Tensions:
@@ -104,24 +112,50 @@ class InverseProblem:
         `start`: tensions near the best ones, such as those of the time before, shape (tendons, environments). Where
         several are equally good it decides which are found.
         """
-        self._launch(self._kernels.project_forces, len(self.tendons.tendons), *self._columns, forces, self._projected)
+        self._launch(
+            self._kernels.project_forces,
+            len(self.tendons.tendons),
+            *self._columns,
+            self._root_weight,
+            forces,
+            self._projected,
+        )
         first = self._zeros((0, 0)) if start is None else self._array(start)
-        self._launch(settle, None, self._factor, self._search, self._projected, self._dependence, first,
-                     self.min_tension, self.max_tension)  # fmt: skip
+        self._launch(
+            settle,
+            None,
+            self._factor,
+            self._search,
+            self._projected,
+            self._dependence,
+            first,
+            self.min_tension,
+            self.max_tension,
+        )
         for _ in range(CORRECTIONS):
             self._measure(forces, self._search.tension)
             self._launch(correct, None, self._search, self._gradient)
         self._measure(forces, self._search.tension)
-        self._launch(self._kernels.sum_objective, None, self._weight, self._penalty, self._rest, self._search.tension,
-                     self._objective)  # fmt: skip
+        self._launch(
+            self._kernels.sum_objective,
+            None,
+            self._weight,
+            self._penalty,
+            self._rest,
+            self._search.tension,
+            self._objective,
+        )
         tension = self._search.tension.numpy().T.copy()
         at_upper, at_lower = tension >= self.max_tension.numpy(), tension <= self.min_tension.numpy()
+        gradient = -self._gradient.numpy()
+        slopes = np.maximum(np.where(at_lower, 0.0, gradient), np.where(at_upper, 0.0, -gradient))
         return Tensions(
             tension,
             np.where(at_lower, -1, np.where(at_upper, 1, 0)),
             self._rest.numpy().copy(),
             self._objective.numpy().copy(),
-            -self._gradient.numpy(),
+            gradient,
+            np.max(slopes, axis=0, initial=0.0),
             self._factor.rank.numpy().copy(),
             self._search.rounds.numpy().copy(),
         )
@@ -145,13 +179,26 @@ class InverseProblem:
         count, environments = len(self.tendons.tendons), self.tendons.environments
         model, kernels = self.tendons.model, self._kernels
         tension, slope, curvature = (self._zeros((environments, count)) for _ in range(3))
-        self._launch(kernels.apply_laws, count, model.law, model.smoothing, self.tendons.stiffness,
-                     self._array(changes), tension, slope, curvature)  # fmt: skip
+        self._launch(
+            kernels.apply_laws,
+            count,
+            model.law,
+            model.smoothing,
+            self.tendons.stiffness,
+            self._array(changes),
+            tension,
+            slope,
+            curvature,
+        )
         self._measure(forces, tension)
         self._launch(kernels.sum_objective, None, self._weight, self._penalty, self._rest, tension, self._objective)
         hessian = self._zeros((environments, count, count))
-        wp.launch(kernels.fill_hessian, dim=(environments, count, count), device=self.tendons.device,
-                  inputs=[self._factor.gram, slope, curvature, self._gradient, hessian])  # fmt: skip
+        wp.launch(
+            kernels.fill_hessian,
+            dim=(environments, count, count),
+            device=self.tendons.device,
+            inputs=[self._factor.gram, slope, curvature, self._gradient, hessian],
+        )
         return self._objective.numpy().copy(), -slope.numpy().T * self._gradient.numpy(), hessian.numpy()
 
     def changes(self, tension: np.ndarray) -> np.ndarray:
@@ -159,17 +206,40 @@ class InverseProblem:
         may have any negative one, and is given zero."""
         result = self._zeros(tension.shape)
         model = self.tendons.model
-        self._launch(self._kernels.find_changes, len(self.tendons.tendons), model.law, model.smoothing,
-                     self.tendons.stiffness, self._array(tension), result)  # fmt: skip
+        self._launch(
+            self._kernels.find_changes,
+            len(self.tendons.tendons),
+            model.law,
+            model.smoothing,
+            self.tendons.stiffness,
+            self._array(tension),
+            result,
+        )
         return result.numpy()
 
     def _measure(self, forces: wp.array, tension: wp.array) -> None:
         """The rest f - A tau, and -dU/dtau."""
         shape = self.tendons.shape
-        self._launch(self._kernels.measure_rest, self.tendons.paths.node_count, shape.column, self._column_tendon,
-                     *self._entries, forces, tension, self._rest)  # fmt: skip
-        self._launch(self._kernels.measure_gradient, len(self.tendons.tendons), *self._columns, self._penalty,
-                     self._rest, tension, self._gradient)  # fmt: skip
+        self._launch(
+            self._kernels.measure_rest,
+            self.tendons.paths.node_count,
+            shape.column,
+            self._column_tendon,
+            *self._entries,
+            forces,
+            tension,
+            self._rest,
+        )
+        self._launch(
+            self._kernels.measure_gradient,
+            len(self.tendons.tendons),
+            *self._columns,
+            self._weight,
+            self._penalty,
+            self._rest,
+            tension,
+            self._gradient,
+        )
 
     def _launch(self, kernel: wp.Kernel, items: int | None, *inputs) -> None:
         """One thread an item of each environment, or one an environment."""

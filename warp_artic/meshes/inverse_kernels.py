@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from warp_artic.math.double_double import dd_add, dd_scale, two_product
+from warp_artic.math.double_double import dd_gather, renormal
 from warp_artic.meshes.tension_law import law_functions
 
 
@@ -26,18 +26,18 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         return result
 
     @wp.func
-    def weighted_dot(a: vec, weight: wide, b: vec):
-        total = wp.vec2d()
+    def gather(total: wp.vec2d, a: vec, b: vec, root_weight: wide):
+        # The weight is shared, so that A^T W A is exactly that of one matrix W^(1/2) A.
         for axis in range(wp.static(dim)):
-            product = two_product(wp.float64(a[axis]), wp.float64(b[axis]))
-            total = dd_add(total, dd_scale(product, weight[axis]))
+            root = root_weight[axis]
+            total = dd_gather(total, root * wp.float64(a[axis]), root * wp.float64(b[axis]))
         return total
 
     @wp.kernel(module=module, enable_backward=False)
     def fill_gram(
         column: wp.array2d(dtype=vec),
         column_point: wp.array(dtype=int),
-        weight: wp.array(dtype=wide),
+        root_weight: wp.array(dtype=wide),
         penalty: wp.array(dtype=wp.float64),
         first: wp.array(dtype=int),
         second: wp.array(dtype=int),
@@ -51,12 +51,10 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         total = wp.vec2d()
         for number in range(entries_start[pair], entries_start[pair + 1]):
             a = first_entry[number]
-            total = dd_add(
-                total, weighted_dot(column[env, a], weight[column_point[a]], column[env, second_entry[number]])
-            )
+            total = gather(total, column[env, a], column[env, second_entry[number]], root_weight[column_point[a]])
         if first[pair] == second[pair]:
-            total = dd_add(total, wp.vec2d(penalty[first[pair]], wp.float64(0.0)))
-        gram[env, first[pair], second[pair]] = total
+            total = dd_gather(total, penalty[first[pair]], wp.float64(1.0))
+        gram[env, first[pair], second[pair]] = renormal(total[0], total[1])
 
     @wp.kernel(module=module, enable_backward=False)
     def project_forces(
@@ -64,7 +62,7 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         column_start: wp.array(dtype=int),
         column_point: wp.array(dtype=int),
         node_count: int,
-        weight: wp.array(dtype=wide),
+        root_weight: wp.array(dtype=wide),
         forces: wp.array2d(dtype=vec),
         projected: wp.array2d(dtype=wp.vec2d),
     ):
@@ -74,8 +72,8 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         for entry in range(column_start[tendon], column_start[tendon + 1]):
             node = column_point[entry]
             if node < node_count:
-                total = dd_add(total, weighted_dot(column[env, entry], weight[node], forces[env, node]))
-        projected[env, tendon] = total
+                total = gather(total, column[env, entry], forces[env, node], root_weight[node])
+        projected[env, tendon] = renormal(total[0], total[1])
 
     @wp.kernel(module=module, enable_backward=False)
     def measure_rest(
