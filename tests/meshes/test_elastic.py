@@ -1,0 +1,147 @@
+"""Energy, forces and stiffness of elastic meshes."""
+
+import numpy as np
+import pytest
+import warp as wp
+
+from tests.meshes.bodies import LAWS, bar, box, random_points
+from warp_artic.description.elastic_body import ElasticLaw, PlaneState
+from warp_artic.meshes.elastic import ElasticMesh, color_elements
+
+CELLS = {2: (3, 2), 3: (2, 1, 2)}
+SIZE = {2: (0.9, 0.5), 3: (0.8, 0.4, 0.6)}
+
+
+def dense(mesh, values):
+    """The matrix of the first environment, shape (N dim, N dim)."""
+    size, dim = mesh.body.points.shape
+    matrix = np.zeros((size, dim, size, dim))
+    matrix[mesh.pattern.rows, :, mesh.pattern.columns, :] = values.numpy()[0]
+    return matrix.reshape(size * dim, size * dim)
+
+
+def evaluate(mesh, points, psd=False, damping=None):
+    """Energy, forces (N dim) and stiffness (N dim, N dim) in one environment."""
+    x = mesh.array(points)
+    energy = wp.zeros(1, dtype=mesh.types.real)
+    mesh.add_energy(x, energy, damping=damping)
+    forces, values = mesh.array(np.zeros_like(points)), mesh.matrix()
+    mesh.add_stiffness(x, values, psd=psd, forces=forces, damping=damping)
+    return energy.numpy()[0], forces.numpy()[0].ravel(), dense(mesh, values)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("dim", (2, 3))
+def test_forces_and_stiffness_are_derivatives(law, dim):
+    """Also where elements are turned inside out, and with damping."""
+    mesh = ElasticMesh(bar(CELLS[dim], SIZE[dim], law, thickness=0.1))
+    body = mesh.body
+    for scale in (0.02, 0.3):
+        points = random_points(body, scale)
+        damping = mesh.array(random_points(body, 0.05, 1)), mesh.array(random_points(body, 0.05, 2)), 0.3
+        for damped in (None, damping):
+            _, forces, stiffness = evaluate(mesh, points, damping=damped)
+            assert np.abs(stiffness - stiffness.T).max() <= 1e-12 * np.abs(stiffness).max()
+            direction = np.random.default_rng(3).normal(size=points.shape)
+            step = 1e-6 * direction
+            (high, f_high, _), (low, f_low, _) = (evaluate(mesh, points + k * step, damping=damped) for k in (1, -1))
+            assert (high - low) / 2e-6 == pytest.approx(-forces @ direction.ravel(), rel=1e-6)
+            change = stiffness @ direction.ravel()
+            np.testing.assert_allclose((f_low - f_high) / 2e-6, change, atol=1e-5 * np.abs(change).max())
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("dim", (2, 3))
+def test_forces_of_small_and_of_rigid_displacements(law, dim):
+    """At rest the stiffness is that of Young and Poisson; a rigid motion has no energy, and no net force acts."""
+    mesh = ElasticMesh(bar(CELLS[dim], SIZE[dim], law))
+    body = mesh.body
+    points = body.points
+    _, _, stiffness = evaluate(mesh, points)
+    for strain in np.random.default_rng(0).normal(size=(3, dim, dim)):
+        u = 1e-7 * points @ strain.T
+        strain = 0.5e-7 * (strain + strain.T)
+        E, nu, volume = body.material.young_modulus, body.material.poisson_ratio, np.prod(SIZE[dim])
+        mu = E / (2 * (1 + nu))
+        lame = E * nu / (1 - nu**2) if dim == 2 else E * nu / (1 + nu) / (1 - 2 * nu)
+        wanted = volume * (mu * (strain**2).sum() + lame / 2 * np.trace(strain) ** 2)
+        assert 0.5 * u.ravel() @ stiffness @ u.ravel() == pytest.approx(wanted, rel=1e-9)
+        assert evaluate(mesh, points + u)[0] == pytest.approx(wanted, rel=1e-5)
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(dim, dim)))[0]
+    turn[:, 0] *= np.sign(np.linalg.det(turn))
+    energy, forces, _ = evaluate(mesh, points @ turn.T + 0.3)
+    assert abs(energy) < 1e-9 and np.abs(forces).max() < 1e-9
+    x = random_points(body, 0.1)
+    forces = evaluate(mesh, x)[1].reshape(-1, dim)
+    moment = np.einsum("ni,nj->ij", x, forces)
+    assert np.abs(forces.sum(axis=0)).max() < 1e-12 * np.abs(forces).sum()
+    assert np.abs(moment - moment.T).max() < 1e-12 * np.abs(forces).sum()
+    turned = evaluate(mesh, x @ turn.T)[1].reshape(-1, dim)
+    np.testing.assert_allclose(turned, forces @ turn.T, atol=1e-10 * np.abs(forces).max())
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("dim", (2, 3))
+def test_the_projected_stiffness_is_positive_semi_definite(law, dim):
+    """And it is the true one where that is, as at rest."""
+    mesh = ElasticMesh(bar(CELLS[dim], SIZE[dim], law))
+    for scale in (0.0, 0.05, 0.5):
+        points = random_points(mesh.body, scale)
+        true, projected = (evaluate(mesh, points, psd=psd)[2] for psd in (False, True))
+        values = np.linalg.eigvalsh(projected)
+        assert values[0] >= -1e-10 * values[-1]
+        if scale == 0.0:
+            np.testing.assert_allclose(projected, true, atol=1e-10 * values[-1])
+    assert np.linalg.eigvalsh(true)[0] < -1e-3 * values[-1]
+
+
+def test_elements_that_are_flat_are_defined():
+    """Points on a line or on one point have finite energies, forces and projected stiffness."""
+    for law in LAWS:
+        for dim in (2, 3):
+            mesh = ElasticMesh(bar(CELLS[dim], SIZE[dim], law))
+            for keep in range(dim):
+                points = mesh.body.points * (np.arange(dim) < keep)
+                energy, forces, stiffness = evaluate(mesh, points, psd=True)
+                assert np.isfinite(energy) and np.isfinite(forces).all() and np.isfinite(stiffness).all()
+                assert np.linalg.eigvalsh(stiffness)[0] >= -1e-9 * np.abs(stiffness).max()
+
+
+def test_plane_strain_is_a_slice_of_space():
+    """A strip between two walls has the stiffness of plane strain, per thickness."""
+    flat = ElasticMesh(bar((2, 2), (1.0, 0.5), ElasticLaw.COROTATED, plane_state=PlaneState.STRAIN, thickness=0.2))
+    solid = ElasticMesh(bar((2, 2, 1), (1.0, 0.5, 0.2), ElasticLaw.COROTATED))
+    strain = np.array([[1.05, 0.1], [0.0, 0.9]])
+    deep = np.eye(3)
+    deep[:2, :2] = strain
+    energies = (evaluate(mesh, mesh.body.points @ F.T)[0] for mesh, F in ((flat, strain), (solid, deep)))
+    assert next(energies) == pytest.approx(next(energies), rel=1e-12)
+
+
+def test_environments_are_bitwise_those_alone():
+    batch = ElasticMesh(bar(CELLS[3], SIZE[3]), environments=3)
+    points = np.stack([random_points(batch.body, 0.1, seed) for seed in range(3)])
+    x, forces, values = batch.array(points), batch.array(np.zeros_like(points)), batch.matrix()
+    batch.add_stiffness(x, values, forces=forces)
+    alone = ElasticMesh(batch.body)
+    for k in range(3):
+        x_k, forces_k, values_k = alone.array(points[k]), alone.array(np.zeros_like(points[k])), alone.matrix()
+        alone.add_stiffness(x_k, values_k, forces=forces_k)
+        assert (forces.numpy()[k] == forces_k.numpy()[0]).all() and (values.numpy()[k] == values_k.numpy()[0]).all()
+        assert batch.energy(x).numpy()[k] == alone.energy(x_k).numpy()[0]
+
+
+def test_mass_is_that_of_the_volume():
+    for dim, thickness in ((2, 0.1), (3, 1.0)):
+        mesh = ElasticMesh(bar(CELLS[dim], SIZE[dim], density=800.0, thickness=thickness))
+        assert mesh.node_mass.sum() == pytest.approx(800.0 * np.prod(SIZE[dim]) * thickness, rel=1e-12)
+
+
+def test_elements_of_a_color_share_no_nodes():
+    """Every element has one colour."""
+    _, elements = box((3, 3, 3), (1.0, 1.0, 1.0))
+    order, starts = color_elements(elements)
+    assert sorted(order) == list(range(len(elements))) and starts[-1] == len(elements)
+    for first, end in zip(starts, starts[1:]):
+        nodes = elements[order[first:end]].ravel()
+        assert end > first and len(np.unique(nodes)) == len(nodes)
