@@ -26,7 +26,8 @@ def evaluate(mesh, points, psd=False, damping=None):
     energy = wp.zeros(1, dtype=mesh.types.real)
     mesh.add_energy(x, energy, damping=damping)
     forces, values = mesh.array(np.zeros_like(points)), mesh.matrix()
-    mesh.add_stiffness(x, values, psd=psd, forces=forces, damping=damping)
+    projected = wp.array([int(psd)], dtype=int)
+    mesh.add_stiffness(x, values, projected=projected, forces=forces, damping=damping)
     return energy.numpy()[0], forces.numpy()[0].ravel(), dense(mesh, values)
 
 

@@ -63,7 +63,8 @@ def elastic_kernels(types: MeshTypes):
     corners = dim + 1
     Elements = elements_struct(types)
     functions = material_functions(types)
-    density, stress, spectrum = functions.energy, functions.stress, functions.spectrum
+    strain, density = functions.strain, functions.energy
+    stress, spectrum = functions.stress, functions.spectrum
     signed_svd = signed_svd_for(types)
 
     @wp.func
@@ -100,11 +101,11 @@ def elastic_kernels(types: MeshTypes):
         if asked[env] > 0:
             for element in range(thread % lanes, elements.volume.shape[0], lanes):
                 G = displacement_gradient(elements, points, env, element)
-                R = Mat()
+                X = Mat()
                 if elements.material.law == COROTATED:
-                    U, _s, V = signed_svd(wp.identity(n=dim, dtype=Real) + G)
-                    R = U * wp.transpose(V)
-                value = density(elements.material, G, R)
+                    _U, s, V = signed_svd(wp.identity(n=dim, dtype=Real) + G)
+                    X = strain(G, s, V)
+                value = density(elements.material, G, X)
                 if rate > Real(0.0):
                     past = displacement_gradient(elements, start, env, element)
                     E = strain_since(displacement_gradient(elements, ahead, env, element), G, past)
@@ -124,7 +125,7 @@ def elastic_kernels(types: MeshTypes):
         ahead: wp.array2d(dtype=Vec),
         rate: Real,
         asked: wp.array(dtype=int),
-        is_projected: int,
+        projected: wp.array(dtype=int),
         lanes: int,
         forces: wp.array2d(dtype=Vec),
         values: wp.array2d(dtype=Mat),
@@ -150,7 +151,10 @@ def elastic_kernels(types: MeshTypes):
                         past = displacement_gradient(elements, start, env, element)
                         F_ahead = one + displacement_gradient(elements, ahead, env, element)
                     if forces.shape[0] > 0:
-                        P = stress(elements.material, G, U * wp.transpose(V))
+                        X = Mat()
+                        if elements.material.law == COROTATED:
+                            X = strain(G, s, V)
+                        P = stress(elements.material, G, X, U, V)
                         if rate > Real(0.0):
                             E = strain_since(F_ahead - one, G, past)
                             S = Real(2.0) * elements.damping_mu * E + elements.damping_lambda * wp.trace(E) * one
@@ -164,7 +168,7 @@ def elastic_kernels(types: MeshTypes):
                         node = elements.nodes[element, 0]
                         forces[env, node] = forces[env, node] + rest
                     if values.shape[0] > 0:
-                        D, A, B = spectrum(elements.material, s, is_projected > 0)
+                        D, A, B = spectrum(elements.material, s, projected[env] > 0)
                         turned = gradients * V
                         Ut = wp.transpose(U)
                         corner = Mat()
@@ -278,19 +282,21 @@ class ElasticMesh:
             asked: Environments that are meant have a positive number, shape (environments); all by default.
             damping: Start points, points ahead and rate of the potential of damping; without it by default.
         """
-        self._launch(self._assemble, points, damping, asked, (0,), (forces, self._no_values))
+        self._launch(self._assemble, points, damping, asked, (self.everywhere,), (forces, self._no_values))
 
-    def add_stiffness(self, points, values, asked=None, damping=None, psd=True, forces=None) -> None:
+    def add_stiffness(self, points, values, asked=None, damping=None, projected=None, forces=None) -> None:
         """Add the stiffness of the elements to a matrix of `pattern`, and the forces in the same pass.
 
         Args:
             points: As in `add_forces`, as are `asked` and `damping`.
             values: Shape (environments, pattern.count).
-            psd: Whether the stiffness of each element is projected to the positive semi-definite.
+            projected: Where the stiffness of elements is projected to the positive semi-definite: a positive number,
+                shape (environments); everywhere by default.
             forces: Of nodes, to add to, if any.
         """
         forces = self._no_points if forces is None else forces
-        self._launch(self._assemble, points, damping, asked, (int(psd),), (forces, values))
+        projected = self.everywhere if projected is None else projected
+        self._launch(self._assemble, points, damping, asked, (projected,), (forces, values))
 
     def _launch(self, kernel, points, damping, asked, numbers, outputs) -> None:
         start, ahead, rate = (self._no_points, self._no_points, 0.0) if damping is None else damping

@@ -8,8 +8,8 @@ J = det F:
 
 The first is the stable neo-Hookean energy of Smith, De Goes and Kim (2018), zero at rest, with c = d / (d + 1); they
 write lambda/2 (J - alpha)^2 with alpha = 1 + c mu / lambda. With mu and lambda of `moduli` both have the moduli of
-Young and Poisson at small strain, in any dimension. Everything of the first is written in G, so that small strains
-lose no digits.
+Young and Poisson at small strain, in any dimension. The first is written in G and the second in X = V^T (S - I) V, with
+S = V diag(s) V^T from S^2 - I = G + G^T + G^T G, so that small strains lose no digits.
 
 In the axes of U and V the second derivative of psi falls into parts (Smith, De Goes and Kim, 2019): the entries (i, i)
 have psi_ij = d2 psi / ds_i ds_j, each pair (i, j), (j, i) has [[a, b], [b, a]] with
@@ -67,9 +67,11 @@ class Material:
 class MaterialFunctions:
     """The functions of one dimension and one precision, for kernels."""
 
-    def __init__(self, energy, stress, spectrum):
+    def __init__(self, strain, energy, stress, spectrum):
+        self.strain = strain
+        """X, of G and its singular values and axes; the others need it where the law is corotated."""
         self.energy = energy
-        """psi of G; the last argument has R where the law needs it."""
+        """psi of G."""
         self.stress = stress
         """dpsi/dF."""
         self.spectrum = spectrum
@@ -141,7 +143,20 @@ def material_functions(types: MeshTypes) -> MaterialFunctions:
             return s[3 - i - j]
 
     @wp.func
-    def energy(material: Material, G: Mat, R: Mat):
+    def strain(G: Mat, s: Vec, V: Mat):
+        """V has axes to rounding only: what is left beside the diagonal counts, where strains are small."""
+        squares = wp.transpose(V) * (G + wp.transpose(G) + wp.transpose(G) * G) * V
+        X = Mat()
+        for i in range(dim):
+            X[i, i] = wp.where(s[i] > Real(0.5), squares[i, i] / (s[i] + Real(1.0)), s[i] - Real(1.0))
+            for j in range(dim):
+                if j != i:
+                    total = wp.max(s[i] + s[j], Real(0.5))
+                    X[i, j] = wp.where(s[i] + s[j] > Real(0.5), squares[i, j] / total, Real(0.0))
+        return X
+
+    @wp.func
+    def energy(material: Material, G: Mat, X: Mat):
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
         if material.law == NEO_HOOKEAN:
@@ -151,13 +166,11 @@ def material_functions(types: MeshTypes) -> MaterialFunctions:
             J_1 = wp.trace(G) + excess
             small = Real(c) * (Real(0.5) * square - excess) + Real(0.5) * excess_of_logarithm(y)
             return mu * small + Real(0.5) * lambda_ * J_1 * J_1
-        one = wp.identity(n=dim, dtype=Real)
-        D = G + (one - R)
-        stretch = wp.ddot(R, D)
-        return mu * wp.ddot(D, D) + Real(0.5) * lambda_ * stretch * stretch
+        stretch = wp.trace(X)
+        return mu * wp.ddot(X, X) + Real(0.5) * lambda_ * stretch * stretch
 
     @wp.func
-    def stress(material: Material, G: Mat, R: Mat):
+    def stress(material: Material, G: Mat, X: Mat, U: Mat, V: Mat):
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
         one = wp.identity(n=dim, dtype=Real)
@@ -170,8 +183,7 @@ def material_functions(types: MeshTypes) -> MaterialFunctions:
             left = more / (Real(size) * (Real(size) + more))
             J_1 = trace + volume_excess(G)
             return mu * (Real(c) * shear + left * (one + G)) + lambda_ * J_1 * (one + G - shear)
-        D = G + (one - R)
-        return Real(2.0) * mu * D + lambda_ * wp.ddot(R, D) * R
+        return U * (Real(2.0) * mu * X + lambda_ * wp.trace(X) * one) * wp.transpose(V)
 
     @wp.func
     def turned(S: Mat, Q: Mat, i: int, j: int):
@@ -271,4 +283,4 @@ def material_functions(types: MeshTypes) -> MaterialFunctions:
                         B[i, j] = mu - Real(0.5) * twist
         return D, A, B
 
-    return MaterialFunctions(energy, stress, spectrum)
+    return MaterialFunctions(strain, energy, stress, spectrum)

@@ -1,0 +1,98 @@
+"""The coarse space of a mesh: rigid motions of groups of nodes, for what a local preconditioner does not see.
+
+Nodes are halved along the longest side of their box until groups are small. With P, which gives the displacements of
+nodes that a motion of the groups has, the preconditioner adds P (P^T K P)^-1 P^T to the inverses of the diagonal
+blocks. The inverse is dense, and of a few hundred rows.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import warp as wp
+
+from warp_artic.meshes.types import MeshTypes
+
+GROUP = 40
+"""Most nodes of a group where there are few groups."""
+MOST_GROUPS = 16
+"""Beyond it groups grow: the inverse would cost more than it saves."""
+DROPPED = 1e-7
+"""What of its diagonal entry has to be left of a motion that the ones before it do not have already."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeGroups:
+    """Groups of nodes."""
+
+    group: np.ndarray
+    """Of each node; -1: none."""
+    starts: np.ndarray
+    """Where each group begins in `nodes`, and their count."""
+    nodes: np.ndarray
+    """Group after group."""
+
+
+def node_groups(points: np.ndarray, free: np.ndarray) -> NodeGroups:
+    """Groups of the free nodes."""
+    size = max(GROUP, -(-np.count_nonzero(free) // MOST_GROUPS))
+    groups, left = [], [np.flatnonzero(free)]
+    while left:
+        nodes = left.pop()
+        if len(nodes) <= size:
+            groups.append(np.sort(nodes))
+            continue
+        axis = np.argmax(np.ptp(points[nodes], axis=0))
+        order = np.argsort(points[nodes, axis], kind="stable")
+        left += [nodes[order[len(nodes) // 2 :]], nodes[order[: len(nodes) // 2]]]
+    groups = [nodes for nodes in groups if len(nodes)]
+    group = np.full(len(points), -1)
+    for index, nodes in enumerate(groups):
+        group[nodes] = index
+    starts = np.cumsum([0, *map(len, groups)])
+    return NodeGroups(group, starts, np.concatenate([*groups, np.zeros(0, int)]).astype(int))
+
+
+class RigidMotions:
+    """Functions of the rigid motions of a group, for kernels."""
+
+    def __init__(self, count, motion, restrict, prolong):
+        self.count = count
+        """Motions of a group: translations, then rotations about the origin of the arm."""
+        self.motion = motion
+        """Vector type of a motion."""
+        self.restrict = restrict
+        """P^T f of a node with an arm."""
+        self.prolong = prolong
+        """P m of a node with an arm."""
+
+
+@cache
+def rigid_motions(types: MeshTypes) -> RigidMotions:
+    """The motions for a dimension and a precision."""
+    dim, Vec, Real = types.dim, types.vec, types.real
+    count = dim * (dim + 1) // 2
+    Motion = wp.types.vector(length=count, dtype=Real)
+
+    if dim == 2:
+
+        @wp.func
+        def restrict(arm: Vec, f: Vec):
+            return Motion(f[0], f[1], arm[0] * f[1] - arm[1] * f[0])
+
+        @wp.func
+        def prolong(arm: Vec, m: Motion):
+            return Vec(m[0] - arm[1] * m[2], m[1] + arm[0] * m[2])
+
+    else:
+
+        @wp.func
+        def restrict(arm: Vec, f: Vec):
+            moment = wp.cross(arm, f)
+            return Motion(f[0], f[1], f[2], moment[0], moment[1], moment[2])
+
+        @wp.func
+        def prolong(arm: Vec, m: Motion):
+            return Vec(m[0], m[1], m[2]) + wp.cross(Vec(m[3], m[4], m[5]), arm)
+
+    return RigidMotions(count, Motion, restrict, prolong)
