@@ -78,7 +78,7 @@ def potential_kernels(types: MeshTypes):
         values: wp.array2d(dtype=Mat),
         squares: wp.array2d(dtype=Real),
     ):
-        """Adds loads and inertia; gives the squares of the forces, and of the loads, on free nodes."""
+        """Adds loads, and inertia of free nodes; gives the squares of the forces, and of the loads, on free nodes."""
         thread = wp.tid()
         env = thread // lanes
         lane = thread % lanes
@@ -87,7 +87,7 @@ def potential_kernels(types: MeshTypes):
         if asked[env] > 0:
             for node in range(lane, mass.shape[0], lanes):
                 force = forces[env, node] + loads[env, node]
-                if inertia > Real(0.0):
+                if inertia > Real(0.0) and is_held[node] == 0:
                     weight = inertia * mass[node]
                     force -= weight * (points[env, node] - center[env, node])
                     slot = diagonal[node]
