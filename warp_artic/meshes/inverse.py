@@ -13,8 +13,9 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError
-from warp_artic.meshes.bounded_least_squares import Factor, Search, correct, factorise, settle, singular_values
+from warp_artic.meshes.bounded_least_squares import Factor, Search, correct, factorise, settle
 from warp_artic.meshes.inverse_kernels import inverse_kernels
+from warp_artic.meshes.singular_values import singular_values
 from warp_artic.meshes.tendon_paths import Rows
 from warp_artic.meshes.tendons import MeshTendons
 
@@ -62,24 +63,13 @@ class InverseProblem:
         count, environments, nodes = len(tendons.tendons), tendons.environments, tendons.paths.node_count
         self._kernels = inverse_kernels(tendons.body.dim, tendons.real)
         weights = _not_negative("weights", weights, (nodes, tendons.body.dim))
-        self._weight = self._array(weights, self._kernels.wide)
-        self._root_weight = self._array(np.sqrt(weights), self._kernels.wide)
-        self._penalty = self._array(_not_negative("regularisation", regularisation, (count,)))
+        self._matrix = self._upload_matrix(weights, _not_negative("regularisation", regularisation, (count,)))
+        self._pairs = self._upload_pairs()
         self.min_tension = self._array(np.repeat([[t.min_tension] for t in tendons.tendons], environments, axis=1))
         """Smallest tensions [N], shape (tendons, environments), writable like the next."""
         self.max_tension = self._array(np.repeat([[t.max_tension] for t in tendons.tendons], environments, axis=1))
         """Largest tensions [N], shape (tendons, environments)."""
         self._dependence = DEPENDENCE * float(np.finfo(tendons.precision).eps)
-        self._pairs = [self._array(part, int) for part in _shared_nodes(tendons.paths)]
-        rows = Rows.grouped(tendons.paths.column_point, nodes + len(tendons.foreign))
-        self._entries = self._array(rows.start, int), self._array(rows.item, int)
-        self._column_tendon = self._array(tendons.paths.column_tendon, int)
-        self._columns = (
-            tendons.shape.column,
-            self._array(tendons.paths.column_start, int),
-            self._array(tendons.paths.column_point, int),
-            nodes,
-        )
         self._factor = self._allocate_factor()
         self._search = self._allocate_search()
         self._projected = self._zeros((environments, count), wp.vec2d)
@@ -89,21 +79,7 @@ class InverseProblem:
 
     def place(self) -> None:
         """Take A from the last evaluation of the tendons."""
-        first, second, entries_start, first_entry, second_entry = self._pairs
-        self._launch(
-            self._kernels.fill_gram,
-            first.size,
-            self.tendons.shape.column,
-            self._columns[2],
-            self._root_weight,
-            self._penalty,
-            first,
-            second,
-            entries_start,
-            first_entry,
-            second_entry,
-            self._factor.gram,
-        )
+        self._launch(self._kernels.fill_gram, self._pairs.first.size, self._matrix, self._pairs, self._factor.gram)
         self._launch(factorise, None, self._factor, self._dependence)
 
     def solve(self, forces: wp.array, start: np.ndarray | None = None) -> Tensions:
@@ -112,39 +88,16 @@ class InverseProblem:
         `start`: tensions near the best ones, such as those of the time before, shape (tendons, environments). Where
         several are equally good it decides which are found.
         """
-        self._launch(
-            self._kernels.project_forces,
-            len(self.tendons.tendons),
-            *self._columns,
-            self._root_weight,
-            forces,
-            self._projected,
-        )
+        kernels, factor, search = self._kernels, self._factor, self._search
+        self._launch(kernels.project_forces, len(self.tendons.tendons), self._matrix, forces, self._projected)
         first = self._zeros((0, 0)) if start is None else self._array(start)
-        self._launch(
-            settle,
-            None,
-            self._factor,
-            self._search,
-            self._projected,
-            self._dependence,
-            first,
-            self.min_tension,
-            self.max_tension,
-        )
+        bounds = self.min_tension, self.max_tension
+        self._launch(settle, None, factor, search, self._projected, self._dependence, first, *bounds)
         for _ in range(CORRECTIONS):
-            self._measure(forces, self._search.tension)
-            self._launch(correct, None, self._search, self._gradient)
-        self._measure(forces, self._search.tension)
-        self._launch(
-            self._kernels.sum_objective,
-            None,
-            self._weight,
-            self._penalty,
-            self._rest,
-            self._search.tension,
-            self._objective,
-        )
+            self._measure(forces, search.tension)
+            self._launch(correct, None, search, self._gradient)
+        self._measure(forces, search.tension)
+        self._launch(kernels.sum_objective, None, self._matrix, self._rest, search.tension, self._objective)
         tension = self._search.tension.numpy().T.copy()
         at_upper, at_lower = tension >= self.max_tension.numpy(), tension <= self.min_tension.numpy()
         gradient = -self._gradient.numpy()
@@ -177,21 +130,10 @@ class InverseProblem:
         K A^T W A K.
         """
         count, environments = len(self.tendons.tendons), self.tendons.environments
-        model, kernels = self.tendons.model, self._kernels
-        tension, slope, curvature = (self._zeros((environments, count)) for _ in range(3))
-        self._launch(
-            kernels.apply_laws,
-            count,
-            model.law,
-            model.smoothing,
-            self.tendons.stiffness,
-            self._array(changes),
-            tension,
-            slope,
-            curvature,
-        )
+        kernels = self._kernels
+        tension, slope, curvature = self._laws(changes, self.tendons.stiffness)
         self._measure(forces, tension)
-        self._launch(kernels.sum_objective, None, self._weight, self._penalty, self._rest, tension, self._objective)
+        self._launch(kernels.sum_objective, None, self._matrix, self._rest, tension, self._objective)
         hessian = self._zeros((environments, count, count))
         wp.launch(
             kernels.fill_hessian,
@@ -205,41 +147,29 @@ class InverseProblem:
         """The least length changes Delta >= 0 that give tensions, shape (tendons, environments) [m]: a slack cable
         may have any negative one, and is given zero."""
         result = self._zeros(tension.shape)
-        model = self.tendons.model
-        self._launch(
-            self._kernels.find_changes,
-            len(self.tendons.tendons),
-            model.law,
-            model.smoothing,
-            self.tendons.stiffness,
-            self._array(tension),
-            result,
-        )
+        count = len(self.tendons.tendons)
+        self._launch(self._kernels.find_changes, count, self.tendons.model, self._array(tension), result)
         return result.numpy()
+
+    def least_stiffness(self, tension: np.ndarray, changes: np.ndarray) -> float:
+        """The one stiffness with which no length change need be above `changes` [m] to give the tensions."""
+        count, environments = len(self.tendons.tendons), self.tendons.environments
+        unit, _, _ = self._laws(changes, wp.full((count, environments), 1.0, dtype=self.tendons.real))
+        return float(np.max(np.divide(tension, unit.numpy().T, out=np.zeros_like(tension), where=tension > 0.0)))
+
+    def _laws(self, changes: np.ndarray, stiffness: wp.array) -> tuple[wp.array, wp.array, wp.array]:
+        """tau, tau' and tau'' at length changes, shape (environments, tendons)."""
+        count, environments = len(self.tendons.tendons), self.tendons.environments
+        results = tuple(self._zeros((environments, count)) for _ in range(3))
+        model = self.tendons.model
+        self._launch(self._kernels.apply_laws, count, model, stiffness, self._array(changes), *results)
+        return results
 
     def _measure(self, forces: wp.array, tension: wp.array) -> None:
         """The rest f - A tau, and -dU/dtau."""
-        shape = self.tendons.shape
-        self._launch(
-            self._kernels.measure_rest,
-            self.tendons.paths.node_count,
-            shape.column,
-            self._column_tendon,
-            *self._entries,
-            forces,
-            tension,
-            self._rest,
-        )
-        self._launch(
-            self._kernels.measure_gradient,
-            len(self.tendons.tendons),
-            *self._columns,
-            self._weight,
-            self._penalty,
-            self._rest,
-            tension,
-            self._gradient,
-        )
+        nodes, count = self.tendons.paths.node_count, len(self.tendons.tendons)
+        self._launch(self._kernels.measure_rest, nodes, self._matrix, forces, tension, self._rest)
+        self._launch(self._kernels.measure_gradient, count, self._matrix, self._rest, tension, self._gradient)
 
     def _launch(self, kernel: wp.Kernel, items: int | None, *inputs) -> None:
         """One thread an item of each environment, or one an environment."""
@@ -252,6 +182,26 @@ class InverseProblem:
 
     def _zeros(self, shape: tuple[int, ...], dtype: type = wp.float64) -> wp.array:
         return wp.zeros(shape, dtype=dtype, device=self.tendons.device)
+
+    def _upload_matrix(self, weights: np.ndarray, penalty: np.ndarray):
+        matrix, paths = self._kernels.ForceMatrix(), self.tendons.paths
+        rows = Rows.grouped(paths.column_point, paths.node_count + len(paths.foreign))
+        matrix.column = self.tendons.shape.column
+        matrix.start, matrix.point = self._array(paths.column_start, int), self._array(paths.column_point, int)
+        matrix.tendon = self._array(paths.column_tendon, int)
+        matrix.node_start, matrix.node_entries = self._array(rows.start, int), self._array(rows.item, int)
+        matrix.node_count = paths.node_count
+        matrix.weight = self._array(weights, self._kernels.wide)
+        matrix.root_weight = self._array(np.sqrt(weights), self._kernels.wide)
+        matrix.penalty = self._array(penalty)
+        return matrix
+
+    def _upload_pairs(self):
+        pairs, found = self._kernels.SharedNodes(), _shared_nodes(self.tendons.paths)
+        pairs.first, pairs.second, pairs.start, pairs.first_entry, pairs.second_entry = (
+            self._array(part, int) for part in found
+        )
+        return pairs
 
     def _allocate_factor(self) -> Factor:
         factor, (count, environments) = Factor(), (len(self.tendons.tendons), self.tendons.environments)

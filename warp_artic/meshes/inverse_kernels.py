@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.math.double_double import dd_gather, renormal
+from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.tension_law import law_functions
 
 
@@ -17,6 +18,28 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
     module = wp.get_module(f"{__name__}_{dim}_{real.__name__}")
     wp.set_module_options({"cpu_compiler_flags": "-march=native"}, module=module)
     laws = law_functions(wp.float64)
+    Tendons = tendon_kernels(dim, real).Tendons
+
+    @wp.struct
+    class ForceMatrix:
+        column: wp.array2d(dtype=vec)
+        start: wp.array(dtype=int)
+        point: wp.array(dtype=int)
+        tendon: wp.array(dtype=int)
+        node_start: wp.array(dtype=int)
+        node_entries: wp.array(dtype=int)
+        node_count: int
+        weight: wp.array(dtype=wide)
+        root_weight: wp.array(dtype=wide)
+        penalty: wp.array(dtype=wp.float64)
+
+    @wp.struct
+    class SharedNodes:
+        first: wp.array(dtype=int)
+        second: wp.array(dtype=int)
+        start: wp.array(dtype=int)
+        first_entry: wp.array(dtype=int)
+        second_entry: wp.array(dtype=int)
 
     @wp.func
     def widen(v: vec):
@@ -34,53 +57,34 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         return total
 
     @wp.kernel(module=module, enable_backward=False)
-    def fill_gram(
-        column: wp.array2d(dtype=vec),
-        column_point: wp.array(dtype=int),
-        root_weight: wp.array(dtype=wide),
-        penalty: wp.array(dtype=wp.float64),
-        first: wp.array(dtype=int),
-        second: wp.array(dtype=int),
-        entries_start: wp.array(dtype=int),
-        first_entry: wp.array(dtype=int),
-        second_entry: wp.array(dtype=int),
-        gram: wp.array3d(dtype=wp.vec2d),
-    ):
+    def fill_gram(A: ForceMatrix, pairs: SharedNodes, gram: wp.array3d(dtype=wp.vec2d)):
         # A^T W A + lambda of two tendons that share nodes
         env, pair = wp.tid()
         total = wp.vec2d()
-        for number in range(entries_start[pair], entries_start[pair + 1]):
-            a = first_entry[number]
-            total = gather(total, column[env, a], column[env, second_entry[number]], root_weight[column_point[a]])
-        if first[pair] == second[pair]:
-            total = dd_gather(total, penalty[first[pair]], wp.float64(1.0))
-        gram[env, first[pair], second[pair]] = renormal(total[0], total[1])
+        for number in range(pairs.start[pair], pairs.start[pair + 1]):
+            a = pairs.first_entry[number]
+            b = pairs.second_entry[number]
+            total = gather(total, A.column[env, a], A.column[env, b], A.root_weight[A.point[a]])
+        first = pairs.first[pair]
+        second = pairs.second[pair]
+        if first == second:
+            total = dd_gather(total, A.penalty[first], wp.float64(1.0))
+        gram[env, first, second] = renormal(total[0], total[1])
 
     @wp.kernel(module=module, enable_backward=False)
-    def project_forces(
-        column: wp.array2d(dtype=vec),
-        column_start: wp.array(dtype=int),
-        column_point: wp.array(dtype=int),
-        node_count: int,
-        root_weight: wp.array(dtype=wide),
-        forces: wp.array2d(dtype=vec),
-        projected: wp.array2d(dtype=wp.vec2d),
-    ):
+    def project_forces(A: ForceMatrix, forces: wp.array2d(dtype=vec), projected: wp.array2d(dtype=wp.vec2d)):
         # A^T W f
         env, tendon = wp.tid()
         total = wp.vec2d()
-        for entry in range(column_start[tendon], column_start[tendon + 1]):
-            node = column_point[entry]
-            if node < node_count:
-                total = gather(total, column[env, entry], forces[env, node], root_weight[node])
+        for entry in range(A.start[tendon], A.start[tendon + 1]):
+            node = A.point[entry]
+            if node < A.node_count:
+                total = gather(total, A.column[env, entry], forces[env, node], A.root_weight[node])
         projected[env, tendon] = renormal(total[0], total[1])
 
     @wp.kernel(module=module, enable_backward=False)
     def measure_rest(
-        column: wp.array2d(dtype=vec),
-        column_tendon: wp.array(dtype=int),
-        entries_start: wp.array(dtype=int),
-        entries: wp.array(dtype=int),
+        A: ForceMatrix,
         forces: wp.array2d(dtype=vec),
         tension: wp.array2d(dtype=wp.float64),
         rest: wp.array2d(dtype=wide),
@@ -88,36 +92,30 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         # f - A tau
         env, node = wp.tid()
         total = widen(forces[env, node])
-        for number in range(entries_start[node], entries_start[node + 1]):
-            entry = entries[number]
-            total -= widen(column[env, entry]) * tension[env, column_tendon[entry]]
+        for number in range(A.node_start[node], A.node_start[node + 1]):
+            entry = A.node_entries[number]
+            total -= widen(A.column[env, entry]) * tension[env, A.tendon[entry]]
         rest[env, node] = total
 
     @wp.kernel(module=module, enable_backward=False)
     def measure_gradient(
-        column: wp.array2d(dtype=vec),
-        column_start: wp.array(dtype=int),
-        column_point: wp.array(dtype=int),
-        node_count: int,
-        weight: wp.array(dtype=wide),
-        penalty: wp.array(dtype=wp.float64),
+        A: ForceMatrix,
         rest: wp.array2d(dtype=wide),
         tension: wp.array2d(dtype=wp.float64),
         gradient: wp.array2d(dtype=wp.float64),
     ):
         # A^T W (f - A tau) - lambda tau, which is -dU/dtau
         env, tendon = wp.tid()
-        total = -penalty[tendon] * tension[env, tendon]
-        for entry in range(column_start[tendon], column_start[tendon + 1]):
-            node = column_point[entry]
-            if node < node_count:
-                total += wp.dot(widen(column[env, entry]), wp.cw_mul(weight[node], rest[env, node]))
+        total = -A.penalty[tendon] * tension[env, tendon]
+        for entry in range(A.start[tendon], A.start[tendon + 1]):
+            node = A.point[entry]
+            if node < A.node_count:
+                total += wp.dot(widen(A.column[env, entry]), wp.cw_mul(A.weight[node], rest[env, node]))
         gradient[tendon, env] = total
 
     @wp.kernel(module=module, enable_backward=False)
     def sum_objective(
-        weight: wp.array(dtype=wide),
-        penalty: wp.array(dtype=wp.float64),
+        A: ForceMatrix,
         rest: wp.array2d(dtype=wide),
         tension: wp.array2d(dtype=wp.float64),
         objective: wp.array(dtype=wp.float64),
@@ -126,15 +124,14 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         env = wp.tid()
         total = wp.float64(0.0)
         for node in range(rest.shape[1]):
-            total += wp.dot(rest[env, node], wp.cw_mul(weight[node], rest[env, node]))
+            total += wp.dot(rest[env, node], wp.cw_mul(A.weight[node], rest[env, node]))
         for tendon in range(tension.shape[1]):
-            total += penalty[tendon] * tension[env, tendon] * tension[env, tendon]
+            total += A.penalty[tendon] * tension[env, tendon] * tension[env, tendon]
         objective[env] = wp.float64(0.5) * total
 
     @wp.kernel(module=module, enable_backward=False)
     def apply_laws(
-        law: wp.array(dtype=int),
-        smoothing: wp.array(dtype=real),
+        tendons: Tendons,
         stiffness: wp.array2d(dtype=real),
         change: wp.array2d(dtype=wp.float64),
         tension: wp.array2d(dtype=wp.float64),
@@ -142,24 +139,20 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         curvature: wp.array2d(dtype=wp.float64),
     ):
         env, tendon = wp.tid()
+        law = tendons.law[tendon]
         u = change[tendon, env]
         K = wp.float64(stiffness[tendon, env])
-        eps = wp.float64(smoothing[tendon])
-        tension[env, tendon] = laws.tension(law[tendon], u, K, eps, wp.float64(0.0))
-        slope[env, tendon] = laws.slope(law[tendon], u, K, eps)
-        curvature[env, tendon] = laws.curvature(law[tendon], u, K, eps)
+        eps = wp.float64(tendons.smoothing[tendon])
+        tension[env, tendon] = laws.tension(law, u, K, eps, wp.float64(tendons.given_tension[tendon, env]))
+        slope[env, tendon] = laws.slope(law, u, K, eps)
+        curvature[env, tendon] = laws.curvature(law, u, K, eps)
 
     @wp.kernel(module=module, enable_backward=False)
-    def find_changes(
-        law: wp.array(dtype=int),
-        smoothing: wp.array(dtype=real),
-        stiffness: wp.array2d(dtype=real),
-        tension: wp.array2d(dtype=wp.float64),
-        change: wp.array2d(dtype=wp.float64),
-    ):
+    def find_changes(tendons: Tendons, tension: wp.array2d(dtype=wp.float64), change: wp.array2d(dtype=wp.float64)):
         env, tendon = wp.tid()
-        K = wp.float64(stiffness[tendon, env])
-        change[tendon, env] = laws.change(law[tendon], tension[tendon, env], K, wp.float64(smoothing[tendon]))
+        K = wp.float64(tendons.stiffness[tendon, env])
+        eps = wp.float64(tendons.smoothing[tendon])
+        change[tendon, env] = laws.change(tendons.law[tendon], tension[tendon, env], K, eps)
 
     @wp.kernel(module=module, enable_backward=False)
     def fill_hessian(
@@ -171,13 +164,15 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
     ):
         # tau'' dU/dtau on the diagonal + tau' A^T A tau'
         env, row, column = wp.tid()
-        total = gram[env, wp.min(row, column), wp.max(row, column)][0] * slope[env, row] * slope[env, column]
+        total = gram[env, wp.min(row, column), wp.max(row, column)][0] * (slope[env, row] * slope[env, column])
         if row == column:
             total -= curvature[env, row] * gradient[row, env]
         hessian[env, row, column] = total
 
     return SimpleNamespace(
         wide=wide,
+        ForceMatrix=ForceMatrix,
+        SharedNodes=SharedNodes,
         fill_gram=fill_gram,
         project_forces=project_forces,
         measure_rest=measure_rest,

@@ -1,0 +1,87 @@
+"""Target lengths for a sequence of wanted forces:  alpha = l - Delta, with one stiffness K for all tendons and times.
+
+Source: Tendon Model, section 3.1. Of all length changes that give a tension the one that is not negative is taken: a
+slack cable may be as long as it likes without effect, and is given the length of its path. K is large enough for
+lengths to stay positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.mesh_tendon import TensionLaw
+from warp_artic.errors import SettingsError
+from warp_artic.meshes.inverse import InverseProblem, Tensions
+
+STRETCH = 0.1
+"""Largest Delta relative to l, if K is not given."""
+
+
+@dataclass(frozen=True)
+class TargetLengths:
+    """What tendons are asked for over time."""
+
+    stiffness: float
+    """K [N/m]."""
+    length: np.ndarray
+    """alpha [m], shape (times, tendons, environments)."""
+    tensions: tuple[Tensions, ...]
+    """The best tensions, by time."""
+
+
+def plan_target_lengths(
+    problem: InverseProblem,
+    forces: Iterable[wp.array],
+    *,
+    points: Iterable[wp.array] | None = None,
+    stiffness: float | None = None,
+) -> TargetLengths:
+    """Target lengths that make the tendons pull with the best tensions for forces on nodes, time after time.
+
+    `forces` and `points` are arrays of shape (environments, N), one a time; without points the tendons stay where they
+    were evaluated last. Each search starts from the tensions of the time before. The tendons are left with the
+    stiffness and the target lengths of the last time.
+    """
+    tendons = problem.tendons
+    for tendon in tendons.tendons:
+        if tendon.law is TensionLaw.TENSION:
+            raise SettingsError(f"{tendon.name}: law tension follows no target length; the law must be spring or cable")
+    forces = list(forces)
+    places = [None] * len(forces) if points is None else list(points)
+    if len(places) != len(forces):
+        raise SettingsError(f"points are given for {len(places)} times, and forces for {len(forces)}, must be as many")
+    tensions, lengths = [], []
+    for wanted, place in zip(forces, places):
+        if place is not None:
+            tendons.evaluate(place)
+        if place is not None or not tensions:
+            problem.place()
+        tensions.append(problem.solve(wanted, tensions[-1].tension if tensions else None))
+        lengths.append(tendons.shape.length.numpy().astype(np.float64))
+    if stiffness is None:
+        stiffness = _least_stiffness(problem, tensions, lengths, STRETCH) or 1.0
+    tendons.stiffness.fill_(stiffness)
+    targets = [length - problem.changes(found.tension) for found, length in zip(tensions, lengths)]
+    for time, (target, found) in enumerate(zip(targets, tensions)):
+        for number, environment in np.argwhere(target <= 0.0):
+            least = _least_stiffness(problem, tensions, lengths, 1.0)
+            raise SettingsError(
+                f"{tendons.tendons[number].name}: stiffness {stiffness:g} N/m gives the tension "
+                f"{found.tension[number, environment]:g} N at time {time} in environment {environment} only with a "
+                f"target length of {target[number, environment]:g} m; the stiffness must be above {least:g} N/m"
+            )
+    if targets:
+        tendons.target_length.assign(targets[-1])
+    return TargetLengths(stiffness, np.array(targets).reshape(-1, *tendons.stiffness.shape), tuple(tensions))
+
+
+def _least_stiffness(problem: InverseProblem, tensions: list, lengths: list, stretch: float) -> float:
+    """The one with which all length changes are at most `stretch` of the lengths."""
+    return max(
+        (problem.least_stiffness(found.tension, stretch * length) for found, length in zip(tensions, lengths)),
+        default=0.0,
+    )
