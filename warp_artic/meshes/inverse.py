@@ -13,11 +13,10 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError
-from warp_artic.meshes.bounded_least_squares import Factor, Search, correct, factorise, settle
 from warp_artic.meshes.inverse_kernels import inverse_kernels
-from warp_artic.meshes.singular_values import singular_values
 from warp_artic.meshes.tendon_paths import Rows
 from warp_artic.meshes.tendons import MeshTendons
+from warp_artic.meshes.tension_search import TensionSearch
 
 CORRECTIONS = 2
 """How often what rounding left is solved for."""
@@ -69,18 +68,16 @@ class InverseProblem:
         """Smallest tensions [N], shape (tendons, environments), writable like the next."""
         self.max_tension = self._array(np.repeat([[t.max_tension] for t in tendons.tendons], environments, axis=1))
         """Largest tensions [N], shape (tendons, environments)."""
-        self._dependence = DEPENDENCE * float(np.finfo(tendons.precision).eps)
-        self._factor = self._allocate_factor()
-        self._search = self._allocate_search()
-        self._projected = self._zeros((environments, count), wp.vec2d)
+        dependence = DEPENDENCE * float(np.finfo(tendons.precision).eps)
+        self._search = TensionSearch(count, environments, dependence, tendons.device)
         self._rest = self._zeros((environments, nodes), self._kernels.wide)
         self._gradient = self._zeros((count, environments))
         self._objective = self._zeros((environments,))
 
     def place(self) -> None:
         """Take A from the last evaluation of the tendons."""
-        self._launch(self._kernels.fill_gram, self._pairs.first.size, self._matrix, self._pairs, self._factor.gram)
-        self._launch(factorise, None, self._factor, self._dependence)
+        self._launch(self._kernels.fill_gram, self._pairs.first.size, self._matrix, self._pairs, self._search.gram)
+        self._search.factorise()
 
     def solve(self, forces: wp.array, start: np.ndarray | None = None) -> Tensions:
         """The best tensions for forces on nodes [N], shape (environments, N).
@@ -88,17 +85,15 @@ class InverseProblem:
         `start`: tensions near the best ones, such as those of the time before, shape (tendons, environments). Where
         several are equally good it decides which are found.
         """
-        kernels, factor, search = self._kernels, self._factor, self._search
-        self._launch(kernels.project_forces, len(self.tendons.tendons), self._matrix, forces, self._projected)
-        first = self._zeros((0, 0)) if start is None else self._array(start)
-        bounds = self.min_tension, self.max_tension
-        self._launch(settle, None, factor, search, self._projected, self._dependence, first, *bounds)
+        kernels, search = self._kernels, self._search
+        self._launch(kernels.project_forces, search.count, self._matrix, forces, search.projected)
+        search.settle(self.min_tension, self.max_tension, start)
         for _ in range(CORRECTIONS):
             self._measure(forces, search.tension)
-            self._launch(correct, None, search, self._gradient)
+            search.correct(self._gradient)
         self._measure(forces, search.tension)
         self._launch(kernels.sum_objective, None, self._matrix, self._rest, search.tension, self._objective)
-        tension = self._search.tension.numpy().T.copy()
+        tension = search.tension.numpy().T.copy()
         at_upper, at_lower = tension >= self.max_tension.numpy(), tension <= self.min_tension.numpy()
         gradient = -self._gradient.numpy()
         slopes = np.maximum(np.where(at_lower, 0.0, gradient), np.where(at_upper, 0.0, -gradient))
@@ -109,17 +104,14 @@ class InverseProblem:
             self._objective.numpy().copy(),
             gradient,
             np.max(slopes, axis=0, initial=0.0),
-            self._factor.rank.numpy().copy(),
-            self._search.rounds.numpy().copy(),
+            search.rank,
+            search.rounds,
         )
 
     def conditions(self) -> np.ndarray:
         """Ratio of the largest to the smallest singular value of W^(1/2) A, infinite below full rank, shape
         (environments)."""
-        count, environments = len(self.tendons.tendons), self.tendons.environments
-        values = self._zeros((environments, count))
-        self._launch(singular_values, None, self._factor, self._search.matrix, values)
-        found = values.numpy()
+        found = self._search.singular_values()
         with np.errstate(divide="ignore"):
             return found.max(axis=1) / found.min(axis=1)
 
@@ -139,7 +131,7 @@ class InverseProblem:
             kernels.fill_hessian,
             dim=(environments, count, count),
             device=self.tendons.device,
-            inputs=[self._factor.gram, slope, curvature, self._gradient, hessian],
+            inputs=[self._search.gram, slope, curvature, self._gradient, hessian],
         )
         return self._objective.numpy().copy(), -slope.numpy().T * self._gradient.numpy(), hessian.numpy()
 
@@ -185,7 +177,7 @@ class InverseProblem:
 
     def _upload_matrix(self, weights: np.ndarray, penalty: np.ndarray):
         matrix, paths = self._kernels.ForceMatrix(), self.tendons.paths
-        rows = Rows.grouped(paths.column_point, paths.node_count + len(paths.foreign))
+        rows = Rows.grouped(paths.column_point, paths.node_count)
         matrix.column = self.tendons.shape.column
         matrix.start, matrix.point = self._array(paths.column_start, int), self._array(paths.column_point, int)
         matrix.tendon = self._array(paths.column_tendon, int)
@@ -202,25 +194,6 @@ class InverseProblem:
             self._array(part, int) for part in found
         )
         return pairs
-
-    def _allocate_factor(self) -> Factor:
-        factor, (count, environments) = Factor(), (len(self.tendons.tendons), self.tendons.environments)
-        factor.gram = self._zeros((environments, count, count), wp.vec2d)
-        factor.transposed = self._zeros((environments, count, count), wp.vec2d)
-        factor.pivot = self._zeros((environments, count), int)
-        factor.rank = self._zeros((environments,), int)
-        factor.norm = self._zeros((environments, count))
-        return factor
-
-    def _allocate_search(self) -> Search:
-        search, (count, environments) = Search(), (len(self.tendons.tendons), self.tendons.environments)
-        size = (environments, count)
-        search.matrix = self._zeros((environments, count, count))
-        search.rotated, search.trial, search.gradient = (self._zeros(size) for _ in range(3))
-        search.lower, search.upper, search.tension = (self._zeros(size) for _ in range(3))
-        search.free, search.is_free, search.refused = (self._zeros(size, int) for _ in range(3))
-        search.free_count, search.rounds = self._zeros((environments,), int), self._zeros((environments,), int)
-        return search
 
 
 def _shared_nodes(paths) -> tuple[np.ndarray, ...]:

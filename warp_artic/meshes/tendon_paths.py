@@ -38,8 +38,8 @@ class Rows:
     @staticmethod
     def grouped(keys: np.ndarray, count: int) -> Rows:
         """The positions in `keys` of each key below `count`, in order."""
-        start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=count))]).astype(np.int32)
-        return Rows(start, np.argsort(keys, kind="stable").astype(np.int32))
+        start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=count)[:count])]).astype(np.int32)
+        return Rows(start, np.argsort(keys, kind="stable")[: start[-1]].astype(np.int32))
 
     def as_dicts(self) -> list[dict[int, float]]:
         """Items with their coefficients, by list."""
