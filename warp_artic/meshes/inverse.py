@@ -14,6 +14,7 @@ import warp as wp
 
 from warp_artic.errors import SettingsError
 from warp_artic.meshes.inverse_kernels import inverse_kernels
+from warp_artic.meshes.length_changes import tensions_at
 from warp_artic.meshes.tendon_paths import Rows
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.tension_search import TensionSearch
@@ -121,41 +122,16 @@ class InverseProblem:
         Their shapes are (environments), (tendons, environments) and (environments, tendons, tendons). For springs H is
         K A^T W A K.
         """
-        count, environments = len(self.tendons.tendons), self.tendons.environments
-        kernels = self._kernels
-        tension, slope, curvature = self._laws(changes, self.tendons.stiffness)
-        self._measure(forces, tension)
-        self._launch(kernels.sum_objective, None, self._matrix, self._rest, tension, self._objective)
+        count, environments = changes.shape
+        tension, slope, curvature = tensions_at(self.tendons, changes)
+        transposed = self._array(tension.numpy().T)
+        self._measure(forces, transposed)
+        self._launch(self._kernels.sum_objective, None, self._matrix, self._rest, transposed, self._objective)
         hessian = self._zeros((environments, count, count))
-        wp.launch(
-            kernels.fill_hessian,
-            dim=(environments, count, count),
-            device=self.tendons.device,
-            inputs=[self._search.gram, slope, curvature, self._gradient, hessian],
-        )
-        return self._objective.numpy().copy(), -slope.numpy().T * self._gradient.numpy(), hessian.numpy()
-
-    def changes(self, tension: np.ndarray) -> np.ndarray:
-        """The least length changes Delta >= 0 that give tensions, shape (tendons, environments) [m]: a slack cable
-        may have any negative one, and is given zero."""
-        result = self._zeros(tension.shape)
-        count = len(self.tendons.tendons)
-        self._launch(self._kernels.find_changes, count, self.tendons.model, self._array(tension), result)
-        return result.numpy()
-
-    def least_stiffness(self, tension: np.ndarray, changes: np.ndarray) -> float:
-        """The one stiffness with which no length change need be above `changes` [m] to give the tensions."""
-        count, environments = len(self.tendons.tendons), self.tendons.environments
-        unit, _, _ = self._laws(changes, wp.full((count, environments), 1.0, dtype=self.tendons.real))
-        return float(np.max(np.divide(tension, unit.numpy().T, out=np.zeros_like(tension), where=tension > 0.0)))
-
-    def _laws(self, changes: np.ndarray, stiffness: wp.array) -> tuple[wp.array, wp.array, wp.array]:
-        """tau, tau' and tau'' at length changes, shape (environments, tendons)."""
-        count, environments = len(self.tendons.tendons), self.tendons.environments
-        results = tuple(self._zeros((environments, count)) for _ in range(3))
-        model = self.tendons.model
-        self._launch(self._kernels.apply_laws, count, model, stiffness, self._array(changes), *results)
-        return results
+        inputs = [self._search.gram, slope, curvature, self._gradient, hessian]
+        size = (environments, count, count)
+        wp.launch(self._kernels.fill_hessian, dim=size, inputs=inputs, device=self.tendons.device)
+        return self._objective.numpy().copy(), -slope.numpy() * self._gradient.numpy(), hessian.numpy()
 
     def _measure(self, forces: wp.array, tension: wp.array) -> None:
         """The rest f - A tau, and -dU/dtau."""

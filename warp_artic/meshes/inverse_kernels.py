@@ -6,8 +6,6 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.math.double_double import dd_gather, renormal
-from warp_artic.meshes.tendon_kernels import tendon_kernels
-from warp_artic.meshes.tension_law import law_functions
 
 
 @cache
@@ -17,8 +15,6 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
     wide = wp.types.vector(length=dim, dtype=wp.float64)
     module = wp.get_module(f"{__name__}_{dim}_{real.__name__}")
     wp.set_module_options({"cpu_compiler_flags": "-march=native"}, module=module)
-    laws = law_functions(wp.float64)
-    Tendons = tendon_kernels(dim, real).Tendons
 
     @wp.struct
     class ForceMatrix:
@@ -130,31 +126,6 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         objective[env] = wp.float64(0.5) * total
 
     @wp.kernel(module=module, enable_backward=False)
-    def apply_laws(
-        tendons: Tendons,
-        stiffness: wp.array2d(dtype=real),
-        change: wp.array2d(dtype=wp.float64),
-        tension: wp.array2d(dtype=wp.float64),
-        slope: wp.array2d(dtype=wp.float64),
-        curvature: wp.array2d(dtype=wp.float64),
-    ):
-        env, tendon = wp.tid()
-        law = tendons.law[tendon]
-        u = change[tendon, env]
-        K = wp.float64(stiffness[tendon, env])
-        eps = wp.float64(tendons.smoothing[tendon])
-        tension[env, tendon] = laws.tension(law, u, K, eps, wp.float64(tendons.given_tension[tendon, env]))
-        slope[env, tendon] = laws.slope(law, u, K, eps)
-        curvature[env, tendon] = laws.curvature(law, u, K, eps)
-
-    @wp.kernel(module=module, enable_backward=False)
-    def find_changes(tendons: Tendons, tension: wp.array2d(dtype=wp.float64), change: wp.array2d(dtype=wp.float64)):
-        env, tendon = wp.tid()
-        K = wp.float64(tendons.stiffness[tendon, env])
-        eps = wp.float64(tendons.smoothing[tendon])
-        change[tendon, env] = laws.change(tendons.law[tendon], tension[tendon, env], K, eps)
-
-    @wp.kernel(module=module, enable_backward=False)
     def fill_hessian(
         gram: wp.array3d(dtype=wp.vec2d),
         slope: wp.array2d(dtype=wp.float64),
@@ -164,9 +135,9 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
     ):
         # tau'' dU/dtau on the diagonal + tau' A^T A tau'
         env, row, column = wp.tid()
-        total = gram[env, wp.min(row, column), wp.max(row, column)][0] * (slope[env, row] * slope[env, column])
+        total = gram[env, wp.min(row, column), wp.max(row, column)][0] * (slope[row, env] * slope[column, env])
         if row == column:
-            total -= curvature[env, row] * gradient[row, env]
+            total -= curvature[row, env] * gradient[row, env]
         hessian[env, row, column] = total
 
     return SimpleNamespace(
@@ -178,7 +149,5 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
         measure_rest=measure_rest,
         measure_gradient=measure_gradient,
         sum_objective=sum_objective,
-        apply_laws=apply_laws,
-        find_changes=find_changes,
         fill_hessian=fill_hessian,
     )

@@ -16,6 +16,8 @@ import warp as wp
 from warp_artic.description.mesh_tendon import TensionLaw
 from warp_artic.errors import SettingsError
 from warp_artic.meshes.inverse import InverseProblem, Tensions
+from warp_artic.meshes.length_changes import changes_for, least_stiffness
+from warp_artic.meshes.tendons import MeshTendons
 
 STRETCH = 0.1
 """Largest Delta relative to l, if K is not given."""
@@ -47,9 +49,6 @@ def plan_target_lengths(
     stiffness and the target lengths of the last time.
     """
     tendons = problem.tendons
-    for tendon in tendons.tendons:
-        if tendon.law is TensionLaw.TENSION:
-            raise SettingsError(f"{tendon.name}: law tension follows no target length; the law must be spring or cable")
     forces = list(forces)
     places = [None] * len(forces) if points is None else list(points)
     if len(places) != len(forces):
@@ -62,26 +61,40 @@ def plan_target_lengths(
             problem.place()
         tensions.append(problem.solve(wanted, tensions[-1].tension if tensions else None))
         lengths.append(tendons.shape.length.numpy().astype(np.float64))
+    stiffness, targets = choose_target_lengths(tendons, [found.tension for found in tensions], lengths, stiffness)
+    return TargetLengths(stiffness, targets, tuple(tensions))
+
+
+def choose_target_lengths(
+    tendons: MeshTendons, tensions: list[np.ndarray], lengths: list[np.ndarray], stiffness: float | None = None
+) -> tuple[float, np.ndarray]:
+    """K, and the target lengths, shape (times, tendons, environments), for tensions at lengths of paths, time by time.
+
+    The tendons are left with the stiffness and the target lengths of the last time.
+    """
+    for tendon in tendons.tendons:
+        if tendon.law is TensionLaw.TENSION:
+            raise SettingsError(f"{tendon.name}: law tension follows no target length; the law must be spring or cable")
     if stiffness is None:
-        stiffness = _least_stiffness(problem, tensions, lengths, STRETCH) or 1.0
+        stiffness = _least_stiffness(tendons, tensions, lengths, STRETCH) or 1.0
     tendons.stiffness.fill_(stiffness)
-    targets = [length - problem.changes(found.tension) for found, length in zip(tensions, lengths)]
-    for time, (target, found) in enumerate(zip(targets, tensions)):
+    targets = [length - changes_for(tendons, tension) for tension, length in zip(tensions, lengths)]
+    for time, (target, tension) in enumerate(zip(targets, tensions)):
         for number, environment in np.argwhere(target <= 0.0):
-            least = _least_stiffness(problem, tensions, lengths, 1.0)
+            least = _least_stiffness(tendons, tensions, lengths, 1.0)
             raise SettingsError(
                 f"{tendons.tendons[number].name}: stiffness {stiffness:g} N/m gives the tension "
-                f"{found.tension[number, environment]:g} N at time {time} in environment {environment} only with a "
-                f"target length of {target[number, environment]:g} m; the stiffness must be above {least:g} N/m"
+                f"{tension[number, environment]:g} N at time {time} in environment {environment} only with a target "
+                f"length of {target[number, environment]:g} m; the stiffness must be above {least:g} N/m"
             )
     if targets:
         tendons.target_length.assign(targets[-1])
-    return TargetLengths(stiffness, np.array(targets).reshape(-1, *tendons.stiffness.shape), tuple(tensions))
+    return stiffness, np.array(targets).reshape(-1, *tendons.stiffness.shape)
 
 
-def _least_stiffness(problem: InverseProblem, tensions: list, lengths: list, stretch: float) -> float:
+def _least_stiffness(tendons: MeshTendons, tensions: list, lengths: list, stretch: float) -> float:
     """The one with which all length changes are at most `stretch` of the lengths."""
     return max(
-        (problem.least_stiffness(found.tension, stretch * length) for found, length in zip(tensions, lengths)),
+        (least_stiffness(tendons, tension, stretch * length) for tension, length in zip(tensions, lengths)),
         default=0.0,
     )
