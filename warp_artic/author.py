@@ -7,13 +7,29 @@ wa.author.fixed_tendon(stage, "/Hand/flexor", ["/Hand/knuckle", "/Hand/tip"], [1
 cable = wa.author.spatial_tendon(stage, "/Crane/cable", stiffness=2000).GetPath()
 wa.author.attachment(stage, f"{cable}/winch", "/Crane/base")
 wa.author.attachment(stage, f"{cable}/winch/hook", "/Crane/load", upper_limit=6)
+wa.author.elastic_material(stage, "/silicone", young_modulus=2e5, poisson_ratio=0.45)
+wa.author.elastic_body(stage, "/finger", "/silicone", pinned=[0, 1, 2])
+wa.author.mesh_tendon(stage, "/puller", "/finger", [40, 20, (0, 0, -1)], stiffness=500, target_length=0.9)
 
 Units are those of the stage, as in UsdPhysics and our schemas: its length and mass, degrees, seconds. What is None is
 left as it is. Every argument is checked before anything is written: an error leaves the stage as it was.
 """
 
 from warp_artic.usd.author_joints import drive, joint, mimic
+from warp_artic.usd.author_meshes import elastic_body, elastic_material, mesh_tendon
 from warp_artic.usd.author_scene import link, scene
 from warp_artic.usd.author_tendons import attachment, fixed_tendon, spatial_tendon
 
-__all__ = ["attachment", "drive", "fixed_tendon", "joint", "link", "mimic", "scene", "spatial_tendon"]
+__all__ = [
+    "attachment",
+    "drive",
+    "elastic_body",
+    "elastic_material",
+    "fixed_tendon",
+    "joint",
+    "link",
+    "mesh_tendon",
+    "mimic",
+    "scene",
+    "spatial_tendon",
+]

@@ -39,4 +39,4 @@ def test_an_attribute_without_fallback_says_what_stands(prop):
 def test_numbers_are_doubles():
     """So that a change of units loses nothing."""
     numbers = {str(p.typeName) for p in PROPERTIES if isinstance(p, Sdf.AttributeSpec)} - set(HAVE_NO_UNIT)
-    assert numbers == {"double", "double[]", "vector3d", "point3d"}
+    assert numbers == {"double", "double[]", "vector3d", "point3d", "point3d[]"}

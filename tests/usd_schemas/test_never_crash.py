@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from pxr import Gf, Sdf, Usd, Vt
 
 from tests.usd.authoring import errors_of
+from tests.usd.meshes import rubber, sheet
+from tests.usd.meshes import tendon as mesh_tendon
 from tests.usd_schemas.mechanisms import BALL, chain
 from tests.usd_schemas.source import SOURCE
 from tests.usd_schemas.test_fixed_tendon import TERMS
@@ -28,7 +30,7 @@ def WarpArticSpatialTendon "s" {{
 }}
 def PhysicsScene "scene" (prepend apiSchemas = ["WarpArticSceneAPI"]) {{
 }}
-"""
+{rubber()}{sheet()}{mesh_tendon()}"""
 FOLLOWS = "rel warpArtic:mimic:angular:leaders = </World/j2>\nfloat physics:lowerLimit = -10\n"
 WHERE = {
     "WarpArticSceneAPI": "/World/scene",
@@ -40,6 +42,9 @@ WHERE = {
     "WarpArticSpatialTendon": "/World/s",
     "WarpArticTendonAttachment": "/World/s/root/tip",
     "WarpArticTendonStateAPI": "/World/j1",
+    "WarpArticElasticBodyAPI": "/World/sheet",
+    "WarpArticElasticMaterialAPI": "/World/rubber",
+    "WarpArticMeshTendon": "/World/cable",
 }
 """A prim of each class on the stage."""
 
@@ -56,6 +61,8 @@ def place(prim: Sdf.PrimSpec, name: str) -> tuple[str, str]:
 
 PLACES = [place(prim, spec.name) for prim in SOURCE.rootPrims if prim.name in WHERE for spec in prim.properties]
 PLACES += [("/World/s/root", name) for path, name in PLACES if path == "/World/s/root/tip"]
+PLACES += [("/World/sheet", name) for name in ("points", "faceVertexCounts", "faceVertexIndices", "velocities")]
+PLACES += [("/World/sheet", "material:binding:physics")]
 NUMBERS = st.sampled_from([float("nan"), float("inf"), -float("inf"), 0.0, -1.0, 1e40, -90.0, 1.0, 1e20])
 COUNTS = st.sampled_from([-1, 0, 1, 2**31 - 1])
 WORDS = st.sampled_from(["", "rotX", "transZ", "angular", "tgs", "allSegments", "q"])
@@ -70,6 +77,7 @@ VALUES = st.one_of(
     st.tuples(st.just(NAMES.TokenArray), st.lists(WORDS, max_size=3).map(Vt.TokenArray)),
     st.tuples(st.just(NAMES.Bool), st.booleans()),
     st.tuples(st.just(NAMES.Point3d), NUMBERS.map(Gf.Vec3d)),
+    st.tuples(st.just(NAMES.Point3dArray), st.lists(NUMBERS.map(Gf.Vec3d), max_size=6).map(Vt.Vec3dArray)),
     st.tuples(st.just(None), st.lists(PATHS, max_size=3, unique=True)),
 )
 
@@ -102,6 +110,7 @@ def test_no_value_gives_a_traceback(changes):
     else:
         (tree,) = scene.articulations
         assert (len(tree.fixed_tendons), len(tree.spatial_tendons), len(tree.mimics)) == (1, 1, 1)
+        assert (len(scene.elastic_bodies), len(scene.mesh_tendons)) == (1, 1)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -115,7 +124,9 @@ def test_whatever_is_read_can_be_shown(changes):
     assert all(one.severity in RULES[one.rule].severities for one in inspection.diagnostics)
 
 
-@pytest.mark.parametrize("kind", ["WarpArticFixedTendon", "WarpArticSpatialTendon", "WarpArticTendonAttachment"])
+@pytest.mark.parametrize(
+    "kind", ["WarpArticFixedTendon", "WarpArticSpatialTendon", "WarpArticTendonAttachment", "WarpArticMeshTendon"]
+)
 def test_empty_prims(kind):
     """A prim of which nothing is authored is refused with a sentence."""
     assert errors_of(chain(BALL, more=f'def {kind} "empty" {{\n}}\n'))

@@ -3,8 +3,11 @@
 import pytest
 
 from tests.usd.authoring import pendulum, warnings_of
+from tests.usd.meshes import sheet, world
+from tests.usd.meshes import tendon as mesh_tendon
 from tests.usd_schemas.source import SOURCE, attributes_of, line
 from tests.usd_schemas.test_fixed_tendon import TERMS, tendon
+from tests.usd_schemas.test_mesh_tendon import NODES
 from tests.usd_schemas.test_tendon_attachment import tip
 
 ONE = {"double": 1.0, "vector3d": (1.0, 2.0, 3.0)}
@@ -18,7 +21,7 @@ def outputs_of(name: str) -> str:
 
 
 def test_which_classes_have_outputs():
-    """Joints, links, tendons and the ends of spatial tendons."""
+    """Joints, links, tendons and the ends of spatial ones."""
     found = {
         prim.name
         for prim in SOURCE.rootPrims
@@ -30,6 +33,7 @@ def test_which_classes_have_outputs():
         "WarpArticFixedTendon",
         "WarpArticTendonAttachment",
         "WarpArticTendonStateAPI",
+        "WarpArticMeshTendon",
     }
 
 
@@ -40,6 +44,7 @@ STAGES = {
     "WarpArticLinkAPI": lambda text: pendulum(rod=text, rod_applied=("WarpArticLinkAPI",)),
     "WarpArticFixedTendon": lambda text: tendon(TERMS + text),
     "WarpArticTendonAttachment": lambda text: tip(text),
+    "WarpArticMeshTendon": lambda text: world(sheet(), mesh_tendon(NODES + text)),
     "WarpArticTendonStateAPI": lambda text: pendulum(
         text.replace("{}", "warpArtic:tendon:flexor:"), applied=("WarpArticTendonStateAPI:flexor",)
     ),

@@ -27,6 +27,8 @@ def test_examples():
         for spec in prim.properties:
             name = f"{prefix}:angular:{spec.name}" if prefix else spec.name
             allowed[name] = str(spec.typeName) if isinstance(spec, Sdf.AttributeSpec) else "rel"
+    allowed |= {"points": "point3f[]", "faceVertexCounts": "int[]", "faceVertexIndices": "int[]"}
+    allowed |= {"material:binding:physics": "rel"}
     used = {}
 
     def collect(path: Sdf.Path) -> None:

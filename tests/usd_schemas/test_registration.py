@@ -26,6 +26,9 @@ CLASSES = (
     "WarpArticSpatialTendon",
     "WarpArticTendonAttachment",
     "WarpArticTendonStateAPI",
+    "WarpArticElasticBodyAPI",
+    "WarpArticElasticMaterialAPI",
+    "WarpArticMeshTendon",
 )
 ASK = "from pxr import Usd; print(bool(Usd.SchemaRegistry().FindConcretePrimDefinition('WarpArticFixedTendon')))"
 
@@ -96,6 +99,11 @@ def test_where_schemas_can_be_applied():
     assert stage.DefinePrim("/scene", "PhysicsScene").CanApplyAPI("WarpArticSceneAPI")
     assert not hinge.CanApplyAPI("WarpArticSceneAPI")
     assert box.CanApplyAPI("WarpArticLinkAPI")
+    assert not box.CanApplyAPI("WarpArticElasticBodyAPI")
+    assert all(
+        stage.DefinePrim(f"/{kind}", kind).CanApplyAPI("WarpArticElasticBodyAPI") for kind in ("Mesh", "TetMesh")
+    )
+    assert stage.DefinePrim("/rubber", "Material").CanApplyAPI("WarpArticElasticMaterialAPI")
 
 
 def test_a_drive_brings_that_of_usd_physics():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import asdict
 
 from warp_artic.cli.check import as_json
+from warp_artic.cli.inspect_meshes import elastic_body, mesh_tendon, mesh_totals
 from warp_artic.cli.inspect_tables import blocks
+from warp_artic.cli.inspect_values import plain, readings_of, sourced, units_of
 from warp_artic.cli.table import show
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Dof, Joint
@@ -24,7 +25,6 @@ from warp_artic.usd.lookup import (
     LIMIT_FIELDS,
     LINK_FIELDS,
     TENDON_FIELDS,
-    Source,
 )
 from warp_artic.usd.read_stage import Inspection, inspect_stage
 from warp_artic.usd.report import SCENE
@@ -63,8 +63,6 @@ OF_TREES = ("position_iterations", "velocity_iterations", "sleep_threshold")
 """Values of a tree."""
 TENDON_NUMBERS = ("stiffness", "damping", "limit_stiffness", "offset")
 LENGTH_NUMBERS = ("rest_length", "lower", "upper")
-OF_BODIES = ("position", "velocity")
-"""Values of a dof that are those of its bodies where they are not authored."""
 MIMIC = "mimic_"
 """How the fields of a mimic joint begin, which are kept with those of the following dof."""
 MIMIC_VALUES = {
@@ -102,16 +100,18 @@ def content(inspection: Inspection) -> dict:
             "solver": scene.solver,
             "integrator": scene.integrator,
             "precision": scene.precision,
-            "sleep_after": _plain(scene.sleep_after),
+            "sleep_after": plain(scene.sleep_after),
             "dof_names": list(scene.dof_names),
             "link_names": list(scene.link_names),
         }
     return {
         "can_be_simulated": scene is not None,
         **settings,
-        "authored": _readings(inspection.readings.get(SCENE, ())),
-        "totals": _totals(trees),
+        "authored": readings_of(inspection.readings.get(SCENE, ())),
+        "totals": _totals(trees) | mesh_totals(inspection.meshes),
         "articulations": [_articulation(tree, inspection) for tree in trees],
+        "elastic_bodies": [elastic_body(one, inspection.readings) for one in inspection.meshes.elastic_bodies],
+        "mesh_tendons": [mesh_tendon(one, inspection.readings) for one in inspection.meshes.mesh_tendons],
         "diagnostics": [as_json(item) for item in inspection.diagnostics],
     }
 
@@ -144,7 +144,7 @@ def _articulation(tree: Articulation, inspection: Inspection) -> dict:
         "velocity_iterations": tree.velocity_iterations,
         "sleep_threshold": tree.sleep_threshold,
         "starts_asleep": tree.starts_asleep,
-        "authored": _readings(own),
+        "authored": readings_of(own),
         "links": [_link(link, inspection) for link in tree.links],
         "joints": [_joint(joint, tree, inspection) for joint in tree.joints],
         "fixed_tendons": [_fixed(tendon, tree, inspection) for tendon in tree.fixed_tendons],
@@ -155,19 +155,19 @@ def _articulation(tree: Articulation, inspection: Inspection) -> dict:
 
 def _fixed(tendon: FixedTendon, tree: Articulation, inspection: Inspection) -> dict:
     """A fixed tendon, with the names of dofs for their indices."""
-    values = _plain(asdict(tendon)) | {"dofs": [tree.dofs[dof].name for dof in tendon.dofs]}
+    values = plain(asdict(tendon)) | {"dofs": [tree.dofs[dof].name for dof in tendon.dofs]}
     readings = inspection.readings.get(tendon.name, ())
-    values["units"] = _units(TENDON_FIELDS | LENGTH_FIELDS)
-    return {**values, **_sourced((*TENDON_NUMBERS, *LENGTH_NUMBERS, *COEFFICIENTS), readings, COEFFICIENTS)}
+    values["units"] = units_of(TENDON_FIELDS | LENGTH_FIELDS)
+    return {**values, **sourced((*TENDON_NUMBERS, *LENGTH_NUMBERS, *COEFFICIENTS), readings, COEFFICIENTS)}
 
 
 def _mimic(mimic: Mimic, tree: Articulation, inspection: Inspection) -> dict:
     """A mimic joint, with the names of dofs for their indices."""
-    values = _plain(asdict(mimic)) | {"dofs": [tree.dofs[dof].name for dof in mimic.dofs]}
+    values = plain(asdict(mimic)) | {"dofs": [tree.dofs[dof].name for dof in mimic.dofs]}
     own = [one for one in inspection.readings.get(mimic.name, ()) if one.field.startswith(MIMIC)]
     found = {MIMIC_VALUES[one.field]: one.dialect for one in own}
     sources = {name: found.get(name, "default") for name in dict.fromkeys(MIMIC_VALUES.values())}
-    return {**values, "sources": sources, "authored": _readings(own)}
+    return {**values, "sources": sources, "authored": readings_of(own)}
 
 
 def _spatial(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) -> dict:
@@ -178,23 +178,23 @@ def _spatial(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) 
         attachment["link"] = tree.links[attachment["link"]].path
         attachment["parent"] = None if attachment["parent"] is None else names[attachment["parent"]]
         own = [one for one in inspection.readings.get(names[number], ()) if one.field == "coefficient"]
-        attachment |= _sourced(("coefficient",), own)
+        attachment |= sourced(("coefficient",), own)
     for leaf in values["leaves"]:
         leaf["attachment"] = names[leaf["attachment"]]
         own = [one for one in inspection.readings.get(leaf["attachment"], ()) if one.field in LENGTH_NUMBERS]
-        leaf |= {"units": _units(LENGTH_FIELDS), **_sourced(LENGTH_NUMBERS, own)}
-    values["units"] = _units(TENDON_FIELDS)
-    return {**_plain(values), **_sourced(TENDON_NUMBERS, inspection.readings.get(tendon.name, ()))}
+        leaf |= {"units": units_of(LENGTH_FIELDS), **sourced(LENGTH_NUMBERS, own)}
+    values["units"] = units_of(TENDON_FIELDS)
+    return {**plain(values), **sourced(TENDON_NUMBERS, inspection.readings.get(tendon.name, ()))}
 
 
 def _link(link: Link, inspection: Inspection) -> dict:
     readings = [one for one in inspection.readings.get(link.path, ()) if one.field in LINK_NUMBERS]
     return {
         "path": link.path,
-        **{name: _plain(getattr(link, name)) for name in LINK_NUMBERS},
+        **{name: plain(getattr(link, name)) for name in LINK_NUMBERS},
         "principal_inertia": list(principal_moments(link.inertia)),
         "units": LINK_UNITS,
-        **_sourced(LINK_NUMBERS, readings),
+        **sourced(LINK_NUMBERS, readings),
     }
 
 
@@ -206,7 +206,7 @@ def _joint(joint: Joint, tree: Articulation, inspection: Inspection) -> dict:
         "parent": "world" if joint.parent == WORLD else tree.links[joint.parent].path,
         "child": tree.links[joint.child].path,
         "reversed": joint.reversed,
-        "cone_limit": None if cone is None else [_plain(cone.angle_1), _plain(cone.angle_2)],
+        "cone_limit": None if cone is None else [plain(cone.angle_1), plain(cone.angle_2)],
         "dofs": [_dof(dof, inspection) for dof in joint.dofs],
     }
 
@@ -229,19 +229,19 @@ def _dof(dof: Dof, inspection: Inspection) -> dict:
         "axis": dof.axis.value,
         "drive_kind": dof.drive.kind.value if dof.drive else None,
         "targets_over_time": _tracks(dof),
-        "si": _plain(numbers),
-        "units": _dof_units(dof),
-        **_sourced(numbers, readings),
+        "si": plain(numbers),
+        "units": _dofunits_of(dof),
+        **sourced(numbers, readings),
     }
 
 
 def _tracks(dof: Dof) -> dict[str, dict]:
     """The targets of a drive that change over time."""
     tracks = {} if dof.drive is None else {"position": dof.drive.position_track, "velocity": dof.drive.velocity_track}
-    return {name: _plain(asdict(track)) for name, track in tracks.items() if track is not None}
+    return {name: plain(asdict(track)) for name, track in tracks.items() if track is not None}
 
 
-def _dof_units(dof: Dof) -> dict[str, str]:
+def _dofunits_of(dof: Dof) -> dict[str, str]:
     """The SI units of all that the dof may have."""
     is_linear, kind = dof.axis.is_linear, dof.drive.kind.value if dof.drive else "force"
     tables = DOF_FIELDS | ENVELOPE_FIELDS | {f"limit_{name}": sources for name, sources in LIMIT_FIELDS.items()}
@@ -262,41 +262,3 @@ def _numbers(dof: Dof) -> dict[str, float]:
     if dof.friction:
         found |= {name: getattr(dof.friction, name) for name in FRICTION_NUMBERS}
     return found | {"armature": dof.armature, "velocity_limit": dof.velocity_limit}
-
-
-def _units(fields: dict[str, tuple[Source, ...]]) -> dict[str, str]:
-    """The SI units of the fields of a table."""
-    return {name: sources[0].linear.si for name, sources in fields.items()}
-
-
-def _sourced(values: Iterable[str], readings, called: dict[str, str] | None = None) -> dict:
-    """The authored readings, and for each value the dialect that gives it, or what else does.
-
-    Args:
-        values: Their names.
-        readings: Where they came from, as far as they are authored.
-        called: What the fields of readings are called that have other names than the values.
-    """
-    found = {reading.field: reading for reading in readings}
-    sources = {}
-    for name in values:
-        reading = found.get((called or {}).get(name, name))
-        if reading is None:
-            sources[name] = "bodies" if name in OF_BODIES else "default"
-        else:
-            sources[name] = "colliders" if reading.authored is None else reading.dialect
-    return {"sources": sources, "authored": _readings(readings)}
-
-
-def _readings(readings) -> list[dict]:
-    """Where values came from, as plain values."""
-    return [_plain(asdict(reading)) | {"dialect": reading.dialect} for reading in readings]
-
-
-def _plain(value):
-    """A value as JSON has it: infinities are None, tuples are lists."""
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

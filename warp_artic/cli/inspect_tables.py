@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from warp_artic.cli.check import counts_of, lines_of
+from warp_artic.cli.inspect_meshes import mesh_blocks
 from warp_artic.cli.table import Column, Table, width
+from warp_artic.cli.value_table import Row, attribute_name, number_text, value_tables, words_of
 
 UNUSED = ("attribute-not-used", "schema-not-used", "not-simulated")
 """Rules about what a stage says in vain; these findings have a table of their own."""
 SHOWN = 3
 """How many prims are named of those with the same unused attribute; `check` lists all."""
+OF_MESHES = ("elastic_bodies", "mesh_tendons")
+"""Totals that are not told where they are zero."""
 SIDE_WORDS = {"lower": "lower limit", "upper": "upper limit"}
 DOF_WORDS = {
     **SIDE_WORDS,
@@ -33,33 +35,16 @@ LEGEND = (
     "default.",
     "Names are the ends of prim paths, * in an attribute stands for an axis or a tendon; --json has them whole.",
 )
-INSTANCE = re.compile(r"(?<=^physxTendon:)[^:]+|(?<=:)(angular|linear|rot[XYZ]|trans[XYZ])(?=:)")
-"""What differs in the name of an attribute from axis to axis, or from tendon to tendon."""
-FREE = ("lower", "upper", "cone_angle")
-"""Values that leave a side free where they are infinite; other infinite values are no bound."""
-ABSENT = ("as at start", "free", "none")
-"""Words for a rest length that is taken from the start, a free side, and no bound."""
-
-
-@dataclass(frozen=True)
-class _Row:
-    """What a table of values has in a line."""
-
-    keys: tuple[str, ...]
-    values: dict[str, object]
-    """By field; in SI, None where infinite."""
-    readings: list[dict]
-    units: dict[str, str]
-    """By field."""
 
 
 def blocks(content: dict) -> Iterator[str | Table]:
     """The paragraphs and tables of what is understood."""
     yield _head(content)
-    if content["articulations"]:
+    if content["articulations"] or content["elastic_bodies"] or content["mesh_tendons"]:
         yield "\n".join(textwrap.fill(line, width()) for line in LEGEND)
     for tree in content["articulations"]:
         yield from _articulation(tree)
+    yield from mesh_blocks(content)
     unused = [item for item in content["diagnostics"] if item["rule"] in UNUSED]
     if unused:
         yield _unused(unused)
@@ -70,7 +55,8 @@ def blocks(content: dict) -> Iterator[str | Table]:
 def _head(content: dict) -> str:
     """Totals and settings."""
     totals = content["totals"]
-    found = ", ".join(f"{count} {_words(name, count)}" for name, count in totals.items() if name != "mass")
+    counts = {name: count for name, count in totals.items() if name != "mass" and (count or name not in OF_MESHES)}
+    found = ", ".join(f"{count} {words_of(name, count)}" for name, count in counts.items())
     lines = textwrap.wrap(found, width())
     lines.append(f"mass         {totals['mass']:.6g} kg")
     if not content["can_be_simulated"]:
@@ -91,13 +77,8 @@ def _head(content: dict) -> str:
 
 
 def _origin(reading: dict) -> str:
-    name = _attribute(reading)
+    name = attribute_name(reading)
     return f"{name}, {reading['dialect']}"
-
-
-def _words(name: str, count: int = 2) -> str:
-    words = name.replace("_", " ").replace("mimics", "mimic joints")
-    return words[:-1] if count == 1 and words.endswith("s") else words
 
 
 def _articulation(tree: dict) -> Iterator[str | Table]:
@@ -105,11 +86,11 @@ def _articulation(tree: dict) -> Iterator[str | Table]:
     dofs = sum(len(joint["dofs"]) for joint in tree["joints"])
     links = len(tree["links"])
     head = f"ARTICULATION {tree['path']}: {tree['base']} base"
-    head += f", {links} {_words('links', links)}, {dofs} {_words('dofs', dofs)}"
+    head += f", {links} {words_of('links', links)}, {dofs} {words_of('dofs', dofs)}"
     for name in ("position_iterations", "velocity_iterations"):
         origins = [_origin(one) for one in tree["authored"] if one["field"] == name]
         if tree[name] is not None:
-            head += f"\n{_words(name)} {tree[name]}  [{', '.join(origins)}]"
+            head += f"\n{words_of(name)} {tree[name]}  [{', '.join(origins)}]"
     origins = [_origin(one) for one in tree["authored"] if one["field"] == "sleep_threshold"]
     if origins:
         head += f"\nsleep threshold {tree['sleep_threshold']:.5g} m^2/s^2  [{', '.join(origins)}]"
@@ -119,10 +100,10 @@ def _articulation(tree: dict) -> Iterator[str | Table]:
         head += f"\nlinks and joints are below {names.above}"
     yield head
     yield _tree(tree, names)
-    yield from _values(
+    yield from value_tables(
         "Masses",
         (Column("link", is_text=True),),
-        [_Row((names.of(link["path"]),), link, link["authored"], link["units"]) for link in tree["links"]],
+        [Row((names.of(link["path"]),), link, link["authored"], link["units"]) for link in tree["links"]],
         tree["links"][0]["units"],
     )
     yield from _dofs(tree, names)
@@ -201,9 +182,9 @@ def _dofs(tree: dict, names: _Names) -> Iterator[str | Table]:
     for joint in tree["joints"]:
         for dof in joint["dofs"]:
             keys = (names.of(dof["name"]), dof["axis"], dof["drive_kind"] or "none")
-            rows.append(_Row(keys, dof["si"], dof["authored"], dof["units"]))
+            rows.append(Row(keys, dof["si"], dof["authored"], dof["units"]))
     heads = tuple(Column(name, is_text=True) for name in ("dof", "axis", "drive"))
-    yield from _values("Dofs", heads, rows, rows[0].units if rows else (), DOF_WORDS)
+    yield from value_tables("Dofs", heads, rows, rows[0].units if rows else (), DOF_WORDS)
     yield from _tracks(tree, names)
 
 
@@ -213,7 +194,7 @@ def _tracks(tree: dict, names: _Names) -> Iterator[Table]:
     for dof in (dof for joint in tree["joints"] for dof in joint["dofs"]):
         for name, track in dof["targets_over_time"].items():
             times, values = track["times"], track["values"]
-            bounds = (_number(value, "") for value in (times[0], times[-1], min(values), max(values)))
+            bounds = (number_text(value, "") for value in (times[0], times[-1], min(values), max(values)))
             unit = dof["units"][f"{name}_target"]
             rows.append((names.of(dof["name"]), f"{name} target", unit, str(len(times)), *bounds))
     heads = [Column(name, is_text=True) for name in ("dof", "value", "unit")]
@@ -225,8 +206,8 @@ def _tracks(tree: dict, names: _Names) -> Iterator[Table]:
 def _fixed_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:
     heads = (Column("tendon", is_text=True), Column("state", is_text=True))
     tendons = tree["fixed_tendons"]
-    rows = [_Row((names.of(one["name"]), _state(one)), one, one["authored"], one["units"]) for one in tendons]
-    yield from _values("Fixed tendons", heads, rows, rows[0].units if rows else (), SIDE_WORDS)
+    rows = [Row((names.of(one["name"]), _state(one)), one, one["authored"], one["units"]) for one in tendons]
+    yield from value_tables("Fixed tendons", heads, rows, rows[0].units if rows else (), SIDE_WORDS)
     rows = []
     for tendon in tendons:
         for number, dof in enumerate(tendon["dofs"]):
@@ -236,9 +217,9 @@ def _fixed_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:
                 "force_coefficient": tendon["force_coefficients"][number],
             }
             readings = [one for field in values if (one := _term(tendon, field, number))]
-            rows.append(_Row(keys, values, readings, {one["field"]: one["unit"] for one in readings}))
+            rows.append(Row(keys, values, readings, {one["field"]: one["unit"] for one in readings}))
     heads = (Column("tendon", is_text=True), Column("dof", is_text=True))
-    yield from _values("Terms of fixed tendons", heads, rows, ("coefficient", "force_coefficient"))
+    yield from value_tables("Terms of fixed tendons", heads, rows, ("coefficient", "force_coefficient"))
 
 
 def _term(tendon: dict, field: str, number: int) -> dict | None:
@@ -256,8 +237,8 @@ def _spatial_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:
     rows = []
     for one in tendons:
         place = "every segment" if one["all_segments"] else "both ends"
-        rows.append(_Row((names.of(one["name"]), _state(one), place), one, one["authored"], one["units"]))
-    yield from _values(
+        rows.append(Row((names.of(one["name"]), _state(one), place), one, one["authored"], one["units"]))
+    yield from value_tables(
         "Spatial tendons", heads, rows, dict.fromkeys(("stiffness", "damping", "limit_stiffness", "offset"))
     )
     rows = []
@@ -273,9 +254,9 @@ def _spatial_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:
             if point["parent"] is not None:
                 values["coefficient"] = point["coefficient"]
             readings = [*point["authored"], *leaf.get("authored", ())]
-            rows.append(_Row(keys, values, readings, leaf.get("units", {})))
+            rows.append(Row(keys, values, readings, leaf.get("units", {})))
     heads = (Column("attachment", is_text=True), Column("link", is_text=True), Column("position", "m", is_text=True))
-    yield from _values("Attachments", heads, rows, ("coefficient", "rest_length", "lower", "upper"), SIDE_WORDS)
+    yield from value_tables("Attachments", heads, rows, ("coefficient", "rest_length", "lower", "upper"), SIDE_WORDS)
 
 
 def _mimics(tree: dict, names: _Names) -> Iterator[str | Table]:
@@ -289,9 +270,9 @@ def _mimics(tree: dict, names: _Names) -> Iterator[str | Table]:
             kind = f"{mimic['natural_frequency']:.5g} rad/s, damping ratio {mimic['damping_ratio']:.5g}"
         rows.append((follower, relation, kind, _state(mimic)))
         for one in mimic["authored"]:
-            field = _words(one["field"].removeprefix("mimic_"))
+            field = words_of(one["field"].removeprefix("mimic_"))
             cells = (_pair(one["value"], one["unit"]), _pair(one["authored"], one["authored_unit"]))
-            sources.append((follower, field, *cells, _attribute(one), one["dialect"]))
+            sources.append((follower, field, *cells, attribute_name(one), one["dialect"]))
     if rows:
         heads = ("follower", "its position", "kind", "state")
         yield Table("Mimic joints", tuple(Column(name, is_text=True) for name in heads), tuple(rows), keys=4)
@@ -302,101 +283,11 @@ def _mimics(tree: dict, names: _Names) -> Iterator[str | Table]:
 
 
 def _pair(value, unit: str) -> str:
-    return f"{_number(value, '')}{'' if unit == '1' else f' {unit}'}"
+    return f"{number_text(value, '')}{'' if unit == '1' else f' {unit}'}"
 
 
 def _state(coupling: dict) -> str:
     return "on" if coupling["enabled"] else "off"
-
-
-def _values(
-    title: str,
-    heads: tuple[Column, ...],
-    rows: list[_Row],
-    fields: Iterable[str],
-    words: dict[str, str] | None = None,
-) -> Iterator[str | Table]:
-    """A table of the fields that are authored somewhere, one that says where they come from, and the others."""
-    if not rows:
-        return
-    columns, cells, sources, defaults = list(heads), [list(row.keys) for row in rows], [], []
-    for field in fields:
-        own = [_reading(row, field) for row in rows]
-        shown = [_number(row.values[field], field) if field in row.values else "" for row in rows]
-        if not any(shown):
-            continue
-        name = (words or {}).get(field, _words(field))
-        same = set(filter(None, shown))
-        if not any(own) and len(same) == 1:
-            (value,) = same
-            unit = " or ".join(_units(rows, field)) if value not in ABSENT else ""
-            defaults.append(f"{name} {value} {unit}".rstrip())
-            continue
-        marks = _marks(own)
-        columns.append(Column(name, " or ".join(_units(rows, field))))
-        for line, text, reading in zip(cells, shown, own):
-            line.append(_cell(text, field, reading, marks))
-        for key, mark in marks.items():
-            count = sum(_key(reading) == key for reading in own if reading)
-            units = dict.fromkeys(one["authored_unit"] for one in own if one and _key(one) == key)
-            unit = " or ".join(unit for unit in units if unit not in ("", "1"))
-            sources.append((name, *key, unit, f"{count}/{sum(map(bool, shown))}", mark))
-    yield Table(title, tuple(columns), tuple(map(tuple, cells)), keys=len(heads))
-    if sources:
-        names = ("value", "attribute", "dialect", "authored in", "on", "mark")
-        if not any(source[-1] for source in sources):
-            names, sources = names[:-1], [source[:-1] for source in sources]
-        heads = tuple(Column(name, is_text=True) for name in names)
-        yield Table(f"{title}: where values come from", heads, tuple(sources), keys=len(names))
-    if defaults:
-        yield textwrap.fill(f"{title}: not authored: {', '.join(defaults)}", width(), subsequent_indent="  ")
-
-
-def _reading(row: _Row, field: str) -> dict | None:
-    name = "inertia" if field == "principal_inertia" else field
-    return next((one for one in row.readings if one["field"] == name), None) if field in row.values else None
-
-
-def _units(rows: list[_Row], field: str) -> list[str]:
-    found = [row.units.get(field, "") for row in rows if field in row.values]
-    return [unit for unit in dict.fromkeys(found) if unit not in ("", "1")]
-
-
-def _key(reading: dict) -> tuple[str, str]:
-    """What tells the sources of a column apart."""
-    return _attribute(reading), reading["dialect"]
-
-
-def _marks(readings: list[dict | None]) -> dict[tuple[str, str], str]:
-    """The sources of a column, each with a number where there are several."""
-    keys = dict.fromkeys(_key(reading) for reading in readings if reading)
-    return {key: f"#{number}" if len(keys) > 1 else "" for number, key in enumerate(keys, 1)}
-
-
-def _attribute(reading: dict) -> str:
-    """The name of an attribute, or that of what else gives a value."""
-    _, dot, name = reading["attribute"].rpartition(".")
-    return INSTANCE.sub("*", name) if dot else "colliders"
-
-
-def _cell(text: str, field: str, reading: dict | None, marks: dict) -> str:
-    """A value, beside it the number that is authored, where that is another."""
-    if reading is None:
-        return f"({text})" if text else ""
-    authored = reading["authored"]
-    mark = marks[_key(reading)]
-    if authored is not None and not isinstance(authored, list):
-        number = _number(authored, field)
-        text += "" if number == text else f" [{number}]"
-    return f"{text} {mark}".rstrip()
-
-
-def _number(value, field: str) -> str:
-    if value is None:
-        return ABSENT[0] if field == "rest_length" else ABSENT[1] if field in FREE else ABSENT[2]
-    if isinstance(value, list):
-        return " ".join(f"{one:.4g}" for one in value)
-    return f"{value:.5g}"
 
 
 def _unused(items: list[dict]) -> Table:

@@ -79,3 +79,7 @@ class MeshTendon:
     """The same of the target length."""
     tension_track: Track | None = None
     """The same of the tension."""
+    min_tension_track: Track | None = None
+    """The same of the smallest tension."""
+    max_tension_track: Track | None = None
+    """The same of the largest tension."""

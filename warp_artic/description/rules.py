@@ -77,8 +77,9 @@ _OF_A_STAGE = (
         "time-samples",
         WARNING,
         "A value changes over time that is read once, at the start.",
-        "Time samples of drive targets, rest lengths and offsets of tendons, gravity and kinematic bodies that carry "
-        "mechanisms, which a run follows, and of what a run moves itself.",
+        "Time samples of drive targets, rest lengths and offsets of tendons, stiffness, target lengths and tensions of "
+        "tendons on meshes, gravity and kinematic bodies that carry mechanisms, which a run follows, and of what a run "
+        "moves itself.",
         "Keep one value, or author the motion as targets of drives.",
     ),
     Rule(
@@ -797,6 +798,135 @@ _OF_MIMICS = (
     ),
 )
 
+_OF_ELASTIC_BODIES = (
+    Rule(
+        "elastic-mesh",
+        ERROR,
+        "An elastic body is no mesh, or is a rigid body too.",
+        "WarpArticElasticBodyAPI on a Mesh or a TetMesh without PhysicsRigidBodyAPI.",
+        "Move the schema to the mesh that deforms, or remove one of the two schemas.",
+    ),
+    Rule(
+        "elastic-material",
+        ERROR,
+        "An elastic body is made of nothing, or of a material that cannot be.",
+        "A positive Young's modulus and density, a Poisson's ratio above -1 and below 0.5, damping of zero or more.",
+        "Bind a Material with WarpArticElasticMaterialAPI (material:binding:physics), or correct its value.",
+    ),
+    Rule(
+        "elastic-thickness",
+        ERROR,
+        "The thickness of a mesh of triangles cannot be.",
+        "A positive and finite length.",
+        "Correct warpArtic:elastic:thickness, or remove the opinion; it then is 1 m.",
+    ),
+    Rule(
+        "elastic-points",
+        ERROR,
+        "The arrays of the nodes of a mesh are empty or do not fit each other.",
+        "Points, and rest points and velocities for each of them or none.",
+        "Author as many entries as the mesh has points, or remove the shorter array.",
+    ),
+    Rule(
+        "elastic-triangles",
+        ERROR,
+        "A Mesh that is to deform has faces that are no triangles.",
+        "Faces of three corners.",
+        "Triangulate the mesh.",
+    ),
+    Rule(
+        "elastic-plane",
+        ERROR,
+        "A mesh of triangles does not lie in one plane, or starts to move out of it.",
+        "Points at rest and at the start, and velocities, in one plane.",
+        "Flatten the mesh, or make a TetMesh of the solid that it encloses.",
+    ),
+    Rule(
+        "elastic-element",
+        ERROR,
+        "An element of a mesh is flat, flipped, or has a node that does not exist or one node twice.",
+        "Elements of different nodes, wound the same way round; of a TetMesh the way that its orientation says.",
+        "Swap two nodes of a flipped element; remove one that is flat; correct the index of a node.",
+    ),
+    Rule(
+        "elastic-parts",
+        ERROR,
+        "A part of a mesh in several parts is held nowhere.",
+        "A pinned or attached node in each part; any where the mesh is one part.",
+        "Pin or attach a node of the part, join it to the rest, or remove its points.",
+    ),
+    Rule(
+        "elastic-free",
+        NOTE,
+        "Nothing holds an elastic body.",
+        "Any; where an equilibrium is asked for, some nodes that are held.",
+        "Author warpArtic:elastic:pinnedNodes, or attach nodes to links, where it should not move freely.",
+    ),
+    Rule(
+        "elastic-held",
+        ERROR,
+        "A pinned or attached node does not exist, or is held twice.",
+        "Nodes of the mesh, each once.",
+        "Correct warpArtic:elastic:pinnedNodes or warpArtic:elastic:linkNodes.",
+    ),
+    Rule(
+        "elastic-link",
+        ERROR,
+        "A node is attached to a prim that is no link of an articulation.",
+        "Rigid bodies that move, and prims below them.",
+        "Correct warpArtic:elastic:links, or pin the node where it should stay.",
+    ),
+    Rule(
+        "mesh-places",
+        ERROR_OR_WARNING,
+        "The lists that say where points of a mesh or of a tendon on it are do not go together, or lead nowhere.",
+        "Prims that exist, each with a point, and for each point the place of its prim among them and a position.",
+        "Complete the shorter list, or correct the relationship.",
+    ),
+    Rule(
+        "mesh-tendon-body",
+        ERROR,
+        "A tendon is on no elastic body.",
+        "One mesh with WarpArticElasticBodyAPI.",
+        "Correct warpArtic:mesh, or apply the schema to the mesh that it leads to.",
+    ),
+    Rule(
+        "mesh-tendon-lists",
+        ERROR,
+        "The lists of the waypoints of a tendon do not fit each other.",
+        "nodeCounts that add up to the nodes, a weight for each node or none, a position for each count of zero.",
+        "Complete the shorter list.",
+    ),
+    Rule(
+        "mesh-tendon-waypoints",
+        ERROR,
+        "A waypoint of a tendon cannot be, is there twice, or is the only one.",
+        "At least two different waypoints: nodes of the mesh with weights that sum to one, or points that are finite.",
+        "Correct the waypoint at this index.",
+    ),
+    Rule(
+        "mesh-tendon-length",
+        ERROR,
+        "A tendon, or a segment of it, has no length at rest, and so no direction.",
+        "Waypoints that are apart from those before and after them.",
+        "Remove one of the two waypoints, or move its node.",
+    ),
+    Rule(
+        "mesh-tendon-tension",
+        ERROR,
+        "The largest tension of a tendon is below its smallest.",
+        "Tensions of zero or more, the largest at or above the smallest.",
+        "Swap the two, or remove one.",
+    ),
+    Rule(
+        "mesh-tendon-idle",
+        WARNING,
+        "A tendon has a law by its stiffness, and no stiffness.",
+        "A positive stiffness, or the law tension.",
+        "Author warpArtic:stiffness.",
+    ),
+)
+
 RULES: dict[str, Rule] = {
     rule.name: rule
     for group in (
@@ -808,6 +938,7 @@ RULES: dict[str, Rule] = {
         _OF_DRIVES,
         _OF_TENDONS,
         _OF_MIMICS,
+        _OF_ELASTIC_BODIES,
     )
     for rule in group
 }

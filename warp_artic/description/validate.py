@@ -16,6 +16,7 @@ from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate_couplings import coupling_findings
+from warp_artic.description.validate_meshes import mesh_findings
 from warp_artic.errors import DescriptionError
 
 SINGULAR = 1e-9
@@ -33,14 +34,16 @@ def validate(scene: Scene) -> None:
 
 def findings(scene: Scene) -> Iterator[Diagnostic]:
     """Every broken rule (errors), and what is suspicious (warnings)."""
-    if not scene.articulations:
-        yield _error("scene-empty", "scene", "no articulation and no rigid body to simulate; at least one is needed")
+    if not scene.articulations and not scene.elastic_bodies:
+        text = "no articulation and no rigid body to simulate, and no elastic body; at least one is needed"
+        yield _error("scene-empty", "scene", text)
     if not _finite(scene.gravity):
         yield _error("not-finite", "scene", f"gravity {_show(scene.gravity)} must be finite")
     if scene.time_step is not None and not (0.0 < scene.time_step < math.inf):
         yield _error("time-step", "scene", f"time step {scene.time_step:g} s must be positive and finite")
     for articulation in scene.articulations:
         yield from _articulation(articulation)
+    yield from mesh_findings(scene)
     yield from _names(scene)
 
 

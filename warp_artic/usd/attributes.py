@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 from pxr import Gf, Usd, Vt
 
+from warp_artic.usd import tokens
 from warp_artic.usd.dialects import DIALECTS, dialect_of
 from warp_artic.usd.report import Report
 from warp_artic.usd.units import NUMBER, Quantity, Units
@@ -15,12 +17,17 @@ UNBOUNDED = 1e30
 """Magnitudes from here on stand for infinity, as the largest float does in some assets."""
 VECTORS = (Gf.Vec3f, Gf.Vec3d, Gf.Vec3h, Gf.Vec3i)
 ARRAYS = (Vt.FloatArray, Vt.DoubleArray, Vt.HalfArray, Vt.IntArray, Vt.TokenArray, Vt.StringArray)
+VECTOR_ARRAYS = {3: (Vt.Vec3fArray, Vt.Vec3dArray, Vt.Vec3hArray), 4: (Vt.Vec4iArray,)}
+"""By the numbers of a vector."""
 IN_TIME = re.compile(
     r"physics:(velocity|angularVelocity)|state:\w+:physics:(position|velocity)|warpArtic:joint:\w+:(position|velocity)"
     r"|drive:\w+:physics:target(Position|Velocity)|xformOp:.+|physics:gravity(Direction|Magnitude)"
-    r"|(warpArtic|physxTendon:\w+):(restLength|offset)"
+    r"|(warpArtic|physxTendon:\w+):(restLength|offset)|warpArtic:(target(Length|Tension)|(min|max)Tension)"
+    r"|points|velocities|extent"
 )
 """Attributes whose values over time are read, or are motion, of which the start counts."""
+STIFFNESS = "warpArtic:stiffness"
+"""Is read over time too where it is that of a tendon on a mesh."""
 QUATERNIONS = (Gf.Quatf, Gf.Quatd, Gf.Quath)
 
 
@@ -75,7 +82,7 @@ class Attributes:
             value = attribute.Get(self.time)
         except Exception:  # what pxr raises differs between releases
             return self._refuse(prim, name, "cannot be read: its type is not one that USD knows", None)
-        if attribute.ValueMightBeTimeVarying() and not IN_TIME.fullmatch(name):
+        if attribute.ValueMightBeTimeVarying() and not _is_read_in_time(prim, name):
             text = "changes over time; only the value at the start is used"
             self.report.warn("time-samples", f"{prim.GetPath()}.{name}", text)
         return value
@@ -168,6 +175,25 @@ class Attributes:
             return self._refuse(prim, name, f"is {tuple(value)}, must be finite", default)
         return tuple(self.units.si(float(component), quantity) for component in value)
 
+    def vectors(self, prim, name, columns: int = 3) -> np.ndarray | None:
+        """An array of finite vectors, as authored, shape (N, columns); without entries where it is not authored.
+
+        None, and an error, where it is wrong. Vectors of four are of whole numbers.
+        """
+        value = self.authored(prim, name)
+        if value is None:
+            return np.empty((0, columns))
+        if not isinstance(value, VECTOR_ARRAYS[columns]):
+            allowed = " or ".join(kind.__name__ for kind in VECTOR_ARRAYS[columns])
+            return self._refuse(prim, name, f"is of the type {type(value).__name__}, must be of {allowed}", None)
+        array = np.array(value, np.float64 if columns == 3 else np.int64).reshape(-1, columns)
+        wrong = ~(np.abs(array) < UNBOUNDED).all(axis=1)
+        if wrong.any():
+            entry = int(np.argmax(wrong))
+            shown = ", ".join(f"{component:g}" for component in array[entry])
+            return self._refuse(prim, name, f"has ({shown}) at index {entry}, must be finite", None)
+        return array
+
     def quaternion(self, prim, name, default=None, zero_is_unset: bool = False):
         """A unit quaternion xyzw; `default` when it is not authored or zero, with a warning unless that means unset."""
         value = self.authored(prim, name)
@@ -223,6 +249,11 @@ class Attributes:
     def _refuse(self, prim, name, text, default):
         self.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)
         return default
+
+
+def _is_read_in_time(prim: Usd.Prim, name: str) -> bool:
+    is_of_mesh = name == STIFFNESS and prim.GetTypeName() == tokens.ARTIC_MESH_TENDON
+    return is_of_mesh or IN_TIME.fullmatch(name) is not None
 
 
 def _is_number(value) -> bool:

@@ -240,7 +240,8 @@ def _is_still(prims: list[Usd.Prim]) -> bool:
 
 
 def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory, attributes: Attributes) -> set[int]:
-    """The roots that something leads out of or into, and those with velocities, instancers, or joints that stack."""
+    """The roots that something leads out of or into, and those with velocities, instancers, joints that stack, or
+    meshes that deform."""
     root_of = {str(prims[root].GetPath()): root for family in families for root in family.roots}
     family_of = {root: family for family in families for root in family.roots}
 
@@ -252,7 +253,8 @@ def _crossed(families: list[Family], prims: list[Usd.Prim], inventory: Inventory
     refused: set[int] = set()
     if not families:
         return refused
-    for path in (*inventory.instancers, *_beside_others(inventory, attributes)):
+    meshes = (*inventory.elastic_bodies, *inventory.mesh_tendons)
+    for path in (*inventory.instancers, *_beside_others(inventory, attributes), *meshes):
         if (own := home(path)) is not None:
             refused.update(family_of[own].roots)
     for prim in inventory.all_prims():

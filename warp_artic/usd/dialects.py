@@ -26,5 +26,7 @@ def complete_order(first: Sequence[str]) -> tuple[str, ...]:
 
 def dialect_of(name: str) -> str:
     """The dialect of an attribute or a schema, given by its name."""
+    if name.lower().startswith("omniphysics"):
+        return "physx"
     words = name[:1].lower() + name[1:]
     return next((dialect for dialect in DIALECTS if words.startswith(dialect)), "usdphysics")

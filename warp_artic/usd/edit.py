@@ -54,13 +54,13 @@ class Edit:
         for name, value in values.items():
             self.number(f"{prefix}{name}", value, least=0.0, infinite=infinite, kind=kind)
 
-    def numbers(self, name: str, values: Sequence[float] | None, count: int) -> None:
+    def numbers(self, name: str, values: Sequence[float] | None, count: int, uniform: bool = False) -> None:
         """A finite number for each of some terms."""
         if values is not None:
             numbers = [self._finite(name, value, False) for value in self._list(name, values)]
             if len(numbers) != count:
                 self.refuse(name, f"has {len(numbers)} numbers for {count} terms, must have one for each")
-            self._values.append((name, DOUBLES, numbers, False))
+            self._values.append((name, DOUBLES, numbers, uniform))
 
     def limits(self, lower_name: str, lower: float | None, upper_name: str, upper: float | None) -> None:
         """Two bounds, either may be infinite."""
@@ -98,6 +98,17 @@ class Edit:
             if len(numbers) != 3:
                 self.refuse(name, f"has {len(numbers)} numbers, must have three")
             self._values.append((name, Sdf.ValueTypeNames.Point3d, tuple(numbers), False))
+
+    def points(self, name: str, values: Sequence[Sequence[float]] | None, count: int) -> None:
+        """Three finite numbers for each of some points."""
+        if values is not None:
+            points = [tuple(self._finite(name, one, False) for one in self._list(name, point)) for point in values]
+            if len(points) != count:
+                self.refuse(name, f"has {len(points)} points for {count}, must have one for each")
+            for point in points:
+                if len(point) != 3:
+                    self.refuse(name, f"has a point of {len(point)} numbers, must have three")
+            self._values.append((name, Sdf.ValueTypeNames.Point3dArray, points, True))
 
     def tokens(self, name: str, values: list[str]) -> None:
         """A list of words that were checked before."""

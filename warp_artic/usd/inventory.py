@@ -45,6 +45,10 @@ class Inventory:
     """By the path of the prim right above them."""
     tendons: dict[str, list[Usd.Prim]] = field(default_factory=dict)
     """Prims that are tendons, by the path of the joint that is named first, or of the link that the root is on."""
+    elastic_bodies: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Prims that our schema of this name is applied to."""
+    mesh_tendons: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Prims of our schema of this name."""
     instancers: list[str] = field(default_factory=list)
     """Paths of point instancers."""
     others: dict[str, Usd.Prim] = field(default_factory=dict)
@@ -62,7 +66,8 @@ class Inventory:
         """Every prim listed here, in order."""
         tendons = (self.fixed_tendons, self.spatial_tendons, self.attachments)
         mjc = (self.mjc_tendons, self.mjc_actuators)
-        groups = (self.scenes, self.bodies, self.held, self.joints, self.roots, *tendons, *mjc, self.others)
+        meshes = (self.elastic_bodies, self.mesh_tendons)
+        groups = (self.scenes, self.bodies, self.held, self.joints, self.roots, *tendons, *mjc, *meshes, self.others)
         prims = {path: prim for group in groups for path, prim in group.items()}
         prims |= {str(prim.GetPath()): prim for group in self.colliders.values() for prim in group}
         return [prims[path] for path in sorted(prims, key=self.order.__getitem__)]
@@ -185,6 +190,12 @@ def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path
     if kind == tokens.ARTIC_ATTACHMENT:
         inventory.attachments[path] = prim
         inventory.attachments_below.setdefault(path.rpartition("/")[0], []).append(prim)
+        listed = True
+    if tokens.ARTIC_ELASTIC_BODY in schemas:
+        inventory.elastic_bodies[path] = prim
+        listed = True
+    if kind == tokens.ARTIC_MESH_TENDON:
+        inventory.mesh_tendons[path] = prim
         listed = True
     if kind == tokens.MJC_TENDON:
         inventory.mjc_tendons[path] = prim

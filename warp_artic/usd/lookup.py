@@ -42,6 +42,8 @@ class Source:
         return self.linear if is_linear or self.angular is None else self.angular
 
 
+SMALLEST = 5e-324
+"""A bound that zero is below, where zero means unset."""
 ARMATURE = (units.MASS, units.INERTIA)
 IMPULSE = (units.IMPULSE, units.ANGULAR_IMPULSE)
 EFFORT = (units.FORCE, units.TORQUE)
@@ -199,6 +201,39 @@ LENGTH_FIELDS: dict[str, tuple[Source, ...]] = {
     ),
 }
 """Fields of a fixed tendon, or of a leaf of a spatial one."""
+
+MESH_TENDON_FIELDS: dict[str, tuple[Source, ...]] = {
+    "stiffness": (Source("warpArtic:stiffness", units.LINEAR_STIFFNESS),),
+    "smoothing": (Source("warpArtic:smoothing", units.DISTANCE),),
+    "target_length": (Source("warpArtic:targetLength", units.DISTANCE),),
+    "tension": (Source("warpArtic:targetTension", units.FORCE),),
+    "min_tension": (Source("warpArtic:minTension", units.FORCE),),
+    "max_tension": (Source("warpArtic:maxTension", units.FORCE, unbounded=True),),
+}
+"""Fields of a tendon on a mesh."""
+
+ELASTIC_FIELDS: dict[str, tuple[Source, ...]] = {"thickness": (Source("warpArtic:elastic:thickness", units.DISTANCE),)}
+"""Fields of an elastic body."""
+
+MATERIAL = "warpArtic:elasticMaterial"
+MATERIAL_FIELDS: dict[str, tuple[Source, ...]] = {
+    "young_modulus": (
+        Source(f"{MATERIAL}:youngModulus", units.PRESSURE),
+        Source("omniphysics:youngsModulus", units.PRESSURE, unset_below=SMALLEST),
+    ),
+    "poisson_ratio": (
+        Source(f"{MATERIAL}:poissonRatio", units.NUMBER),
+        Source("omniphysics:poissonsRatio", units.NUMBER),
+    ),
+    "density": (
+        Source(f"{MATERIAL}:density", units.DENSITY),
+        Source("omniphysics:density", units.DENSITY, unset_below=SMALLEST),
+        Source("physics:density", units.DENSITY, unset_below=SMALLEST),
+    ),
+    "mass_damping": (Source(f"{MATERIAL}:massDamping", units.RATE),),
+    "stiffness_damping": (Source(f"{MATERIAL}:stiffnessDamping", units.DURATION),),
+}
+"""Fields of an elastic material."""
 
 LINK_FIELDS: dict[str, tuple[Source, ...]] = {
     "linear_damping": (

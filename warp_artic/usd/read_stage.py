@@ -17,6 +17,7 @@ from warp_artic.description.joint import WORLD
 from warp_artic.description.scene import Scene
 from warp_artic.description.tendon_mobility import not_opposing
 from warp_artic.description.validate import findings
+from warp_artic.description.validate_meshes import mesh_findings
 from warp_artic.errors import StageError
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
@@ -30,6 +31,7 @@ from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
 from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_couplings import refuse_strays
+from warp_artic.usd.read_meshes import Meshes, read_meshes
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_trees import plan_trees, report_loop
 from warp_artic.usd.replicate import Readings, Replicator
@@ -53,6 +55,8 @@ class Inspection:
     """Where values came from, by the names that `Report.readings` has."""
     articulations: tuple[Articulation, ...] = ()
     """Those that can be read, also where there are errors."""
+    meshes: Meshes = Meshes()
+    """The same of elastic bodies and the tendons on them."""
 
     @property
     def checked_scene(self) -> Scene:
@@ -65,6 +69,15 @@ class Inspection:
             errors = (finding for finding in self.diagnostics if finding.severity is Severity.ERROR)
             raise StageError("\n".join(f"{error.path}: {error.message}" for error in errors))
         return self.scene
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What is made of the prims of a stage."""
+
+    scene: Scene | None
+    articulations: tuple[Articulation, ...]
+    meshes: Meshes
 
 
 def read_stage(
@@ -127,12 +140,11 @@ def _inspect(
     placements = Placements(attributes)
     inventory, copies = take_inventory_once(prims, families, attributes, placements)
     places = Places(inventory.order, copies)
-    scene, articulations = _read(stage, inventory, copies, places, attributes, placements)
+    read = _read(stage, inventory, copies, places, attributes, placements)
     diagnostics = tuple(sorted(report.diagnostics, key=places.rank))
     readings = Readings(report.readings, places, inventory)
-    if report.errors:
-        return Inspection(None, diagnostics, readings, articulations)
-    return Inspection(replace(scene, diagnostics=diagnostics), diagnostics, readings, articulations)
+    scene = None if report.errors else replace(read.scene, diagnostics=diagnostics)
+    return Inspection(scene, diagnostics, readings, read.articulations, read.meshes)
 
 
 def start_time(stage: Usd.Stage) -> Usd.TimeCode:
@@ -179,15 +191,16 @@ def _read(
     places: Places,
     attributes: Attributes,
     placements: Placements,
-) -> tuple[Scene | None, tuple[Articulation, ...]]:
-    """The scene, or None, with errors in the report; and the articulations that can be read."""
+) -> _Read:
+    """The scene, or None, with errors in the report; and what can be read of it."""
     report = attributes.report
     settings = read_scene(stage, inventory, attributes)
-    if not inventory.bodies:
+    if not inventory.bodies and not inventory.elastic_bodies:
         report.error(
             "articulation-missing",
             "/",
-            "no articulation and no rigid body to simulate on this stage; at least one prim needs PhysicsRigidBodyAPI",
+            "no articulation and no rigid body to simulate on this stage, and no elastic body; at least one prim needs "
+            "PhysicsRigidBodyAPI or WarpArticElasticBodyAPI",
         )
     placements.place(inventory.bodies.values())
     _report_held(inventory, attributes)
@@ -197,16 +210,20 @@ def _read(
     _report_not_followed(joints, articulations, inventory, attributes)
     if None not in articulations:
         refuse_strays(articulations, inventory, attributes)
+    meshes = read_meshes(inventory, attributes, placements)
     report_not_simulated(inventory, attributes)
     report_unused(inventory, attributes)
+    trees = tuple(tree for tree in articulations if tree is not None)
+    for finding in mesh_findings(_scene(trees, settings, places, meshes)):
+        report.add(finding)
     if report.errors or None in articulations:
-        return None, tuple(tree for tree in articulations if tree is not None)
-    scene = _scene(articulations, settings, places)
+        return _Read(None, trees, meshes)
+    scene = _scene(articulations, settings, places, meshes)
     for finding in findings(scene):
         if finding.severity is Severity.ERROR:
             report.add(finding)
     if report.errors:
-        return None, scene.articulations
+        return _Read(None, scene.articulations, meshes)
     mobilities = {tree.path: not_opposing(tree) for tree in articulations}
     replicator = Replicator(copies, articulations, inventory, attributes, placements)
     for copy in copies:
@@ -216,16 +233,18 @@ def _read(
             same = {copy.path(name): mobility for name, mobility in found.items()}
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
-    scene = _scene(articulations, settings, places) if copies else scene
-    return scene, scene.articulations
+    scene = _scene(articulations, settings, places, meshes) if copies else scene
+    return _Read(scene, scene.articulations, meshes)
 
 
-def _scene(articulations: list[Articulation], settings: SceneSettings, places: Places) -> Scene:
+def _scene(articulations: Sequence[Articulation], settings: SceneSettings, places: Places, meshes: Meshes) -> Scene:
     """The scene of articulations, in the order of the stage."""
     links = [path for tree in articulations for path in tree.bodies]
     joints = [joint for tree in articulations for joint in tree.joints]
     return Scene(
         articulations=tuple(sorted(articulations, key=lambda tree: places.of(tree.links[0].path))),
+        elastic_bodies=meshes.elastic_bodies,
+        mesh_tendons=meshes.mesh_tendons,
         gravity=settings.gravity,
         gravity_tracks=settings.gravity_tracks,
         time_step=settings.time_step,

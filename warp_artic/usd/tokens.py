@@ -50,8 +50,11 @@ ARTIC_FIXED_TENDON = "WarpArticFixedTendon"
 ARTIC_SPATIAL_TENDON = "WarpArticSpatialTendon"
 ARTIC_ATTACHMENT = "WarpArticTendonAttachment"
 ARTIC_TENDON_STATE = "WarpArticTendonStateAPI"
+ARTIC_ELASTIC_BODY = "WarpArticElasticBodyAPI"
+ARTIC_ELASTIC_MATERIAL = "WarpArticElasticMaterialAPI"
+ARTIC_MESH_TENDON = "WarpArticMeshTendon"
 
-NAMESPACES = ("physics:", "physx", "newton:", "mjc:", "state:", "drive:", "limit:", "warpArtic:")
+NAMESPACES = ("physics:", "physx", "newton:", "mjc:", "state:", "drive:", "limit:", "omniphysics:", "warpArtic:")
 """How the names of physics attributes begin."""
-SCHEMA_FAMILIES = ("Physics", "Physx", "Newton", "Mjc", "WarpArtic")
+SCHEMA_FAMILIES = ("Physics", "Physx", "OmniPhysics", "Newton", "Mjc", "WarpArtic")
 """How the names of physics schemas begin."""

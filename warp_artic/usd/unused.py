@@ -42,6 +42,9 @@ READ_SCHEMAS = frozenset(
         tokens.ARTIC_JOINT,
         tokens.ARTIC_MIMIC,
         tokens.ARTIC_TENDON_STATE,
+        tokens.ARTIC_ELASTIC_BODY,
+        tokens.ARTIC_ELASTIC_MATERIAL,
+        "OmniPhysicsDeformableMaterialAPI",
     }
 )
 """Schemas with attributes that are read, or that a run writes, without instance."""
@@ -64,6 +67,7 @@ READ_TYPES = (
     tokens.ARTIC_FIXED_TENDON,
     tokens.ARTIC_SPATIAL_TENDON,
     tokens.ARTIC_ATTACHMENT,
+    tokens.ARTIC_MESH_TENDON,
     tokens.MJC_TENDON,
     tokens.MJC_ACTUATOR,
 )
