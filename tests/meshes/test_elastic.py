@@ -24,10 +24,9 @@ def evaluate(mesh, points, psd=False, damping=None):
     """Energy, forces (N dim) and stiffness (N dim, N dim) in one environment."""
     x = mesh.array(points)
     energy = wp.zeros(1, dtype=mesh.types.real)
-    mesh.add_energy(x, energy, damping=damping)
     forces, values = mesh.array(np.zeros_like(points)), mesh.matrix()
     projected = wp.array([int(psd)], dtype=int)
-    mesh.add_stiffness(x, values, projected=projected, forces=forces, damping=damping)
+    mesh.add(x, energy=energy, forces=forces, values=values, projected=projected, damping=damping)
     return energy.numpy()[0], forces.numpy()[0].ravel(), dense(mesh, values)
 
 
@@ -123,11 +122,11 @@ def test_environments_are_bitwise_those_alone():
     batch = ElasticMesh(bar(CELLS[3], SIZE[3]), environments=3)
     points = np.stack([random_points(batch.body, 0.1, seed) for seed in range(3)])
     x, forces, values = batch.array(points), batch.array(np.zeros_like(points)), batch.matrix()
-    batch.add_stiffness(x, values, forces=forces)
+    batch.add(x, values=values, forces=forces)
     alone = ElasticMesh(batch.body)
     for k in range(3):
         x_k, forces_k, values_k = alone.array(points[k]), alone.array(np.zeros_like(points[k])), alone.matrix()
-        alone.add_stiffness(x_k, values_k, forces=forces_k)
+        alone.add(x_k, values=values_k, forces=forces_k)
         assert (forces.numpy()[k] == forces_k.numpy()[0]).all() and (values.numpy()[k] == values_k.numpy()[0]).all()
         assert batch.energy(x).numpy()[k] == alone.energy(x_k).numpy()[0]
 

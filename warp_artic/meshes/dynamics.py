@@ -27,7 +27,12 @@ from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.types import OPTIONS, MeshTypes
 
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
-"""Of a step: of the forces that are there if nothing accelerates."""
+"""Of a step: forces that are left, of those where velocities would last."""
+
+
+def step_options(precision: str) -> NewtonOptions:
+    """When the solve of a step ends; its linear systems are easy, and are solved well at once."""
+    return NewtonOptions(tolerance=TOLERANCE[precision], coarsest=0.01)
 
 
 @cache
@@ -112,7 +117,7 @@ class ElasticDynamics:
         wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
         extent = np.linalg.norm(np.ptp(np.asarray(body.points, float), axis=0))
         self.potential = Potential(mesh, tendons, held, coarse=bool(wave > extent / MOST_GROUPS))
-        self._newton = Newton(self.potential, options or NewtonOptions(tolerance=TOLERANCE[mesh.precision]))
+        self._newton = Newton(self.potential, options or step_options(mesh.precision))
         self.points = mesh.array(start_points(body))
         """Shape (environments, N) [m]."""
         start = np.zeros(body.points.shape) if body.start_velocities is None else body.start_velocities

@@ -58,7 +58,7 @@ def elements_struct(types: MeshTypes):
 
 @cache
 def elastic_kernels(types: MeshTypes):
-    """The kernels `energies` and `assemble`."""
+    """The kernels `clear` and `assemble`."""
     dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
     corners = dim + 1
     Elements = elements_struct(types)
@@ -84,38 +84,27 @@ def elastic_kernels(types: MeshTypes):
         product = wp.transpose(wp.identity(n=dim, dtype=Real) + ahead) * (G - start)
         return Real(0.5) * (product + wp.transpose(product))
 
+    @wp.func
+    def viscous(elements: Elements, E: Mat):
+        trace = wp.trace(E)
+        return elements.damping_mu * wp.ddot(E, E) + Real(0.5) * elements.damping_lambda * trace * trace
+
     @wp.kernel(**OPTIONS)
-    def energies(
-        elements: Elements,
-        points: wp.array2d(dtype=Vec),
-        start: wp.array2d(dtype=Vec),
-        ahead: wp.array2d(dtype=Vec),
-        rate: Real,
+    def clear(
         asked: wp.array(dtype=int),
         lanes: int,
-        energy: wp.array(dtype=Real),
+        forces: wp.array2d(dtype=Vec),
+        values: wp.array2d(dtype=Mat),
     ):
         thread = wp.tid()
         env = thread // lanes
-        total = Real(0.0)
         if asked[env] > 0:
-            for element in range(thread % lanes, elements.volume.shape[0], lanes):
-                G = displacement_gradient(elements, points, env, element)
-                X = Mat()
-                if elements.material.law == COROTATED:
-                    _U, s, V = signed_svd(wp.identity(n=dim, dtype=Real) + G)
-                    X = strain(G, s, V)
-                value = density(elements.material, G, X)
-                if rate > Real(0.0):
-                    past = displacement_gradient(elements, start, env, element)
-                    E = strain_since(displacement_gradient(elements, ahead, env, element), G, past)
-                    trace = wp.trace(E)
-                    viscous = elements.damping_mu * wp.ddot(E, E) + Real(0.5) * elements.damping_lambda * trace * trace
-                    value += rate * viscous
-                total += elements.volume[element] * value
-        whole = wp.tile_extract(wp.tile_sum(wp.tile(total)), 0)
-        if asked[env] > 0 and thread % lanes == 0:
-            energy[env] = energy[env] + whole
+            if forces.shape[0] > 0:
+                for node in range(thread % lanes, forces.shape[1], lanes):
+                    forces[env, node] = Vec()
+            if values.shape[0] > 0:
+                for slot in range(thread % lanes, values.shape[1], lanes):
+                    values[env, slot] = Mat()
 
     @wp.kernel(**OPTIONS)
     def assemble(
@@ -127,12 +116,14 @@ def elastic_kernels(types: MeshTypes):
         asked: wp.array(dtype=int),
         projected: wp.array(dtype=int),
         lanes: int,
+        energy: wp.array(dtype=Real),
         forces: wp.array2d(dtype=Vec),
         values: wp.array2d(dtype=Mat),
     ):
         thread = wp.tid()
         env = thread // lanes
         lane = thread % lanes
+        total = Real(0.0)
         one = wp.identity(n=dim, dtype=Real)
         for color in range(elements.colors.shape[0] - 1):
             if asked[env] > 0:
@@ -150,10 +141,15 @@ def elastic_kernels(types: MeshTypes):
                     if rate > Real(0.0):
                         past = displacement_gradient(elements, start, env, element)
                         F_ahead = one + displacement_gradient(elements, ahead, env, element)
+                    X = Mat()
+                    if elements.material.law == COROTATED:
+                        X = strain(G, s, V)
+                    if energy.shape[0] > 0:
+                        psi = density(elements.material, G, X)
+                        if rate > Real(0.0):
+                            psi += rate * viscous(elements, strain_since(F_ahead - one, G, past))
+                        total += volume * psi
                     if forces.shape[0] > 0:
-                        X = Mat()
-                        if elements.material.law == COROTATED:
-                            X = strain(G, s, V)
                         P = stress(elements.material, G, X, U, V)
                         if rate > Real(0.0):
                             E = strain_since(F_ahead - one, G, past)
@@ -206,8 +202,11 @@ def elastic_kernels(types: MeshTypes):
                         values[env, slot] = values[env, slot] + corner
             # The block waits here for all of its threads.
             wp.tile_sum(wp.tile(0))
+        total = wp.tile_extract(wp.tile_sum(wp.tile(total)), 0)
+        if asked[env] > 0 and lane == 0 and energy.shape[0] > 0:
+            energy[env] = energy[env] + total
 
-    return energies, assemble
+    return clear, assemble
 
 
 class ElasticMesh:
@@ -252,7 +251,8 @@ class ElasticMesh:
         """Asks for all environments."""
         self._no_points = wp.zeros((0, 0), dtype=self.types.vec, device=device)
         self._no_values = wp.zeros((0, 0), dtype=self.types.mat, device=device)
-        self._energies, self._assemble = elastic_kernels(self.types)
+        self._no_energy = wp.zeros(0, dtype=self.types.real, device=device)
+        self._clear, self._assemble = elastic_kernels(self.types)
 
     def array(self, values) -> wp.array:
         """Positions or other vectors of nodes on the device, from shape (N, dim) or (environments, N, dim)."""
@@ -266,48 +266,50 @@ class ElasticMesh:
     def energy(self, points: wp.array) -> wp.array:
         """Elastic energy of each environment [J]."""
         energy = wp.zeros(self.environments, dtype=self.types.real, device=self.device)
-        self.add_energy(points, energy)
+        self.add(points, energy=energy)
         return energy
 
-    def add_energy(self, points, energy, asked=None, damping=None) -> None:
-        """Add to energies, shape (environments); arguments as of `add_forces`."""
-        self._launch(self._energies, points, damping, asked, (), (energy,))
-
-    def add_forces(self, points, forces, asked=None, damping=None) -> None:
-        """Add the forces -dE/dx of the elements to those of nodes.
+    def add(
+        self,
+        points: wp.array,
+        *,
+        energy: wp.array | None = None,
+        forces: wp.array | None = None,
+        values: wp.array | None = None,
+        asked: wp.array | None = None,
+        projected: wp.array | None = None,
+        damping: tuple[wp.array, wp.array, float] | None = None,
+    ) -> None:
+        """Add what elements have, in one pass, to those that are given of the following.
 
         Args:
             points: Positions of nodes, shape (environments, N).
-            forces: Shape (environments, N).
+            energy: Shape (environments).
+            forces: On nodes, -dE/dx, shape (environments, N).
+            values: The stiffness, of a matrix of `pattern`, shape (environments, pattern.count).
             asked: Environments that are meant have a positive number, shape (environments); all by default.
-            damping: Start points, points ahead and rate of the potential of damping; without it by default.
-        """
-        self._launch(self._assemble, points, damping, asked, (self.everywhere,), (forces, self._no_values))
-
-    def add_stiffness(self, points, values, asked=None, damping=None, projected=None, forces=None) -> None:
-        """Add the stiffness of the elements to a matrix of `pattern`, and the forces in the same pass.
-
-        Args:
-            points: As in `add_forces`, as are `asked` and `damping`.
-            values: Shape (environments, pattern.count).
             projected: Where the stiffness of elements is projected to the positive semi-definite: a positive number,
                 shape (environments); everywhere by default.
-            forces: Of nodes, to add to, if any.
+            damping: Start points, points ahead and rate of the potential of damping; without it by default.
         """
-        forces = self._no_points if forces is None else forces
-        projected = self.everywhere if projected is None else projected
-        self._launch(self._assemble, points, damping, asked, (projected,), (forces, values))
-
-    def _launch(self, kernel, points, damping, asked, numbers, outputs) -> None:
         start, ahead, rate = (self._no_points, self._no_points, 0.0) if damping is None else damping
         asked = self.everywhere if asked is None else asked
-        wp.launch(
-            kernel,
-            dim=self.environments * self.lanes,
-            inputs=[self.elements, points, start, ahead, self.types.real(rate), asked, *numbers, self.lanes, *outputs],
-            device=self.device,
-            block_dim=self.lanes,
-        )
+        projected = self.everywhere if projected is None else projected
+        energy = self._no_energy if energy is None else energy
+        forces, values = self._outputs(forces, values)
+        inputs = [self.elements, points, start, ahead, self.types.real(rate), asked, projected, self.lanes]
+        self._launch(self._assemble, inputs, [energy, forces, values])
+
+    def clear(self, asked: wp.array, forces: wp.array | None = None, values: wp.array | None = None) -> None:
+        """Make forces or values of a matrix zero in the environments that are asked for."""
+        self._launch(self._clear, [asked, self.lanes], self._outputs(forces, values))
+
+    def _outputs(self, forces, values):
+        return self._no_points if forces is None else forces, self._no_values if values is None else values
+
+    def _launch(self, kernel, inputs, outputs) -> None:
+        dim = self.environments * self.lanes
+        wp.launch(kernel, dim=dim, inputs=inputs, outputs=outputs, device=self.device, block_dim=self.lanes)
 
     def _upload(self, points, nodes, gradients, volume, slots, colors):
         types, body = self.types, self.body

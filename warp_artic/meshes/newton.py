@@ -1,10 +1,11 @@
 """Newton's method with a line search: every step makes the potential smaller, in each environment on its own.
 
-A step takes the true stiffness once a step before it has been taken whole, so that it converges quadratically. Where
-that has a direction without stiffness, and at first, the stiffness of each element is projected to the positive
-semi-definite, so that the step goes downhill. It is halved until the potential falls by a share of what the slope
+A step takes the true stiffness once a step before it has been taken whole, so that it converges quadratically, and from
+the first on where there is inertia. Where that has a direction without stiffness, and else at first, the stiffness of
+each element is projected to the positive semi-definite, so that the step goes downhill. It is halved until the potential falls by a share of what the slope
 promises. Where rounding hides what is left to fall, a step is taken if forces become smaller, and else the environment
-is done. Linear systems are solved as precisely as the forces that are left deserve.
+is done. Linear systems are solved as precisely as the forces that are left deserve, and stiffness is kept while forces
+fall fast.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from functools import cache
 import numpy as np
 import warp as wp
 
-from warp_artic.meshes.potential import Potential
+from warp_artic.meshes.potential import Evaluation, Potential
 from warp_artic.meshes.types import OPTIONS, MeshTypes
 
 SUFFICIENT = 1e-4
@@ -22,8 +23,8 @@ HALVINGS = 40
 """Most halvings of a step."""
 ROUNDING = 64.0
 """Of the magnitude of the potential, in units of its last digit: what rounding may hide."""
-COARSEST = 0.1
-"""Largest relative residual of a linear system."""
+FAST = 0.1
+"""Of the forces before a step: where no more are left, the next step has the same stiffness."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class NewtonOptions:
     """Size of the forces on free nodes, of that of the loads and of the forces at the start; by default 1e-8, and 1e-4
     in float32."""
     most_steps: int = 100
+    coarsest: float = 0.1
+    """Largest relative residual of a linear system."""
     most_linear_iterations: int = 10000
     """Of a linear system."""
 
@@ -92,79 +95,83 @@ class Newton:
         """Move free nodes, shape (environments, N), to where the potential is least; forces are then those there."""
         potential, count = self.potential, self.potential.mesh.environments
         active = np.ones(count, bool)
-        found = Convergence(np.zeros(count, bool), *np.zeros((2, count), int), *np.zeros((2, count)))
-        energy, magnitude = potential.evaluate(points, self._ask(active))
-        if not np.isfinite(energy).all():
-            energy = np.where(np.isfinite(energy), energy, np.inf)
-        found.energies.append(energy)
-        hidden, whole = np.zeros((2, count), bool)
-        for step in range(self.options.most_steps + 1):
-            force, loads = self._linearize(points, active, ~whole)
-            # A step that the potential could not judge is judged by forces; it is the last one where they do not fall.
-            stuck = active & hidden & (force > 0.5 * found.force)
-            found.force = np.where(active, force, found.force)
-            if step == 0:
-                found.reference = np.maximum(force, loads)
-            done = active & ((force <= self._tolerance * found.reference) | stuck)
+        at = potential.evaluate(points, self._ask(active))
+        reference = np.maximum(at.force, at.loads)
+        found = Convergence(np.zeros(count, bool), *np.zeros((2, count), int), at.force, reference, [at.energy])
+        hidden, kept = np.zeros((2, count), bool)
+        whole = np.full(count, potential.inertia is not None)
+        while True:
+            done = active & (at.force <= self._tolerance * reference)
             found.converged |= done
             active &= ~done
-            if not active.any() or step == self.options.most_steps:
+            if not active.any() or len(found.energies) > self.options.most_steps:
                 break
-            is_convex = self._solve(active, found)
-            if (again := active & ~is_convex & whole).any():
-                self._linearize(points, again, again)
-                self._solve(again, found)
-            energy, magnitude, hidden, length = self._step(points, energy, magnitude, active)
-            moved, whole = length > 0.0, (length == 1.0) & (is_convex | ~whole)
-            found.steps += active
-            found.energies.append(energy)
-            found.converged |= active & ~moved & hidden
-            active &= moved
-            if not active.any():
-                break
+            force = at.force
+            is_convex = self._find_step(points, at, active, kept, whole, found)
+            at, hidden, length = self._step(points, at, active)
+            moved = active & (length > 0.0)
+            found.steps += moved
+            found.energies.append(at.energy)
+            found.force = at.force
+            # A step that the potential could not judge is judged by forces; it is the last one where they do not fall.
+            stuck = active & (~moved | (hidden & (at.force > 0.5 * force)))
+            found.converged |= stuck & (hidden | (at.force <= self._tolerance * reference))
+            active &= ~stuck
+            kept = moved & (at.force <= FAST * force)
+            whole = (length == 1.0) & (is_convex | ~whole)
         return found
 
-    def _linearize(self, points: wp.array, active: np.ndarray, projected: np.ndarray):
-        self._projected.assign(projected.astype(np.int32))
-        return self.potential.linearize(points, self._ask(active), self._projected)
+    def _find_step(self, points, at: Evaluation, active, kept, whole, found: Convergence) -> np.ndarray:
+        """Solve for steps; gives where all directions met had stiffness."""
+        if (anew := active & ~kept).any():
+            self._stiffen(points, anew, ~whole)
+        is_convex = self._solve(active, at, found)
+        if (again := active & ~is_convex & whole).any():
+            self._stiffen(points, again, again)
+            self._solve(again, at, found)
+        return is_convex
 
-    def _solve(self, active: np.ndarray, found: Convergence) -> np.ndarray:
-        """Find steps; gives where all directions met had stiffness."""
-        system, asked = self.potential.system, self._ask(active)
-        system.prepare(asked)
-        relative = np.sqrt(found.force / np.where(found.reference > 0.0, found.reference, 1.0))
-        most = self.options.most_linear_iterations
-        system.solve(self.potential.forces, np.minimum(COARSEST, relative), most, asked)
+    def _stiffen(self, points: wp.array, asked: np.ndarray, projected: np.ndarray) -> None:
+        self._projected.assign(projected.astype(np.int32))
+        self.potential.stiffen(points, self._ask(asked), self._projected)
+
+    def _solve(self, active: np.ndarray, at: Evaluation, found: Convergence) -> np.ndarray:
+        system = self.potential.system
+        relative = np.sqrt(at.force / np.where(found.reference > 0.0, found.reference, 1.0))
+        tolerance = np.minimum(self.options.coarsest, relative)
+        system.solve(self.potential.forces, tolerance, self.options.most_linear_iterations, self._ask(active))
         found.linear_iterations += np.where(active, system.iterations.numpy(), 0)
         return system.is_convex.numpy() > 0
 
-    def _step(self, points: wp.array, energy: np.ndarray, magnitude: np.ndarray, active: np.ndarray):
-        """Take a step; gives the potential, its magnitude, where rounding hides the fall, and the share of the step."""
+    def _step(self, points: wp.array, at: Evaluation, active: np.ndarray):
+        """Take a step; gives the evaluation there, where rounding hides the fall, and the share of the step."""
         potential = self.potential
         slope = potential.system.slope.numpy().astype(float)
-        noise = ROUNDING * potential.mesh.types.epsilon * magnitude
+        noise = ROUNDING * potential.mesh.types.epsilon * at.magnitude
         hidden = active & (0.5 * slope <= noise)
         length = np.where(active, 1.0, 0.0)
-        trying = active.copy()
+        trying, start = active.copy(), at
         for _ in range(HALVINGS):
             self._move_to(points, length)
-            value, size = potential.evaluate(self._trial, self._ask(trying))
-            taken = trying & (value <= energy - SUFFICIENT * length * slope + np.where(hidden, noise, 0.0))
-            energy, magnitude = np.where(taken, value, energy), np.where(taken, size, magnitude)
+            trial = potential.evaluate(self._trial, self._ask(trying))
+            limit = start.energy - SUFFICIENT * length * slope + np.where(hidden, noise, 0.0)
+            taken = trying & (trial.energy <= limit)
+            at = at.replaced(taken, trial)
             trying &= ~taken
             if not trying.any():
                 break
             length = np.where(trying, 0.5 * length, length)
-        length = np.where(trying, 0.0, length)
-        self._move_to(points, length)
+        if trying.any():
+            length = np.where(trying, 0.0, length)
+            self._move_to(points, length)
+            potential.evaluate(self._trial, self._ask(trying))
         wp.copy(points, self._trial)
-        return energy, magnitude, hidden, length
+        return at, hidden, length
 
     def _move_to(self, points: wp.array, length: np.ndarray) -> None:
         """Set trial points."""
         self._length.assign(length)
-        system = self.potential.system
-        inputs = [points, system.solution, self._length, self._trial]
+        inputs = [points, self.potential.system.solution, self._length, self._trial]
         wp.launch(self._move, dim=points.shape, inputs=inputs, device=self.potential.mesh.device)
 
     def _ask(self, active: np.ndarray) -> wp.array:

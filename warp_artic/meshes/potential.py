@@ -19,90 +19,81 @@ from warp_artic.meshes.types import OPTIONS, MeshTypes
 
 @cache
 def potential_kernels(types: MeshTypes):
-    """The kernels `node_energies` and `node_forces`."""
+    """The kernels `add_nodes`, of energies and forces, and `add_inertia`, of stiffness."""
     dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
 
     @wp.kernel(**OPTIONS)
-    def node_energies(
+    def add_nodes(
         points: wp.array2d(dtype=Vec),
         start: wp.array2d(dtype=Vec),
         loads: wp.array2d(dtype=Vec),
         mass: wp.array(dtype=Real),
         inertia: Real,
         center: wp.array2d(dtype=Vec),
+        is_held: wp.array(dtype=int),
         of_tendons: wp.array(dtype=Real),
         tension: wp.array2d(dtype=Real),
         length: wp.array2d(dtype=Real),
         asked: wp.array(dtype=int),
         lanes: int,
-        energy: wp.array(dtype=Real),
-        magnitude: wp.array(dtype=Real),
-    ):
-        """Adds what nodes and tendons have; `magnitude` is the sum of what the parts are without their signs."""
-        thread = wp.tid()
-        env = thread // lanes
-        lane = thread % lanes
-        total = Real(0.0)
-        size = Real(0.0)
-        if asked[env] > 0:
-            for node in range(lane, mass.shape[0], lanes):
-                work = wp.dot(loads[env, node], points[env, node] - start[env, node])
-                value = -work
-                if inertia > Real(0.0):
-                    value += Real(0.5) * inertia * mass[node] * wp.length_sq(points[env, node] - center[env, node])
-                total += value
-                size += wp.abs(work) + wp.abs(value)
-        total = wp.tile_extract(wp.tile_sum(wp.tile(total)), 0)
-        size = wp.tile_extract(wp.tile_sum(wp.tile(size)), 0)
-        if asked[env] > 0 and lane == 0:
-            magnitude[env] = size + energy[env]
-            if of_tendons.shape[0] > 0:
-                total += of_tendons[env]
-                # A length has digits of its own, its change only what is left of them.
-                for tendon in range(tension.shape[0]):
-                    magnitude[env] = magnitude[env] + wp.abs(tension[tendon, env]) * length[tendon, env]
-            energy[env] = energy[env] + total
-
-    @wp.kernel(**OPTIONS)
-    def node_forces(
-        points: wp.array2d(dtype=Vec),
-        loads: wp.array2d(dtype=Vec),
-        mass: wp.array(dtype=Real),
-        inertia: Real,
-        center: wp.array2d(dtype=Vec),
-        is_held: wp.array(dtype=int),
-        diagonal: wp.array(dtype=int),
-        asked: wp.array(dtype=int),
-        lanes: int,
         forces: wp.array2d(dtype=Vec),
-        values: wp.array2d(dtype=Mat),
-        squares: wp.array2d(dtype=Real),
+        found: wp.array2d(dtype=Real),
     ):
-        """Adds loads, and inertia of free nodes; gives the squares of the forces, and of the loads, on free nodes."""
         thread = wp.tid()
         env = thread // lanes
         lane = thread % lanes
-        total = Real(0.0)
+        energy = Real(0.0)
+        magnitude = Real(0.0)
+        square = Real(0.0)
         of_loads = Real(0.0)
         if asked[env] > 0:
             for node in range(lane, mass.shape[0], lanes):
-                force = forces[env, node] + loads[env, node]
-                if inertia > Real(0.0) and is_held[node] == 0:
-                    weight = inertia * mass[node]
-                    force -= weight * (points[env, node] - center[env, node])
-                    slot = diagonal[node]
-                    values[env, slot] = values[env, slot] + weight * wp.identity(n=dim, dtype=Real)
-                forces[env, node] = force
+                load = loads[env, node]
+                force = forces[env, node] + load
+                work = wp.dot(load, points[env, node] - start[env, node])
+                energy -= work
+                magnitude += wp.abs(work)
                 if is_held[node] == 0:
-                    total += wp.length_sq(force)
-                    of_loads += wp.length_sq(loads[env, node])
-        total = wp.tile_extract(wp.tile_sum(wp.tile(total)), 0)
+                    if inertia > Real(0.0):
+                        push = points[env, node] - center[env, node]
+                        weight = inertia * mass[node]
+                        moving = Real(0.5) * weight * wp.length_sq(push)
+                        energy += moving
+                        magnitude += moving
+                        force -= weight * push
+                    square += wp.length_sq(force)
+                    of_loads += wp.length_sq(load)
+                forces[env, node] = force
+        energy = wp.tile_extract(wp.tile_sum(wp.tile(energy)), 0)
+        magnitude = wp.tile_extract(wp.tile_sum(wp.tile(magnitude)), 0)
+        square = wp.tile_extract(wp.tile_sum(wp.tile(square)), 0)
         of_loads = wp.tile_extract(wp.tile_sum(wp.tile(of_loads)), 0)
         if asked[env] > 0 and lane == 0:
-            squares[0, env] = total
-            squares[1, env] = of_loads
+            magnitude += found[0, env]
+            if of_tendons.shape[0] > 0:
+                energy += of_tendons[env]
+                # A length has digits of its own, its change only what is left of them.
+                for tendon in range(tension.shape[0]):
+                    magnitude += wp.abs(tension[tendon, env]) * length[tendon, env]
+            found[0, env] = found[0, env] + energy
+            found[1, env] = magnitude
+            found[2, env] = square
+            found[3, env] = of_loads
 
-    return node_energies, node_forces
+    @wp.kernel(**OPTIONS)
+    def add_inertia(
+        inertia: Real,
+        mass: wp.array(dtype=Real),
+        diagonal: wp.array(dtype=int),
+        asked: wp.array(dtype=int),
+        values: wp.array2d(dtype=Mat),
+    ):
+        env, node = wp.tid()
+        if asked[env] > 0:
+            slot = diagonal[node]
+            values[env, slot] = values[env, slot] + (inertia * mass[node]) * wp.identity(n=dim, dtype=Real)
+
+    return add_nodes, add_inertia
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +102,25 @@ class Inertia:
 
     factor: float
     center: wp.array
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Of a potential; arrays have an entry for each environment, which is zero where it was not asked for."""
+
+    energy: np.ndarray
+    """Phi [J]."""
+    magnitude: np.ndarray
+    """Sum of its parts without their signs [J]."""
+    force: np.ndarray
+    """Size of the forces on free nodes [N]."""
+    loads: np.ndarray
+    """Size of the loads on free nodes [N]."""
+
+    def replaced(self, where: np.ndarray, other: "Evaluation") -> "Evaluation":
+        """With the values of another one in some environments."""
+        fields = ("energy", "magnitude", "force", "loads")
+        return Evaluation(*(np.where(where, getattr(other, name), getattr(self, name)) for name in fields))
 
 
 class Potential:
@@ -138,12 +148,8 @@ class Potential:
         self.foreign_points: wp.array | None = None
         """Of the tendons, shape (environments, F); at rest by default."""
         self.forces = wp.zeros((environments, nodes), dtype=types.vec, device=device)
-        """At the last points of `linearize`, of all nodes [N]."""
-        self.squares = wp.zeros((2, environments), dtype=types.real, device=device)
-        """Of `forces` and of loads, over free nodes."""
-        self.energy = wp.zeros(environments, dtype=types.real, device=device)
-        self.magnitude = wp.zeros(environments, dtype=types.real, device=device)
-        """Sum of the parts of `energy` without their signs."""
+        """-dPhi/dx of all nodes at the last points of `evaluate` [N]."""
+        self._found = wp.zeros((4, environments), dtype=types.real, device=device)
         self.mass = wp.array(mesh.node_mass, dtype=types.real, device=device)
         """Of nodes [kg], shape (N)."""
         self._is_held = wp.array(is_held.astype(np.int32), dtype=int, device=device)
@@ -152,45 +158,49 @@ class Potential:
         self._slots = tendons.slots(mesh.pattern.starts, mesh.pattern.columns) if tendons else None
         self._no_energy = wp.zeros(0, dtype=types.real, device=device)
         self._no_table = wp.zeros((0, 0), dtype=types.real, device=device)
-        self._node_energies, self._node_forces = potential_kernels(types)
+        self._add_nodes, self._add_inertia = potential_kernels(types)
 
-    def evaluate(self, points: wp.array, asked: wp.array) -> tuple[np.ndarray, np.ndarray]:
-        """Phi [J] and its magnitude at some points, where environments are asked for."""
-        self.energy.zero_()
-        self.mesh.add_energy(points, self.energy, asked, self.damping)
+    def evaluate(self, points: wp.array, asked: wp.array) -> Evaluation:
+        """Phi and `forces` at some points, where environments are asked for."""
+        mesh, tendons = self.mesh, self.tendons
+        self._found.zero_()
+        mesh.clear(asked, self.forces)
+        mesh.add(points, energy=self._found[0], forces=self.forces, asked=asked, damping=self.damping)
         of_tendons = self._no_energy, self._no_table, self._no_table
-        if self.tendons:
-            shape = self.tendons.evaluate(points, self.foreign_points)
-            of_tendons = self.tendons.energy(), shape.tension, shape.length
-        inputs = [points, self.start, self.loads, self.mass, *self._inertia(), *of_tendons, asked]
-        self._launch(self._node_energies, inputs, [self.energy, self.magnitude])
-        return self.energy.numpy().astype(float), self.magnitude.numpy().astype(float)
+        if tendons:
+            shape = tendons.evaluate(points, self.foreign_points)
+            tendons.add_forces(self.forces, asked=asked)
+            of_tendons = tendons.energy(), shape.tension, shape.length
+        inertia, center = self._inertia()
+        inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held, *of_tendons, asked]
+        wp.launch(
+            self._add_nodes,
+            dim=mesh.environments * mesh.lanes,
+            inputs=[*inputs, mesh.lanes, self.forces, self._found],
+            device=mesh.device,
+            block_dim=mesh.lanes,
+        )
+        energy, magnitude, force, loads = self._found.numpy().astype(float)
+        return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads))
 
-    def linearize(self, points: wp.array, asked: wp.array, projected: wp.array) -> tuple[np.ndarray, np.ndarray]:
-        """Forces and stiffness at some points; gives the sizes of the forces and of the loads on free nodes [N].
+    def stiffen(self, points: wp.array, asked: wp.array, projected: wp.array) -> None:
+        """Fill the matrix of `system` at the last points of `evaluate`, and make its preconditioner.
 
         The stiffness of elements is projected to the positive semi-definite where `projected` is positive. That of
         tendons always is: it differs only where springs push.
         """
-        self.forces.zero_()
-        self.system.values.zero_()
-        self.mesh.add_stiffness(points, self.system.values, asked, self.damping, projected, self.forces)
+        mesh, values = self.mesh, self.system.values
+        mesh.clear(asked, values=values)
+        mesh.add(points, values=values, asked=asked, projected=projected, damping=self.damping)
         if self.tendons:
-            self.tendons.evaluate(points, self.foreign_points)
             self.tendons.check()
-            self.tendons.add_forces(self.forces)
-            self.tendons.add_stiffness(self.system.values, self._slots, psd=True)
-        inputs = [points, self.loads, self.mass, *self._inertia(), self._is_held, self._diagonal, asked]
-        self._launch(self._node_forces, inputs, [self.forces, self.system.values, self.squares])
-        forces, loads = np.sqrt(self.squares.numpy().astype(float))
-        return forces, loads
+            self.tendons.add_stiffness(values, self._slots, psd=True, asked=asked)
+        if self.inertia is not None:
+            inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values]
+            wp.launch(self._add_inertia, dim=points.shape, inputs=inputs, device=mesh.device)
+        self.system.prepare(asked)
 
     def _inertia(self) -> tuple:
         if self.inertia is None:
             return self.mesh.types.real(0.0), self.start
         return self.mesh.types.real(self.inertia.factor), self.inertia.center
-
-    def _launch(self, kernel: wp.Kernel, inputs: list, outputs: list) -> None:
-        mesh = self.mesh
-        dim = mesh.environments * mesh.lanes
-        wp.launch(kernel, dim=dim, inputs=[*inputs, mesh.lanes, *outputs], device=mesh.device, block_dim=mesh.lanes)

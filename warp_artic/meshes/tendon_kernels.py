@@ -119,9 +119,12 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         touched: wp.array(dtype=int),
         entries_start: wp.array(dtype=int),
         entries: wp.array(dtype=int),
+        asked: wp.array(dtype=int),
         forces: wp.array2d(dtype=vec),
     ):
         env, place = wp.tid()
+        if asked[env] == 0:
+            return
         total = vec()
         for number in range(entries_start[place], entries_start[place + 1]):
             entry = entries[number]
@@ -181,9 +184,12 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         slots: wp.array(dtype=int),
         slot_pairs_start: wp.array(dtype=int),
         slot_pairs: wp.array(dtype=int),
+        asked: wp.array(dtype=int),
         values: wp.array2d(dtype=mat),
     ):
         env, place = wp.tid()
+        if asked[env] == 0:
+            return
         total = mat()
         for number in range(slot_pairs_start[place], slot_pairs_start[place + 1]):
             total += block_of(tendons, shape, pairs, env, slot_pairs[number], lowest)

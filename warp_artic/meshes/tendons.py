@@ -84,6 +84,7 @@ class MeshTendons:
         """The last evaluation: `length`, `change`, `tension` and its derivative `slope` of shape (tendons,
         environments); `direction` s_k / |s_k| and `inverse_length` of shape (environments, segments); `column`, the
         blocks of A, of shape (environments, column entries of `paths`)."""
+        self._everywhere = self._array(np.ones(environments), int)
         self._fixed_foreign = self._array(
             np.broadcast_to(self.foreign_start, (environments, *self.foreign_start.shape)), self.vec
         )
@@ -123,14 +124,22 @@ class MeshTendons:
         return energy
 
     def add_forces(
-        self, forces: wp.array | None, foreign_forces: wp.array | None = None, tension: wp.array | None = None
+        self,
+        forces: wp.array | None,
+        foreign_forces: wp.array | None = None,
+        tension: wp.array | None = None,
+        asked: wp.array | None = None,
     ) -> None:
-        """Add f = A tau [N] to the forces on nodes and on foreign points; tau is that of the law unless given."""
+        """Add f = A tau [N] to the forces on nodes and on foreign points; tau is that of the law unless given.
+
+        Only environments with a positive number in `asked` are meant; all by default.
+        """
+        asked = self._everywhere if asked is None else asked
         tension = self.shape.tension if tension is None else tension
         for target, (touched, entries_start, entries) in zip((forces, foreign_forces), self._gathers):
             if target is not None:
                 self._launch(self._kernels.add_forces, touched.size, self.model, self.shape.column, tension,
-                             touched, entries_start, entries, target)  # fmt: skip
+                             touched, entries_start, entries, asked, target)  # fmt: skip
 
     def project(self, forces: wp.array) -> wp.array:
         """A^T f of forces on nodes [N], shape (tendons, environments)."""
@@ -186,10 +195,16 @@ class MeshTendons:
         rows = Rows.grouped(place, slots.size)
         return TendonSlots(self._array(slots, int), self._array(rows.start, int), self._array(pairs[rows.item], int))
 
-    def add_stiffness(self, values: wp.array, slots: TendonSlots, *, psd: bool = False) -> None:
-        """Add H to the values of a sparse matrix, shape (environments, blocks) of dim x dim matrices."""
+    def add_stiffness(
+        self, values: wp.array, slots: TendonSlots, *, psd: bool = False, asked: wp.array | None = None
+    ) -> None:
+        """Add H to the values of a sparse matrix, shape (environments, blocks) of dim x dim matrices.
+
+        `asked` as in `add_forces`.
+        """
+        asked = self._everywhere if asked is None else asked
         self._launch(self._kernels.add_blocks, slots.slots.size, self.model, self.shape, self._pairs, _lowest(psd),
-                     slots.slots, slots.pairs_start, slots.pairs, values)  # fmt: skip
+                     slots.slots, slots.pairs_start, slots.pairs, asked, values)  # fmt: skip
 
     def _launch(self, kernel: wp.Kernel, items: int, *inputs) -> None:
         wp.launch(kernel, dim=(self.environments, items), inputs=list(inputs), device=self.device)
