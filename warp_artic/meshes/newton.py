@@ -2,10 +2,10 @@
 
 A step takes the true stiffness once a step before it has been taken whole, so that it converges quadratically, and from
 the first on where there is inertia. Where that has a direction without stiffness, and else at first, the stiffness of
-each element is projected to the positive semi-definite, so that the step goes downhill. It is halved until the potential falls by a share of what the slope
-promises. Where rounding hides what is left to fall, a step is taken if forces become smaller, and else the environment
-is done. Linear systems are solved as precisely as the forces that are left deserve, and stiffness is kept while forces
-fall fast.
+each element is projected to the positive semi-definite, so that the step goes downhill. It is halved until the
+potential falls by a share of what the slope promises. Where rounding hides what is left to fall, a step is taken if
+forces become smaller, and else the environment is done. Linear systems are solved as precisely as the forces that are
+left deserve, and stiffness is kept while forces fall fast.
 """
 
 from dataclasses import dataclass, field
