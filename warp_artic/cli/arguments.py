@@ -21,6 +21,15 @@ step, and for a start state a number or one for each environment.
 """
 
 
+FORCES_HELP = """\
+forces: a .json, .npz or .csv file, in newtons along the axes of the world; two components on a mesh of triangles are
+along the axes of its plane. Nodes that are not named, or have null (.npz: nan), do not count.
+  .json  {"forces": {"12": [0, 0, 1], "17": null}}            by node of the only body with tendons, or a list for all
+         {"time": [0, 0.5], "forces": {"/World/star": {"12": [[0, 0, 1], [0, 0, 2]]}}}          by body, and over time
+  .npz   forces (N, 3) or (T, N, 3), or forces:/World/star; of some nodes with nodes (N); time (T)
+  .csv   columns node, x, y, z, and if need be time, body
+Times are in seconds from the start of the stage; without any, forces are one frame apart.
+"""
 THREADS = "the cores that the process may use"
 
 
@@ -41,6 +50,7 @@ def command_line() -> argparse.ArgumentParser:
     parser = _Parser(prog="warp-artic", description="Articulated-body simulation for USD stages.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     _add_simulate(commands)
+    _add_solve_tendons(commands)
     _add_inspect(commands)
     _add_check(commands)
     _add_convert(commands)
@@ -104,6 +114,36 @@ def _add_simulate(commands) -> None:
     parser.add_argument("--resume", action="store_true", help="go on after the last complete clip of such a run")
     parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
+
+
+def _add_solve_tendons(commands) -> None:
+    parser = commands.add_parser(
+        "solve-tendons",
+        help="find the target lengths of tendons on meshes that make wanted forces on nodes",
+        description="Find the tensions of tendons on elastic bodies that come nearest to wanted forces on nodes,\n"
+        "within the least and largest tension of each, and the target lengths that give these tensions with one\n"
+        "stiffness. Bodies are where the stage starts.",
+        epilog=FORCES_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_stage(parser)
+    parser.add_argument("--forces", metavar="FILE", required=True, help="the wanted forces; see below")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT.usda", help="target lengths over time, as a layer over the stage"
+    )
+    parser.add_argument("--record", metavar="OUT.npz", help="tensions, lengths and what cannot be reached, as arrays")
+    parser.add_argument(
+        "--stiffness",
+        type=_number,
+        metavar="K",
+        help="of every tendon, in N/m; default: that of the stage where tendons share one, else what keeps changes of "
+        "length below a tenth",
+    )
+    parser.add_argument(
+        "--regularisation", type=_number, metavar="L", help="weight of the squares of tensions; default: 0"
+    )
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
+    parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def _add_inspect(commands) -> None:

@@ -49,7 +49,7 @@ def _load(command: str, is_process: bool) -> ModuleType:
     was_on = gc.isenabled()
     gc.disable()
     try:
-        module = import_module(f"warp_artic.cli.{command}")
+        module = import_module(f"warp_artic.cli.{command.replace('-', '_')}")
         if is_process:
             gc.freeze()
         return module

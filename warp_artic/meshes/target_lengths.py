@@ -40,27 +40,18 @@ def plan_target_lengths(
     forces: Iterable[wp.array],
     *,
     points: Iterable[wp.array] | None = None,
+    bounds: Iterable[tuple[np.ndarray, np.ndarray]] | None = None,
     stiffness: float | None = None,
 ) -> TargetLengths:
     """Target lengths that make the tendons pull with the best tensions for forces on nodes, time after time.
 
     `forces` and `points` are arrays of shape (environments, N), one a time; without points the tendons stay where they
-    were evaluated last. Each search starts from the tensions of the time before. The tendons are left with the
-    stiffness and the target lengths of the last time.
+    were evaluated last. `bounds` are the smallest and the largest tensions [N], shape (tendons, environments), of each
+    time; without them they are those of the problem. Each search starts from the tensions of the time before. The
+    tendons are left with the stiffness and the target lengths of the last time.
     """
     tendons = problem.tendons
-    forces = list(forces)
-    places = [None] * len(forces) if points is None else list(points)
-    if len(places) != len(forces):
-        raise SettingsError(f"points are given for {len(places)} times, and forces for {len(forces)}, must be as many")
-    tensions, lengths = [], []
-    for wanted, place in zip(forces, places):
-        if place is not None:
-            tendons.evaluate(place)
-        if place is not None or not tensions:
-            problem.place()
-        tensions.append(problem.solve(wanted, tensions[-1].tension if tensions else None))
-        lengths.append(tendons.shape.length.numpy().astype(np.float64))
+    tensions, lengths = find_tensions(problem, forces, points=points, bounds=bounds)
     stiffness, targets = choose_target_lengths(tendons, [found.tension for found in tensions], lengths, stiffness)
     return TargetLengths(stiffness, targets, tuple(tensions))
 
@@ -90,6 +81,35 @@ def choose_target_lengths(
     if targets:
         tendons.target_length.assign(targets[-1])
     return stiffness, np.array(targets).reshape(-1, *tendons.stiffness.shape)
+
+
+def find_tensions(
+    problem: InverseProblem,
+    forces: Iterable[wp.array],
+    *,
+    points: Iterable[wp.array] | None = None,
+    bounds: Iterable[tuple[np.ndarray, np.ndarray]] | None = None,
+) -> tuple[list[Tensions], list[np.ndarray]]:
+    """The best tensions time after time, and the lengths there [m]; arguments are those of `plan_target_lengths`."""
+    tendons, forces = problem.tendons, list(forces)
+    places, bounds = ([None] * len(forces) if given is None else list(given) for given in (points, bounds))
+    for name, given in (("points", places), ("bounds", bounds)):
+        if len(given) != len(forces):
+            raise SettingsError(
+                f"{name} are given for {len(given)} times, and forces for {len(forces)}, must be as many"
+            )
+    tensions, lengths = [], []
+    for wanted, place, bound in zip(forces, places, bounds):
+        if bound is not None:
+            problem.min_tension.assign(bound[0])
+            problem.max_tension.assign(bound[1])
+        if place is not None:
+            tendons.evaluate(place)
+        if place is not None or not tensions:
+            problem.place()
+        tensions.append(problem.solve(wanted, tensions[-1].tension if tensions else None))
+        lengths.append(tendons.shape.length.numpy().astype(np.float64))
+    return tensions, lengths
 
 
 def _least_stiffness(tendons: MeshTendons, tensions: list, lengths: list, stretch: float) -> float:

@@ -46,9 +46,7 @@ def write_results(
             f"environment {environment} is not in the recording, which has {recording.environment_count}"
         )
     times = sample_times(stage, recording, frames_per_second)
-    root = stage.GetRootLayer()
-    start = root.startTimeCode if root.HasStartTimeCode() else 0.0
-    codes = (start + times * root.timeCodesPerSecond).tolist()
+    codes = (start_code(stage) + times * stage.GetTimeCodesPerSecond()).tolist()
     layer = Sdf.Layer.CreateAnonymous(".usda")
     describe_run(layer, stage, recording, codes, Path(output))
     write_motion(layer, stage, recording, environment, times, codes)
@@ -65,8 +63,20 @@ def write_motion(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, envir
             write(layer, stage, recording, environment, times, codes, units)
 
 
+def start_code(stage: Usd.Stage) -> float:
+    """The time code at which a run of a stage starts."""
+    root = stage.GetRootLayer()
+    return root.startTimeCode if root.HasStartTimeCode() else 0.0
+
+
 def describe_run(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, codes: list, output: Path) -> None:
-    """What a stage takes from its root layer only, and the reference to the simulated stage."""
+    """How the run was made, beside what describes every layer over a stage."""
+    describe_layer(layer, stage, codes, output, "Motion simulated by warp_artic")
+    layer.customLayerData = {"warpArtic": {str(key): str(value) for key, value in recording.metadata.items()}}
+
+
+def describe_layer(layer: Sdf.Layer, stage: Usd.Stage, codes: list, output: Path, what: str) -> None:
+    """What a stage takes from its root layer only, and the reference to it; `what` begins the comment."""
     root = stage.GetRootLayer()
     for key in root.pseudoRoot.ListInfoKeys():
         if key not in NOT_INHERITED:
@@ -79,9 +89,7 @@ def describe_run(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, codes
     layer.pseudoRoot.SetInfo("kilogramsPerUnit", UsdPhysics.GetStageKilogramsPerUnit(stage))
     layer.pseudoRoot.SetInfo("upAxis", UsdGeom.GetStageUpAxis(stage))
     layer.startTimeCode, layer.endTimeCode = codes[0], codes[-1]
-    layer.comment = f"Motion simulated by warp_artic, over {root.GetDisplayName()}."
-    made = {str(key): str(value) for key, value in recording.metadata.items()}
-    layer.customLayerData = {"warpArtic": made}
+    layer.comment = f"{what}, over {root.GetDisplayName()}."
     layer.subLayerPaths.append(_asset_path(root, output))
 
 

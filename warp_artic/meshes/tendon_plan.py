@@ -1,0 +1,129 @@
+"""Tensions and target lengths of the tendons of one body for forces on its nodes that are wanted over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.mesh_tendon import MeshTendon, TensionLaw
+from warp_artic.description.pose import Pose
+from warp_artic.description.track import Track
+from warp_artic.meshes.inverse import InverseProblem, Tensions
+from warp_artic.meshes.target_lengths import find_tensions, plan_target_lengths
+from warp_artic.meshes.tendons import MeshTendons
+
+
+@dataclass(frozen=True)
+class TendonPlan:
+    """What the tendons of one body do at T times, and what they cannot."""
+
+    body: ElasticBody
+    tendons: tuple[MeshTendon, ...]
+    stiffness: float | None
+    """K [N/m]; None where all tensions are given and there are no target lengths."""
+    tension: np.ndarray
+    """[N], shape (T, tendons)."""
+    length: np.ndarray
+    """Where the body is [m], shape (T, tendons)."""
+    target_length: np.ndarray | None
+    """[m], shape (T, tendons)."""
+    bound: np.ndarray
+    """-1 at the smallest tension, 1 at the largest, shape (T, tendons)."""
+    wanted: np.ndarray
+    """In the frame of the body [N], shape (T, N, dim)."""
+    unreachable: np.ndarray
+    """What of it no tensions within bounds make, same shape; zero on nodes that do not count."""
+    optimality: np.ndarray
+    """The slope of U along which a tension could still go [N], shape (T)."""
+    rank: int
+    condition: float
+
+    @property
+    def residual(self) -> np.ndarray:
+        """|f - A tau| [N], shape (T)."""
+        return np.linalg.norm(self.unreachable, axis=(1, 2))
+
+    @property
+    def size(self) -> np.ndarray:
+        """|f| [N], shape (T)."""
+        return np.linalg.norm(self.wanted, axis=(1, 2))
+
+
+def plan_tendons(
+    body: ElasticBody,
+    tendons: Sequence[MeshTendon],
+    forces: np.ndarray,
+    time: np.ndarray,
+    *,
+    counts: np.ndarray | None = None,
+    link_poses: Mapping[str, Pose] | None = None,
+    stiffness: float | None = None,
+    regularisation: float = 0.0,
+    device: str = "cpu",
+) -> TendonPlan:
+    """The best tensions for forces (T, N, dim) [N] at times (T) [s], where the body starts.
+
+    Tensions are within the bounds of each tendon at the time. Tendons that follow a length get target lengths with one
+    stiffness: the given one, else that of all tendons, else one that keeps changes of length small.
+
+    Args:
+        counts: Which nodes count, shape (N); by default all.
+        link_poses: X_WL by path of the links that the tendons touch.
+        regularisation: Weight of the squares of tensions.
+    """
+    tendons = tuple(tendons)
+    placed = MeshTendons(tendons, body, link_poses=link_poses, device=device)
+    points = body.points if body.start_points is None else body.start_points
+    placed.evaluate(wp.array(points[None], dtype=placed.vec, device=device))
+    placed.check()
+    counts = np.ones(len(points), bool) if counts is None else counts
+    problem = InverseProblem(placed, weights=counts.astype(float)[:, None], regularisation=regularisation)
+    rows = [wp.array(row[None], dtype=placed.vec, device=device) for row in forces]
+    bounds = [(_bounds(tendons, "min_tension", moment), _bounds(tendons, "max_tension", moment)) for moment in time]
+    lengths = None
+    if all(tendon.law is TensionLaw.TENSION for tendon in tendons):
+        stiffness = None
+        tensions, _ = find_tensions(problem, rows, bounds=bounds)
+    else:
+        given = _shared_stiffness(tendons) if stiffness is None else stiffness
+        plan = plan_target_lengths(problem, rows, bounds=bounds, stiffness=given)
+        stiffness, lengths, tensions = plan.stiffness, plan.length[:, :, 0], plan.tensions
+    return TendonPlan(
+        body=body,
+        tendons=tendons,
+        stiffness=stiffness,
+        tension=_stacked(tensions, "tension"),
+        length=np.repeat(placed.shape.length.numpy().T, len(rows), axis=0),
+        target_length=lengths,
+        bound=_stacked(tensions, "bound"),
+        wanted=forces,
+        unreachable=np.array([one.unreachable[0] for one in tensions]) * counts[:, None],
+        optimality=np.array([one.optimality[0] for one in tensions]),
+        rank=int(tensions[0].rank[0]),
+        condition=float(problem.conditions()[0]),
+    )
+
+
+def _stacked(tensions: Sequence[Tensions], name: str) -> np.ndarray:
+    return np.array([getattr(one, name)[:, 0] for one in tensions])
+
+
+def _bounds(tendons: Sequence[MeshTendon], name: str, moment: float) -> np.ndarray:
+    """The smallest or the largest tensions at a time, shape (tendons, 1)."""
+
+    def at(tendon: MeshTendon) -> float:
+        track: Track | None = getattr(tendon, f"{name}_track")
+        return getattr(tendon, name) if track is None else track.at(moment)
+
+    return np.array([[at(tendon)] for tendon in tendons])
+
+
+def _shared_stiffness(tendons: Sequence[MeshTendon]) -> float | None:
+    """The stiffness of all tendons, if it is one and stays."""
+    found = {tendon.stiffness if tendon.stiffness_track is None else None for tendon in tendons}
+    (first, *others) = found
+    return None if others or not first else first
