@@ -6,20 +6,15 @@ import numpy as np
 
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon
+from warp_artic.description.validate_meshes import parts_of
 
 
 def components(body: ElasticBody, joined: tuple[tuple[int, ...], ...] = ()) -> np.ndarray:
     """The first node of the part of each node, shape (N); `joined` are nodes that belong together."""
-    label = np.arange(len(body.points))
     elements = np.asarray(body.elements, int)
-    while True:
-        before = label.copy()
-        np.minimum.at(label, elements, label[elements].min(axis=1, keepdims=True))
-        for nodes in joined:
-            label[list(nodes)] = label[list(nodes)].min()
-        label = label[label]
-        if (label == before).all():
-            return label
+    pairs = np.array([pair for nodes in joined for pair in zip(nodes, nodes[1:])], int).reshape(-1, 2)
+    links = np.concatenate([pairs, np.repeat(pairs[:, 1:], body.dim - 1, axis=1)], axis=1)
+    return parts_of(len(body.points), np.concatenate([elements, links]))
 
 
 def first_free_component(body: ElasticBody, tendons: tuple[MeshTendon, ...] = ()) -> int | None:

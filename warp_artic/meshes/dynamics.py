@@ -10,7 +10,9 @@ and damping takes exactly what it takes in the middle. Nothing but the damping o
 Euler step would take from a free vibration of period T the share 2 pi^2 h / T in each step. High frequencies that the
 step cannot resolve go on ringing where a body has no `stiffness_damping`; with b they fall by (b - k) / (b + k) a step.
 
-Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line.
+Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line. Nodes
+that others carry along move freely, with a share of the mass of those others, and with the acceleration that these
+would have without them.
 """
 
 from functools import cache
@@ -46,6 +48,8 @@ def dynamics_kernels(types: MeshTypes):
         velocities: wp.array2d(dtype=Vec),
         end: wp.array2d(dtype=Vec),
         is_held: wp.array(dtype=int),
+        is_carried: wp.array(dtype=int),
+        pull: wp.array2d(dtype=Vec),
         k: Real,
         mass_damping: Real,
         middle: wp.array2d(dtype=Vec),
@@ -57,10 +61,12 @@ def dynamics_kernels(types: MeshTypes):
         free = x + k * velocities[env, node]
         ahead[env, node] = free
         center[env, node] = (free + (mass_damping * k) * x) / (Real(1.0) + mass_damping * k)
+        middle[env, node] = free
         if is_held[node] > 0:
             middle[env, node] = Real(0.5) * (x + end[env, node])
-        else:
-            middle[env, node] = free
+        elif is_carried[node] > 0:
+            center[env, node] = free + k * k * pull[env, node]
+            middle[env, node] = center[env, node]
 
     @wp.kernel(**OPTIONS)
     def finish(
@@ -99,6 +105,8 @@ class ElasticDynamics:
         tendons: Of the body, if any.
         dt: Time step [s].
         options: When Newton's method ends.
+        carried: Mass that carried nodes have of others, zero for other nodes, shape (N) [kg]. None is carried by
+            default: attached nodes are held.
     """
 
     def __init__(
@@ -107,12 +115,15 @@ class ElasticDynamics:
         tendons: MeshTendons | None,
         dt: float,
         options: NewtonOptions | None = None,
+        carried: np.ndarray | None = None,
     ):
         body, material = mesh.body, mesh.body.material
         self.mesh = mesh
         self.tendons = tendons
         self.dt = dt
-        held = held_nodes(body)
+        carried = np.zeros(len(body.points)) if carried is None else carried
+        is_carried = carried > 0.0
+        held = held_nodes(body) & ~is_carried
         # A preconditioner that sees the whole body pays where a wave runs past a group of nodes within half a step.
         wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
         extent = np.linalg.norm(np.ptp(np.asarray(body.points, float), axis=0))
@@ -132,7 +143,14 @@ class ElasticDynamics:
         self._k = types.real(0.5 * dt)
         self._mass_damping = types.real(material.mass_damping)
         self._is_held = wp.array(held.astype(np.int32), dtype=int, device=mesh.device)
-        factor = (1.0 + material.mass_damping * 0.5 * dt) / (0.5 * dt) ** 2
+        self._is_carried = wp.array(is_carried.astype(np.int32), dtype=int, device=mesh.device)
+        self.pull = mesh.array(np.zeros(body.points.shape))
+        """Accelerations of carried nodes without elastic forces, shape (environments, N) [m/s^2]."""
+        drag = 1.0 + material.mass_damping * 0.5 * dt
+        factor = drag / (0.5 * dt) ** 2
+        # There is no drag on what others have.
+        self.potential.mass.assign(np.where(is_carried, (mesh.node_mass + carried) / drag, mesh.node_mass))
+        self._node_mass = wp.array(mesh.node_mass, dtype=types.real, device=mesh.device)
         self.potential.inertia = Inertia(factor, self._center)
         self.potential.start = self.points
         self.potential.damping = self.points, self._ahead, material.stiffness_damping / (0.5 * dt)
@@ -161,10 +179,11 @@ class ElasticDynamics:
         """
         mesh, potential = self.mesh, self.potential
         outputs = [self._middle, self._ahead, self._center]
-        inputs = [self.points, self.velocities, self.end, self._is_held, self._k, self._mass_damping]
+        of_nodes = [self._is_held, self._is_carried, self.pull]
+        inputs = [self.points, self.velocities, self.end, *of_nodes, self._k, self._mass_damping]
         wp.launch(self._begin, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
         found = self._newton.solve(self._middle)
-        inputs = [self._middle, self.end, self.end_velocities, self._is_held, potential.mass, self._k]
+        inputs = [self._middle, self.end, self.end_velocities, self._is_held, self._node_mass, self._k]
         outputs = [self.points, self.velocities, potential.forces]
         wp.launch(self._finish, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
         return found

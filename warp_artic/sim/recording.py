@@ -14,7 +14,15 @@ import numpy as np
 from warp_artic.errors import SettingsError
 from warp_artic.sim.npz import read_npz, write_npz
 
-NAMES = ("joint_names", "link_names", "tendon_names", "mimic_names", "loop_names")
+NAMES = (
+    "joint_names",
+    "link_names",
+    "tendon_names",
+    "mimic_names",
+    "loop_names",
+    "mesh_nodes",
+    "mesh_tendon_names",
+)
 """Fields that name the entries of other fields."""
 
 SHAPES = {
@@ -44,6 +52,9 @@ SHAPES = {
     "mimic_error": ("mimic_names",),
     "mimic_force": ("mimic_names",),
     "loop_error": ("loop_names", 2),
+    "mesh_points": ("mesh_nodes", 3),
+    "mesh_tendon_length": ("mesh_tendon_names",),
+    "mesh_tendon_tension": ("mesh_tendon_names",),
     "energy": (2,),
 }
 """Trailing shape of each quantity, after records and environments; a field name stands for its length."""
@@ -136,8 +147,18 @@ class Recording:
     """Joints that close a loop; length N."""
     loop_error: np.ndarray | None = None
     """Distance [m], then angle [rad], by which the loop is open; shape (R, E, N, 2)."""
+    mesh_nodes: tuple[str, ...] = ()
+    """Path of the elastic body of each node of them all, body after body; length N."""
+    mesh_points: np.ndarray | None = None
+    """World positions of these nodes [m], shape (R, E, N, 3)."""
+    mesh_tendon_names: tuple[str, ...] = ()
+    """Tendons on elastic bodies; length N."""
+    mesh_tendon_length: np.ndarray | None = None
+    """[m], shape (R, E, N)."""
+    mesh_tendon_tension: np.ndarray | None = None
+    """[N], shape (R, E, N)."""
     energy: np.ndarray
-    """Kinetic, then potential energy of gravity [J]; shape (R, E, 2)."""
+    """Kinetic, then potential energy of gravity, of links [J]; shape (R, E, 2)."""
     metadata: dict = field(default_factory=dict)
     """How the run was made: dt, solver, iterations, integrator, precision, device, version, hash of the model."""
 
