@@ -62,8 +62,8 @@ class InverseProblem:
         self.tendons = tendons
         count, environments, nodes = len(tendons.tendons), tendons.environments, tendons.paths.node_count
         self._kernels = inverse_kernels(tendons.body.dim, tendons.real)
-        weights = _not_negative("weights", weights, (nodes, tendons.body.dim))
-        self._matrix = self._upload_matrix(weights, _not_negative("regularisation", regularisation, (count,)))
+        weights = not_negative("weights", weights, (nodes, tendons.body.dim))
+        self._matrix = self._upload_matrix(weights, not_negative("regularisation", regularisation, (count,)))
         self._pairs = self._upload_pairs()
         self.min_tension = self._array(np.repeat([[t.min_tension] for t in tendons.tendons], environments, axis=1))
         """Smallest tensions [N], shape (tendons, environments), writable like the next."""
@@ -190,7 +190,12 @@ def _shared_nodes(paths) -> tuple[np.ndarray, ...]:
     return pairs // count, pairs % count, start, first[order], second[order]
 
 
-def _not_negative(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
+def not_negative(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
+    """Values of a shape.
+
+    Raises:
+        SettingsError: Some are negative or not finite, or have another shape.
+    """
     values = np.asarray(values, dtype=np.float64)
     if not (np.isfinite(values).all() and (values >= 0.0).all()):
         raise SettingsError(f"{name}: {values.min():g} to {values.max():g} must be finite and not negative")
