@@ -53,7 +53,6 @@ def measure(kind: str, waypoints: int, environments: int) -> None:
 
     def ours() -> None:
         tendons.evaluate(points)
-        problem.place()
         solved["ours"] = problem.solve(forces)
 
     def again() -> None:

@@ -7,7 +7,7 @@ from scipy.optimize import lsq_linear, nnls
 
 from tests.meshes.tendon_bodies import WAYPOINTS, device_points, random_body
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon, TensionLaw
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.inverse import InverseProblem
 from warp_artic.meshes.length_changes import changes_for
 from warp_artic.meshes.tendons import MeshTendons
@@ -60,9 +60,8 @@ def made_by(tendons, tension):
 
 
 def solve(tendons, forces, **options):
-    """Place and solve a problem."""
+    """A problem and its solution."""
     problem = InverseProblem(tendons, **options)
-    problem.place()
     return problem, problem.solve(wanted(tendons, forces))
 
 
@@ -160,7 +159,6 @@ def test_a_batch_is_bitwise_its_problems():
     problem = InverseProblem(single)
     for env in range(64):
         single.evaluate(device_points(single, points[env : env + 1]))
-        problem.place()
         alone = problem.solve(wanted(single, forces[env : env + 1]))
         np.testing.assert_array_equal(alone.tension[:, 0], found.tension[:, env])
         np.testing.assert_array_equal(alone.unreachable[0], found.unreachable[env])
@@ -200,7 +198,6 @@ def test_derivatives_by_length_changes(law):
     stiffness = rng.uniform(20.0, 60.0, size=(9, 3))
     tendons.stiffness.assign(stiffness)
     problem = InverseProblem(tendons, regularisation=0.3, weights=rng.uniform(0.5, 1.0, size=(60, 3)))
-    problem.place()
     forces = wanted(tendons, rng.normal(size=(3, 180)))
     # Slack, within the start, and beyond.
     changes = np.repeat(np.array([-0.02, 0.02, 0.09]), 3)[:, None] + rng.uniform(0.0, 0.005, size=(9, 3))
@@ -218,7 +215,6 @@ def test_derivatives_by_length_changes(law):
     np.testing.assert_array_equal(hessian, hessian.swapaxes(1, 2))
     if law is TensionLaw.SPRING:
         plain = InverseProblem(tendons)
-        plain.place()
         A = tendons.force_matrices()
         expected = stiffness.T[:, :, None] * (A.swapaxes(1, 2) @ A) * stiffness.T[:, None, :]
         np.testing.assert_allclose(plain.derivatives(changes, forces)[2], expected, rtol=1e-12, atol=1e-9)
@@ -272,3 +268,32 @@ def test_what_is_refused(options, sentence):
     tendons, _ = placed(2)
     with pytest.raises(SettingsError, match=sentence):
         InverseProblem(tendons, **options)
+
+
+def test_what_a_search_refuses():
+    """Forces of another shape or not finite, and bounds that leave nothing."""
+    tendons, rng = placed(2)
+    problem = InverseProblem(tendons)
+    forces = rng.normal(size=(3, 120))
+    with pytest.raises(SettingsError, match=r"forces have the shape \(2, 60\), must have \(3, 60\)"):
+        problem.solve(wanted(tendons, forces[:2]))
+    with pytest.raises(SettingsError, match=r"tensions at the start have the shape \(9, 2\), must have \(9, 3\)"):
+        problem.solve(wanted(tendons, forces), np.zeros((9, 2)))
+    forces[1, 5] = np.nan
+    with pytest.raises(SolveError, match="wanted forces, points or start of environment 1 are not finite"):
+        problem.solve(wanted(tendons, forces))
+    problem.max_tension.fill_(-1.0)
+    with pytest.raises(SettingsError, match="/t0: smallest tension 0 N is above the largest one, -1 N, in environment"):
+        problem.solve(wanted(tendons, forces))
+
+
+@pytest.mark.parametrize("scale", (1e-9, 1e9))
+def test_sizes_do_not_matter(scale):
+    """Forces a billion times smaller or larger give tensions that are, and no forces give none."""
+    tendons, rng = placed(3, tendons=20)
+    forces = rng.normal(size=(3, 180))
+    problem, found = solve(tendons, forces)
+    other = problem.solve(wanted(tendons, scale * forces))
+    np.testing.assert_allclose(other.tension, scale * found.tension, rtol=1e-10, atol=1e-13 * scale)
+    assert (other.bound == found.bound).all()
+    assert not problem.solve(wanted(tendons, 0.0 * forces)).tension.any()

@@ -18,7 +18,7 @@ from tests.meshes.tendon_bodies import (
 from tests.oracles import tendons as oracle
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
 from warp_artic.description.pose import quaternion_from_rotation_vector
-from warp_artic.errors import SolveError
+from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.tendons import MeshTendons
 
 DIMS = pytest.mark.parametrize("dim", (2, 3))
@@ -291,6 +291,44 @@ def test_forces_are_the_matrix_times_tensions(dim):
     expected = np.einsum("eft,te->ef", matrices, tau)
     np.testing.assert_allclose(forces.numpy().reshape(2, -1), expected, rtol=0, atol=1e-13)
     np.testing.assert_allclose(tendons.project(forces).numpy(), np.einsum("eft,ef->te", matrices, expected), rtol=1e-12)
+
+
+@DIMS
+def test_sparse_matrices_have_a_block_for_each_environment(dim):
+    """A and H as sparse matrices are those of the environments on the diagonal."""
+    tendons, points = case(dim, "mixed", environments=2)
+    tendons.evaluate(device_points(tendons, points))
+    nodes, count = len(tendons.body.points), len(tendons.tendons)
+    expected = np.zeros((2, nodes * dim, 2, count))
+    for env, matrix in enumerate(tendons.force_matrices()):
+        expected[env, :, env] = matrix
+    np.testing.assert_array_equal(dense(tendons.force_matrix()), expected.reshape(2 * nodes * dim, 2 * count))
+    found = dense(tendons.hessian_matrix()).reshape(2, nodes * dim, 2, nodes * dim)
+    for env, blocks in enumerate(tendons.hessian_blocks().numpy()):
+        expected = full_hessian(tendons, blocks)
+        np.testing.assert_allclose(found[env, :, env], expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+        assert not found[env, :, 1 - env].any()
+
+
+def dense(matrix):
+    """A sparse matrix of blocks as a dense one."""
+    offsets, columns, values = (part.numpy() for part in (matrix.offsets, matrix.columns, matrix.values))
+    rows, width = matrix.block_shape
+    result = np.zeros((matrix.nrow, rows, matrix.ncol, width))
+    for row in range(matrix.nrow):
+        for slot in range(offsets[row], offsets[row + 1]):
+            result[row, :, columns[slot]] += values[slot].reshape(rows, width)
+    return result.reshape(matrix.nrow * rows, matrix.ncol * width)
+
+
+@DIMS
+def test_arrays_of_another_shape_are_refused(dim):
+    """Points of too few nodes or environments are named, and not read."""
+    tendons, points = case(dim, "mixed", environments=2)
+    with pytest.raises(SettingsError, match=r"points have the shape \(1, 60\), must have \(2, 60\)"):
+        tendons.evaluate(device_points(tendons, points[:1]))
+    with pytest.raises(SettingsError, match=r"foreign points have the shape \(2, 60\), must have \(2, 2\)"):
+        tendons.evaluate(device_points(tendons, points), device_points(tendons, points))
 
 
 def test_columns_pull_neighbours_together():

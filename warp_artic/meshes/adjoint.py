@@ -200,8 +200,8 @@ class DeformedInverse:
         """q at the points; prepares for derivatives."""
         self.tendons.tension.assign(tension)
         mesh, potential = self.equilibrium.mesh, self.equilibrium.potential
-        potential.linearize(self.points, self._everywhere, self._nowhere)
-        potential.system.prepare(self._everywhere)
+        potential.evaluate(self.points, self._everywhere)
+        potential.stiffen(self.points, self._everywhere, self._nowhere)
         if self._wanted is NodalForces.ON_HOLDERS:
             return np.where(held_nodes(mesh.body)[:, None], potential.forces.numpy(), 0.0)
         self._values.zero_()

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.inverse_kernels import inverse_kernels
 from warp_artic.meshes.length_changes import tensions_at
 from warp_artic.meshes.tendon_paths import Rows
-from warp_artic.meshes.tendons import MeshTendons
+from warp_artic.meshes.tendons import MeshTendons, require_shape
 from warp_artic.meshes.tension_search import TensionSearch
 
 CORRECTIONS = 2
@@ -71,21 +71,26 @@ class InverseProblem:
         """Largest tensions [N], shape (tendons, environments)."""
         dependence = DEPENDENCE * float(np.finfo(tendons.precision).eps)
         self._search = TensionSearch(count, environments, dependence, tendons.device)
+        self._placed = 0
         self._rest = self._zeros((environments, nodes), self._kernels.wide)
         self._gradient = self._zeros((count, environments))
         self._objective = self._zeros((environments,))
-
-    def place(self) -> None:
-        """Take A from the last evaluation of the tendons."""
-        self._launch(self._kernels.fill_gram, self._pairs.first.size, self._matrix, self._pairs, self._search.gram)
-        self._search.factorise()
 
     def solve(self, forces: wp.array, start: np.ndarray | None = None) -> Tensions:
         """The best tensions for forces on nodes [N], shape (environments, N).
 
         `start`: tensions near the best ones, such as those of the time before, shape (tendons, environments). Where
         several are equally good it decides which are found.
+
+        Raises:
+            SettingsError: Forces have another shape, or a smallest tension is above the largest.
+            SolveError: Forces, points or `start` are not finite.
         """
+        require_shape("forces", forces, (self.tendons.environments, self.tendons.paths.node_count))
+        if start is not None:
+            require_shape("tensions at the start", start, self.min_tension.shape)
+        self._check_bounds()
+        self._place()
         kernels, search = self._kernels, self._search
         self._launch(kernels.project_forces, search.count, self._matrix, forces, search.projected)
         search.settle(self.min_tension, self.max_tension, start)
@@ -94,6 +99,10 @@ class InverseProblem:
             search.correct(self._gradient)
         self._measure(forces, search.tension)
         self._launch(kernels.sum_objective, None, self._matrix, self._rest, search.tension, self._objective)
+        objective = self._objective.numpy().copy()
+        if not np.isfinite(objective).all():
+            environment = int(np.argmin(np.isfinite(objective)))
+            raise SolveError(f"wanted forces, points or start of environment {environment} are not finite")
         tension = search.tension.numpy().T.copy()
         at_upper, at_lower = tension >= self.max_tension.numpy(), tension <= self.min_tension.numpy()
         gradient = -self._gradient.numpy()
@@ -102,7 +111,7 @@ class InverseProblem:
             tension,
             np.where(at_lower, -1, np.where(at_upper, 1, 0)),
             self._rest.numpy().copy(),
-            self._objective.numpy().copy(),
+            objective,
             gradient,
             np.max(slopes, axis=0, initial=0.0),
             search.rank,
@@ -112,6 +121,7 @@ class InverseProblem:
     def conditions(self) -> np.ndarray:
         """Ratio of the largest to the smallest singular value of W^(1/2) A, infinite below full rank, shape
         (environments)."""
+        self._place()
         found = self._search.singular_values()
         with np.errstate(divide="ignore"):
             return found.max(axis=1) / found.min(axis=1)
@@ -122,6 +132,7 @@ class InverseProblem:
         Their shapes are (environments), (tendons, environments) and (environments, tendons, tendons). For springs H is
         K A^T W A K.
         """
+        self._place()
         count, environments = changes.shape
         tension, slope, curvature = tensions_at(self.tendons, changes)
         transposed = self._array(tension.numpy().T)
@@ -132,6 +143,21 @@ class InverseProblem:
         size = (environments, count, count)
         wp.launch(self._kernels.fill_hessian, dim=size, inputs=inputs, device=self.tendons.device)
         return self._objective.numpy().copy(), -slope.numpy() * self._gradient.numpy(), hessian.numpy()
+
+    def _place(self) -> None:
+        """Take A from the last evaluation of the tendons, if it is not the one there is."""
+        if self._placed != self.tendons.evaluations:
+            self._launch(self._kernels.fill_gram, self._pairs.first.size, self._matrix, self._pairs, self._search.gram)
+            self._search.factorise()
+            self._placed = self.tendons.evaluations
+
+    def _check_bounds(self) -> None:
+        lowest, largest = self.min_tension.numpy(), self.max_tension.numpy()
+        for tendon, environment in np.argwhere(~(lowest <= largest)):
+            raise SettingsError(
+                f"{self.tendons.tendons[tendon].name}: smallest tension {lowest[tendon, environment]:g} N is above the "
+                f"largest one, {largest[tendon, environment]:g} N, in environment {environment}"
+            )
 
     def _measure(self, forces: wp.array, tension: wp.array) -> None:
         """The rest f - A tau, and -dU/dtau."""

@@ -105,8 +105,6 @@ def find_tensions(
             problem.max_tension.assign(bound[1])
         if place is not None:
             tendons.evaluate(place)
-        if place is not None or not tensions:
-            problem.place()
         tensions.append(problem.solve(wanted, tensions[-1].tension if tensions else None))
         lengths.append(tendons.shape.length.numpy().astype(np.float64))
     return tensions, lengths

@@ -13,11 +13,12 @@ from functools import cached_property
 
 import numpy as np
 import warp as wp
+from warp.sparse import BsrMatrix, bsr_set_from_triplets, bsr_zeros
 
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.pose import Pose
-from warp_artic.errors import SolveError
+from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.tendon_paths import Rows, foreign_positions, paths_of
 from warp_artic.meshes.tension_law import CODES
@@ -85,6 +86,8 @@ class MeshTendons:
         environments); `direction` s_k / |s_k| and `inverse_length` of shape (environments, segments); `column`, the
         blocks of A, of shape (environments, column entries of `paths`)."""
         self._everywhere = self._array(np.ones(environments), int)
+        self.evaluations = 0
+        """How often the tendons have been placed."""
         self._fixed_foreign = self._array(
             np.broadcast_to(self.foreign_start, (environments, *self.foreign_start.shape)), self.vec
         )
@@ -102,6 +105,9 @@ class MeshTendons:
     def evaluate(self, points: wp.array, foreign_points: wp.array | None = None):
         """Lengths, tensions and directions at `points`; foreign points are at rest unless given. Gives `shape`."""
         foreign = self._fixed_foreign if foreign_points is None else foreign_points
+        require_shape("points", points, (self.environments, len(self.body.points)))
+        require_shape("foreign points", foreign, (self.environments, len(self.foreign)))
+        self.evaluations += 1
         self._launch(self._kernels.measure, len(self.tendons), self.model, points, foreign, self.shape)
         self._launch(self._kernels.measure_columns, self.paths.column_point.size, self.model, self.shape)
         return self.shape
@@ -148,8 +154,35 @@ class MeshTendons:
                      forces, result)  # fmt: skip
         return result
 
+    def force_matrix(self) -> BsrMatrix:
+        """A of all environments, one block of the diagonal each, with blocks of dim x 1: f = A tau on nodes."""
+        nodes, count, environments = self.paths.node_count, len(self.tendons), np.arange(self.environments)[:, None]
+        on_nodes = np.flatnonzero(self.paths.column_point < nodes)
+        block = wp.types.matrix(shape=(self.body.dim, 1), dtype=self.real)
+        matrix = bsr_zeros(nodes * self.environments, count * self.environments, block, device=self.device)
+        rows = environments * nodes + self.paths.column_point[on_nodes]
+        columns = environments * count + self.paths.column_tendon[on_nodes]
+        values = self.shape.column.numpy()[:, on_nodes].reshape(-1, self.body.dim, 1)
+        bsr_set_from_triplets(
+            matrix, self._array(rows.ravel(), int), self._array(columns.ravel(), int), self._array(values, block)
+        )
+        return matrix
+
+    def hessian_matrix(self, *, psd: bool = False) -> BsrMatrix:
+        """H over the nodes of all environments, one block of the diagonal each, with blocks of dim x dim."""
+        nodes, environments = self.paths.node_count, np.arange(self.environments)[:, None]
+        pairs = self.pattern()
+        values = wp.zeros((self.environments, len(pairs)), dtype=self.mat, device=self.device)
+        starts = np.searchsorted(pairs[:, 0], np.arange(nodes + 1))
+        self.add_stiffness(values, self.slots(starts, pairs[:, 1]), psd=psd)
+        size = nodes * self.environments
+        matrix = bsr_zeros(size, size, self.mat, device=self.device)
+        rows, columns = (self._array((environments * nodes + side).ravel(), int) for side in pairs.T)
+        bsr_set_from_triplets(matrix, rows, columns, values.flatten())
+        return matrix
+
     def force_matrices(self) -> np.ndarray:
-        """A of each environment, shape (environments, N dim, tendons): f = A tau on nodes."""
+        """A of each environment, dense, shape (environments, N dim, tendons)."""
         nodes, dim = len(self.body.points), self.body.dim
         matrices = np.zeros((self.environments, nodes, dim, len(self.tendons)))
         on_nodes = np.flatnonzero(self.paths.column_point < nodes)
@@ -290,6 +323,12 @@ class MeshTendons:
         pairs.segment = self._array(host.segments.item, int)
         pairs.factor = self._array(host.segments.factor, self.real)
         return pairs
+
+
+def require_shape(name: str, values, shape: tuple[int, ...]) -> None:
+    """Raise a SettingsError for an array of another shape: a kernel would read beyond it."""
+    if tuple(values.shape) != shape:
+        raise SettingsError(f"{name} have the shape {tuple(values.shape)}, must have {shape}")
 
 
 def _lowest(psd: bool) -> float:
