@@ -1,7 +1,8 @@
 """What a host pays for a frame beside the steps: `python -m tests.benchmarks.publish [--links N ...] [--frames N]`.
 
 Milliseconds, the least and the median of frames in which every link has moved: the poses of an environment, the live
-layer, and where it is installed a stage of ovstage with all outputs of links and joints.
+layer, as many links as point instances of the environments of one robot, and where it is installed a stage of ovstage
+with all outputs of links and joints.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import numpy as np
 import warp as wp
 from pxr import Usd
 
+import warp_artic as wa
 from tests.benchmarks.large import different
+from warp_artic.hosts.instancers import Instancers
 from warp_artic.hosts.live_layer import LiveLayer
 from warp_artic.hosts.stage_backend import WarpArticBackend
 
@@ -45,9 +48,23 @@ def measure(stage: Usd.Stage, file: str, frames: int) -> dict[str, np.ndarray]:
         _timed(times["live layer"], lambda poses=poses: live.publish(poses))
     live.close()
     backend.detach()
+    times["instances"] = _measure_instances(frames, len(poses) // LINKS)
     if ovstage is not None:
         times |= _measure_ovstage(file, frames)
     return {name: np.array(found[1:]) for name, found in times.items()}
+
+
+def _measure_instances(frames: int, environments: int) -> list[float]:
+    stage, times = different(1, LINKS), []
+    simulation = wa.Simulation(wa.read_stage(stage), environments=environments)
+    shown = Instancers(stage, simulation.link_names, environments)
+    shown.open()
+    for _ in range(frames):
+        simulation.step(4)
+        poses = simulation.state.link_pose.numpy()
+        _timed(times, lambda poses=poses: shown.publish(poses))
+    shown.close()
+    return times
 
 
 def _measure_ovstage(file: str, frames: int) -> dict[str, list[float]]:
