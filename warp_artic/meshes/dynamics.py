@@ -11,8 +11,8 @@ Euler step would take from a free vibration of period T the share 2 pi^2 h / T i
 step cannot resolve go on ringing where a body has no `stiffness_damping`; with b they fall by (b - k) / (b + k) a step.
 
 Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line. Nodes
-that others carry along move freely, with a share of the mass of those others, and with the acceleration that these
-would have without them.
+that others carry along move freely, with a share of the mass of those others in place of their own, and with the
+acceleration that these would have without the body.
 """
 
 from functools import cache
@@ -39,8 +39,25 @@ def step_options(precision: str) -> NewtonOptions:
 
 @cache
 def dynamics_kernels(types: MeshTypes):
-    """The kernels `begin` and `finish`."""
-    Real, Vec = types.real, types.vec
+    """The kernels `load`, `begin` and `finish`."""
+    dim, Real, Vec = types.dim, types.real, types.vec
+    Vec3 = wp.types.vector(length=3, dtype=Real)
+    Quat = wp.types.quaternion(dtype=Real)
+
+    @wp.kernel(**OPTIONS)
+    def load(
+        mass: wp.array(dtype=Real),
+        gravity: wp.array2d(dtype=Real),
+        turn: Quat,
+        forces: wp.array2d(dtype=Vec),
+        loads: wp.array2d(dtype=Vec),
+    ):
+        env, node = wp.tid()
+        g = wp.quat_rotate_inv(turn, Vec3(gravity[0, env], gravity[1, env], gravity[2, env]))
+        total = forces[env, node]
+        for i in range(dim):
+            total[i] = total[i] + mass[node] * g[i]
+        loads[env, node] = total
 
     @wp.kernel(**OPTIONS)
     def begin(
@@ -94,7 +111,7 @@ def dynamics_kernels(types: MeshTypes):
             points[env, node] = Real(2.0) * y - x
             velocities[env, node] = Real(2.0) * ((y - x) / k) - v
 
-    return begin, finish
+    return load, begin, finish
 
 
 class ElasticDynamics:
@@ -105,8 +122,8 @@ class ElasticDynamics:
         tendons: Of the body, if any.
         dt: Time step [s].
         options: When Newton's method ends.
-        carried: Mass that carried nodes have of others, zero for other nodes, shape (N) [kg]. None is carried by
-            default: attached nodes are held.
+        carried: Mass that carried nodes have, zero for other nodes, shape (N) [kg]. None is carried by default:
+            attached nodes are held.
     """
 
     def __init__(
@@ -149,12 +166,15 @@ class ElasticDynamics:
         drag = 1.0 + material.mass_damping * 0.5 * dt
         factor = drag / (0.5 * dt) ** 2
         # There is no drag on what others have.
-        self.potential.mass.assign(np.where(is_carried, (mesh.node_mass + carried) / drag, mesh.node_mass))
-        self._node_mass = wp.array(mesh.node_mass, dtype=types.real, device=mesh.device)
+        self.potential.mass.assign(np.where(is_carried, carried / drag, mesh.node_mass))
+        self.node_mass = np.where(is_carried, 0.0, mesh.node_mass)
+        """Of the body, without carried nodes [kg], shape (N)."""
+        self._weighed = wp.array(self.node_mass, dtype=types.real, device=mesh.device)
         self.potential.inertia = Inertia(factor, self._center)
         self.potential.start = self.points
         self.potential.damping = self.points, self._ahead, material.stiffness_damping / (0.5 * dt)
-        self._begin, self._finish = dynamics_kernels(types)
+        self._turn = wp.types.quaternion(dtype=types.real)(*body.pose.quaternion)
+        self._load, self._begin, self._finish = dynamics_kernels(types)
 
     @property
     def loads(self) -> wp.array:
@@ -171,6 +191,11 @@ class ElasticDynamics:
         """After a step: points in its middle, where forces are taken, shape (environments, N) [m]."""
         return self._middle
 
+    def weigh(self, gravity: wp.array, forces: wp.array) -> None:
+        """Set loads: weights in gravity in world axes [m/s^2], shape (3, environments), and forces on nodes [N]."""
+        inputs = [self._weighed, gravity, self._turn, forces, self.loads]
+        wp.launch(self._load, dim=self.points.shape, inputs=inputs, device=self.mesh.device)
+
     def step(self) -> Convergence:
         """Advance `points` and `velocities` by one time step.
 
@@ -183,7 +208,7 @@ class ElasticDynamics:
         inputs = [self.points, self.velocities, self.end, *of_nodes, self._k, self._mass_damping]
         wp.launch(self._begin, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
         found = self._newton.solve(self._middle)
-        inputs = [self._middle, self.end, self.end_velocities, self._is_held, self._node_mass, self._k]
+        inputs = [self._middle, self.end, self.end_velocities, self._is_held, self._weighed, self._k]
         outputs = [self.points, self.velocities, potential.forces]
         wp.launch(self._finish, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
         return found

@@ -238,11 +238,9 @@ class ElasticMesh:
         points = np.asarray(body.points, float)
         pairs = [nodes[:, [a, b]] for a in range(body.dim + 1) for b in range(a)]
         self.pattern = block_pattern(len(points), np.concatenate([*pairs, np.asarray(couplings, int).reshape(-1, 2)]))
-        gradients, volume = shape_gradients(points, nodes)
-        if body.dim == 2:
-            volume = volume * body.thickness
+        gradients, volume = shape_gradients(body)
         self.volume = volume
-        self.node_mass = lumped_mass(len(points), nodes, volume * body.material.density)
+        self.node_mass = node_masses(body)
         order, colors = (np.arange(len(nodes)), [0, len(nodes)]) if self.lanes == 1 else color_elements(nodes)
         corners = body.dim + 1
         slots = self.pattern.slots(np.repeat(nodes, corners, axis=1), np.tile(nodes, corners))
@@ -330,21 +328,23 @@ class ElasticMesh:
         return elements
 
 
-def shape_gradients(points: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gradients of the shape functions of nodes but the first, shape (M, dim, dim), and signed volumes, shape (M)."""
+def shape_gradients(body: ElasticBody) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients of the shape functions of nodes but the first, shape (M, dim, dim), and volumes, shape (M) [m^3]."""
+    points, elements = np.asarray(body.points, float), np.asarray(body.elements, int)
     edges = points[elements[:, 1:]] - points[elements[:, :1]]
-    dim = points.shape[1]
-    return np.linalg.inv(edges).transpose(0, 2, 1), np.linalg.det(edges) / (2.0, 6.0)[dim - 2]
+    depth = body.thickness / 2.0 if body.dim == 2 else 1.0 / 6.0
+    return np.linalg.inv(edges).transpose(0, 2, 1), np.linalg.det(edges) * depth
 
 
-def lumped_mass(size: int, elements: np.ndarray, mass: np.ndarray) -> np.ndarray:
+def node_masses(body: ElasticBody) -> np.ndarray:
     """Mass of each node [kg]: equal shares of its elements.
 
     A lumped mass is of the same order as a consistent one with these elements; momentum and kinetic energy are sums
     over nodes, and a sudden load does not move its neighbours backwards.
     """
-    share = np.repeat(mass / elements.shape[1], elements.shape[1])
-    return np.bincount(elements.ravel(), share, size)
+    elements = np.asarray(body.elements, int)
+    mass = shape_gradients(body)[1] * body.material.density
+    return np.bincount(elements.ravel(), np.repeat(mass / elements.shape[1], elements.shape[1]), len(body.points))
 
 
 def color_elements(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -28,6 +28,7 @@ def write_checkpoint(simulation, path) -> None:
             field = group.field(name)
             values = field.scalars.numpy()
             content[f"{place}/{name}"] = values[:, 0] if field.is_shared else values[:, : group.columns.count]
+    content |= {name: array.numpy() for name, array in simulation._elastic.state()}
     write_npz(path, content)
 
 
@@ -51,6 +52,7 @@ def read_checkpoint(simulation, path) -> None:
             if values.ndim == 2 and name in group.parameters:
                 group.expand_parameter(name)
             group.field(name).fill(values)
+    simulation._elastic.take_state(path, content)
     simulation.steps_done = int(content["steps_done"])
     simulation._launches.pack()
     simulation._parameter_watch.accept()

@@ -12,6 +12,7 @@ from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.tree import tree_of
+from warp_artic.sim.link_coupling import with_node_masses
 from warp_artic.sim.views import checked
 
 SIZES = {"center_of_mass": 3, "inertia": 6}
@@ -48,8 +49,9 @@ def _trees_with(simulation, tables: dict[str, np.ndarray], place: int) -> list[A
             for link, row in zip(tree.links, order)
         )
         trees.append(replace(tree, links=links))
-    validate(replace(simulation.scene, articulations=tuple(trees)))
-    trees = [with_carriages(tree) for tree in trees]
+    scene = replace(simulation.scene, articulations=tuple(trees))
+    validate(scene)
+    trees = [with_carriages(tree) for tree in with_node_masses(scene).articulations]
     for member, tree in zip(simulation._members, trees):
         if tree_of(tree.bounded(simulation.settings.dt)) != member.group.tree:
             raise SettingsError(

@@ -26,6 +26,8 @@ STEP_SCALARS = (*JOINT_FORCES, "mimic_force", "joint_acceleration")
 """Such arrays of a recording with forces, of the last step before a record."""
 LINKS = ("link_pose", "link_velocity", "energy")
 """Arrays that are read at each record, with several rows for each link or articulation."""
+MESH_TENDONS = ("mesh_tendon_length", "mesh_tendon_tension")
+"""Arrays that are read at each record, with a row for each tendon on an elastic body."""
 ROWS = {"joint": "dof", "tendon": "tendon", "mimic": "mimic"}
 """What scalars have a row for, by how their names begin."""
 
@@ -51,6 +53,11 @@ class Recorder:
         self._scalars = {name: np.zeros((records, E, counts[_kind(name)]), dtype) for name in names}
         links = (*LINKS, *self._link_forces)
         self._groups = [_GroupReader(simulation, group, names, links) for group in simulation._groups]
+        bodies = simulation.elastic_bodies
+        self._mesh_nodes = tuple(body.path for body in bodies for _ in body.node_mass)
+        self._mesh_points = np.zeros((records, E, len(self._mesh_nodes), 3), dtype)
+        of_tendons = (records, E, len(simulation.mesh_tendon_names))
+        self._mesh_tendons = {name: np.zeros(of_tendons, dtype) for name in MESH_TENDONS}
         self._count = 0
 
     def take(self) -> None:
@@ -76,7 +83,18 @@ class Recorder:
             self._energy[k] += values["energy"].sum(axis=1)
             if group.origins.any():
                 self._energy[k][:, 1] -= group.origin_energies()
+        self._take_bodies(k)
         self._count += 1
+
+    def _take_bodies(self, k: int) -> None:
+        """Record the elastic bodies now."""
+        node = tendon = 0
+        for body in self._simulation.elastic_bodies:
+            points, measures = body.world_points(), body.measure_tendons()
+            self._mesh_points[k][:, node : node + points.shape[1]] = points
+            for name, values in zip(MESH_TENDONS, measures):
+                self._mesh_tendons[name][k][:, tendon : tendon + len(values)] = values.T
+            node, tendon = node + points.shape[1], tendon + len(body.tendon_names)
 
     def recording(self) -> Recording:
         """Everything taken so far."""
@@ -91,6 +109,10 @@ class Recorder:
             mimic_names=simulation.mimic_names,
             **{name: values[:count] for name, values in (self._scalars | self._link_forces).items()},
             energy=self._energy[:count],
+            mesh_nodes=self._mesh_nodes,
+            mesh_points=self._mesh_points[:count],
+            mesh_tendon_names=simulation.mesh_tendon_names,
+            **{name: values[:count] for name, values in self._mesh_tendons.items()},
             metadata={
                 "dt": settings.dt,
                 "solver": settings.solver,

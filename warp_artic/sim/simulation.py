@@ -21,11 +21,13 @@ from warp_artic.sim.base_motions import BaseMotions
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.device import device_of
 from warp_artic.sim.dynamics import Dynamics
+from warp_artic.sim.elastic_bodies import ElasticBodies
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
 from warp_artic.sim.idle import IdleSteps
 from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.launches import Launches
+from warp_artic.sim.link_coupling import with_node_masses
 from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
@@ -163,6 +165,9 @@ class Simulation:
         self._order = _scene_rows(scene, self._members)
         self._array_rows: dict[tuple[str, int], Rows] = {}
         self._bases = BaseMotions(scene, self._members, self.settings.dt)
+        self._elastic = ElasticBodies(scene, self._members, self.settings, environments, self.device)
+        self.elastic_bodies = self._elastic.bodies
+        self.mesh_tendon_names = tuple(name for body in self.elastic_bodies for name in body.tendon_names)
         self._on = wp.get_device(self.device)
         self._launches = Launches(self._groups, self.settings, self._on, self.threads)
         self._reported = False
@@ -175,13 +180,18 @@ class Simulation:
             self._idle.forbid()
             if self._sleep_steps:
                 self._parameter_watch.add("base")
+        if self._elastic:
+            self._idle.forbid()
+        if self._elastic.is_coupled:
+            self._open("link_external_force")
         self._has_step_outputs = False
-        self.target_tracks = TargetTracks(scene, self._members, self._open)
+        self.target_tracks = TargetTracks(scene, self._members, self.elastic_bodies, self._open)
         self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
         self.control = ArrayViews(CONTROL, self._scene_array)
         self.parameters = ArrayViews(PARAMETERS, self._scene_array)
         self.articulations = tuple(self._articulation_views(member) for member in self._members)
         self._start_asleep(np.arange(environments))
+        self._follow_links()
 
     @property
     def time(self) -> float:
@@ -206,6 +216,10 @@ class Simulation:
     def model_hash(self) -> str:
         """SHA-256 of what is simulated and how, but not of the number of environments or the device."""
         content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
+        for body in self.scene.elastic_bodies:
+            content += repr([(name, _as_content(value)) for name, value in vars(body).items()])
+        if self.scene.mesh_tendons:
+            content += repr(self.scene.mesh_tendons)
         return hashlib.sha256(content.encode()).hexdigest()
 
     def step(self, count: int = 1, forces: bool | IncomingForces = False) -> None:
@@ -307,7 +321,10 @@ class Simulation:
             self._write_root("root_velocity", 6, root_velocity, chosen)
         meant = wp.array(chosen, dtype=wp.int32, device=self.device)
         self._forget_history(range(len(self.articulations)), meant)
+        for body in self.elastic_bodies:
+            body.forget(chosen)
         self._set_anew()
+        self._follow_links()
 
     def set_values(self, name: str, values, environments=None) -> None:
         """Set an array of `control` or `parameters` in chosen environments.
@@ -351,6 +368,7 @@ class Simulation:
         self._check_arrays_may_change("center_of_mass, inertia")
         self._idle.end(self.steps_done)
         set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
+        self._elastic.place_centers()
         self.wake(chosen)
         self._launches.pack()
         self._reported = False
@@ -359,15 +377,19 @@ class Simulation:
         """Put environments (all by default) back to the authored start state."""
         chosen = self._environment_indices(environments)
         self._idle.end(self.steps_done)
+        loaded = with_node_masses(self.scene).articulations
         for group in self._groups:
-            articulations = [self.scene.articulations[index] for index in group.members]
+            articulations = [loaded[index] for index in group.members]
             for name, values in initial_state(articulations, group.origins).items():
                 if values.shape[1]:
                     group.write(name, values.T[:, :, None], chosen)
+        for body in self.elastic_bodies:
+            body.reset(chosen)
         self._set_anew()
         self._start_asleep(chosen)
         if environments is None:
             self.steps_done = 0
+        self._follow_links()
 
     def failures(self) -> list[Failure]:
         """The environments that have stopped, each with the quantity and the step."""
@@ -452,7 +474,8 @@ class Simulation:
             states: Number of random states.
             seed: Of the random states.
         """
-        return verify_model(partial(Simulation, device=self.device), self.scene, self.settings, states, seed)
+        scene = replace(self.scene, elastic_bodies=(), mesh_tendons=())
+        return verify_model(partial(Simulation, device=self.device), scene, self.settings, states, seed)
 
     def snapshot(self, parts=None, environments=None, articulations=None) -> Snapshot:
         """Copy arrays on the device, to look at or to `apply` later.
@@ -520,16 +543,27 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
-        is_moved = bool(self.target_tracks or self._bases)
+        is_moved = bool(self.target_tracks or self._bases or self._elastic)
         if not is_moved and count > 0:
             self._launch_steps(count, with_forces)
             self._count_steps(count, with_forces)
         for _ in range(count if is_moved else 0):
             self.target_tracks.apply(self.time + self.settings.dt)
+            if self._elastic:
+                self._follow_links()
+                self._elastic.step()
             self._bases.place_middle(self.steps_done)
             self._launch_steps(1, with_forces)
             self._bases.place_end(self.steps_done)
             self._count_steps(1, with_forces)
+            if self._elastic:
+                self._elastic.give_back()
+                self._follow_links()
+
+    def _follow_links(self) -> None:
+        if self._elastic.is_coupled:
+            self.report()
+            self._elastic.follow()
 
     def _launch_steps(self, count: int, with_forces: bool) -> None:
         self._idle.end(self.steps_done)
@@ -612,6 +646,11 @@ class Simulation:
             self._launches.pack()
 
     def _check_no_tracks(self) -> None:
+        if self._elastic:
+            raise SettingsError(
+                "capture: there are elastic bodies, whose steps end when they have converged, which captured steps "
+                "cannot do; step without a capture"
+            )
         if self._bases:
             raise SettingsError(
                 "capture: kinematic bodies carry articulations, which captured steps cannot do; step without a capture"
@@ -685,7 +724,7 @@ class Simulation:
 
     def _count_rest(self, articulations, chosen: wp.array, steps: int) -> None:
         """Have chosen environments of some articulations go on from a count of steps at rest, where that is counted."""
-        if self._sleep_steps == 0:
+        if self._sleep_steps == 0 or not self._groups:
             return
         rows = private_rows(self._groups, "steps_at_rest").only(self._groups, articulations)
         values = wp.full((rows.count, 1), steps, dtype=self._groups[0].columns.numbers.scalar, device=self.device)
@@ -699,7 +738,7 @@ class Simulation:
 
     def _forget_history(self, articulations, chosen: wp.array) -> None:
         """Make zero what steps of chosen environments remember, but for the count of steps."""
-        for name in self._groups[0].state:
+        for name in self._groups[0].state if self._groups else ():
             if name not in (*MOTION, "clock"):
                 private_rows(self._groups, name).only(self._groups, articulations).clear(self._groups, name, chosen)
 
@@ -719,9 +758,18 @@ class Simulation:
 
 
 def laid_out(scene: Scene, settings: SolverSettings) -> Scene:
-    """A scene as it is simulated: joints with many free axes as chains, the largest impulses of drives as forces."""
-    trees = (with_carriages(tree).bounded(settings.dt) for tree in scene.articulations)
+    """A scene as it is simulated: joints with many free axes as chains, the largest impulses of drives as forces.
+
+    Links have the masses of nodes that are attached to them.
+    """
+    loaded = with_node_masses(scene)
+    trees = (with_carriages(tree).bounded(settings.dt) for tree in loaded.articulations)
     return replace(scene, articulations=tuple(trees))
+
+
+def _as_content(value):
+    """What of a value tells it from others."""
+    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
 
 
 def _threads(count: int | None, device: str) -> int:

@@ -1,4 +1,4 @@
-"""What follows values over time: drive targets, rest lengths and offsets of tendons, gravity."""
+"""What follows values over time: drive targets, rest lengths and offsets of tendons, tendons on meshes, gravity."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
 from warp_artic.errors import SettingsError
+from warp_artic.sim.elastic_bodies import SimulatedElasticBody
 from warp_artic.sim.views import Member
 
 TARGETS = ("drive_position_target", "drive_velocity_target")
 """Control arrays that may follow a track."""
 OF_TENDONS = ("tendon_rest_length", "tendon_offset", "spatial_offset", "leaf_rest_length")
 """Parameters that may, beside gravity."""
+OF_MESH_TENDONS = ("mesh_tendon_target_length", "mesh_tendon_stiffness", "mesh_tendon_tension")
+"""Arrays of the tendons on elastic bodies."""
 GRAVITY = "gravity"
-FOLLOW = (*TARGETS, *OF_TENDONS, GRAVITY)
+FOLLOW = (*TARGETS, *OF_TENDONS, *OF_MESH_TENDONS, GRAVITY)
 
 Key = tuple[str, str]
 """An array, and what has a row in it: a dof, a tendon, the leaf of one, or "x", "y" or "z" of gravity."""
@@ -60,6 +63,16 @@ def gravity_entries(scene: Scene) -> dict[Key, Entry]:
     return {(GRAVITY, axis): Entry(row, scene.gravity[row], tracks[row]) for row, axis in enumerate("xyz")}
 
 
+def mesh_entries(body: SimulatedElasticBody) -> dict[Key, Entry]:
+    """All numbers of the tendons on an elastic body that may follow a track."""
+    found = {}
+    for row, tendon in enumerate(body.tendons):
+        for name in OF_MESH_TENDONS:
+            field = name.removeprefix("mesh_tendon_")
+            found[name, tendon.name] = Entry(row, getattr(tendon, field), getattr(tendon, f"{field}_track"))
+    return found
+
+
 class TargetTracks(dict[Key, Track]):
     """What follows values over time, by the name of the array and of what has the row; at first what the stage gives.
 
@@ -67,16 +80,23 @@ class TargetTracks(dict[Key, Track]):
     what it is of by `control` or `parameters`; put one in to move another.
     """
 
-    def __init__(self, scene: Scene, members: Sequence[Member], open_array: Callable[[str], object]):
-        """`open_array` gets an array ready to be written to at any time."""
+    def __init__(
+        self,
+        scene: Scene,
+        members: Sequence[Member],
+        bodies: Sequence[SimulatedElasticBody],
+        open_array: Callable[[str], object],
+    ):
+        """`open_array` gets an array of articulations ready to be written to at any time."""
         self._open = open_array
-        self._places: dict[Key, list[tuple[Member, int]]] = {}
+        self._places: dict[Key, list[tuple[Member | SimulatedElasticBody, int]]] = {}
         self._authored: dict[Key, Track] = {}
-        for member in members:
-            for entries in (entries_of(scene.articulations[member.index]), gravity_entries(scene)):
-                for key, entry in entries.items():
-                    self._places.setdefault(key, []).append((member, entry.row))
-                    self._authored |= {key: entry.track} if entry.track else {}
+        of_gravity = gravity_entries(scene)
+        entries = [(member, entries_of(scene.articulations[member.index]) | of_gravity) for member in members]
+        for owner, own in (*entries, *((body, mesh_entries(body) | of_gravity) for body in bodies)):
+            for key, entry in own.items():
+                self._places.setdefault(key, []).append((owner, entry.row))
+                self._authored |= {key: entry.track} if entry.track else {}
         self.update(self._authored)
         self._setters: dict[Key, Callable[[float], object]] = {}
 
@@ -114,7 +134,8 @@ class TargetTracks(dict[Key, Track]):
         if (name, row) not in self._places:
             names = ", ".join(other for array, other in self._places if array == name) or "none"
             raise SettingsError(f"target_tracks: {name} has no row of {row!r}; it has those of {names}")
-        self._open(name)
+        if name not in OF_MESH_TENDONS:
+            self._open(name)
         return lambda value, fills=tuple(self._fills(name, row)): [fill(value) for fill in fills]
 
     def _fills(self, name: str, row: str) -> Iterator[Callable[[float], object]]:

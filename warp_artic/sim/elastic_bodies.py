@@ -1,0 +1,237 @@
+"""The elastic bodies of a simulation, with their tendons: what a user holds of each, and their steps beside links.
+
+In each step of the simulation each body makes one implicit step (`meshes.dynamics`), then articulations make theirs
+with what bodies do to their links; `sim.link_coupling` says how the two meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.mesh_tendon import MeshTendon
+from warp_artic.description.scene import Scene
+from warp_artic.errors import SettingsError, SolveError
+from warp_artic.meshes.dynamics import ElasticDynamics
+from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
+from warp_artic.meshes.newton import Convergence
+from warp_artic.sim.link_coupling import LinkCoupling, shares, with_node_masses
+from warp_artic.sim.views import Member, checked
+
+TENDON_CONTROL = ("target_length", "stiffness", "tension")
+"""What of a tendon may be steered, and follow a track."""
+
+
+class SimulatedElasticBody:
+    """One elastic body in all environments; its arrays are on the device, and what is written to them acts."""
+
+    def __init__(self, body: ElasticBody, tendons: tuple[MeshTendon, ...], scene: Scene, run: _Run, members, share):
+        environments, device, poses = run.environments, run.device, _link_poses(scene)
+        mesh, on_body = mesh_with_tendons(body, tendons, environments, run.precision, device, poses)
+        carried = np.zeros(len(body.points))
+        carried[[one.node for one in body.attachments]] = share
+        self._dynamics = ElasticDynamics(mesh, on_body, run.dt, carried=carried)
+        self._tendons = on_body
+        self.body = body
+        """Its description."""
+        self.path = body.name
+        self.tendons = tendons
+        """Their descriptions."""
+        self.tendon_names = tuple(tendon.name for tendon in tendons)
+        self.points: wp.array = self._dynamics.points
+        """Positions of nodes in the frame of the body [m], shape (environments, N) of vectors of its dimension."""
+        self.velocities: wp.array = self._dynamics.velocities
+        """Of nodes [m/s], shape as `points`."""
+        self.node_force: wp.array = mesh.array(np.zeros(body.points.shape))
+        """Forces on nodes beside weights, in the axes of the body [N], shape as `points`."""
+        gravity = np.repeat(np.array([scene.gravity], float).T, environments, axis=1)
+        self.gravity: wp.array = wp.array(gravity, dtype=mesh.types.real, device=device)
+        """In world axes [m/s^2], shape (3, environments)."""
+        self.convergence: Convergence | None = None
+        """How the solve of the last step went."""
+        self.coupling: LinkCoupling | None = None
+        """With links, if it has to do with any."""
+        if body.attachments or any(hasattr(point, "link") for tendon in tendons for point in tendon.waypoints):
+            self.coupling = LinkCoupling(self._dynamics, scene, members, share)
+
+    @property
+    def node_mass(self) -> np.ndarray:
+        """Of each node [kg], shape (N); that of attached nodes is of their links, and zero here."""
+        return self._dynamics.node_mass
+
+    @property
+    def target_length(self) -> wp.array:
+        """Of tendons [m], shape (tendons, environments)."""
+        return self._of_tendons().target_length
+
+    @property
+    def stiffness(self) -> wp.array:
+        """Of tendons [N/m], shape (tendons, environments)."""
+        return self._of_tendons().stiffness
+
+    @property
+    def tension(self) -> wp.array:
+        """Of tendons whose tension is given [N], shape (tendons, environments)."""
+        return self._of_tendons().tension
+
+    def measure_tendons(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lengths [m] and tensions [N] of tendons now, shape (tendons, environments)."""
+        if self._tendons is None:
+            none = np.zeros((0, self.points.shape[0]))
+            return none, none
+        shape = self._tendons.evaluate(self.points, self._dynamics.potential.foreign_points)
+        return shape.length.numpy(), shape.tension.numpy()
+
+    def energy(self) -> tuple[np.ndarray, np.ndarray]:
+        """Kinetic energy, and that of elements and tendons [J], shape (environments)."""
+        speed = self.velocities.numpy().astype(float)
+        stored = self._dynamics.mesh.energy(self.points).numpy().astype(float)
+        if self._tendons is not None:
+            self.measure_tendons()
+            stored += self._tendons.energy().numpy()
+        return 0.5 * np.einsum("n,eni,eni->e", self.node_mass, speed, speed), stored
+
+    def world_points(self) -> np.ndarray:
+        """Positions of nodes in the world [m], shape (environments, N, 3)."""
+        pose = self.body.pose
+        return self.points.numpy().astype(float) @ pose.rotation.T[: self.body.dim] + np.asarray(pose.position)
+
+    def set_state(self, points=None, velocities=None, environments=None) -> None:
+        """Set positions [m] or velocities [m/s] of nodes, shape (N, dim) or (E, N, dim), of E chosen environments.
+
+        Pinned nodes stay where they are put; attached ones go to their links in the next step.
+        """
+        chosen = np.arange(self.points.shape[0]) if environments is None else np.atleast_1d(environments)
+        for name, array, values in (("points", self.points, points), ("velocities", self.velocities, velocities)):
+            if values is not None:
+                table = array.numpy().copy()
+                table[chosen] = checked(name, values, (len(chosen), *np.shape(self.body.points)))
+                array.assign(table)
+        if points is not None:
+            wp.copy(self._dynamics.end, self.points)
+        self.forget(chosen)
+
+    def reset(self, environments: np.ndarray) -> None:
+        """Put environments back to the start."""
+        body = self.body
+        velocities = np.zeros(body.points.shape) if body.start_velocities is None else body.start_velocities.copy()
+        velocities[list(body.pinned)] = 0.0
+        self.set_state(start_points(body), velocities, environments)
+
+    def forget(self, environments: np.ndarray) -> None:
+        """Go on as if there had been no step."""
+        if self.coupling is not None:
+            past = self.coupling.has_past.numpy().copy()
+            past[environments] = 0
+            self.coupling.has_past.assign(past)
+
+    def state_arrays(self) -> dict[str, wp.array]:
+        """What a run goes on from; environments come first, but last in those of tendons and gravity."""
+        found = {name: getattr(self, name) for name in ("points", "velocities", "node_force", "gravity")}
+        found["end"] = self._dynamics.end
+        if self._tendons is not None:
+            found |= {name: getattr(self, name) for name in TENDON_CONTROL}
+        if self.coupling is not None:
+            names = "velocity_before", "force_before", "has_past"
+            found |= {name: getattr(self.coupling, name) for name in names}
+        return found
+
+    def array(self, name: str) -> wp.array:
+        """What follows tracks, rows first; see `sim.targets`."""
+        return getattr(self, name.removeprefix("mesh_tendon_"))
+
+    def step(self) -> None:
+        """Advance by one time step, links at the places they have now."""
+        self._dynamics.weigh(self.gravity, self.node_force)
+        self.convergence = self._dynamics.step()
+
+    def _of_tendons(self):
+        if self._tendons is None:
+            raise SettingsError(f"{self.path}: has no tendons")
+        return self._tendons
+
+
+class ElasticBodies:
+    """All elastic bodies of a simulation."""
+
+    def __init__(self, scene: Scene, members: Sequence[Member], settings, environments: int, device: str):
+        scene = with_node_masses(scene)
+        of_body = {body.name: [] for body in scene.elastic_bodies}
+        for tendon in scene.mesh_tendons:
+            of_body[tendon.body].append(tendon)
+        run = _Run(settings.dt, settings.precision, environments, device)
+        share = shares(scene)
+        self.bodies = tuple(
+            SimulatedElasticBody(body, tuple(of_body[body.name]), scene, run, tuple(members), share[body.name])
+            for body in scene.elastic_bodies
+        )
+        self._coupled = [body for body in self.bodies if body.coupling is not None]
+        groups = {id(members[k].group): members[k].group for body in self._coupled for k in body.coupling.articulations}
+        fields = [group.field("link_external_force").scalars for group in groups.values()]
+        self._given = [(field, wp.clone(field)) for field in fields]
+
+    def __bool__(self) -> bool:
+        return bool(self.bodies)
+
+    @property
+    def is_coupled(self) -> bool:
+        """Whether links have to do with any of them."""
+        return bool(self._coupled)
+
+    def follow(self) -> None:
+        """Put attached nodes where links are, whose poses are up to date."""
+        for body in self._coupled:
+            body.coupling.follow()
+
+    def step(self) -> None:
+        """Advance, and add what bodies do to links to the external forces of these, until `give_back`."""
+        for field, given in self._given:
+            wp.copy(given, field)
+        for body in self.bodies:
+            body.step()
+        for body in self._coupled:
+            body.coupling.act()
+
+    def give_back(self) -> None:
+        """Leave external forces as they were given."""
+        for field, given in self._given:
+            wp.copy(field, given)
+
+    def place_centers(self) -> None:
+        """Take the centres of mass of links from where they are now."""
+        for body in self._coupled:
+            body.coupling.place_centers()
+
+    def state(self) -> Iterator[tuple[str, wp.array]]:
+        """Names and arrays of everything that a run goes on from."""
+        for index, body in enumerate(self.bodies):
+            for name, array in body.state_arrays().items():
+                yield f"elastic/{index}/{name}", array
+
+    def take_state(self, path, content: dict[str, np.ndarray]) -> None:
+        """Write arrays of a file, all of which must be there."""
+        found = list(self.state())
+        for name, array in found:
+            values = content.get(name)
+            if values is None or values.shape != array.numpy().shape:
+                raise SolveError(f"{path}: {name} is missing; the checkpoint is of another version of warp_artic")
+        for name, array in found:
+            array.assign(content[name])
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What all bodies share."""
+
+    dt: float
+    precision: str
+    environments: int
+    device: str
+
+
+def _link_poses(scene: Scene) -> dict:
+    return {link.path: link.pose for tree in scene.articulations for link in tree.links if not link.is_carriage}
