@@ -28,7 +28,7 @@ def write_checkpoint(simulation, path) -> None:
             field = group.field(name)
             values = field.scalars.numpy()
             content[f"{place}/{name}"] = values[:, 0] if field.is_shared else values[:, : group.columns.count]
-    content |= {name: array.numpy() for name, array in simulation._elastic.state()}
+    content |= simulation._elastic.take()
     write_npz(path, content)
 
 
@@ -43,6 +43,7 @@ def read_checkpoint(simulation, path) -> None:
     if int(content["environments"]) != simulation.environments:
         raise SolveError(f"{path}: {int(content['environments'])} environments, not {simulation.environments}")
     found = [_fields(group, place, path, content) for place, group in enumerate(simulation._groups)]
+    simulation._elastic.check(path, content)
     for group, fields in zip(simulation._groups, found):
         for name, values in fields.items():
             if values.ndim == 2 and name in group.parameters and group.parameters[name].is_shared:
@@ -52,7 +53,7 @@ def read_checkpoint(simulation, path) -> None:
             if values.ndim == 2 and name in group.parameters:
                 group.expand_parameter(name)
             group.field(name).fill(values)
-    simulation._elastic.take_state(path, content)
+    simulation._elastic.put(content)
     simulation.steps_done = int(content["steps_done"])
     simulation._launches.pack()
     simulation._parameter_watch.accept()

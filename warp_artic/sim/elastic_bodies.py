@@ -122,6 +122,15 @@ class SimulatedElasticBody:
         velocities[list(body.pinned)] = 0.0
         self.set_state(start_points(body), velocities, environments)
 
+    def carry_over(self, old: SimulatedElasticBody) -> None:
+        """Go on with the motion of another body of as many nodes, and with the controls of the same tendons."""
+        if old.body.points.shape != self.body.points.shape:
+            return
+        names = ["points", "velocities", "node_force", *(TENDON_CONTROL if old.tendons == self.tendons != () else ())]
+        for name in names:
+            getattr(self, name).assign(getattr(old, name).numpy())
+        self.forget(np.arange(self.points.shape[0]))
+
     def forget(self, environments: np.ndarray) -> None:
         """Go on as if there had been no step."""
         if self.coupling is not None:
@@ -206,21 +215,31 @@ class ElasticBodies:
         for body in self._coupled:
             body.coupling.place_centers()
 
-    def state(self) -> Iterator[tuple[str, wp.array]]:
-        """Names and arrays of everything that a run goes on from."""
+    def take(self, environments: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """What a run goes on from, of some environments or of all of them, which come first."""
+        chosen = slice(None) if environments is None else environments
+        return {name: np.moveaxis(array.numpy(), axis, 0)[chosen].copy() for name, array, axis in self._state()}
+
+    def put(self, values: dict[str, np.ndarray], environments: np.ndarray | None = None) -> None:
+        """Write what was taken to some environments; those out of range are left out."""
+        for name, array, axis in self._state():
+            table = np.moveaxis(array.numpy().copy(), axis, 0)
+            chosen = np.arange(len(table)) if environments is None else environments
+            kept = (chosen >= 0) & (chosen < len(table))
+            table[chosen[kept]] = np.broadcast_to(values[name], (len(chosen), *table.shape[1:]))[kept]
+            array.assign(np.ascontiguousarray(np.moveaxis(table, 0, axis)))
+
+    def check(self, path, content: dict[str, np.ndarray]) -> None:
+        """Raise a SolveError where the content of a file cannot be put."""
+        for name, array in self.take().items():
+            if name not in content or content[name].shape != array.shape:
+                raise SolveError(f"{path}: {name} is missing; the checkpoint is of another version of warp_artic")
+
+    def _state(self) -> Iterator[tuple[str, wp.array, int]]:
+        """Names and arrays of everything that a run goes on from, and the axis of environments."""
         for index, body in enumerate(self.bodies):
             for name, array in body.state_arrays().items():
-                yield f"elastic/{index}/{name}", array
-
-    def take_state(self, path, content: dict[str, np.ndarray]) -> None:
-        """Write arrays of a file, all of which must be there."""
-        found = list(self.state())
-        for name, array in found:
-            values = content.get(name)
-            if values is None or values.shape != array.numpy().shape:
-                raise SolveError(f"{path}: {name} is missing; the checkpoint is of another version of warp_artic")
-        for name, array in found:
-            array.assign(content[name])
+                yield f"elastic/{index}/{name}", array, int(name in (*TENDON_CONTROL, "gravity"))
 
 
 @dataclass(frozen=True)

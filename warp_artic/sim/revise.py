@@ -5,7 +5,8 @@ environments; others keep what a user has written. The state stays; what is in t
 Where the structure differs, everything is built anew and goes on with the state of what stayed, as an articulation of
 PhysX does that is removed and added again. An articulation that has not changed goes on bitwise. In one that has, dofs
 of the same names keep position, velocity and controls, a link that has come loose its pose and velocity, and the rest
-starts as authored, parameters too.
+starts as authored, parameters too. So it is with elastic bodies: what differs in one, or in a tendon, builds anew, and
+bodies of as many nodes keep their motion.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from warp_artic.description.validate import validate
 from warp_artic.model.group import initial_control
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.tree import tree_of
-from warp_artic.sim.simulation import Simulation, laid_out
+from warp_artic.sim.simulation import Simulation, content_of_bodies, laid_out
 from warp_artic.sim.targets import TARGETS, entries_of, gravity_entries
 from warp_artic.sim.views import CONTROL, Member
 from warp_artic.solver.settings import SolverSettings
@@ -57,8 +58,10 @@ def revise(simulation: Simulation, scene: Scene, settings: SolverSettings) -> Si
 
 
 def _same_structure(simulation: Simulation, scene: Scene) -> bool:
-    """Whether all articulations have the names and trees that they had."""
+    """Whether all articulations have the names and trees that they had, and elastic bodies are the same."""
     old = simulation.scene
+    if content_of_bodies(old) != content_of_bodies(scene):
+        return False
     names = ("dof_names", "link_names")
     if any(getattr(old, name) != getattr(scene, name) for name in names):
         return False
@@ -99,6 +102,8 @@ def _write_differences(simulation: Simulation, scene: Scene) -> None:
         changed = simulation._members
         for member in changed:
             member.group.write_rows("gravity", member.place, np.arange(3), np.asarray(scene.gravity, float))
+        for body in simulation.elastic_bodies:
+            body.gravity.assign(np.repeat(np.array([scene.gravity], float).T, simulation.environments, axis=1))
     simulation.target_tracks.revise(gravity_entries(simulation.scene), gravity_entries(scene))
     simulation._take_up(scene, [member.index for member in changed])
 
@@ -114,8 +119,9 @@ def _carry_over(old: Simulation, new: Simulation) -> None:
     """Let a new simulation go on from where another one is, as far as they have the same parts."""
     old._idle.end(old.steps_done)
     new.steps_done = old.steps_done
-    _take_state_by_name(old, new)
-    _take_controls_by_name(old, new)
+    if old.articulations and new.articulations:
+        _take_state_by_name(old, new)
+        _take_controls_by_name(old, new)
     if old.settings == new.settings:
         places = {tree.path: member for tree, member in zip(old.scene.articulations, old._members)}
         for tree, member in zip(new.scene.articulations, new._members):
@@ -123,6 +129,10 @@ def _carry_over(old: Simulation, new: Simulation) -> None:
             if before is not None and old.scene.articulations[before.index] == tree:
                 _take_all(before, member)
         new._launches.pack()
+    bodies = {body.path: body for body in old.elastic_bodies}
+    for body in new.elastic_bodies:
+        if body.path in bodies:
+            body.carry_over(bodies[body.path])
     new.target_tracks.carry_over(old.target_tracks)
 
 

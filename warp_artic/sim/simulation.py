@@ -216,11 +216,7 @@ class Simulation:
     def model_hash(self) -> str:
         """SHA-256 of what is simulated and how, but not of the number of environments or the device."""
         content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
-        for body in self.scene.elastic_bodies:
-            content += repr([(name, _as_content(value)) for name, value in vars(body).items()])
-        if self.scene.mesh_tendons:
-            content += repr(self.scene.mesh_tendons)
-        return hashlib.sha256(content.encode()).hexdigest()
+        return hashlib.sha256((content + content_of_bodies(self.scene)).encode()).hexdigest()
 
     def step(self, count: int = 1, forces: bool | IncomingForces = False) -> None:
         """Advance every environment by `count` time steps.
@@ -767,9 +763,13 @@ def laid_out(scene: Scene, settings: SolverSettings) -> Scene:
     return replace(scene, articulations=tuple(trees))
 
 
-def _as_content(value):
-    """What of a value tells it from others."""
-    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+def content_of_bodies(scene: Scene) -> str:
+    """What tells the elastic bodies of a scene and their tendons from others; empty where there are none."""
+    if not scene.elastic_bodies:
+        return ""
+    fields = (value for body in scene.elastic_bodies for value in vars(body).values())
+    values = [(value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value for value in fields]
+    return repr((values, scene.mesh_tendons))
 
 
 def _threads(count: int | None, device: str) -> int:

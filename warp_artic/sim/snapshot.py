@@ -17,7 +17,7 @@ from warp_artic.sim.rows import Rows, private_rows, shaped
 from warp_artic.sim.views import CONTROL, MOTION, PARAMETERS, ROW_COUNTS
 
 HISTORY = "history"
-"""The part that has all fields of the state but the motion: clocks, failures, accelerations."""
+"""The part that has all fields of the state but the motion: clocks, failures, accelerations; and elastic bodies."""
 EVERYTHING = (*MOTION, *CONTROL, HISTORY)
 """The parts that a run goes on from."""
 APPLIED = (*EVERYTHING, *PARAMETERS)
@@ -59,6 +59,8 @@ class Snapshot:
     steps_done: int
     model_hash: str
     pieces: tuple[Piece, ...]
+    bodies: dict[str, np.ndarray]
+    """Arrays of elastic bodies, environments first, where the history is among the parts."""
 
     def __getattr__(self, name: str) -> wp.array:
         for piece in self.__dict__.get("pieces", ()):
@@ -76,9 +78,10 @@ def take_snapshot(simulation, parts, environments, articulations) -> Snapshot:
         if part != HISTORY:
             simulation._prepare(part)
     groups = simulation._groups
-    rows = {part: (part, part, simulation._rows(part, indices)) for part in parts if part != HISTORY}
+    of_groups = [part for part in parts if part != HISTORY] if groups else ()
+    rows = {part: (part, part, simulation._rows(part, indices)) for part in of_groups}
     if HISTORY in parts:
-        names = [name for name in groups[0].state if name not in MOTION]
+        names = [name for name in groups[0].state if name not in MOTION] if groups else ()
         rows |= {f"{HISTORY} {name}": (HISTORY, name, private_rows(groups, name)) for name in names}
     return Snapshot(
         parts=parts,
@@ -89,6 +92,7 @@ def take_snapshot(simulation, parts, environments, articulations) -> Snapshot:
         steps_done=simulation.steps_done,
         model_hash=simulation.model_hash,
         pieces=tuple(Piece(part, name, own, own.take(groups, name, chosen)) for part, name, own in rows.values()),
+        bodies=simulation._elastic.take(chosen.numpy()) if HISTORY in parts else {},
     )
 
 
@@ -111,6 +115,8 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
             if piece.part in PARAMETERS:
                 simulation._prepare(piece.part)
             piece.rows.only(groups, indices).put(piece.values, groups, piece.name, chosen)
+    if HISTORY in parts and snapshot.bodies:
+        simulation._elastic.put(snapshot.bodies, chosen.numpy())
     if not set(parts).issuperset(EVERYTHING):
         simulation._count_rest(indices, chosen, 0)
     simulation._parameter_watch.accept()
