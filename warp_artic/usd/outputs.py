@@ -17,6 +17,8 @@ JOINT = {"position": PLACE, "velocity": SPEED, "effort": EFFORT, "mimicError": P
 """What there is of an axis, with its quantity on a translation and on a rotation."""
 TENDON = {"length": DISTANCE, "speed": LINEAR_VELOCITY, "force": FORCE}
 """What there is of a tendon."""
+MESH_TENDON = {"length": DISTANCE, "tension": FORCE}
+"""What there is of a tendon on a mesh."""
 STATE = ("position", "velocity")
 """What a PhysicsJointStateAPI has, as hosts read it."""
 

@@ -16,6 +16,7 @@ from warp_artic.usd.time_samples import sample_times
 from warp_artic.usd.write_incoming_forces import write_incoming_forces
 from warp_artic.usd.write_joints import write_joints
 from warp_artic.usd.write_links import write_links
+from warp_artic.usd.write_meshes import write_meshes
 from warp_artic.usd.write_tendons import write_tendons
 
 NOT_INHERITED = ("subLayers", "subLayerOffsets", "layerRelocates", "comment", "documentation", "customLayerData")
@@ -32,7 +33,8 @@ def write_results(
     """Write the motion of one environment to `output` (.usd, .usda or .usdc), a layer over `stage`.
 
     Beside poses it has the outputs of our schemas, of the quantities that are recorded: positions, velocities and
-    efforts of joints, lengths and forces of tendons, errors of mimic joints, forces by joints on links.
+    efforts of joints, lengths and forces of tendons, errors of mimic joints, forces by joints on links; points of
+    elastic bodies, and a curve for each tendon on one.
 
     There is one sample a frame (interpolated between records where a frame falls between two), at the stage's frame
     rate unless `frames_per_second` is given, or one a record where records are further apart; and one for the last
@@ -59,7 +61,7 @@ def write_motion(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, envir
     units = stage_units(stage)
     with Sdf.ChangeBlock():
         write_links(layer, stage, recording, environment, times, codes)
-        for write in (write_joints, write_tendons, write_incoming_forces):
+        for write in (write_joints, write_tendons, write_incoming_forces, write_meshes):
             write(layer, stage, recording, environment, times, codes, units)
 
 
