@@ -147,6 +147,7 @@ def _check_memory(scene: Scene, environments: int, steps: int, forces: bool) -> 
     if not hasattr(os, "sysconf"):
         return
     numbers = (14 if forces else 2) * len(scene.dof_names) + (25 if forces else 13) * len(scene.link_names) + 2
+    numbers += 3 * sum(len(body.points) for body in scene.elastic_bodies) + 2 * len(scene.mesh_tendons)
     needed, there = 4 * numbers * environments * (steps + 1), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > there:
         raise SettingsError(

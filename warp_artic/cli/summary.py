@@ -25,7 +25,7 @@ def summary(stage: str, run, wrote: list[str]) -> str:
     steps = run.steps
     environments = f", {simulation.environments} environments" if simulation.environments > 1 else ""
     rows = [
-        ("mechanism", f"{_articulations(scene)}, {len(scene.link_names)} links, {len(scene.dof_names)} dofs"),
+        ("mechanism", ", ".join(_parts(scene))),
         (
             "run",
             f"{steps} steps of {_step(settings.dt)} s = {steps * settings.dt:g} s, "
@@ -43,17 +43,27 @@ def summary(stage: str, run, wrote: list[str]) -> str:
 def _measures(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
     """What is found in the records."""
     return [
-        ("energy", _energy(recording)),
-        ("limits", _limits(scene, recording)),
+        *((("energy", _energy(recording)), ("limits", _limits(scene, recording))) if scene.articulations else ()),
         *_forces(scene, recording),
         *_tendons(scene, recording),
         *_mimics(scene, recording),
+        *_meshes(recording),
     ]
 
 
-def _articulations(scene: Scene) -> str:
-    count = len(scene.articulations)
-    return f"{count} articulation{'' if count == 1 else 's'}"
+def _parts(scene: Scene) -> list[str]:
+    """How much there is of everything."""
+    parts = []
+    if scene.articulations:
+        count = len(scene.articulations)
+        parts += [f"{count} articulation{'' if count == 1 else 's'}", f"{len(scene.link_names)} links"]
+        parts.append(f"{len(scene.dof_names)} dofs")
+    if scene.elastic_bodies:
+        bodies, tendons = len(scene.elastic_bodies), len(scene.mesh_tendons)
+        elements = sum(len(body.elements) for body in scene.elastic_bodies)
+        parts.append(f"{bodies} elastic {'body' if bodies == 1 else 'bodies'} of {elements} elements")
+        parts.append(f"{tendons} tendon{'' if tendons == 1 else 's'} on meshes")
+    return parts
 
 
 def _step(dt: float) -> str:
@@ -156,6 +166,22 @@ def _mimics(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
         if recording.mimic_force.size:
             text += f"; {recording.mimic_force[-1, 0, column]:.4g} {force_unit}"
         rows.append(("mimic", text if mimic.enabled else f"{text}; switched off"))
+    return rows
+
+
+def _meshes(recording: Recording) -> list[tuple[str, str]]:
+    """How far nodes of each elastic body got, and length and tension of each tendon, in the first environment."""
+    rows = []
+    nodes, points = np.array(recording.mesh_nodes), recording.mesh_points[:, 0]
+    for path in dict.fromkeys(recording.mesh_nodes):
+        way = np.linalg.norm(points[:, nodes == path] - points[0, nodes == path], axis=-1)
+        rows.append(("body", f"{path}  nodes go at most {way.max():.4g} m, {way[-1].max():.4g} m at the end"))
+    for column, name in enumerate(recording.mesh_tendon_names):
+        length, tension = (
+            values[:, 0, column] for values in (recording.mesh_tendon_length, recording.mesh_tendon_tension)
+        )
+        text = f"{name}  {length[-1]:.6g} m, {tension[-1]:.4g} N, at most {tension.max():.4g} N"
+        rows.append(("tendon", text))
     return rows
 
 
