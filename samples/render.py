@@ -15,6 +15,7 @@ import warp_artic as wa
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.collections import PolyCollection
 from matplotlib.patches import Polygon
 
 HERE = Path(__file__).parent
@@ -47,6 +48,10 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
     "branching_tendon": (-90, 0, [0.0, 0.2, 0.4, 2.0], ["claw/left_tip/shape", "claw/right_tip/shape"]),
     "hydraulic_arm": (-90, 0, [0.0, 0.3, 0.9, 4.0], ["excavator/stick/bucket"]),
     "string": (-90, 0, np.linspace(0, 1.6, 9), ["gantry/weight/ball"]),
+    "bent_beam": (-90, 0, [0.0, 0.6, 1.1, 1.6, 2.4], []),
+    "soft_gripper": (-70, 14, [0.0, 1.6], []),
+    "starfish": (-90, 89.9, [0.0, 2.25], []),
+    "soft_fingertip": (-90, 0, [0.0, 0.35, 0.7, 2.3], []),
     "gripper": (-90, 0, [0.0, 0.12, 1.5], ["gripper/left_tip/pad", "gripper/right_tip/pad"]),
     "rack_and_pinion": (-90, 0, [0.0, 0.3, 0.45, 0.75], ["gear/pinion/bob"]),
     "differential": (
@@ -88,6 +93,8 @@ def draw(stage, name, picture):
         trail = np.array([center(stage, prim, time) for time in np.linspace(0, max(times), 400)]) @ camera.T
         axes.plot(trail[:, 0], trail[:, 1], color=INK, linewidth=0.8, alpha=0.55, zorder=1)
     prims = [prim for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()) if prim.IsA(UsdGeom.Gprim)]
+    meshes = [prim for prim in prims if prim.IsA(UsdGeom.PointBased)]
+    prims = [prim for prim in prims if prim not in meshes]
     resting = {prim for prim in prims if is_at_rest(stage, prim, times)}
     paint(axes, [outline(stage, prim, times[0], camera) for prim in prims if prim in resting], np.min, 1.0, 1.5)
     for order, time in enumerate(times):
@@ -96,6 +103,8 @@ def draw(stage, name, picture):
             axes.plot(*line, color=blend(TENDON, strength), linewidth=width, zorder=2.5 + order)
         shapes = [outline(stage, prim, time, camera) for prim in prims if prim not in resting]
         paint(axes, shapes, np.mean, strength, 2 + order)
+        for prim in meshes:
+            paint_mesh(axes, stage, prim, time, camera, strength, 2 + order)
     axes.autoscale_view()
     axes.margins(0.06)
     figure.savefig(picture, facecolor=PAPER, bbox_inches="tight", pad_inches=0.15)
@@ -108,6 +117,26 @@ def paint(axes, shapes, depth_of, strength, order):
         patch.set(facecolor=blend(color, strength), edgecolor=blend((1, 1, 1), strength), linewidth=0.5)
         patch.set_zorder(order + 1e-3 * np.arctan(depth_of(depths)))
         axes.add_patch(patch)
+
+
+def paint_mesh(axes, stage, prim, time, camera, strength, order):
+    """The faces of a mesh, the farthest first and those askew to the viewer darker; a tendon in its colour."""
+    world, code = pose(stage, prim, time), stage.GetStartTimeCode() + time * stage.GetTimeCodesPerSecond()
+    points = np.array(UsdGeom.PointBased(prim).GetPointsAttr().Get(code)) @ world[:3, :3] + world[3, :3]
+    points, color = points @ camera.T, np.array(prim.GetAttribute("primvars:displayColor").Get(code)[0])
+    if prim.IsA(UsdGeom.BasisCurves):
+        axes.plot(*points[:, :2].T, color=blend(color, strength), linewidth=1.8, zorder=2.5 + order)
+        return
+    name = "surfaceFaceVertexIndices" if prim.IsA(UsdGeom.TetMesh) else "faceVertexIndices"
+    faces = points[np.array(prim.GetAttribute(name).Get()).reshape(-1, 3)]
+    faces = faces[np.argsort(faces[:, :, 2].mean(axis=1))]
+    normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
+    light = 0.72 + 0.28 * np.abs(normals[:, 2]) / np.linalg.norm(normals, axis=1)
+    colors = [blend(share * color, strength) for share in light]
+    edges = [blend(0.86 * share * color, strength) for share in light]
+    axes.add_collection(
+        PolyCollection(faces[:, :, :2], facecolors=colors, edgecolors=edges, linewidths=0.25, zorder=order + 0.2)
+    )
 
 
 def camera_axes(azimuth, elevation, up):

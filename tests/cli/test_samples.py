@@ -11,14 +11,28 @@ from pxr import Sdf
 
 import warp_artic as wa
 from tests.usd_schemas.source import SOURCE
+from warp_artic.cli.main import main
 from warp_artic.description.mimic import Mimic
+from warp_artic.sim.recording import SHAPES
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 NAMES = sorted(path.stem for path in (SAMPLES / "scenes").glob("*.usda"))
 DIALECTS = tuple(f"four_dialects/{name}" for name in ("warp_artic", "physx", "newton", "mujoco"))
 G = 9.81
-NO_SAMPLE = {"enabled", "warpArtic:enabled", "warpArtic:jointIndices", "warpArtic:axes", "warpArtic:lowerLimit"}
-"""Switches, and what a sample has under a like name: the terms of a mimic joint, an upper limit."""
+NO_SAMPLE = {
+    "enabled",
+    "warpArtic:enabled",
+    "warpArtic:jointIndices",
+    "warpArtic:axes",
+    "warpArtic:lowerLimit",
+    "warpArtic:elastic:restPoints",
+    "warpArtic:elastic:linkIndices",
+    "warpArtic:elastic:linkPositions",
+    "warpArtic:linkIndices",
+    "warpArtic:minTension",
+}
+"""Switches, what a sample has under a like name (the terms of a mimic joint, an upper limit, points on links, a largest
+tension), and the points of a body that starts strained."""
 
 
 def recorded(name, seconds, **settings):
@@ -90,8 +104,9 @@ def test_sample_has_nothing_to_report(name):
 def test_sample_moves_and_stays_finite(name):
     """A second of each sample has motion and finite numbers."""
     _, recording = recorded(name, 1.0)
-    assert np.isfinite(recording.link_pose).all()
-    assert np.ptp(recording.link_pose, axis=0).max() > 0.1
+    assert np.isfinite(recording.link_pose).all() and np.isfinite(recording.mesh_points).all()
+    turned = np.ptp(recording.link_pose, axis=0).max(initial=0.0)
+    assert turned > 0.1 or np.ptp(recording.mesh_points, axis=0).max() > 0.02
 
 
 def test_every_attribute_of_our_schemas_has_a_sample():
@@ -523,6 +538,97 @@ def test_differential_moves_as_relations_of_two():
     assert np.abs(recording.mimic_error).max() < 1e-4
     np.testing.assert_allclose(positions(other, "drive_shaft"), positions(recording, "drive_shaft"), atol=1e-3)
     np.testing.assert_allclose(other.link_velocity, recording.link_velocity, atol=1e-3)
+
+
+def test_beam_bends_into_an_arc():
+    """Its axis turns in proportion to the way along it, by T e / (E I), e being 1 cm."""
+    scene, recording = recorded("bent_beam", 3.0)
+    (beam,) = scene.elastic_bodies
+    axis = np.flatnonzero((beam.points[:, 1] == 0) & (np.arange(len(beam.points)) < 205))
+    steps = np.diff(recording.mesh_points[-1, 0, axis][:, [0, 2]], axis=0)
+    way = np.linalg.norm(steps, axis=1)
+    way = (np.cumsum(way) - way / 2)[4:-4]
+    heading = np.unwrap(np.arctan2(steps[:, 1], steps[:, 0]))[4:-4]
+    curvature, start = np.polyfit(way, heading, 1)
+    assert np.ptp(heading) > 1.3
+    assert np.abs(heading - curvature * way - start).max() < 0.005
+    bending = beam.material.young_modulus * beam.thickness * np.ptp(beam.points[:, 1]) ** 3 / 12
+    assert recording.mesh_tendon_tension[-1, 0, 0] == 24
+    np.testing.assert_allclose(-curvature, 24 * 0.01 / bending, rtol=0.03)
+
+
+def test_fingers_of_the_soft_gripper_close_alike():
+    """Turned by 120 degrees, each is the one before; their tips meet around the middle, and cables pull the same."""
+    scene, recording = recorded("soft_gripper", 1.5)
+    fingers = recording.mesh_points[:, 0].reshape(len(recording.time), 3, -1, 3)
+    cosine, sine = -0.5, np.sqrt(0.75)
+    turn = np.array([[cosine, sine, 0], [-sine, cosine, 0], [0, 0, 1]])
+    for number in (1, 2):
+        np.testing.assert_allclose(fingers[:, number - 1] @ turn, fingers[:, number], atol=1e-6)
+    assert np.ptp(recording.mesh_tendon_tension, axis=-1).max() < 1e-3
+    tips = np.linalg.norm(fingers[:, 0, -9:, :2].mean(axis=1), axis=1)
+    assert tips[0] == pytest.approx(0.045, abs=1e-6) and tips[-1] < 0.02
+    assert (recording.mesh_tendon_length[-1] < recording.mesh_tendon_length[0] - 0.01).all()
+
+
+def test_starfish_has_the_target_lengths_of_its_forces(tmp_path):
+    """`solve-tendons` wrote the stage; where no tension is at a bound the forces are made; arms go their way."""
+    assets, out = SAMPLES / "scenes" / "assets", tmp_path / "out.npz"
+    command = ["solve-tendons", assets / "starfish_bare.usda", "--forces", assets / "starfish_forces.csv"]
+    assert main([*map(str, command), "--record", str(out)]) == 0
+    found = np.load(out)
+    scene, recording = recorded("starfish", 4.0)
+    for number, tendon in enumerate(scene.mesh_tendons):
+        np.testing.assert_allclose(tendon.target_length_track.values, found["target_length"][:, number], rtol=1e-9)
+    table = np.genfromtxt(assets / "starfish_forces.csv", delimiter=",", names=True)
+    wanted = np.stack([table["x"], table["y"]], axis=1).reshape(len(found["time"]), 6, 2)
+    nodes = table["node"][:6].astype(int)
+    left = np.linalg.norm(found["unreachable:/World/star"][:, nodes], axis=2)
+    is_between = (found["bound"].reshape(-1, 6, 2) == 0).all(axis=2)
+    assert is_between.sum() > 20
+    assert left[is_between].max() < 1e-12 and left[~is_between].max() > 0.1
+    angle = np.arange(6) * np.pi / 3
+    across = np.stack([-np.sin(angle), np.cos(angle)], axis=1)
+    rows = np.searchsorted(recording.time, found["time"] - 1e-9)
+    way = recording.mesh_points[rows, 0][:, nodes, :2] - recording.mesh_points[0, 0, nodes, :2]
+    force, moved = (np.einsum("tai,ai->ta", one, across).ravel() for one in (wanted, way))
+    assert np.abs(moved).max() > 0.02
+    assert np.corrcoef(force, moved)[0, 1] > 0.8
+
+
+def test_arm_carries_the_fingertip():
+    """Attached nodes stay on the forearm, the tip curls, and in the end the elbow holds the weight of both."""
+    scene = wa.read_stage(str(SAMPLES / "scenes" / "soft_fingertip.usda"))
+    simulation = wa.Simulation(scene)
+    recording = simulation.record(600, forces=True)
+    (tip,) = scene.elastic_bodies
+    forearm, points = named(scene.articulations[0].links, "forearm"), recording.mesh_points[:, 0]
+    for record in (0, 120, 360, 600):
+        origin, axes = pose(replace(recording, **_until(recording, record)), "forearm")
+        held = origin + [axes @ one.position for one in tip.attachments]
+        np.testing.assert_allclose(points[record, [one.node for one in tip.attachments]], held, atol=2e-6)
+    edge = points[:, 76] - points[:, 67]
+    turned = [np.degrees(np.arctan2(-one[2], one[0])) for one in (edge[240], edge[-1])]
+    assert turned[1] - turned[0] > 40
+    mass = simulation.elastic_bodies[0].node_mass
+    origin, axes = pose(recording, "forearm")
+    weight = forearm.mass * (axes @ forearm.center_of_mass)[0] + mass @ (points[-1, :, 0] - origin[0])
+    assert mass.sum() > 0.1
+    np.testing.assert_allclose(-recording.joint_drive_force[-1, 0, 1], 9.81 * weight, rtol=0.03)
+
+
+def _until(recording, record):
+    """What `pose` looks at, ending with a record."""
+    return {name: getattr(recording, name)[: record + 1] for name in ("time", *SHAPES)}
+
+
+def test_meshes_are_those_of_the_program(tmp_path):
+    """The program that writes the meshes of the samples writes these."""
+    runpy.run_path(str(SAMPLES / "meshes.py"))["main"](tmp_path)
+    written = sorted(tmp_path.iterdir())
+    assert len(written) == 4
+    for file in written:
+        assert file.read_text() == (SAMPLES / "scenes" / "assets" / file.name).read_text()
 
 
 def test_pictures_can_be_drawn(tmp_path):
