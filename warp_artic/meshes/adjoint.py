@@ -33,6 +33,8 @@ from warp_artic.meshes.tension_search import TensionSearch
 EXACT = NewtonOptions(tolerance=1e-12)
 """Of the equilibria: derivatives want forces that have vanished."""
 LINEAR_TOLERANCE = 1e-12
+COARSE_TOLERANCE = 1e-6
+"""Of the columns of dq/dtau with which steps are found: they decide how long the search is, not where it ends."""
 LINEAR_ITERATIONS = 20000
 DEPENDENCE = 1e-7
 """A column of dq/dtau this near to the span of others is in it: its squares have the digits of float64."""
@@ -58,6 +60,8 @@ class DeformedTensions:
 
     tension: np.ndarray
     """tau [N], shape (tendons, environments)."""
+    bound: np.ndarray
+    """-1 where tau is the smallest allowed, 1 where it is the largest, 0 between; same shape."""
     points: np.ndarray
     """The equilibrium x(tau) [m], shape (environments, N, dim)."""
     length: np.ndarray
@@ -104,11 +108,10 @@ class DeformedInverse:
         self._weight = not_negative("weights", weights, body.points.shape)
         self._flat_weight = self._weight.reshape(-1)
         self._penalty = not_negative("regularisation", regularisation, (len(tendons),))
-        self._lower, self._upper = (
-            np.repeat([[bound(tendon)] for tendon in tendons], environments, axis=1)
-            for bound in (lambda tendon: tendon.min_tension, lambda tendon: tendon.max_tension)
-        )
-        self._bounds = [wp.array(bound, dtype=wp.float64, device=device) for bound in (self._lower, self._upper)]
+        self.min_tension = self._spread([tendon.min_tension for tendon in tendons])
+        """Smallest tensions [N], shape (tendons, environments), writable like the next."""
+        self.max_tension = self._spread([tendon.max_tension for tendon in tendons])
+        """Largest tensions [N], shape (tendons, environments)."""
         self._pattern = [
             wp.array(part, dtype=int, device=device) for part in (mesh.pattern.starts, mesh.pattern.columns)
         ]
@@ -117,7 +120,6 @@ class DeformedInverse:
         self._search = TensionSearch(len(tendons), environments, DEPENDENCE, device)
         self._everywhere = wp.ones(environments, dtype=int, device=device)
         self._nowhere = wp.zeros(environments, dtype=int, device=device)
-        self._tolerance = np.full(environments, LINEAR_TOLERANCE)
 
     def forces(self, tension: np.ndarray) -> np.ndarray:
         """q [N] at the equilibrium of tensions, shapes (environments, N, dim) and (tendons, environments).
@@ -135,14 +137,13 @@ class DeformedInverse:
         """U and, by the adjoint, dU/dtau, of shapes (environments) and (tendons, environments), for wanted forces of
         shape (environments, N, dim)."""
         rest = self.forces(tension) - wanted
-        mesh = self.equilibrium.mesh
-        pulled = mesh.array(self._weight * rest)
-        adjoint = self._solve(self._multiply(pulled))
-        gradient = self.tendons.project(mesh.array(pulled.numpy() - adjoint)).numpy()
-        return self._value(rest, tension), gradient + self._penalty[:, None] * tension
+        return self._value(rest, tension), self._gradient(rest, tension)
 
-    def jacobian(self) -> np.ndarray:
-        """dq/dtau at the last equilibrium, shape (environments, tendons, N, dim)."""
+    def jacobian(self, tolerance: float = LINEAR_TOLERANCE) -> np.ndarray:
+        """dq/dtau at the last equilibrium, shape (environments, tendons, N, dim).
+
+        `tolerance`: of the linear systems, relative to the forces of each tendon.
+        """
         mesh, count = self.equilibrium.mesh, len(self.tendons.tendons)
         columns = []
         for tendon in range(count):
@@ -150,7 +151,7 @@ class DeformedInverse:
             unit[tendon] = 1.0
             column = mesh.array(np.zeros(mesh.body.points.shape))
             self.tendons.add_forces(column, tension=wp.array(unit, dtype=wp.float64, device=mesh.device))
-            moved = mesh.array(self._solve(column))
+            moved = mesh.array(self._solve(column, tolerance))
             columns.append(column.numpy() - self._multiply(moved).numpy())
         return np.stack(columns, axis=1)
 
@@ -160,15 +161,16 @@ class DeformedInverse:
         Raises:
             SolveError: There is no equilibrium of the tensions at the start.
         """
-        first = np.zeros_like(self._lower) if start is None else start
-        tension = np.clip(first, self._lower, self._upper)
+        lower, upper = self.min_tension.numpy(), self.max_tension.numpy()
+        tension = np.clip(np.zeros_like(lower) if start is None else start, lower, upper)
         forces = self.forces(tension)
         value = self._value(forces - wanted, tension)
         damping = np.zeros_like(value)
         history = [value]
         for step in range(STEPS + 1):
-            jacobian = self.jacobian()
-            gradient, optimality, done = self._slopes(jacobian, forces, wanted, tension)
+            jacobian = self.jacobian(COARSE_TOLERANCE)
+            gradient = self._gradient(forces - wanted, tension)
+            optimality, done = self._slopes(gradient, jacobian, forces, wanted, tension)
             done |= damping > MOST_DAMPING
             if done.all() or step == STEPS:
                 break
@@ -184,9 +186,10 @@ class DeformedInverse:
             self.points.assign(np.where(better[:, None, None], self.points.numpy(), before))
             forces = self._linearise(tension)
             history.append(value)
+        bound = np.where(tension <= lower, -1, np.where(tension >= upper, 1, 0))
         lengths = self.tendons.shape.length.numpy().copy()
         points = self.points.numpy().copy()
-        return DeformedTensions(tension, points, lengths, wanted - forces, optimality, done, history)
+        return DeformedTensions(tension, bound, points, lengths, wanted - forces, optimality, done, history)
 
     def _move(self, tension: np.ndarray) -> np.ndarray:
         """Bring the points to the equilibrium of tensions; gives where there is one."""
@@ -219,30 +222,42 @@ class DeformedInverse:
         wp.launch(product_kernel(mesh.types), dim=vectors.shape, inputs=inputs, device=mesh.device)
         return result
 
-    def _solve(self, forces: wp.array) -> np.ndarray:
+    def _solve(self, forces: wp.array, tolerance: float = LINEAR_TOLERANCE) -> np.ndarray:
         """K_FF^-1 of forces on free nodes; zero on held ones."""
         system = self.equilibrium.potential.system
-        system.solve(forces, self._tolerance, LINEAR_ITERATIONS, self._everywhere)
+        system.solve(forces, np.full(self.tendons.environments, tolerance), LINEAR_ITERATIONS, self._everywhere)
         if not (system.is_convex.numpy() > 0).all():
             environment = int(np.argmin(system.is_convex.numpy()))
             raise SolveError(f"{self.tendons.body.name}: the equilibrium of environment {environment} is not stable")
         return system.solution.numpy().copy()
+
+    def _spread(self, values: list[float]) -> wp.array:
+        """One value a tendon, for all environments."""
+        table = np.repeat(np.array(values, np.float64)[:, None], self.tendons.environments, axis=1)
+        return wp.array(table, dtype=wp.float64, device=self.tendons.device)
 
     def _value(self, rest: np.ndarray, tension: np.ndarray) -> np.ndarray:
         """U."""
         squares = _products(self._flat_weight * _flat(rest) ** 2, 1.0)
         return 0.5 * (squares + _products(self._penalty * tension.T**2, 1.0))
 
-    def _slopes(self, jacobian, forces, wanted, tension) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """dU/dtau, its largest part along which a tension could still go, and where that is small enough."""
-        columns = jacobian.reshape(*jacobian.shape[:2], -1)
-        gradient = _products(columns, self._flat_weight * _flat(forces - wanted)).T
-        gradient += self._penalty[:, None] * tension
-        down, up = np.where(tension > self._lower, gradient, 0.0), np.where(tension < self._upper, -gradient, 0.0)
+    def _gradient(self, rest: np.ndarray, tension: np.ndarray) -> np.ndarray:
+        """dU/dtau at the last equilibrium, for q - f there."""
+        mesh = self.equilibrium.mesh
+        pulled = mesh.array(self._weight * rest)
+        adjoint = self._solve(self._multiply(pulled))
+        gradient = self.tendons.project(mesh.array(pulled.numpy() - adjoint)).numpy()
+        return gradient + self._penalty[:, None] * tension
+
+    def _slopes(self, gradient, jacobian, forces, wanted, tension) -> tuple[np.ndarray, np.ndarray]:
+        """The largest slope along which a tension could still go, and where it is small enough."""
+        down = np.where(tension > self.min_tension.numpy(), gradient, 0.0)
+        up = np.where(tension < self.max_tension.numpy(), -gradient, 0.0)
         optimality = np.maximum(down, up).max(axis=0, initial=0.0)
+        columns = jacobian.reshape(*jacobian.shape[:2], -1)
         longest = np.sqrt(_products(columns**2, self._flat_weight).max(axis=1, initial=0.0))
         largest = np.sqrt(np.maximum(*(_products(_flat(one) ** 2, self._flat_weight) for one in (forces, wanted))))
-        return gradient, optimality, optimality <= STILL * longest * largest
+        return optimality, optimality <= STILL * longest * largest
 
     def _step(self, jacobian, gradient, tension, damping) -> np.ndarray:
         """The best tensions if q were linear."""
@@ -254,7 +269,7 @@ class DeformedInverse:
         self._search.gram.assign(np.stack([gram, np.zeros_like(gram)], axis=-1))
         self._search.projected.assign(np.stack([projected, np.zeros_like(projected)], axis=-1))
         self._search.factorise()
-        self._search.settle(self._bounds[0], self._bounds[1], tension)
+        self._search.settle(self.min_tension, self.max_tension, tension)
         return self._search.tension.numpy().T.copy()
 
 
