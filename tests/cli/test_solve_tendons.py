@@ -8,8 +8,10 @@ import warp as wp
 from pxr import Usd
 
 from tests.usd.authoring import SI, SMALL_UNITS
-from tests.usd.meshes import SHEET_POINTS, block, sheet, tendon, world
+from tests.usd.meshes import SHEET_POINTS, block, rubber, sheet, tendon, world
 from warp_artic.cli.main import main
+from warp_artic.meshes.adjoint import EXACT, DeformedInverse
+from warp_artic.meshes.equilibrium import Equilibrium, mesh_with_tendons, weights
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.usd.read_stage import read_stage
 
@@ -22,6 +24,7 @@ TENDONS = "".join(
 )
 TAU = np.array([[3.0, 1.0, 0.5, 2.0], [0.0, 4.0, 2.5, 0.25], [1.0, 0.0, 0.0, 6.0]])
 """Tensions of these tendons over time [N]."""
+STIFF = rubber("double warpArtic:elasticMaterial:youngModulus = 1e6")
 TIME = [0.0, 0.25, 1.0]
 
 
@@ -152,6 +155,45 @@ def test_a_link_in_the_way(tmp_path):
     with np.load(out) as found:
         np.testing.assert_allclose((found["tension"][0, 0], found["length"][0, 0]), (6, 3))
         assert found["target_length"][0, 0] == pytest.approx(3 - 6 / 40)
+
+
+def test_forces_on_the_deformed_body(tmp_path, capsys):
+    """The target lengths, read as a stage and left to come to rest, make the forces under gravity, at each time."""
+    path, layer = str(tmp_path / "s.usda"), str(tmp_path / "lengths.usda")
+    held = "int[] warpArtic:elastic:pinnedNodes = [0, 3]"
+    world(sheet(held, points=UPRIGHT), TENDONS, header=SI, material=STIFF).GetRootLayer().Export(path)
+    scene = read_stage(path)
+    problem = DeformedInverse(scene.elastic_bodies[0], scene.mesh_tendons)
+    load(problem.equilibrium, scene)
+    tensions = 5000 * TAU
+    in_body = np.array([problem.forces(tau[:, None])[0] for tau in tensions])
+    axes = scene.elastic_bodies[0].pose.rotation[:, :2]
+    forces = given(tmp_path, "npz", in_body @ axes.T)
+    rested = problem.points.numpy()[0]
+    assert np.abs(rested - scene.elastic_bodies[0].points).max() > 0.02
+    assert main(["solve-tendons", path, "--forces", forces, "--deformed", "-o", layer, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["bodies"]
+    np.testing.assert_allclose(np.transpose([one["tension"] for one in found["tendons"]]), tensions, atol=1e-6)
+    assert found["rank"] == 4 and found["condition"] < 100
+    scene = read_stage(layer)
+    mesh, tendons = mesh_with_tendons(scene.elastic_bodies[0], scene.mesh_tendons)
+    equilibrium = Equilibrium(mesh, tendons, EXACT)
+    load(equilibrium, scene)
+    points = mesh.array(scene.elastic_bodies[0].points)
+    for number, moment in enumerate(TIME):
+        tendons.target_length.assign([[one.target_length_track.at(moment)] for one in scene.mesh_tendons])
+        assert equilibrium.solve(points).converged.all()
+        made = mesh.array(np.zeros_like(rested))
+        tendons.evaluate(points)
+        tendons.add_forces(made)
+        np.testing.assert_allclose(made.numpy()[0], in_body[number], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(points.numpy()[0], rested, atol=1e-6)
+
+
+def load(equilibrium, scene):
+    """Let a body be heavy."""
+    mesh = equilibrium.mesh
+    equilibrium.loads.assign(mesh.array(weights(mesh, scene.gravity)))
 
 
 BAD = {

@@ -122,7 +122,7 @@ def _add_solve_tendons(commands) -> None:
         help="find the target lengths of tendons on meshes that make wanted forces on nodes",
         description="Find the tensions of tendons on elastic bodies that come nearest to wanted forces on nodes,\n"
         "within the least and largest tension of each, and the target lengths that give these tensions with one\n"
-        "stiffness. Bodies are where the stage starts.",
+        "stiffness. Bodies are where the stage starts, or with --deformed where tendons and weight bring them.",
         epilog=FORCES_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -138,6 +138,12 @@ def _add_solve_tendons(commands) -> None:
         metavar="K",
         help="of every tendon, in N/m; default: that of the stage where tendons share one, else what keeps changes of "
         "length below a tenth",
+    )
+    parser.add_argument(
+        "--deformed",
+        action="store_true",
+        help="forces are wanted where the bodies have come to rest under their tendons and their weight; a motion that "
+        "is slow enough then has them",
     )
     parser.add_argument(
         "--regularisation", type=_number, metavar="L", help="weight of the squares of tensions; default: 0"

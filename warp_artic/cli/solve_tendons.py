@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from warp_artic.cli.table import Column, Table, show
 from warp_artic.cli.wanted_forces import WantedForces, read_wanted
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.errors import SettingsError, StageError
-from warp_artic.meshes.tendon_plan import TendonPlan, plan_tendons
+from warp_artic.meshes.tendon_plan import TendonPlan, plan_deformed_tendons, plan_tendons
 from warp_artic.sim.device import device_of, start_quietly
 from warp_artic.sim.npz import write_npz
 from warp_artic.usd.layer_file import check_output
@@ -46,8 +47,9 @@ def run(arguments) -> int:
     wanted = read_wanted(arguments.forces, with_tendons)
     time = _times(wanted, stage)
     poses = {link.path: link.pose for tree in scene.articulations for link in tree.links}
+    plan = partial(plan_deformed_tendons, gravity=scene.gravity) if arguments.deformed else plan_tendons
     solutions = [
-        plan_tendons(
+        plan(
             body,
             [tendon for tendon in scene.mesh_tendons if tendon.body == name],
             wanted.forces[name],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,8 +13,11 @@ from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import MeshTendon, TensionLaw
 from warp_artic.description.pose import Pose
 from warp_artic.description.track import Track
+from warp_artic.errors import SolveError
+from warp_artic.meshes.adjoint import DEPENDENCE, DeformedInverse, DeformedTensions
+from warp_artic.meshes.equilibrium import weights
 from warp_artic.meshes.inverse import InverseProblem, Tensions
-from warp_artic.meshes.target_lengths import find_tensions, plan_target_lengths
+from warp_artic.meshes.target_lengths import choose_target_lengths, find_tensions, plan_target_lengths
 from warp_artic.meshes.tendons import MeshTendons
 
 
@@ -28,7 +32,7 @@ class TendonPlan:
     tension: np.ndarray
     """[N], shape (T, tendons)."""
     length: np.ndarray
-    """Where the body is [m], shape (T, tendons)."""
+    """Where the body is at the time [m], shape (T, tendons)."""
     target_length: np.ndarray | None
     """[m], shape (T, tendons)."""
     bound: np.ndarray
@@ -108,7 +112,76 @@ def plan_tendons(
     )
 
 
-def _stacked(tensions: Sequence[Tensions], name: str) -> np.ndarray:
+def plan_deformed_tendons(
+    body: ElasticBody,
+    tendons: Sequence[MeshTendon],
+    forces: np.ndarray,
+    time: np.ndarray,
+    *,
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    counts: np.ndarray | None = None,
+    link_poses: Mapping[str, Pose] | None = None,
+    stiffness: float | None = None,
+    regularisation: float = 0.0,
+    device: str = "cpu",
+) -> TendonPlan:
+    """The same where the body has come to rest under its tendons and its weight at each time, from the last one on.
+
+    Nodes that links carry stay where they start. Rank and condition are those of the derivative of the forces by the
+    tensions at the last time.
+
+    Args:
+        gravity: In world axes [m/s^2].
+
+    Raises:
+        DescriptionError: Part of the body is held by nothing.
+        SolveError: There is no equilibrium, or the search does not end.
+    """
+    tendons = tuple(tendons)
+    counts = np.ones(len(body.points), bool) if counts is None else counts
+    options = dict(regularisation=regularisation, link_poses=link_poses, device=device)
+    problem = DeformedInverse(body, tendons, weights=counts.astype(float)[:, None], **options)
+    mesh = problem.equilibrium.mesh
+    problem.equilibrium.loads.assign(mesh.array(weights(mesh, gravity)))
+    found = []
+    for moment, wanted in zip(time, forces):
+        problem.min_tension.assign(_bounds(tendons, "min_tension", moment))
+        problem.max_tension.assign(_bounds(tendons, "max_tension", moment))
+        found.append(problem.solve(wanted[None], found[-1].tension if found else None))
+        if not found[-1].converged.all():
+            raise SolveError(
+                f"{body.name}: no best tensions were found for {moment:g} s: a slope of {found[-1].optimality[0]:g} N "
+                "is left"
+            )
+    lengths = None
+    if all(tendon.law is TensionLaw.TENSION for tendon in tendons):
+        stiffness = None
+    else:
+        placed = MeshTendons(tendons, body, link_poses=link_poses, device=device)
+        given = _shared_stiffness(tendons) if stiffness is None else stiffness
+        stiffness, lengths = choose_target_lengths(
+            placed, [one.tension for one in found], [one.length for one in found], given
+        )
+        lengths = lengths[:, :, 0]
+    singular = np.linalg.svd((problem.jacobian()[0] * counts[:, None]).reshape(len(tendons), -1), compute_uv=False)
+    rank = int(np.count_nonzero(singular > DEPENDENCE * singular.max(initial=0.0)))
+    return TendonPlan(
+        body=body,
+        tendons=tendons,
+        stiffness=stiffness,
+        tension=_stacked(found, "tension"),
+        length=_stacked(found, "length"),
+        target_length=lengths,
+        bound=_stacked(found, "bound"),
+        wanted=forces,
+        unreachable=np.array([one.unreachable[0] for one in found]) * counts[:, None],
+        optimality=np.array([one.optimality[0] for one in found]),
+        rank=rank,
+        condition=float(singular[0] / singular[-1]) if rank == len(tendons) else math.inf,
+    )
+
+
+def _stacked(tensions: Sequence[Tensions | DeformedTensions], name: str) -> np.ndarray:
     return np.array([getattr(one, name)[:, 0] for one in tensions])
 
 
