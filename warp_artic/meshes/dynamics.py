@@ -20,7 +20,6 @@ from functools import cache
 import numpy as np
 import warp as wp
 
-from warp_artic.meshes.coarse_space import MOST_GROUPS
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.equilibrium import held_nodes, start_points
 from warp_artic.meshes.newton import Convergence, Newton, NewtonOptions
@@ -30,6 +29,9 @@ from warp_artic.meshes.types import OPTIONS, MeshTypes
 
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 """Of a step: forces that are left, of those where velocities would last."""
+
+FAR = 0.05
+"""Share of a body that a wave runs through in half a step, from which on a coarse space is worth what it costs."""
 
 
 def step_options(precision: str) -> NewtonOptions:
@@ -141,10 +143,10 @@ class ElasticDynamics:
         carried = np.zeros(len(body.points)) if carried is None else carried
         is_carried = carried > 0.0
         held = held_nodes(body) & ~is_carried
-        # A preconditioner that sees the whole body pays where a wave runs past a group of nodes within half a step.
+        # A preconditioner that sees the whole body pays where a wave runs far within half a step.
         wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
         extent = np.linalg.norm(np.ptp(np.asarray(body.points, float), axis=0))
-        self.potential = Potential(mesh, tendons, held, coarse=bool(wave > extent / MOST_GROUPS))
+        self.potential = Potential(mesh, tendons, held, coarse=bool(wave > FAR * extent))
         self._newton = Newton(self.potential, options or step_options(mesh.precision))
         self.points = mesh.array(start_points(body))
         """Shape (environments, N) [m]."""

@@ -1,0 +1,133 @@
+"""What elastic bodies cost on one core, beside SciPy: `python -m tests.benchmarks.elastic_bodies [--precision NAME]`.
+
+A bar of 10,152 tetrahedra, held at an end, with 20 tendons of 12 waypoints along it, under its weight. The equilibrium
+is found from rest; steps are of 1/240 s from rest on. SciPy is given our stiffness, which it is not asked to make, and
+solves for one step of Newton's method by sparse LU with its best ordering for symmetric matrices. Contestants take
+turns, and the least of several turns counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import bsr_matrix
+from scipy.sparse.linalg import splu
+
+from tests.meshes.bodies import LAWS, bar
+from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon
+from warp_artic.meshes.dynamics import ElasticDynamics
+from warp_artic.meshes.equilibrium import Equilibrium, mesh_with_tendons, weights
+
+CELLS, SIZE = (47, 6, 6), (1.0, 0.15, 0.15)
+TENDONS, GAP = 20, 4
+DOWN = (0.0, 0.0, -9.81)
+DT, STEPS, TURNS = 1 / 240, 30, 3
+
+
+def scene(law):
+    """The bar and its tendons."""
+    body = bar(CELLS, SIZE, law, young=1e6, stiffness_damping=5e-3)
+    body = replace(body, pinned=tuple(np.flatnonzero(body.points[:, 0] == 0.0).tolist()))
+    rows = np.random.default_rng(0).integers(0, CELLS[1] + 1, (TENDONS, 2))
+    nodes = np.arange(len(body.points)).reshape([count + 1 for count in CELLS])
+    tendons = tuple(
+        MeshTendon(
+            name=f"/t{number}",
+            body=body.name,
+            waypoints=tuple(BodyPoint(nodes=(int(node),)) for node in nodes[::GAP, j, k]),
+            stiffness=200.0,
+            smoothing=1e-3,
+            target_length=0.9,
+        )
+        for number, (j, k) in enumerate(rows)
+    )
+    return body, tendons
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long it takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def measure(law, precision: str) -> None:
+    """Print a row of each contestant."""
+    body, tendons = scene(law)
+    mesh, on_body = mesh_with_tendons(body, tendons, 1, precision)
+    equilibrium = Equilibrium(mesh, on_body)
+    equilibrium.loads.assign(mesh.array(weights(mesh, DOWN)))
+    dynamics = ElasticDynamics(mesh, on_body, DT)
+    dynamics.loads.assign(mesh.array(weights(mesh, DOWN)))
+    potential = equilibrium.potential
+    rest = mesh.array(body.points)
+    found = {}
+
+    def solve() -> None:
+        found["points"] = mesh.array(body.points)
+        found["convergence"] = equilibrium.solve(found["points"])
+
+    def tendons_alone() -> None:
+        on_body.evaluate(rest)
+        on_body.energy()
+        on_body.add_forces(potential.forces)
+        on_body.add_stiffness(potential.system.values, potential._slots, psd=True)
+
+    def step() -> float:
+        dynamics.points.assign(rest)
+        dynamics.velocities.zero_()
+        return np.median([seconds(dynamics.step) for _ in range(STEPS)])
+
+    potential.evaluate(rest, mesh.everywhere)
+    potential.stiffen(rest, mesh.everywhere, mesh.everywhere)
+    pattern, free = mesh.pattern, np.setdiff1d(np.arange(body.points.size), held_rows(body))
+    values = potential.system.values.numpy()[0].astype(float)
+    size = body.points.size
+    matrix = bsr_matrix((values, pattern.columns, pattern.starts), shape=(size, size)).tocsc()[free][:, free]
+    forces = potential.forces.numpy()[0].astype(float).ravel()[free]
+
+    def direct() -> None:
+        splu(matrix, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}, diag_pivot_thresh=0.0).solve(forces)
+
+    def ours() -> None:
+        potential.system.prepare(mesh.everywhere)
+        potential.system.solve(potential.forces, np.full(1, 1e-8), 10000, mesh.everywhere)
+
+    least: dict[str, float] = {}
+    for _ in range(TURNS):
+        for name, value in (
+            ("equilibrium", seconds(solve)),
+            ("step (median of 30)", step()),
+            ("energy, forces and stiffness of tendons", min(seconds(tendons_alone) for _ in range(5))),
+            ("stiffness of elements", seconds(lambda: potential.stiffen(rest, mesh.everywhere, mesh.everywhere))),
+            ("a linear system to 1e-8, ours", seconds(ours)),
+            ("the same by SciPy's LU", seconds(direct)),
+        ):
+            least[name] = min(value, least.get(name, np.inf))
+    convergence = found["convergence"]
+    title = f"{law.value}, {precision}: {len(body.elements)} tetrahedra, {len(body.points)} nodes, {TENDONS} tendons"
+    print(f"{title}; {convergence.steps[0]} steps of Newton, {convergence.linear_iterations[0]} of CG")
+    for name, value in least.items():
+        print(f"  {name:42s} {1e3 * value:9.2f} ms")
+
+
+def held_rows(body) -> np.ndarray:
+    """Rows of the coordinates of pinned nodes."""
+    return (np.array(body.pinned)[:, None] * body.dim + np.arange(body.dim)).ravel()
+
+
+def main() -> None:
+    """Measure each law."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--precision", default="float64", choices=("float32", "float64"))
+    precision = parser.parse_args().precision
+    for law in LAWS:
+        measure(law, precision)
+
+
+if __name__ == "__main__":
+    main()
