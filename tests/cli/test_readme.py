@@ -39,7 +39,7 @@ def test_gallery_commands(tmp_path, monkeypatch, capsys):
     (tmp_path / "samples").symlink_to(ROOT / "samples")
     monkeypatch.chdir(tmp_path)
     lines = re.findall(r"^warp-artic (.*?)(?: *#.*)?$", GALLERY, re.M)
-    assert len(lines) == 6
+    assert len(lines) == 7
     assert [line for line in lines if main(shlex.split(line)) != 0] == []
     written = Path("fingers.usda").read_text()
     assert "warpArtic:tendon:cord:length.timeSamples" in written and Path("ours.usda").exists()
