@@ -7,9 +7,9 @@ from scipy.optimize import least_squares
 from tests.meshes.bodies import bar
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon, TensionLaw, WorldPoint
 from warp_artic.errors import SettingsError, SolveError
-from warp_artic.meshes.adjoint import DeformedInverse, NodalForces
+from warp_artic.meshes import adjoint
+from warp_artic.meshes.adjoint import EXACT, DeformedInverse, NodalForces
 from warp_artic.meshes.equilibrium import Equilibrium, mesh_with_tendons, weights
-from warp_artic.meshes.newton import NewtonOptions
 from warp_artic.meshes.target_lengths import choose_target_lengths
 
 DIMS = pytest.mark.parametrize("dim", (2, 3))
@@ -122,6 +122,38 @@ def test_environments_do_not_see_each_other():
         np.testing.assert_array_equal(alone.points[0], found.points[env])
 
 
+def test_trials_without_equilibrium_are_taken_back(monkeypatch):
+    """Forces far beyond what the body bears: U falls with tensions that have an equilibrium, and the search says that
+    it is not done; the other environment is not held up."""
+    monkeypatch.setattr(adjoint, "STEPS", 6)
+    problem, tension = case(2, environments=2)
+    forces = problem.forces(tension)
+    problem.points.assign(problem.equilibrium.mesh.array(problem.tendons.body.points))
+    found = problem.solve(forces * np.array([1.0, 50.0])[:, None, None])
+    assert found.converged.tolist() == [True, False]
+    np.testing.assert_allclose(found.tension[:, 0], tension[:, 0], rtol=0, atol=1e-8)
+    assert (np.diff(found.objectives, axis=0) <= 0.0).all() and found.objectives[-1][1] < found.objectives[0][1]
+    points = found.points.copy()
+    made = problem.forces(found.tension)
+    np.testing.assert_allclose(problem.points.numpy(), points, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(made + found.unreachable, forces * np.array([1.0, 50.0])[:, None, None], atol=1e-5)
+
+
+def test_lengths_and_tensions_are_two_sides_of_one_equilibrium():
+    """Tensions that come of target lengths, imposed in their place, give the same lengths back."""
+    body, tendons = arm(3)
+    tendons = tuple(replace(one, stiffness=30.0, smoothing=1e-3) for one in tendons)
+    mesh, cables = mesh_with_tendons(body, tendons)
+    cables.target_length.assign(cables.rest_length[:, None] * np.linspace(0.8, 1.1, len(tendons))[:, None])
+    points = mesh.array(body.points)
+    assert Equilibrium(mesh, cables, EXACT).solve(points).converged.all()
+    shape = cables.evaluate(points)
+    assert (shape.tension.numpy() == 0.0).any() and (shape.tension.numpy() > 1.0).any()
+    problem = DeformedInverse(body, tendons)
+    problem.forces(shape.tension.numpy())
+    np.testing.assert_allclose(problem.tendons.shape.length.numpy(), shape.length.numpy(), rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("law", (TensionLaw.SPRING, TensionLaw.CABLE), ids=lambda law: law.value)
 def test_target_lengths_bring_the_body_to_the_wanted_forces(law):
     """With the target lengths of a sequence put into the law of the tendons, the equilibria have the wanted forces."""
@@ -136,7 +168,7 @@ def test_target_lengths_bring_the_body_to_the_wanted_forces(law):
     mesh, sprung = mesh_with_tendons(body, tuple(replace(one, law=law, smoothing=1e-3) for one in tendons))
     stiffness, targets = choose_target_lengths(sprung, [one.tension for one in found], [one.length for one in found])
     assert stiffness > 0.0 and (targets > 0.0).all()
-    equilibrium = Equilibrium(mesh, sprung, NewtonOptions(tolerance=1e-12))
+    equilibrium = Equilibrium(mesh, sprung, EXACT)
     equilibrium.loads.assign(problem.equilibrium.loads)
     points = mesh.array(body.points)
     for target, forces in zip(targets, wanted):
@@ -154,5 +186,7 @@ def test_what_is_refused():
     with pytest.raises(SettingsError, match="/t0: smallest tension -1 N must not be negative where the body deforms"):
         DeformedInverse(body, (replace(tendons[0], min_tension=-1.0),))
     problem = DeformedInverse(body, tendons)
+    with pytest.raises(SettingsError, match=r"wanted forces have the shape \(27, 2\), must have \(1, 27, 2\)"):
+        problem.solve(np.zeros((27, 2)))
     with pytest.raises(SolveError, match="/World/bar: no equilibrium of environment 0 was found"):
         problem.forces(np.full((len(tendons), 1), np.nan))

@@ -28,6 +28,7 @@ from warp_artic.meshes.block_product import product_kernel
 from warp_artic.meshes.equilibrium import Equilibrium, held_nodes, mesh_with_tendons, start_points
 from warp_artic.meshes.inverse import not_negative
 from warp_artic.meshes.newton import NewtonOptions
+from warp_artic.meshes.tendons import require_shape
 from warp_artic.meshes.tension_search import TensionSearch
 
 EXACT = NewtonOptions(tolerance=1e-12)
@@ -41,8 +42,11 @@ DEPENDENCE = 1e-7
 STEPS = 100
 STILL = 1e-10
 """Slopes this small, relative to the columns and to the forces, end the search."""
-LEAST_DAMPING, MOST_DAMPING = 1e-6, 1e8
-"""Relative to the squares of the columns; below the least there is none, above the most no step helps."""
+ROUNDING = 1e-12
+"""Of forces, relative to the largest."""
+LEAST_DAMPING, LOST_DAMPING, MOST_DAMPING = 1e-3, 1.0, 1e8
+"""Relative to the squares of the columns: below the least there is none, where an equilibrium is lost there is at least
+the second, and above the most no step helps."""
 
 
 class NodalForces(enum.Enum):
@@ -74,6 +78,28 @@ class DeformedTensions:
     """Whether that is as small as is asked for, or as rounding lets it be, shape (environments)."""
     objectives: list[np.ndarray] = field(default_factory=list)
     """U at the start and after each step [N^2], each of shape (environments)."""
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """Tensions, and U with its derivatives at their equilibrium; shapes as in `DeformedInverse`."""
+
+    tension: np.ndarray
+    forces: np.ndarray
+    value: np.ndarray
+    jacobian: np.ndarray
+    gradient: np.ndarray
+
+    def replaced(self, chosen: np.ndarray, other: _Linear) -> _Linear:
+        """With those of another in some environments."""
+        rows = chosen[:, None, None]
+        return _Linear(
+            np.where(chosen, other.tension, self.tension),
+            np.where(rows, other.forces, self.forces),
+            np.where(chosen, other.value, self.value),
+            np.where(rows[..., None], other.jacobian, self.jacobian),
+            np.where(chosen, other.gradient, self.gradient),
+        )
 
 
 class DeformedInverse:
@@ -131,65 +157,78 @@ class DeformedInverse:
         if not found.all():
             environment = int(np.argmin(found))
             raise SolveError(f"{self.tendons.body.name}: no equilibrium of environment {environment} was found")
-        return self._linearise(tension)
+        return self._prepare(tension)
 
     def objective(self, tension: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """U and, by the adjoint, dU/dtau, of shapes (environments) and (tendons, environments), for wanted forces of
-        shape (environments, N, dim)."""
-        rest = self.forces(tension) - wanted
-        return self._value(rest, tension), self._gradient(rest, tension)
+        shape (environments, N, dim).
 
-    def jacobian(self, tolerance: float = LINEAR_TOLERANCE) -> np.ndarray:
+        Raises:
+            SolveError: There is no stable equilibrium near the last one.
+        """
+        rest = self.forces(tension) - wanted
+        gradient, is_stable = self._gradient(rest, tension)
+        self._require_stable(is_stable)
+        return self._value(rest, tension), gradient
+
+    def jacobian(self) -> np.ndarray:
         """dq/dtau at the last equilibrium, shape (environments, tendons, N, dim).
 
-        `tolerance`: of the linear systems, relative to the forces of each tendon.
+        Raises:
+            SolveError: The equilibrium is not stable.
         """
-        mesh, count = self.equilibrium.mesh, len(self.tendons.tendons)
-        columns = []
-        for tendon in range(count):
-            unit = np.zeros((count, mesh.environments))
-            unit[tendon] = 1.0
-            column = mesh.array(np.zeros(mesh.body.points.shape))
-            self.tendons.add_forces(column, tension=wp.array(unit, dtype=wp.float64, device=mesh.device))
-            moved = mesh.array(self._solve(column, tolerance))
-            columns.append(column.numpy() - self._multiply(moved).numpy())
-        return np.stack(columns, axis=1)
+        jacobian, is_stable = self._jacobian(LINEAR_TOLERANCE)
+        self._require_stable(is_stable)
+        return jacobian
 
     def solve(self, wanted: np.ndarray, start: np.ndarray | None = None) -> DeformedTensions:
         """The best tensions for wanted forces [N], shape (environments, N, dim), near `start`.
 
         Raises:
-            SolveError: There is no equilibrium of the tensions at the start.
+            SettingsError: An array has another shape.
+            SolveError: There is no stable equilibrium of the tensions at the start.
         """
+        require_shape("wanted forces", wanted, (self.tendons.environments, *self._weight.shape))
         lower, upper = self.min_tension.numpy(), self.max_tension.numpy()
-        tension = np.clip(np.zeros_like(lower) if start is None else start, lower, upper)
-        forces = self.forces(tension)
-        value = self._value(forces - wanted, tension)
-        damping = np.zeros_like(value)
-        history = [value]
+        first = np.zeros_like(lower) if start is None else start
+        require_shape("tensions at the start", first, lower.shape)
+        at, is_stable = self._linearise(np.clip(first, lower, upper), wanted)
+        self._require_stable(is_stable)
+        history, damping, hidden = [at.value], np.zeros_like(at.value), np.zeros(at.value.shape, bool)
         for step in range(STEPS + 1):
-            jacobian = self.jacobian(COARSE_TOLERANCE)
-            gradient = self._gradient(forces - wanted, tension)
-            optimality, done = self._slopes(gradient, jacobian, forces, wanted, tension)
-            done |= damping > MOST_DAMPING
-            if done.all() or step == STEPS:
+            optimality, converged = self._slopes(at, wanted)
+            converged |= hidden
+            active = ~converged & (damping <= MOST_DAMPING)
+            if not active.any() or step == STEPS:
                 break
-            trial = np.where(done, tension, self._step(jacobian, gradient, tension, damping))
+            tension = np.where(active, self._step(at, damping), at.tension)
             before = self.points.numpy().copy()
-            found = self._move(trial)
-            trial_value = np.where(found, self._value(self._linearise(trial) - wanted, trial), np.inf)
-            better = ~done & (trial_value < value)
-            # Where rounding hides what is left to gain, no step is better, and the search ends as well.
-            damping = np.where(better, 0.1 * damping, np.maximum(10.0 * damping, LEAST_DAMPING))
+            trial, is_found = self._linearise(tension, wanted)
+            better = active & is_found & (trial.value < at.value)
+            gain = (at.gradient * (at.tension - tension)).sum(axis=0)
+            hidden |= active & ~better & (gain <= self._noise(at, wanted))
+            more = np.maximum(10.0 * damping, np.where(is_found, LEAST_DAMPING, LOST_DAMPING))
+            damping = np.where(better, 0.1 * damping, more)
             damping[better & (damping < LEAST_DAMPING)] = 0.0
-            tension, value = np.where(better, trial, tension), np.where(better, trial_value, value)
-            self.points.assign(np.where(better[:, None, None], self.points.numpy(), before))
-            forces = self._linearise(tension)
-            history.append(value)
-        bound = np.where(tension <= lower, -1, np.where(tension >= upper, 1, 0))
+            self._put_back(better, before)
+            at = at.replaced(better, trial)
+            history.append(at.value)
+        self._prepare(at.tension)
         lengths = self.tendons.shape.length.numpy().copy()
+        bound = np.where(at.tension <= lower, -1, np.where(at.tension >= upper, 1, 0))
         points = self.points.numpy().copy()
-        return DeformedTensions(tension, bound, points, lengths, wanted - forces, optimality, done, history)
+        return DeformedTensions(at.tension, bound, points, lengths, wanted - at.forces, optimality, converged, history)
+
+    def _linearise(self, tension: np.ndarray, wanted: np.ndarray) -> tuple[_Linear, np.ndarray]:
+        """The equilibrium of tensions and its derivatives, and where there is a stable one."""
+        before = self.points.numpy().copy()
+        is_found = self._move(tension)
+        self._put_back(is_found, before)
+        forces = self._prepare(tension)
+        jacobian, is_stable = self._jacobian(COARSE_TOLERANCE)
+        gradient, is_stable_too = self._gradient(forces - wanted, tension)
+        value = self._value(forces - wanted, tension)
+        return _Linear(tension, forces, value, jacobian, gradient), is_found & is_stable & is_stable_too
 
     def _move(self, tension: np.ndarray) -> np.ndarray:
         """Bring the points to the equilibrium of tensions; gives where there is one."""
@@ -199,8 +238,12 @@ class DeformedInverse:
         except SolveError:  # waypoints that meet
             return np.zeros(self.tendons.environments, bool)
 
-    def _linearise(self, tension: np.ndarray) -> np.ndarray:
-        """q at the points; prepares for derivatives."""
+    def _put_back(self, moved: np.ndarray, before: np.ndarray) -> None:
+        """Take the points before in environments that have not moved."""
+        self.points.assign(np.where(moved[:, None, None], self.points.numpy(), before))
+
+    def _prepare(self, tension: np.ndarray) -> np.ndarray:
+        """q at the points, for tensions; prepares for derivatives there."""
         self.tendons.tension.assign(tension)
         mesh, potential = self.equilibrium.mesh, self.equilibrium.potential
         potential.evaluate(self.points, self._everywhere)
@@ -222,14 +265,30 @@ class DeformedInverse:
         wp.launch(product_kernel(mesh.types), dim=vectors.shape, inputs=inputs, device=mesh.device)
         return result
 
-    def _solve(self, forces: wp.array, tolerance: float = LINEAR_TOLERANCE) -> np.ndarray:
-        """K_FF^-1 of forces on free nodes; zero on held ones."""
+    def _solve(self, forces: wp.array, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+        """K_FF^-1 of forces on free nodes, zero on held ones, and where no direction without stiffness was met."""
         system = self.equilibrium.potential.system
         system.solve(forces, np.full(self.tendons.environments, tolerance), LINEAR_ITERATIONS, self._everywhere)
-        if not (system.is_convex.numpy() > 0).all():
-            environment = int(np.argmin(system.is_convex.numpy()))
-            raise SolveError(f"{self.tendons.body.name}: the equilibrium of environment {environment} is not stable")
-        return system.solution.numpy().copy()
+        return system.solution.numpy().copy(), system.is_convex.numpy() > 0
+
+    def _require_stable(self, is_stable: np.ndarray) -> None:
+        if not is_stable.all():
+            environment = int(np.argmin(is_stable))
+            raise SolveError(f"{self.tendons.body.name}: environment {environment} is in no stable equilibrium")
+
+    def _jacobian(self, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+        """dq/dtau with linear systems solved to a tolerance, and where the equilibrium is stable."""
+        mesh, count = self.equilibrium.mesh, len(self.tendons.tendons)
+        columns, is_stable = [], np.ones(mesh.environments, bool)
+        for tendon in range(count):
+            unit = np.zeros((count, mesh.environments))
+            unit[tendon] = 1.0
+            column = mesh.array(np.zeros(mesh.body.points.shape))
+            self.tendons.add_forces(column, tension=wp.array(unit, dtype=wp.float64, device=mesh.device))
+            moved, is_convex = self._solve(column, tolerance)
+            columns.append(column.numpy() - self._multiply(mesh.array(moved)).numpy())
+            is_stable &= is_convex
+        return np.stack(columns, axis=1), is_stable
 
     def _spread(self, values: list[float]) -> wp.array:
         """One value a tendon, for all environments."""
@@ -241,35 +300,42 @@ class DeformedInverse:
         squares = _products(self._flat_weight * _flat(rest) ** 2, 1.0)
         return 0.5 * (squares + _products(self._penalty * tension.T**2, 1.0))
 
-    def _gradient(self, rest: np.ndarray, tension: np.ndarray) -> np.ndarray:
-        """dU/dtau at the last equilibrium, for q - f there."""
+    def _gradient(self, rest: np.ndarray, tension: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """dU/dtau for q - f, and where the equilibrium is stable."""
         mesh = self.equilibrium.mesh
         pulled = mesh.array(self._weight * rest)
-        adjoint = self._solve(self._multiply(pulled))
+        adjoint, is_stable = self._solve(self._multiply(pulled), LINEAR_TOLERANCE)
         gradient = self.tendons.project(mesh.array(pulled.numpy() - adjoint)).numpy()
-        return gradient + self._penalty[:, None] * tension
+        return gradient + self._penalty[:, None] * tension, is_stable
 
-    def _slopes(self, gradient, jacobian, forces, wanted, tension) -> tuple[np.ndarray, np.ndarray]:
+    def _slopes(self, at: _Linear, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The largest slope along which a tension could still go, and where it is small enough."""
-        down = np.where(tension > self.min_tension.numpy(), gradient, 0.0)
-        up = np.where(tension < self.max_tension.numpy(), -gradient, 0.0)
+        down = np.where(at.tension > self.min_tension.numpy(), at.gradient, 0.0)
+        up = np.where(at.tension < self.max_tension.numpy(), -at.gradient, 0.0)
         optimality = np.maximum(down, up).max(axis=0, initial=0.0)
-        columns = jacobian.reshape(*jacobian.shape[:2], -1)
+        columns = at.jacobian.reshape(*at.jacobian.shape[:2], -1)
         longest = np.sqrt(_products(columns**2, self._flat_weight).max(axis=1, initial=0.0))
-        largest = np.sqrt(np.maximum(*(_products(_flat(one) ** 2, self._flat_weight) for one in (forces, wanted))))
-        return optimality, optimality <= STILL * longest * largest
+        return optimality, optimality <= STILL * longest * self._size(at.forces, wanted)
 
-    def _step(self, jacobian, gradient, tension, damping) -> np.ndarray:
+    def _size(self, *forces: np.ndarray) -> np.ndarray:
+        """The largest of some forces."""
+        return np.sqrt(np.max([_products(_flat(one) ** 2, self._flat_weight) for one in forces], axis=0))
+
+    def _noise(self, at: _Linear, wanted: np.ndarray) -> np.ndarray:
+        """How far rounding lets U be off."""
+        return ROUNDING * (at.value + np.sqrt(2.0 * at.value) * self._size(at.forces, wanted))
+
+    def _step(self, at: _Linear, damping: np.ndarray) -> np.ndarray:
         """The best tensions if q were linear."""
-        columns = np.sqrt(self._flat_weight) * jacobian.reshape(*jacobian.shape[:2], -1)
+        columns = np.sqrt(self._flat_weight) * at.jacobian.reshape(*at.jacobian.shape[:2], -1)
         gram = columns @ columns.swapaxes(1, 2) + np.diag(self._penalty)
         diagonal = np.einsum("ett->et", gram)
         diagonal += damping[:, None] * diagonal
-        projected = _products(gram, tension.T) - gradient.T
+        projected = _products(gram, at.tension.T) - at.gradient.T
         self._search.gram.assign(np.stack([gram, np.zeros_like(gram)], axis=-1))
         self._search.projected.assign(np.stack([projected, np.zeros_like(projected)], axis=-1))
         self._search.factorise()
-        self._search.settle(self.min_tension, self.max_tension, tension)
+        self._search.settle(self.min_tension, self.max_tension, at.tension)
         return self._search.tension.numpy().T.copy()
 
 
