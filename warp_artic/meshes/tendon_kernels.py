@@ -181,19 +181,21 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         shape: Shape,
         pairs: CoupledPairs,
         lowest: real,
+        row_start: wp.array(dtype=int),
         slots: wp.array(dtype=int),
         slot_pairs_start: wp.array(dtype=int),
         slot_pairs: wp.array(dtype=int),
         asked: wp.array(dtype=int),
         values: wp.array2d(dtype=mat),
     ):
-        env, place = wp.tid()
+        env, row = wp.tid()
         if asked[env] == 0:
             return
-        total = mat()
-        for number in range(slot_pairs_start[place], slot_pairs_start[place + 1]):
-            total += block_of(tendons, shape, pairs, env, slot_pairs[number], lowest)
-        values[env, slots[place]] += total
+        for place in range(row_start[row], row_start[row + 1]):
+            total = mat()
+            for number in range(slot_pairs_start[place], slot_pairs_start[place + 1]):
+                total += block_of(tendons, shape, pairs, env, slot_pairs[number], lowest)
+            values[env, slots[place]] += total
 
     return SimpleNamespace(
         vec=vec,

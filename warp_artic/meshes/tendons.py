@@ -31,6 +31,8 @@ REALS = {"float32": wp.float32, "float64": wp.float64}
 class TendonSlots:
     """Where the blocks of tendons go in the values of a sparse matrix."""
 
+    row_start: wp.array
+    """The first slot of each row that tendons add to, and the number of slots."""
     slots: wp.array
     """The places that tendons add to."""
     pairs_start: wp.array
@@ -226,7 +228,9 @@ class MeshTendons:
         wanted = first[pairs].astype(np.int64) * nodes + second[pairs]
         slots, place = np.unique(np.searchsorted(keys, wanted), return_inverse=True)
         rows = Rows.grouped(place, slots.size)
-        return TendonSlots(self._array(slots, int), self._array(rows.start, int), self._array(pairs[rows.item], int))
+        _, row_first = np.unique(keys[slots] // nodes, return_index=True)
+        parts = np.append(row_first, slots.size), slots, rows.start, pairs[rows.item]
+        return TendonSlots(*(self._array(part, int) for part in parts))
 
     def add_stiffness(
         self, values: wp.array, slots: TendonSlots, *, psd: bool = False, asked: wp.array | None = None
@@ -236,8 +240,9 @@ class MeshTendons:
         `asked` as in `add_forces`.
         """
         asked = self._everywhere if asked is None else asked
-        self._launch(self._kernels.add_blocks, slots.slots.size, self.model, self.shape, self._pairs, _lowest(psd),
-                     slots.slots, slots.pairs_start, slots.pairs, asked, values)  # fmt: skip
+        parts = slots.row_start, slots.slots, slots.pairs_start, slots.pairs
+        inputs = self.model, self.shape, self._pairs, _lowest(psd), *parts, asked, values
+        self._launch(self._kernels.add_blocks, slots.row_start.size - 1, *inputs)
 
     def _launch(self, kernel: wp.Kernel, items: int, *inputs) -> None:
         wp.launch(kernel, dim=(self.environments, items), inputs=list(inputs), device=self.device)
