@@ -5,7 +5,9 @@ import pytest
 import warp as wp
 
 from tests.meshes.bodies import LAWS, bar, box, random_points
+from warp_artic.description.diagnostic import Severity
 from warp_artic.description.elastic_body import ElasticLaw, PlaneState
+from warp_artic.description.validate_meshes import body_findings
 from warp_artic.meshes.elastic import ElasticMesh, color_elements
 
 CELLS = {2: (3, 2), 3: (2, 1, 2)}
@@ -145,3 +147,18 @@ def test_elements_of_a_color_share_no_nodes():
     for first, end in zip(starts, starts[1:]):
         nodes = elements[order[first:end]].ravel()
         assert end > first and len(np.unique(nodes)) == len(nodes)
+
+
+def test_plane_stress_without_a_bound_is_refused():
+    """Strongly auxetic neo-Hookean sheets would gain energy without end as they grow."""
+    for law, plane, allowed in (
+        (ElasticLaw.NEO_HOOKEAN, PlaneState.STRESS, False),
+        (ElasticLaw.NEO_HOOKEAN, PlaneState.STRAIN, True),
+        (ElasticLaw.COROTATED, PlaneState.STRESS, True),
+    ):
+        body = bar((2, 1), (1.0, 0.5), law, poisson=-0.6, plane_state=plane)
+        far = ElasticMesh(body)
+        energies = [far.energy(far.array(scale * body.points)).numpy()[0] for scale in (10.0, 100.0)]
+        assert (energies[1] > energies[0]) == allowed
+        broken = [finding.rule for finding in body_findings(body) if finding.severity is Severity.ERROR]
+        assert broken == [] if allowed else broken == ["elastic-material"]

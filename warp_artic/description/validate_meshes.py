@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from warp_artic.description.diagnostic import Diagnostic, Severity
-from warp_artic.description.elastic_body import ElasticBody, ElasticMaterial
+from warp_artic.description.elastic_body import ElasticBody, ElasticLaw, ElasticMaterial, PlaneState
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
@@ -19,6 +19,8 @@ APART = 1e-9
 """Smallest length of a tendon, and of its segments, relative to the size of its body."""
 SUM = 1e-6
 """By how much the sum of weights may differ from one."""
+AUXETIC = -0.5
+"""Poisson's ratio of neo-Hookean materials in plane stress: lambda + 2 mu / 3 of `meshes.materials` vanishes there."""
 SHOWN = 6
 """How many nodes of a part are named."""
 MEASURES = {2: ("area", "m^2"), 3: ("volume", "m^3")}
@@ -46,6 +48,13 @@ def mesh_findings(scene: Scene) -> Iterator[Diagnostic]:
 def body_findings(body: ElasticBody) -> Iterator[Diagnostic]:
     """The rules of one elastic body, but for what it has to do with links."""
     yield from _material(body.name, body.material)
+    if body.dim == 2 and body.plane_state is PlaneState.STRESS and body.material.law is ElasticLaw.NEO_HOOKEAN:
+        if not body.material.poisson_ratio > AUXETIC:
+            text = (
+                f"Poisson's ratio {body.material.poisson_ratio:g} must be above {AUXETIC:g} in plane stress with the "
+                "law neoHookean, whose energy would have no bound below"
+            )
+            yield _error("elastic-material", body.name, text)
     if body.dim == 2 and not (0.0 < body.thickness < math.inf):
         text = f"thickness {body.thickness:g} m must be positive and finite"
         yield _error("elastic-thickness", body.name, text)

@@ -1,7 +1,7 @@
 """The tendons of one elastic body on a device: lengths, energies, forces f = A tau, and Hessians.
 
 Source: Tendon Model, sections 1 and 2. `evaluate` places the tendons on the points of the environments; all else
-belongs to the last evaluation.
+belongs to the last evaluation. `tendon_matrices` has A and H as sparse matrices.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 import warp as wp
-from warp.sparse import BsrMatrix, bsr_set_from_triplets, bsr_zeros
 
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import MeshTendon
@@ -155,33 +154,6 @@ class MeshTendons:
         self._launch(self._kernels.project, len(self.tendons), self.model, self.shape.column, self._column_point,
                      forces, result)  # fmt: skip
         return result
-
-    def force_matrix(self) -> BsrMatrix:
-        """A of all environments, one block of the diagonal each, with blocks of dim x 1: f = A tau on nodes."""
-        nodes, count, environments = self.paths.node_count, len(self.tendons), np.arange(self.environments)[:, None]
-        on_nodes = np.flatnonzero(self.paths.column_point < nodes)
-        block = wp.types.matrix(shape=(self.body.dim, 1), dtype=self.real)
-        matrix = bsr_zeros(nodes * self.environments, count * self.environments, block, device=self.device)
-        rows = environments * nodes + self.paths.column_point[on_nodes]
-        columns = environments * count + self.paths.column_tendon[on_nodes]
-        values = self.shape.column.numpy()[:, on_nodes].reshape(-1, self.body.dim, 1)
-        bsr_set_from_triplets(
-            matrix, self._array(rows.ravel(), int), self._array(columns.ravel(), int), self._array(values, block)
-        )
-        return matrix
-
-    def hessian_matrix(self, *, psd: bool = False) -> BsrMatrix:
-        """H over the nodes of all environments, one block of the diagonal each, with blocks of dim x dim."""
-        nodes, environments = self.paths.node_count, np.arange(self.environments)[:, None]
-        pairs = self.pattern()
-        values = wp.zeros((self.environments, len(pairs)), dtype=self.mat, device=self.device)
-        starts = np.searchsorted(pairs[:, 0], np.arange(nodes + 1))
-        self.add_stiffness(values, self.slots(starts, pairs[:, 1]), psd=psd)
-        size = nodes * self.environments
-        matrix = bsr_zeros(size, size, self.mat, device=self.device)
-        rows, columns = (self._array((environments * nodes + side).ravel(), int) for side in pairs.T)
-        bsr_set_from_triplets(matrix, rows, columns, values.flatten())
-        return matrix
 
     def force_matrices(self) -> np.ndarray:
         """A of each environment, dense, shape (environments, N dim, tendons)."""

@@ -14,7 +14,9 @@ heavier:
     sum over the nodes of a link of mu (1 / M + r^2 / I) = 1
 
 with its mass M, its least moment of inertia I and distances r from its centre of mass. Then no ratio of masses and no
-stiffness makes the exchange grow. After the step nodes are put to where their link is.
+stiffness makes the exchange grow. After the step nodes are put to where their link is. The exchange is of second order
+where links make steps of second order (the integrator "midpoint"). Momentum is kept to what the solve leaves, but for
+the corrections of smooth motion that the integrator "midpoint" makes of links; angular momentum to the order of steps.
 
 Waypoints on links are taken where these would be in the middle of the step at their velocity, and their forces act on
 the links in the same step. Springs between them and the rest are explicit that way: stiffness K between links of mu,

@@ -1,0 +1,44 @@
+"""A and H of tendons as sparse matrices of Warp, over the nodes of all environments.
+
+They are apart from `tendons`: simulations need no such matrices, whose module takes 0.1 s to load.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+from warp.sparse import BsrMatrix, bsr_set_from_triplets, bsr_zeros
+
+from warp_artic.meshes.tendons import MeshTendons
+
+
+def force_matrix(tendons: MeshTendons) -> BsrMatrix:
+    """A of all environments, one block of the diagonal each, with blocks of dim x 1: f = A tau on nodes."""
+    nodes, count = tendons.paths.node_count, len(tendons.tendons)
+    environments = np.arange(tendons.environments)[:, None]
+    on_nodes = np.flatnonzero(tendons.paths.column_point < nodes)
+    block = wp.types.matrix(shape=(tendons.body.dim, 1), dtype=tendons.real)
+    rows = environments * nodes + tendons.paths.column_point[on_nodes]
+    columns = environments * count + tendons.paths.column_tendon[on_nodes]
+    values = tendons.shape.column.numpy()[:, on_nodes].reshape(-1, tendons.body.dim, 1)
+    shape = nodes * tendons.environments, count * tendons.environments
+    return _matrix(tendons, shape, rows, columns, wp.array(values, dtype=block, device=tendons.device))
+
+
+def hessian_matrix(tendons: MeshTendons, *, psd: bool = False) -> BsrMatrix:
+    """H of all environments, one block of the diagonal each, with blocks of dim x dim; `psd` as `hessian_blocks`."""
+    nodes, environments = tendons.paths.node_count, np.arange(tendons.environments)[:, None]
+    pairs = tendons.pattern()
+    values = wp.zeros((tendons.environments, len(pairs)), dtype=tendons.mat, device=tendons.device)
+    starts = np.searchsorted(pairs[:, 0], np.arange(nodes + 1))
+    tendons.add_stiffness(values, tendons.slots(starts, pairs[:, 1]), psd=psd)
+    size = nodes * tendons.environments
+    rows, columns = (environments * nodes + side for side in pairs.T)
+    return _matrix(tendons, (size, size), rows, columns, values.flatten())
+
+
+def _matrix(tendons: MeshTendons, shape, rows: np.ndarray, columns: np.ndarray, values: wp.array) -> BsrMatrix:
+    matrix = bsr_zeros(*shape, values.dtype, device=tendons.device)
+    places = (wp.array(part.ravel(), dtype=int, device=tendons.device) for part in (rows, columns))
+    bsr_set_from_triplets(matrix, *places, values)
+    return matrix
