@@ -66,7 +66,7 @@ class Player:
         """Frames since the start or the last reset."""
         self.is_paused = False
         self._rate = frames_per_second
-        self._frames: deque[tuple[int, np.ndarray]] = deque(maxlen=max(remembered, 1))
+        self._frames: deque[tuple[int, np.ndarray, tuple]] = deque(maxlen=max(remembered, 1))
         self._layer = LiveLayer(stage)
         backend.leave_out(self._layer.layer)
         self._show()
@@ -118,8 +118,8 @@ class Player:
     def seek(self, seconds: float) -> float:
         """Pause, and show the remembered frame that is nearest to a time [s]; the time of that frame."""
         self.pause()
-        frame, poses = min(self._frames, key=lambda one: abs(one[0] - seconds * self._rate))
-        self._publish(frame, poses)
+        frame, poses, points = min(self._frames, key=lambda one: abs(one[0] - seconds * self._rate))
+        self._publish(frame, poses, points)
         return frame / self._rate
 
     def close(self) -> None:
@@ -134,16 +134,18 @@ class Player:
         self.close()
 
     def _show(self) -> None:
-        """Show where links are now."""
-        if self.backend.report.links != self._layer.links:
+        """Show where links and the nodes of meshes are now."""
+        report = self.backend.report
+        if (report.links, report.meshes) != (self._layer.links, self._layer.meshes):
             self._frames.clear()
-            self._layer.show(self.backend.report.links)
-        poses = self.backend.link_poses()
+            self._layer.show(report.links, report.meshes)
+        poses, points = self.backend.link_poses(), self.backend.mesh_points() if report.meshes else ()
         if not self._frames or self._frames[-1][0] != self.frame:
-            self._frames.append((self.frame, poses))
-        self._publish(self.frame, poses)
+            self._frames.append((self.frame, poses, points))
+        self._publish(self.frame, poses, points)
 
-    def _publish(self, frame: int, poses: np.ndarray) -> None:
+    def _publish(self, frame: int, poses: np.ndarray, points: tuple[np.ndarray, ...]) -> None:
         root = self.stage.GetRootLayer()
         start = root.startTimeCode if root.HasStartTimeCode() else 0.0
-        self._layer.publish(poses, Usd.TimeCode(start + frame / self._rate * self.stage.GetTimeCodesPerSecond()))
+        code = Usd.TimeCode(start + frame / self._rate * self.stage.GetTimeCodesPerSecond())
+        self._layer.publish(poses, code, points)

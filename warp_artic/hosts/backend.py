@@ -27,6 +27,8 @@ class AttachReport:
     """Prims that it leaves alone, each with the reason in a sentence."""
     links: tuple[str, ...] = ()
     """Prims whose poses `link_poses` gives, in its order."""
+    meshes: tuple[str, ...] = ()
+    """Meshes that deform, whose points `mesh_points` gives, in its order; a backend without any need not have that."""
 
 
 @runtime_checkable

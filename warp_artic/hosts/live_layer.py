@@ -3,6 +3,8 @@
 Each link has one op, `xformOp:transform:warpArtic`, in place of its authored ones. With row vectors, as in USD, a link
 of scale S at rotation R and translation t has the world matrix W = S R T, and under a parent of the world matrix P the
 local one is W P^-1. A parent below another link moves with it: P = C W_A, with C constant and W_A that of the link.
+
+Meshes that deform have their points here, as `usd.write_meshes` puts them into a run layer.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ from pxr import Sdf, Usd, UsdGeom, Vt
 from warp_artic.errors import StageError
 from warp_artic.usd.time_samples import over, prim_named
 from warp_artic.usd.write_links import matrices, world_matrices, world_scales
+from warp_artic.usd.write_meshes import follows, hold, local_points, start_matrix
 
 OP = "xformOp:transform:warpArtic"
 
 
 class LiveLayer:
-    """Publishes poses of links on a stage until it is closed, which leaves the stage as it was.
+    """Publishes poses of links and points of meshes on a stage until it is closed, which leaves the stage as it was.
 
     Args:
         stage: The stage of the host.
@@ -30,15 +33,17 @@ class LiveLayer:
         self.stage = stage
         self.layer = Sdf.Layer.CreateAnonymous("warp_artic_live.usda")
         self.links: tuple[str, ...] = ()
+        self.meshes: tuple[str, ...] = ()
 
-    def show(self, links: Sequence[str]) -> None:
-        """Publish these links from now on, given by their prim paths, and no others.
+    def show(self, links: Sequence[str], meshes: Sequence[str] = ()) -> None:
+        """Publish these links and meshes from now on, given by their prim paths, and no others.
 
         Raises:
-            StageError: A link is not on the stage, or nothing can be shown below the prim above it.
+            StageError: One of them is not on the stage, or nothing can be shown below the prim above it.
         """
         stage = self.stage
         self.layer.Clear()
+        mesh_prims = [prim_named(stage, path, "elastic body") for path in meshes]
         prims = [prim_named(stage, path, "link") for path in links]
         self._meters = UsdGeom.GetStageMetersPerUnit(stage)
         time = Usd.TimeCode(stage.GetStartTimeCode() if stage.GetRootLayer().HasStartTimeCode() else 0.0)
@@ -48,18 +53,21 @@ class LiveLayer:
         self._prims = prims
         self._from_parent = self._inverse_parents(cache)
         self._scale = world_scales(prims, cache)
+        self._mesh_matrices = [start_matrix(prim) for prim in mesh_prims]
         with Sdf.ChangeBlock():
             self._attributes = [self._define(prim) for prim in prims]
+            self._points = [self._define_points(prim, W, links) for prim, W in zip(mesh_prims, self._mesh_matrices)]
         self._shown = np.full((len(prims), 4, 4), np.nan)
-        self.links = tuple(links)
+        self.links, self.meshes = tuple(links), tuple(meshes)
         session = stage.GetSessionLayer()
         if self.layer.identifier not in session.subLayerPaths:
             session.subLayerPaths.insert(0, self.layer.identifier)
 
-    def publish(self, poses: np.ndarray, time: Usd.TimeCode | None = None) -> None:
+    def publish(self, poses: np.ndarray, time: Usd.TimeCode | None = None, points: Sequence[np.ndarray] = ()) -> None:
         """Show links at world poses, position xyz [m] and quaternion xyzw, shape (links, 7).
 
-        `time` is that of prims above links that are animated; by default where they are at the start.
+        `time` is that of prims above links that are animated; by default where they are at the start. `points` are
+        world positions [m] of the nodes of each mesh, of shape (nodes, 3).
         """
         W = world_matrices(self._scale, matrices(poses[:, 3:].astype(float)), poses[:, :3] / self._meters)
         if self._moving and time is not None:
@@ -76,6 +84,10 @@ class LiveLayer:
         with Sdf.ChangeBlock():
             for row, value in zip(rows.tolist(), values):
                 self._attributes[row].default = value
+            for attributes, W, world in zip(self._points, self._mesh_matrices, points):
+                local = local_points(world, W, self._meters)
+                for attribute, array in zip(attributes, (local, np.stack([local.min(axis=0), local.max(axis=0)]))):
+                    attribute.default = Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(array, np.float32))
 
     def close(self) -> None:
         """Take the layer off the stage."""
@@ -104,6 +116,14 @@ class LiveLayer:
         order = Sdf.AttributeSpec(spec, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
         order.default = Vt.TokenArray([OP])
         return Sdf.AttributeSpec(spec, OP, Sdf.ValueTypeNames.Matrix4d)
+
+    def _define_points(self, prim: Usd.Prim, W: np.ndarray, links: Sequence[str]) -> tuple[Sdf.AttributeSpec, ...]:
+        """The points of a mesh and its extent."""
+        spec = over(self.layer, prim)
+        if follows(prim, links):
+            hold(spec, W)
+        types = {"points": Sdf.ValueTypeNames.Point3fArray, "extent": Sdf.ValueTypeNames.Float3Array}
+        return tuple(Sdf.AttributeSpec(spec, name, kind) for name, kind in types.items())
 
 
 def _carriers(prims: list[Usd.Prim]) -> np.ndarray:

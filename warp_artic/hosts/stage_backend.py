@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdShade
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.scene import Scene
@@ -158,9 +158,18 @@ class WarpArticBackend:
         simulation = self._attached()
         if not 0 <= environment < simulation.environments:
             raise HostError(f"environment {environment} is not in 0 ... {simulation.environments - 1}")
+        if not simulation.link_names:
+            return np.zeros((0, 7))
         poses = of_environment(simulation.state.link_pose, environment).astype(float)
         poses[:, :3] += simulation.link_origins
         return poses
+
+    def mesh_points(self, environment: int = 0) -> tuple[np.ndarray, ...]:
+        """World positions now of the nodes of each mesh of `report.meshes` [m], each of shape (nodes, 3)."""
+        simulation = self._attached()
+        if not 0 <= environment < simulation.environments:
+            raise HostError(f"environment {environment} is not in 0 ... {simulation.environments - 1}")
+        return tuple(body.world_points()[environment] for body in simulation.elastic_bodies)
 
     def write(self, values: Mapping[str, Any], environments: Sequence[int] | None = None) -> None:
         """Set parts of the state as `Simulation.set_state` has them, or parameters, shapes as in `set_controls`."""
@@ -193,13 +202,15 @@ class WarpArticBackend:
     def _take_up(self, scene: Scene) -> None:
         """Watch what the scene is made of, and say what it is."""
         simulated = dict.fromkeys(path for tree in scene.articulations for path in _prims(tree))
+        simulated |= dict.fromkeys(one.name for one in (*scene.elastic_bodies, *scene.mesh_tendons))
         left = {}
         for finding in scene.diagnostics:
             path = finding.path.partition(".")[0]
             if path not in simulated and path != "/":
                 left.setdefault(path, finding.message)
-        self.report = AttachReport(tuple(simulated), left, scene.link_names)
-        self.source.watch((*simulated, *left))
+        meshes = tuple(body.name for body in scene.elastic_bodies)
+        self.report = AttachReport(tuple(simulated), left, scene.link_names, meshes)
+        self.source.watch((*simulated, *left, *_materials(self.source.stage, meshes)))
 
     def _attached(self) -> Simulation:
         if self.simulation is None:
@@ -212,6 +223,13 @@ class WarpArticBackend:
     def _check_name(self, name: str, allowed: tuple[str, ...]) -> None:
         if name not in allowed:
             raise HostError(f"{name!r} is not one of {', '.join(allowed)}")
+
+
+def _materials(stage: Usd.Stage, meshes: Iterable[str]) -> Iterable[str]:
+    """What meshes are made of."""
+    for path in meshes:
+        material, _ = UsdShade.MaterialBindingAPI(stage.GetPrimAtPath(path)).ComputeBoundMaterial("physics")
+        yield str(material.GetPath())
 
 
 def _prims(tree: Articulation) -> Iterable[str]:

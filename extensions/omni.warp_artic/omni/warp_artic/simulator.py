@@ -254,7 +254,8 @@ class Simulator:
                 error(f"a listener to steps has failed: {type(problem).__name__}: {problem}")
 
     def _show(self) -> None:
-        if self._backend.report.links != self._live.links:
-            self._live.show(self._backend.report.links)
+        report = self._backend.report
+        if (report.links, report.meshes) != (self._live.links, self._live.meshes):
+            self._live.show(report.links, report.meshes)
         code = Usd.TimeCode(self._time * self._live.stage.GetTimeCodesPerSecond())
-        self._live.publish(self._backend.link_poses(), code)
+        self._live.publish(self._backend.link_poses(), code, self._backend.mesh_points() if report.meshes else ())
