@@ -71,6 +71,19 @@ def test_clips_and_environments(stage, tmp_path):
     np.testing.assert_allclose(points.Get(2.0), recording.mesh_points[5, 0], atol=1e-6)
 
 
+@pytest.mark.parametrize("more", [["--sleep-after", "0.1"], ["--forces"], ["--steps", "0"], ["--precision", "float64"]])
+def test_options_without_articulations(stage, more):
+    """What options have to say of articulations they say of none."""
+    steps = [] if "--steps" in more else ["--steps", "2"]
+    assert main(["simulate", stage, *steps, *more]) == 0
+
+
+def test_there_is_nothing_to_verify(stage, capsys):
+    """Identities of dynamics are those of articulations."""
+    assert main(["check", "--dynamics", stage]) == 0
+    assert "0 errors, 0 warnings" in capsys.readouterr().out
+
+
 def test_a_wrong_mesh_is_refused(stage, tmp_path, capsys):
     """In one line, before anything is simulated."""
     path = tmp_path / "wrong.usda"

@@ -404,7 +404,7 @@ class Simulation:
 
     def asleep(self) -> np.ndarray:
         """Which articulations sleep, shape (environments, articulations); see `SolverSettings.sleep_after`."""
-        if self._sleep_steps == 0:
+        if self._sleep_steps == 0 or not self._members:
             return np.zeros((self.environments, len(self._members)), bool)
         steps = [member.array("steps_at_rest").numpy()[0] for member in self._members]
         return np.stack(steps, axis=1) >= self._sleep_steps
@@ -471,6 +471,8 @@ class Simulation:
             seed: Of the random states.
         """
         scene = replace(self.scene, elastic_bodies=(), mesh_tendons=())
+        if not scene.articulations:
+            return ()
         return verify_model(partial(Simulation, device=self.device), scene, self.settings, states, seed)
 
     def snapshot(self, parts=None, environments=None, articulations=None) -> Snapshot:
