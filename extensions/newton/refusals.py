@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import newton
 import numpy as np
 
+from warp_artic.description.scene import Scene
 from warp_artic.errors import HostError
 
 OTHERS = {
@@ -29,6 +30,13 @@ def check_model(model: newton.Model) -> None:
     for attribute, what in OTHERS.items():
         if count := getattr(model, attribute):
             raise HostError(f"the model has {count} {what}, which are not simulated; step them with another solver")
+
+
+def check_scene(scene: Scene) -> None:
+    """Refuse a scene with what a state of Newton has no place for."""
+    if scene.elastic_bodies:
+        path = scene.elastic_bodies[0].name
+        raise HostError(f"{path}: is an elastic body, whose nodes the state of Newton does not have; play the stage")
 
 
 def check_state(state: newton.State) -> None:

@@ -20,7 +20,7 @@ from warp_artic.extensions.newton.numbers import (
     mass_property,
     nothing_in,
 )
-from warp_artic.extensions.newton.refusals import check_model, check_state, warn_of_what_is_left
+from warp_artic.extensions.newton.refusals import check_model, check_scene, check_state, warn_of_what_is_left
 from warp_artic.extensions.newton.translate import translate
 from warp_artic.extensions.newton.worlds import worlds_of
 
@@ -86,6 +86,8 @@ class SolverWarpArtic(newton.solvers.SolverBase):
         super().__init__(model)
         check_model(model)
         warn_of_what_is_left(model)
+        if scene is not None:
+            check_scene(scene)
         self.simulation: Simulation | None = None
         """What steps; None until the time step is known."""
         self._coordinates: Coordinates | None = None

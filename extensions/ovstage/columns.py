@@ -11,6 +11,7 @@ import numpy as np
 from warp_artic.extensions.ovstage.package import ovstage
 
 NUMBER, MATRIX = ovstage.AttributeSemantic.NONE, ovstage.AttributeSemantic.MATRIX
+POINT, FLOAT3 = ovstage.AttributeSemantic.POINT, (2, 32, 3)
 LATEST = (1 << 64) - 1
 """The end of a range that asks for current values."""
 
@@ -37,6 +38,13 @@ class Prims:
             for name, values in columns.items()
         ]
         return self.stage.write_attributes(self._query, writes, ordinal)
+
+    def write_points(self, attribute: str, points: Sequence[np.ndarray], ordinal: int) -> ovstage.Operation:
+        """Begin to write an array of points (N, 3) for each prim; the operation is to be waited for."""
+        arrays = [np.ascontiguousarray(own, np.float32) for own in points]
+        tensors = [ovstage.make_dltensor(own, dtype=FLOAT3, shape=[len(own)], ndim=1) for own in arrays]
+        write = ovstage.WriteDesc(attribute, tensors, is_array=True, semantic=POINT)
+        return self.stage.write_attributes(self._query, [write], ordinal)
 
     def read(
         self, attributes: Sequence[str], ordinals: ovstage.OrdinalRange

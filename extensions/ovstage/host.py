@@ -38,8 +38,10 @@ from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import prim_named
 from warp_artic.usd.units import Quantity
 from warp_artic.usd.write_links import matrices, world_matrices, world_scales
+from warp_artic.usd.write_meshes import local_points, start_matrix
 
 WORLD = "omni:fabric:worldMatrix"
+POINTS = "points"
 CONTROLS = {"position_target": "drive_position_target", "velocity_target": "drive_velocity_target"}
 """What drives follow: the field as it is read from a stage, and the control array."""
 
@@ -143,7 +145,9 @@ class Host:
         W = world_matrices(self._scale, matrices(poses[:, 3:]), poses[:, :3] / self._units.meters)
         values = self._values()
         try:
-            begun = [self._links.write({WORLD: W}, ordinal)]
+            begun = [self._links.write({WORLD: W}, ordinal)] if len(W) else []
+            if self._meshes.paths:
+                begun.append(self._meshes.write_points(POINTS, self._local_points(W), ordinal))
             begun += [prims.write(self._columns(outputs, values), ordinal) for prims, outputs in self._outputs]
             for operation in begun:
                 operation.wait()
@@ -155,26 +159,36 @@ class Host:
     def _take_up(self) -> None:
         """Find the prims of what is simulated now."""
         self._release()
-        source, links = self.backend.source.stage, self.backend.report.links
+        source, links, meshes = self.backend.source.stage, self.backend.report.links, self.backend.report.meshes
         self._revision = self.backend.revision
         self._units = stage_units(source)
         self._links = self._kept(links)
-        absent = self._links.missing()
-        if absent:
-            raise HostError(
-                f"{absent[0]}: is a link and not on the stage of ovstage, as {len(absent)} of {len(links)} links; "
-                "populate it from the same file, rendering and physics"
-            )
+        self._meshes = self._kept(meshes)
+        for noun, prims in (("link", self._links), ("elastic body", self._meshes)):
+            absent = prims.missing()
+            if absent:
+                share = f"{len(absent)} of {len(prims.paths)}"
+                raise HostError(
+                    f"{absent[0]}: is a {noun} and not on the stage of ovstage, as {share}; populate it from the same "
+                    "file, rendering and physics"
+                )
         start = source.GetStartTimeCode() if source.GetRootLayer().HasStartTimeCode() else 0.0
         self._scale = world_scales([prim_named(source, path, "link") for path in links], UsdGeom.XformCache(start))
+        self._mesh_places = [_place_of(prim_named(source, path, "elastic body"), links) for path in meshes]
         by_prims = defaultdict(list)
         for paths, output in self._find_outputs(source):
             by_prims[paths].append(output)
         self._outputs = [(self._kept(paths), outputs) for paths, outputs in by_prims.items()]
-        written = {WORLD, *(output.attribute for _, outputs in self._outputs for output in outputs)}
+        written = {WORLD, POINTS, *(output.attribute for _, outputs in self._outputs for output in outputs)}
         self._tokens = [self._links.token(name) for name in sorted(written)]
         self._controls = self._find_controls(source)
         self._controlled = self._kept(dict.fromkeys(path for path, _ in self._controls))
+
+    def _local_points(self, W: np.ndarray) -> list[np.ndarray]:
+        """Nodes of each elastic body in the space of its mesh, with links at world matrices W."""
+        points = self.backend.mesh_points(self._environment)
+        places = (matrix if link < 0 else matrix @ W[link] for link, matrix in self._mesh_places)
+        return [local_points(own, place, self._units.meters) for own, place in zip(points, places)]
 
     def _kept(self, paths) -> Prims:
         self._prims.append(Prims(self.stage, paths))
@@ -259,3 +273,13 @@ class Host:
             tables[name][row] = self._units.si(float(found[0]), quantity)
             self.backend.simulation.target_tracks.pop((name, dof), None)
         self.backend.set_controls({name: table.T for name, table in tables.items()})
+
+
+def _place_of(prim: Usd.Prim, links: tuple[str, ...]) -> tuple[int, np.ndarray]:
+    """The link that a mesh moves with and its matrix relative to that, or -1 and its world matrix."""
+    W = start_matrix(prim)
+    above = prim
+    while not UsdGeom.Xformable(above).GetResetXformStack() and not (above := above.GetParent()).IsPseudoRoot():
+        if str(above.GetPath()) in links:
+            return links.index(str(above.GetPath())), W @ np.linalg.inv(start_matrix(above))
+    return -1, W

@@ -20,6 +20,7 @@ from warp_artic.description.track import Track
 from warp_artic.meshes.equilibrium import solve_equilibrium
 from warp_artic.sim.link_coupling import with_node_masses
 from warp_artic.sim.revise import revise
+from warp_artic.sim.views import CONTROL, OUTPUTS, STATE
 
 DOWN = (0.0, 0.0, -9.81)
 FREE = (0.0, 0.0, 0.0)
@@ -101,6 +102,15 @@ def test_a_body_alone_is_that_of_the_mesh():
     simulation.reset()
     again = simulation.record(steps=20, every=10)
     assert (again.mesh_points == recording.mesh_points).all()
+
+
+def test_arrays_without_articulations_are_empty():
+    """What a script reads of any scene is there, and says that there is nothing."""
+    simulation = simulate(Scene(articulations=(), elastic_bodies=(bar((1, 1, 1), (1.0, 1.0, 1.0)),)), environments=2)
+    for views, names in ((simulation.state, (*STATE, *OUTPUTS)), (simulation.control, CONTROL)):
+        for name in names:
+            shape = getattr(views, name).numpy().shape
+            assert (shape[0], shape[-1]) == (0, 2)
 
 
 @pytest.mark.parametrize("mass", (0.05, 1.0, 100.0))

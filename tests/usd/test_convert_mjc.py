@@ -103,7 +103,7 @@ def numbers(value) -> list:
     """All that a description has, flat."""
     if dataclasses.is_dataclass(value):
         return [one for name in value.__dataclass_fields__ for one in numbers(getattr(value, name))]
-    return [one for inner in value for one in numbers(inner)] if isinstance(value, tuple) else [value]
+    return [one for inner in value for one in numbers(inner)] if isinstance(value, (tuple, np.ndarray)) else [value]
 
 
 def assert_means(one: Scene, other: Scene) -> None:

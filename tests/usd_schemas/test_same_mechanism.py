@@ -207,7 +207,7 @@ def compared(scene: Scene) -> dict:
             for key, inner in value.items():
                 if not (key == "name" and "tendon" in name) and key != "diagnostics":
                     walk(f"{name}.{key}", inner)
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, (list, tuple, np.ndarray)):
             for number, inner in enumerate(value):
                 walk(f"{name}.{number}", inner)
         else:

@@ -158,8 +158,6 @@ class WarpArticBackend:
         simulation = self._attached()
         if not 0 <= environment < simulation.environments:
             raise HostError(f"environment {environment} is not in 0 ... {simulation.environments - 1}")
-        if not simulation.link_names:
-            return np.zeros((0, 7))
         poses = of_environment(simulation.state.link_pose, environment).astype(float)
         poses[:, :3] += simulation.link_origins
         return poses

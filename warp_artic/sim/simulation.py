@@ -600,6 +600,10 @@ class Simulation:
         return numbers_for(self.settings.precision, wide)
 
     def _scene_array(self, name: str):
+        if not self._groups:
+            _, size = ROW_COUNTS[name]
+            shape = (0, self.environments) if size == 1 else (0, size, self.environments)
+            return wp.zeros(shape, dtype=getattr(wp, self.settings.precision), device=self.device)
         self._lend(name)
         return scene_array(name, self._groups, self._members, self._order[ROW_COUNTS[name][0]], self._array_rows)
 

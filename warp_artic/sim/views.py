@@ -249,6 +249,8 @@ def of_environment(array: wp.array | SceneArray, environment: int) -> np.ndarray
     """One environment of an array of a scene on the host, shape (rows) or (rows, components); the others stay."""
     if isinstance(array, SceneArray):
         return array.of_environment(environment)
+    if not array.size:  # Warp has no slices of nothing
+        return array.numpy()[..., environment]
     return array[(slice(None),) * (array.ndim - 1) + (environment,)].numpy()
 
 

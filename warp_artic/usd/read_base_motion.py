@@ -10,7 +10,7 @@ from pxr import Usd, UsdGeom
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.placement import SHEAR, decompose
-from warp_artic.usd.read_track import SPLINE_STEP
+from warp_artic.usd.read_track import SPLINE_STEP, codes_per_second
 
 ROUNDING = 1e-12
 """By how much the transform of a body that stays may change, by its largest entry."""
@@ -33,7 +33,7 @@ def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | Non
         return None
     if np.ptp(A, axis=0).max() <= ROUNDING * np.abs(A).max():
         return None
-    rate = prim.GetStage().GetTimeCodesPerSecond()
+    rate = codes_per_second(prim.GetStage())
     start = (codes[0] - attributes.time.GetValue()) / rate
     return BaseMotion(str(prim.GetPath()), float(start), float(codes[1] - codes[0]) / rate, tuple(poses))
 

@@ -13,7 +13,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import SCENE_FIELDS, Source, resolve
 from warp_artic.usd.read_sleep import read_sleep_of_scene
-from warp_artic.usd.read_track import track_codes
+from warp_artic.usd.read_track import codes_per_second, track_codes
 from warp_artic.usd.report import SCENE, Reading, Report
 
 EARTH = 9.81
@@ -159,7 +159,7 @@ def _gravity_tracks(prim: Usd.Prim, attributes: Attributes, up: np.ndarray) -> t
             attributes.report.add(finding)
     if len(set(values)) < 2:
         return None
-    start, rate = attributes.time.GetValue(), prim.GetStage().GetTimeCodesPerSecond()
+    start, rate = attributes.time.GetValue(), codes_per_second(prim.GetStage())
     times = tuple((code - start) / rate for code in codes)
     is_held = prim.GetStage().GetInterpolationType() == Usd.InterpolationTypeHeld
     return tuple(Track(times=times, values=own, is_held=is_held) for own in zip(*values))

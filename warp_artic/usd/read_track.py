@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,12 @@ SPLINE_STEP = 0.25
 """How far apart a spline is read [time codes]."""
 
 
+def codes_per_second(stage: Usd.Stage) -> float:
+    """Time codes a second; where that is refused (rule "stage-time") the 24 of USD, so that the rest is checked."""
+    rate = stage.GetTimeCodesPerSecond()
+    return rate if 0.0 < rate < math.inf else 24.0
+
+
 def read_track(attributes: Attributes, prim: Usd.Prim, name: str, quantity: Quantity) -> Track | None:
     """What an attribute gives over time, in SI units; None where it has one value, or a wrong one, which is reported.
 
@@ -25,7 +32,7 @@ def read_track(attributes: Attributes, prim: Usd.Prim, name: str, quantity: Quan
     attribute, stage = prim.GetAttribute(name), prim.GetStage()
     if not attribute.ValueMightBeTimeVarying():
         return None
-    start, rate = attributes.time.GetValue(), stage.GetTimeCodesPerSecond()
+    start, rate = attributes.time.GetValue(), codes_per_second(stage)
     codes = _codes(attribute, start, stage.GetEndTimeCode())
     found = {(code - start) / rate: attributes.number_at(prim, name, code, quantity) for code in codes}
     found = {time: value for time, value in found.items() if value is not None}

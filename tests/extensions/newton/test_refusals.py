@@ -1,6 +1,7 @@
 """What cannot be simulated is refused, or left out with a warning, by its name."""
 
 import warnings
+from pathlib import Path
 
 import newton
 import numpy as np
@@ -103,6 +104,13 @@ def test_what_is_refused(name):
         SolverWarpArtic(model, dt=DT)
     assert str(caught.value).startswith(line)
     assert "\n" not in str(caught.value)
+
+
+def test_a_scene_with_a_body_that_deforms():
+    """The state of Newton has no place for its nodes."""
+    scene = wa.read_stage(Path(__file__).parents[3] / "samples" / "scenes" / "soft_fingertip.usda")
+    with pytest.raises(wa.HostError, match="fingertip: is an elastic body, whose nodes the state of Newton does not"):
+        SolverWarpArtic(chain().finalize(), scene=scene, dt=DT)
 
 
 def test_gradients():

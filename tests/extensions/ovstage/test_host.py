@@ -21,6 +21,7 @@ ovstage = pytest.importorskip("ovstage", reason="the extra ovstage is not instal
 
 from warp_artic.extensions.ovstage import Host, populate  # noqa: E402
 
+SAMPLES = Path(__file__).parents[3] / "samples" / "scenes"
 WORLD = "omni:fabric:worldMatrix"
 TARGET = "drive:angular:physics:targetPosition"
 SCALED = (
@@ -59,7 +60,9 @@ def found(stage, prims, attribute, ordinals=None):
         for group in read.wait().groups():
             with group:
                 for local in range(group.prim_count):
-                    values[prims[group.prim_index(local)]] = np.array(group.array(0)[group.data_row_index(local)])
+                    row = group.data_row_index(local)
+                    value = group.array(row) if group.is_array else group.array(0)[row]
+                    values[prims[group.prim_index(local)]] = np.array(value)
     return values
 
 
@@ -106,6 +109,21 @@ def test_the_same_run_in_every_host(tmp_path, stage, header):
             assert np.linalg.norm(shown[link][0, :3]) == pytest.approx(2.0)
         angles = found(stage, simulation.joint_names, "warpArtic:joint:angular:position")
         np.testing.assert_allclose([angles[name] for name in simulation.joint_names], np.degrees(expected), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["bent_beam", "soft_fingertip"])
+def test_bodies_that_deform(stage, name):
+    """Nodes are where the backend has them: with no link on the stage, and on a mesh below a link that moves."""
+    path = str(SAMPLES / f"{name}.usda")
+    populate(stage, path, ordinal=1)
+    with Host(stage, path, ordinal=1) as host:
+        for ordinal in range(2, 8):
+            host.step(1 / 60, ordinal=ordinal)
+        (mesh,), (wanted,) = host.backend.report.meshes, host.backend.mesh_points()
+        stage.compute_hierarchy(7, 7)
+        points = found(stage, [mesh], "points")[mesh].reshape(-1, 3)
+        W = found(stage, [mesh], WORLD)[mesh]
+        np.testing.assert_allclose(points @ W[:3, :3] + W[3, :3], wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize("scene", ["coupled_hand", "cranes", "gripper", "hydraulic_arm", "spherical_chain"])
@@ -244,7 +262,7 @@ def test_wrong_stages(path, tmp_path, stage):
     """One line, and nothing stays attached."""
     with pytest.raises(HostError, match="stage: is pxr.Usd.Stage, not an ovstage.Stage"):
         Host(Usd.Stage.Open(path), path, ordinal=1)
-    with pytest.raises(HostError, match="/arm/l0: is a link and not on the stage of ovstage, as 3 of 3 links"):
+    with pytest.raises(HostError, match="/arm/l0: is a link and not on the stage of ovstage, as 3 of 3; "):
         Host(stage, path, ordinal=1)
     with pytest.raises(StageError, match="nowhere.usda: there is no such file"):
         populate(stage, "nowhere.usda", ordinal=1)

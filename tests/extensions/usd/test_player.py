@@ -1,5 +1,7 @@
 """A stage that is played: what is shown, when, and that it is as it was afterwards."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from pxr import Usd, UsdGeom
@@ -8,6 +10,9 @@ from warp_artic.extensions.usd import play
 from tests.hosts.test_stage_backend import SCENE, STIFFNESS, arm, attached
 from tests.usd.authoring import open_text
 from warp_artic import HostError, SettingsError, StageError
+from warp_artic.description.elastic_body import ElasticLaw
+
+SAMPLES = Path(__file__).parents[3] / "samples" / "scenes"
 
 
 def shown(stage, path="/arm/l2"):
@@ -78,6 +83,41 @@ def test_animated_places_above_links():
         code = Usd.TimeCode(0.5 * stage.GetTimeCodesPerSecond())
         matrix = np.array(UsdGeom.XformCache(code).GetLocalToWorldTransform(stage.GetPrimAtPath("/cart/arm/l2")))
         np.testing.assert_allclose(matrix[3, :3], player.backend.link_poses()[2, :3], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["bent_beam", "soft_fingertip"])
+def test_bodies_that_deform(name):
+    """Nodes are shown where they are, also of a mesh below a link that moves, and shown again; nothing is left."""
+    stage = Usd.Stage.Open(str(SAMPLES / f"{name}.usda"))
+    session = stage.GetSessionLayer().ExportToString()
+    with play(stage) as player:
+        player.advance(5)
+        early = player.backend.mesh_points()
+        player.advance(5)
+        for frame, expected in ((10, player.backend.mesh_points()), (5, early)):
+            player.seek(frame / 60)
+            for path, points in zip(player.backend.report.meshes, expected, strict=True):
+                mesh = UsdGeom.Mesh(stage.GetPrimAtPath(path))
+                W = shown(stage, path)
+                local = np.array(mesh.GetPointsAttr().Get())
+                np.testing.assert_allclose(local @ W[:3, :3] + W[3, :3], points, atol=1e-6)
+                np.testing.assert_allclose(mesh.GetExtentAttr().Get(), [local.min(axis=0), local.max(axis=0)])
+        assert not player.backend.source.take_changes()
+    assert stage.GetSessionLayer().ExportToString() == session
+
+
+def test_edits_of_a_body_that_deforms():
+    """What another tool changes acts from the next frame on, and the rest goes on as it was."""
+    stage = Usd.Stage.Open(str(SAMPLES / "bent_beam.usda"))
+    with play(stage) as player:
+        player.advance(30)
+        bent = player.backend.mesh_points()[0]
+        law = stage.GetPrimAtPath("/World/rubber").GetAttribute("warpArtic:elasticMaterial:law")
+        assert law.Set("neoHookean")
+        player.advance()
+        moved = np.linalg.norm(player.backend.mesh_points()[0] - bent, axis=1)
+        assert 0.0 < moved.max() < 0.01 < np.ptp(bent[:, 2])
+        assert player.backend.simulation.scene.elastic_bodies[0].material.law is ElasticLaw.NEO_HOOKEAN
 
 
 def test_it_is_paced():
