@@ -11,8 +11,7 @@ Euler step would take from a free vibration of period T the share 2 pi^2 h / T i
 step cannot resolve go on ringing where a body has no `stiffness_damping`; with b they fall by (b - k) / (b + k) a step.
 
 Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line. Nodes
-that others carry along move freely, with a share of the mass of those others in place of their own, and with the
-acceleration that these would have without the body.
+that others carry along move freely, with a share of the mass of those others in place of their own.
 """
 
 from functools import cache
@@ -68,7 +67,6 @@ def dynamics_kernels(types: MeshTypes):
         end: wp.array2d(dtype=Vec),
         is_held: wp.array(dtype=int),
         is_carried: wp.array(dtype=int),
-        pull: wp.array2d(dtype=Vec),
         k: Real,
         mass_damping: Real,
         middle: wp.array2d(dtype=Vec),
@@ -84,8 +82,7 @@ def dynamics_kernels(types: MeshTypes):
         if is_held[node] > 0:
             middle[env, node] = Real(0.5) * (x + end[env, node])
         elif is_carried[node] > 0:
-            center[env, node] = free + k * k * pull[env, node]
-            middle[env, node] = center[env, node]
+            center[env, node] = free
 
     @wp.kernel(**OPTIONS)
     def finish(
@@ -124,8 +121,8 @@ class ElasticDynamics:
         tendons: Of the body, if any.
         dt: Time step [s].
         options: When Newton's method ends.
-        carried: Mass that carried nodes have, zero for other nodes, shape (N) [kg]. None is carried by default:
-            attached nodes are held.
+        carried: Mass that nodes have which belong to others, infinite where these hold them, zero for other nodes,
+            shape (N) [kg]. By default none does, and attached nodes are held.
     """
 
     def __init__(
@@ -141,7 +138,7 @@ class ElasticDynamics:
         self.tendons = tendons
         self.dt = dt
         carried = np.zeros(len(body.points)) if carried is None else carried
-        is_carried = carried > 0.0
+        is_carried = (carried > 0.0) & np.isfinite(carried)
         held = held_nodes(body) & ~is_carried
         # A preconditioner that sees the whole body pays where a wave runs far within half a step.
         wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
@@ -163,14 +160,14 @@ class ElasticDynamics:
         self._mass_damping = types.real(material.mass_damping)
         self._is_held = wp.array(held.astype(np.int32), dtype=int, device=mesh.device)
         self._is_carried = wp.array(is_carried.astype(np.int32), dtype=int, device=mesh.device)
-        self.pull = mesh.array(np.zeros(body.points.shape))
-        """Accelerations of carried nodes without elastic forces, shape (environments, N) [m/s^2]."""
         drag = 1.0 + material.mass_damping * 0.5 * dt
         factor = drag / (0.5 * dt) ** 2
+        self.node_mass = np.where(carried > 0.0, 0.0, mesh.node_mass)
+        """Of the nodes that belong to the body [kg], shape (N)."""
+        self.carried_inertia = np.where(is_carried, carried, 0.0) / (0.5 * dt) ** 2
+        """Of the potential of a step, for carried nodes [N/m], shape (N)."""
         # There is no drag on what others have.
-        self.potential.mass.assign(np.where(is_carried, carried / drag, mesh.node_mass))
-        self.node_mass = np.where(is_carried, 0.0, mesh.node_mass)
-        """Of the body, without carried nodes [kg], shape (N)."""
+        self.potential.mass.assign(np.where(is_carried, carried / drag, self.node_mass))
         self._weighed = wp.array(self.node_mass, dtype=types.real, device=mesh.device)
         self.potential.inertia = Inertia(factor, self._center)
         self.potential.start = self.points
@@ -187,6 +184,11 @@ class ElasticDynamics:
     def forces(self) -> wp.array:
         """After a step: what free nodes still lack, and what held ones do to those who hold them [N]."""
         return self.potential.forces
+
+    @property
+    def center(self) -> wp.array:
+        """After a step: where free nodes would be in its middle without forces, shape (environments, N) [m]."""
+        return self._center
 
     @property
     def middle(self) -> wp.array:
@@ -206,7 +208,7 @@ class ElasticDynamics:
         """
         mesh, potential = self.mesh, self.potential
         outputs = [self._middle, self._ahead, self._center]
-        of_nodes = [self._is_held, self._is_carried, self.pull]
+        of_nodes = [self._is_held, self._is_carried]
         inputs = [self.points, self.velocities, self.end, *of_nodes, self._k, self._mass_damping]
         wp.launch(self._begin, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
         found = self._newton.solve(self._middle)

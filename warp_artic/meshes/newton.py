@@ -21,6 +21,9 @@ SUFFICIENT = 1e-4
 """Of what the slope promises: how much the potential has to fall."""
 HALVINGS = 40
 """Most halvings of a step."""
+SHORT = 0.02
+"""Share of a step. Where no more of it makes the potential fall, and it promises less than half of the digits of the
+potential, these are lost: in elements, positions have fewer digits than energies."""
 ROUNDING = 64.0
 """Of the magnitude of the potential, in units of its last digit: what rounding may hide."""
 FAST = 0.1
@@ -149,6 +152,7 @@ class Newton:
         slope = potential.system.slope.numpy().astype(float)
         noise = ROUNDING * potential.mesh.types.epsilon * at.magnitude
         hidden = active & (0.5 * slope <= noise)
+        small = slope <= np.sqrt(potential.mesh.types.epsilon) * at.magnitude
         length = np.where(active, 1.0, 0.0)
         trying, start = active.copy(), at
         for _ in range(HALVINGS):
@@ -166,7 +170,7 @@ class Newton:
             self._move_to(points, length)
             potential.evaluate(self._trial, self._ask(trying))
         wp.copy(points, self._trial)
-        return at, hidden, length
+        return at, hidden | (active & small & (length < SHORT)), length
 
     def _move_to(self, points: wp.array, length: np.ndarray) -> None:
         """Set trial points."""

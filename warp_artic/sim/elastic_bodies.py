@@ -13,7 +13,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.description.elastic_body import ElasticBody
-from warp_artic.description.mesh_tendon import MeshTendon
+from warp_artic.description.mesh_tendon import LinkPoint, MeshTendon
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.dynamics import ElasticDynamics
@@ -55,8 +55,8 @@ class SimulatedElasticBody:
         """How the solve of the last step went."""
         self.coupling: LinkCoupling | None = None
         """With links, if it has to do with any."""
-        if body.attachments or any(hasattr(point, "link") for tendon in tendons for point in tendon.waypoints):
-            self.coupling = LinkCoupling(self._dynamics, scene, members, share)
+        if body.attachments or any(isinstance(point, LinkPoint) for one in tendons for point in one.waypoints):
+            self.coupling = LinkCoupling(self._dynamics, scene, members)
 
     @property
     def node_mass(self) -> np.ndarray:
@@ -113,12 +113,12 @@ class SimulatedElasticBody:
                 array.assign(table)
         if points is not None:
             wp.copy(self._dynamics.end, self.points)
-        self.forget(chosen)
 
     def reset(self, environments: np.ndarray) -> None:
         """Put environments back to the start."""
         body = self.body
-        velocities = np.zeros(body.points.shape) if body.start_velocities is None else body.start_velocities.copy()
+        start = np.zeros(body.points.shape) if body.start_velocities is None else body.start_velocities
+        velocities = np.array(start, float)
         velocities[list(body.pinned)] = 0.0
         self.set_state(start_points(body), velocities, environments)
 
@@ -126,37 +126,34 @@ class SimulatedElasticBody:
         """Go on with the motion of another body of as many nodes, and with the controls of the same tendons."""
         if old.body.points.shape != self.body.points.shape:
             return
-        names = ["points", "velocities", "node_force", *(TENDON_CONTROL if old.tendons == self.tendons != () else ())]
-        for name in names:
-            getattr(self, name).assign(getattr(old, name).numpy())
-        self.forget(np.arange(self.points.shape[0]))
-
-    def forget(self, environments: np.ndarray) -> None:
-        """Go on as if there had been no step."""
-        if self.coupling is not None:
-            past = self.coupling.has_past.numpy().copy()
-            past[environments] = 0
-            self.coupling.has_past.assign(past)
+        here, there = self._motion(), old._motion()
+        if old.tendons == self.tendons:
+            here, there = here | self._controls(), there | old._controls()
+        for name, array in here.items():
+            array.assign(there[name].numpy())
+        wp.copy(self._dynamics.end, self.points)
 
     def state_arrays(self) -> dict[str, wp.array]:
         """What a run goes on from; environments come first, but last in those of tendons and gravity."""
-        found = {name: getattr(self, name) for name in ("points", "velocities", "node_force", "gravity")}
-        found["end"] = self._dynamics.end
-        if self._tendons is not None:
-            found |= {name: getattr(self, name) for name in TENDON_CONTROL}
-        if self.coupling is not None:
-            names = "velocity_before", "force_before", "has_past"
-            found |= {name: getattr(self.coupling, name) for name in names}
-        return found
+        return self._motion() | self._controls() | {"gravity": self.gravity, "end": self._dynamics.end}
 
     def array(self, name: str) -> wp.array:
         """What follows tracks, rows first; see `sim.targets`."""
-        return getattr(self, name.removeprefix("mesh_tendon_"))
+        return self.gravity if name == "gravity" else self._controls()[name.removeprefix("mesh_tendon_")]
 
     def step(self) -> None:
         """Advance by one time step, links at the places they have now."""
         self._dynamics.weigh(self.gravity, self.node_force)
         self.convergence = self._dynamics.step()
+
+    def _motion(self) -> dict[str, wp.array]:
+        return {"points": self.points, "velocities": self.velocities, "node_force": self.node_force}
+
+    def _controls(self) -> dict[str, wp.array]:
+        """What of tendons may be steered, if there are any."""
+        own = self._tendons
+        arrays = () if own is None else (own.target_length, own.stiffness, own.tension)
+        return dict(zip(TENDON_CONTROL, arrays))
 
     def _of_tendons(self):
         if self._tendons is None:
@@ -191,10 +188,10 @@ class ElasticBodies:
         """Whether links have to do with any of them."""
         return bool(self._coupled)
 
-    def follow(self) -> None:
-        """Put attached nodes where links are, whose poses are up to date."""
+    def follow(self, lead: float = 0.0) -> None:
+        """Put attached nodes where links are, whose poses are up to date, and waypoints where they will be later."""
         for body in self._coupled:
-            body.coupling.follow()
+            body.coupling.follow(lead)
 
     def step(self) -> None:
         """Advance, and add what bodies do to links to the external forces of these, until `give_back`."""

@@ -1,35 +1,41 @@
 """Couples an elastic body with links: nodes that are attached to them, and waypoints of tendons on them.
 
 An attached node is a point of its link: the link has its mass, and its weight (`with_node_masses`). A step first moves
-the body, then the links, each once, with the same impulse between them. Meanwhile node a has a share mu of the mass of
-its link, and the acceleration that the link has without the body, which is what it had in the step before less what
-the body gave it then:
+the body, then the links, each once, with the same impulse between them. While the body moves, the node is where its
+link would be at its velocity, and gives way to the body with a share mu of the mass of its link:
 
-    mu a = f + mu a_0,   F = f,   a_0 = (v - v_before) / h - F_before / mu
+    mu a = f,   F = f
 
-so that in the end node and link move alike, whatever mu is: it is what the step takes the link for while it moves the
-body. Shares are such that together they are no more than the link alone, which joints and other links only make
-heavier:
+Shares are such that together they are no more than half of what the link alone is, which joints and other links only
+make heavier:
 
-    sum over the nodes of a link of mu (1 / M + r^2 / I) = 1
+    sum over the nodes of a link of mu (1 / M + r^2 / I) = 1 / 2
 
-with its mass M, its least moment of inertia I and distances r from its centre of mass. Then no ratio of masses and no
-stiffness makes the exchange grow. After the step nodes are put to where their link is. The exchange is of second order
-where links make steps of second order (the integrator "midpoint"). Momentum is kept to what the solve leaves, but for
-the corrections of smooth motion that the integrator "midpoint" makes of links; angular momentum to the order of steps.
+with its mass M, its least moment of inertia I and distances r from its centre of mass. Linear analysis (a spring to a
+wall or to a mass, both kinds of steps of links) then finds no growth, whatever the masses and the stiffness are; with
+more than one half there is, where links make steps of first order. After the step nodes are put to where their link
+is. In the middle of the step they have been off by what the estimate of the acceleration a was, times h^2 / 4: the
+exchange is of second order where the steps of links are (the integrator "midpoint"), and a link that is held by drives
+or limits gives way to the body as if on springs 4 mu / h^2. Links that nothing can move hold their nodes.
+
+Momentum is kept to what the solve leaves, but for the corrections of smooth motion that the integrator "midpoint"
+makes of links; angular momentum to the order of steps.
 
 Waypoints on links are taken where these would be in the middle of the step at their velocity, and their forces act on
 the links in the same step. Springs between them and the rest are explicit that way: stiffness K between links of mu,
 as above with one point, is stable up to h = 2 sqrt(mu / K).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 import warp as wp
 
-from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.elastic_body import ElasticBody, NodeAttachment
+from warp_artic.description.joint import WORLD
 from warp_artic.description.link import Link
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.description.scene import Scene
@@ -37,6 +43,9 @@ from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.elastic import node_masses
 from warp_artic.meshes.types import OPTIONS, MeshTypes
 from warp_artic.sim.views import Member
+
+SHARE = 0.5
+"""Of a link, that its nodes together have while the body moves."""
 
 
 @cache
@@ -102,45 +111,37 @@ def coupling_kernels(types: MeshTypes):
         place_velocities: wp.array2d(dtype=Vec),
         nodes: wp.array(dtype=int),
         foreign: wp.array(dtype=int),
-        share: wp.array(dtype=Real),
-        has_past: wp.array(dtype=int),
-        velocity_before: wp.array2d(dtype=Vec),
-        force_before: wp.array2d(dtype=Vec),
         h: Real,
+        lead: Real,
         points: wp.array2d(dtype=Vec),
         velocities: wp.array2d(dtype=Vec),
-        pull: wp.array2d(dtype=Vec),
+        end: wp.array2d(dtype=Vec),
+        end_velocities: wp.array2d(dtype=Vec),
         foreign_points: wp.array2d(dtype=Vec),
     ):
-        """Put nodes where their links are, and waypoints where these will be in the middle of the step."""
+        """Put nodes where their links are, and waypoints where these will be in some time."""
         env, point = wp.tid()
         x = places[env, point]
         v = place_velocities[env, point]
         if point < nodes.shape[0]:
             node = nodes[point]
-            a_0 = Vec()
-            if has_past[env] > 0:
-                a_0 = (v - velocity_before[env, point]) / h - force_before[env, point] / share[point]
             points[env, node] = x
             velocities[env, node] = v
-            pull[env, node] = a_0
+            end[env, node] = x + h * v
+            end_velocities[env, node] = v
         else:
-            foreign_points[env, foreign[point - nodes.shape[0]]] = x + (Real(0.5) * h) * v
+            foreign_points[env, foreign[point - nodes.shape[0]]] = x + lead * v
 
     @wp.kernel(**OPTIONS)
     def answer(
-        places: wp.array2d(dtype=Vec),
-        place_velocities: wp.array2d(dtype=Vec),
         nodes: wp.array(dtype=int),
         foreign: wp.array(dtype=int),
-        share: wp.array(dtype=Real),
-        pull: wp.array2d(dtype=Vec),
+        inertia: wp.array(dtype=Real),
         middle: wp.array2d(dtype=Vec),
+        center: wp.array2d(dtype=Vec),
+        forces: wp.array2d(dtype=Vec),
         foreign_points: wp.array2d(dtype=Vec),
         foreign_forces: wp.array2d(dtype=Vec),
-        h: Real,
-        velocity_before: wp.array2d(dtype=Vec),
-        force_before: wp.array2d(dtype=Vec),
         at: wp.array2d(dtype=Vec),
         force: wp.array2d(dtype=Vec),
     ):
@@ -148,17 +149,13 @@ def coupling_kernels(types: MeshTypes):
         env, point = wp.tid()
         if point < nodes.shape[0]:
             node = nodes[point]
-            v = place_velocities[env, point]
-            a = (middle[env, node] - places[env, point]) / (Real(0.25) * h * h) - v / (Real(0.5) * h)
-            F = share[point] * (a - pull[env, node])
-            velocity_before[env, point] = v
-            force_before[env, point] = F
-            force[env, point] = F
             at[env, point] = middle[env, node]
+            # What the potential of the step has beside inertia.
+            force[env, point] = forces[env, node] + inertia[node] * (middle[env, node] - center[env, node])
         else:
             index = foreign[point - nodes.shape[0]]
-            force[env, point] = foreign_forces[env, index]
             at[env, point] = foreign_points[env, index]
+            force[env, point] = foreign_forces[env, index]
 
     @wp.kernel(**OPTIONS)
     def push(
@@ -242,16 +239,32 @@ def _matrix(inertia) -> np.ndarray:
 
 
 def shares(scene: Scene) -> dict[str, np.ndarray]:
-    """Mass that attached nodes of each elastic body have of their links, which have the masses of nodes [kg]."""
-    links = {link.path: link for tree in scene.articulations for link in tree.links if not link.is_carriage}
+    """Mass that attached nodes of each elastic body have of their links, which have the masses of nodes [kg].
+
+    In the order of attachments; infinite where nothing can move the link.
+    """
+    mobile = {path: link for tree in scene.articulations for path, link in _mobile_links(tree)}
     counts: dict[str, int] = {}
     for body in scene.elastic_bodies:
-        for attachment in body.attachments:
-            counts[attachment.link] = counts.get(attachment.link, 0) + 1
-    return {
-        body.name: np.array([_mass_at(links[one.link], one.position) / counts[one.link] for one in body.attachments])
-        for body in scene.elastic_bodies
-    }
+        for one in body.attachments:
+            counts[one.link] = counts.get(one.link, 0) + 1
+
+    def share(one: NodeAttachment) -> float:
+        if one.link not in mobile:
+            return np.inf
+        return SHARE * _mass_at(mobile[one.link], one.position) / counts[one.link]
+
+    return {body.name: np.array([share(one) for one in body.attachments]) for body in scene.elastic_bodies}
+
+
+def _mobile_links(tree: Articulation) -> Iterator[tuple[str, Link]]:
+    """Paths and links that a joint, or a floating root, lets move."""
+    for path, link in tree.bodies.items():
+        joint = tree.inbound[link]
+        while joint is not None and not joint.dofs and joint.parent != WORLD:
+            joint = tree.inbound[joint.parent]
+        if joint is None or joint.dofs:
+            yield path, tree.links[link]
 
 
 def _mass_at(link: Link, position) -> float:
@@ -289,10 +302,9 @@ class LinkCoupling:
         dynamics: Of the body.
         scene: What has the links, with the masses of nodes.
         members: Of its articulations.
-        share: Mass that each attached node has of its link [kg].
     """
 
-    def __init__(self, dynamics: ElasticDynamics, scene: Scene, members: tuple[Member, ...], share: np.ndarray):
+    def __init__(self, dynamics: ElasticDynamics, scene: Scene, members: tuple[Member, ...]):
         mesh, body = dynamics.mesh, dynamics.mesh.body
         self._dynamics = dynamics
         self._device = mesh.device
@@ -306,16 +318,12 @@ class LinkCoupling:
         self._count = len(points)
         self._nodes = self._upload([one.node for one in body.attachments], int)
         self._foreign = self._upload(foreign, int)
-        self._share = self._upload(share, types.real)
+        self._inertia = self._upload(dynamics.carried_inertia, types.real)
 
         def zeros(count: int) -> wp.array:
             return wp.zeros((environments, count), dtype=types.vec, device=mesh.device)
 
         self._places, self._velocities, self._at, self._force = (zeros(len(points)) for _ in range(4))
-        self.velocity_before, self.force_before = (zeros(len(body.attachments)) for _ in range(2))
-        """What the next step has to know of the last one, of attached nodes, shape (environments, attachments)."""
-        self.has_past = wp.zeros(environments, dtype=int, device=mesh.device)
-        """Whether there was a last step."""
         self._foreign_points, self._foreign_forces = zeros(len(waypoints)), zeros(len(waypoints))
         if waypoints:
             start = np.broadcast_to(dynamics.tendons.foreign_start, (environments, len(waypoints), body.dim))
@@ -327,17 +335,16 @@ class LinkCoupling:
         """Those that have the links."""
         self._find, self._put, self._answer, self._push = coupling_kernels(types)
 
-    def follow(self) -> None:
-        """Put attached nodes where their links are, and find what they would do without the body."""
+    def follow(self, lead: float) -> None:
+        """Put attached nodes where their links are, and waypoints where they will be in the time `lead` [s]."""
         dynamics = self._dynamics
         for own in self._members:
             pose, velocity = (own.member.group.field(name).scalars for name in ("link_pose", "link_velocity"))
             where = [pose, velocity, own.member.first_column, own.links, own.positions, own.centers, self._turn]
             where += [own.offset, own.points, self._places, self._velocities]
             self._launch(self._find, own.links.size, where)
-        past = [self.has_past, self.velocity_before, self.force_before]
-        outputs = [dynamics.points, dynamics.velocities, dynamics.pull, self._foreign_points]
-        inputs = [self._places, self._velocities, self._nodes, self._foreign, self._share, *past, self._h]
+        inputs = [self._places, self._velocities, self._nodes, self._foreign, self._h, lead]
+        outputs = [dynamics.points, dynamics.velocities, dynamics.end, dynamics.end_velocities, self._foreign_points]
         self._launch(self._put, self._count, [*inputs, *outputs])
 
     def act(self) -> None:
@@ -346,11 +353,9 @@ class LinkCoupling:
         self._foreign_forces.zero_()
         if dynamics.tendons:
             dynamics.tendons.add_forces(None, self._foreign_forces)
-        inputs = [self._places, self._velocities, self._nodes, self._foreign, self._share, dynamics.pull]
-        inputs += [dynamics.middle, self._foreign_points, self._foreign_forces, self._h]
-        past = [self.velocity_before, self.force_before]
-        self._launch(self._answer, self._count, [*inputs, *past, self._at, self._force])
-        self.has_past.fill_(1)
+        inputs = [self._nodes, self._foreign, self._inertia, dynamics.middle, dynamics.center, dynamics.forces]
+        outputs = [self._foreign_points, self._foreign_forces, self._at, self._force]
+        self._launch(self._answer, self._count, [*inputs, *outputs])
         for own in self._members:
             fields = (own.member.group.field(name) for name in ("link_pose", "link_velocity", "link_external_force"))
             pose, velocity, wrench = (field.scalars for field in fields)

@@ -114,6 +114,9 @@ def of_only_articulation(method: Callable) -> Callable:
 class Simulation:
     """Steps `environments` copies of a scene on a device.
 
+    `articulations` and `elastic_bodies` have the views of each; `state`, `control` and `parameters` are those of
+    articulations.
+
     Args:
         scene: What to simulate, from `read_stage` or made by hand.
         environments: Number of independent copies.
@@ -317,8 +320,6 @@ class Simulation:
             self._write_root("root_velocity", 6, root_velocity, chosen)
         meant = wp.array(chosen, dtype=wp.int32, device=self.device)
         self._forget_history(range(len(self.articulations)), meant)
-        for body in self.elastic_bodies:
-            body.forget(chosen)
         self._set_anew()
         self._follow_links()
 
@@ -548,7 +549,7 @@ class Simulation:
         for _ in range(count if is_moved else 0):
             self.target_tracks.apply(self.time + self.settings.dt)
             if self._elastic:
-                self._follow_links()
+                self._follow_links(0.5 * self.settings.dt)
                 self._elastic.step()
             self._bases.place_middle(self.steps_done)
             self._launch_steps(1, with_forces)
@@ -558,10 +559,10 @@ class Simulation:
                 self._elastic.give_back()
                 self._follow_links()
 
-    def _follow_links(self) -> None:
+    def _follow_links(self, lead: float = 0.0) -> None:
         if self._elastic.is_coupled:
             self.report()
-            self._elastic.follow()
+            self._elastic.follow(lead)
 
     def _launch_steps(self, count: int, with_forces: bool) -> None:
         self._idle.end(self.steps_done)

@@ -67,9 +67,9 @@ def mesh_entries(body: SimulatedElasticBody) -> dict[Key, Entry]:
     """All numbers of the tendons on an elastic body that may follow a track."""
     found = {}
     for row, tendon in enumerate(body.tendons):
-        for name in OF_MESH_TENDONS:
-            field = name.removeprefix("mesh_tendon_")
-            found[name, tendon.name] = Entry(row, getattr(tendon, field), getattr(tendon, f"{field}_track"))
+        found[OF_MESH_TENDONS[0], tendon.name] = Entry(row, tendon.target_length, tendon.target_length_track)
+        found[OF_MESH_TENDONS[1], tendon.name] = Entry(row, tendon.stiffness, tendon.stiffness_track)
+        found[OF_MESH_TENDONS[2], tendon.name] = Entry(row, tendon.tension, tendon.tension_track)
     return found
 
 
