@@ -39,11 +39,13 @@ COARSE_TOLERANCE = 1e-6
 LINEAR_ITERATIONS = 20000
 DEPENDENCE = 1e-7
 """A column of dq/dtau this near to the span of others is in it: its squares have the digits of float64."""
+FLAT = 1e-6
+"""Smallest curvature of U in a step, relative to the largest."""
 STEPS = 100
-STILL = 1e-10
-"""Slopes this small, relative to the columns and to the forces, end the search."""
+STILL = 1e-12
+"""Slopes this small, relative to the columns and to the forces wanted and at the start, end the search."""
 ROUNDING = 1e-12
-"""Of forces, relative to the largest."""
+"""Of forces, relative to those wanted and at the start."""
 LEAST_DAMPING, LOST_DAMPING, MOST_DAMPING = 1e-3, 1.0, 1e8
 """Relative to the squares of the columns: below the least there is none, where an equilibrium is lost there is at least
 the second, and above the most no step helps."""
@@ -194,23 +196,26 @@ class DeformedInverse:
         require_shape("tensions at the start", first, lower.shape)
         at, is_stable = self._linearise(np.clip(first, lower, upper), wanted)
         self._require_stable(is_stable)
+        size = np.sqrt(np.max([_products(_flat(one) ** 2, self._flat_weight) for one in (at.forces, wanted)], axis=0))
+        bend = np.zeros((*at.jacobian.shape[:2], len(lower)))
         history, damping, hidden = [at.value], np.zeros_like(at.value), np.zeros(at.value.shape, bool)
         for step in range(STEPS + 1):
-            optimality, converged = self._slopes(at, wanted)
+            optimality, converged = self._slopes(at, size)
             converged |= hidden
             active = ~converged & (damping <= MOST_DAMPING)
             if not active.any() or step == STEPS:
                 break
-            tension = np.where(active, self._step(at, damping), at.tension)
+            tension = np.where(active, self._step(at, bend, damping), at.tension)
             before = self.points.numpy().copy()
             trial, is_found = self._linearise(tension, wanted)
             better = active & is_found & (trial.value < at.value)
             gain = (at.gradient * (at.tension - tension)).sum(axis=0)
-            hidden |= active & ~better & (gain <= self._noise(at, wanted))
+            hidden |= active & ~better & (gain <= ROUNDING * (at.value + np.sqrt(2.0 * at.value) * size))
             more = np.maximum(10.0 * damping, np.where(is_found, LEAST_DAMPING, LOST_DAMPING))
             damping = np.where(better, 0.1 * damping, more)
             damping[better & (damping < LEAST_DAMPING)] = 0.0
             self._put_back(better, before)
+            bend = np.where(better[:, None, None], self._secant(bend, at, trial, wanted), 0.0)
             at = at.replaced(better, trial)
             history.append(at.value)
         self._prepare(at.tension)
@@ -308,27 +313,38 @@ class DeformedInverse:
         gradient = self.tendons.project(mesh.array(pulled.numpy() - adjoint)).numpy()
         return gradient + self._penalty[:, None] * tension, is_stable
 
-    def _slopes(self, at: _Linear, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The largest slope along which a tension could still go, and where it is small enough."""
+    def _slopes(self, at: _Linear, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The largest slope along which a tension could still go, and where it is small for forces of a size."""
         down = np.where(at.tension > self.min_tension.numpy(), at.gradient, 0.0)
         up = np.where(at.tension < self.max_tension.numpy(), -at.gradient, 0.0)
         optimality = np.maximum(down, up).max(axis=0, initial=0.0)
         columns = at.jacobian.reshape(*at.jacobian.shape[:2], -1)
         longest = np.sqrt(_products(columns**2, self._flat_weight).max(axis=1, initial=0.0))
-        return optimality, optimality <= STILL * longest * self._size(at.forces, wanted)
+        return optimality, optimality <= STILL * longest * size
 
-    def _size(self, *forces: np.ndarray) -> np.ndarray:
-        """The largest of some forces."""
-        return np.sqrt(np.max([_products(_flat(one) ** 2, self._flat_weight) for one in forces], axis=0))
+    def _secant(self, bend: np.ndarray, at: _Linear, there: _Linear, wanted: np.ndarray) -> np.ndarray:
+        """The part of the Hessian of U that is of second derivatives of q, from what a step changed."""
+        s, y = (there.tension - at.tension).T, (there.gradient - at.gradient).T
+        turned = (there.jacobian - at.jacobian).reshape(*at.jacobian.shape[:2], -1)
+        part = _products(turned, self._flat_weight * _flat(there.forces - wanted))
+        known = _products(bend, s)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bend = bend * np.fmin(1.0, np.abs(_products(s, part) / _products(s, known)))[:, None, None]
+            rest = part - _products(bend, s)
+            along = _products(y, s)[:, None, None]
+            outer = rest[:, :, None] * y[:, None, :]
+            square = y[:, :, None] * y[:, None, :]
+            found = bend + (outer + outer.swapaxes(1, 2)) / along
+            found -= _products(s, rest)[:, None, None] * square / along**2
+        return np.where(along > 0.0, found, 0.0)
 
-    def _noise(self, at: _Linear, wanted: np.ndarray) -> np.ndarray:
-        """How far rounding lets U be off."""
-        return ROUNDING * (at.value + np.sqrt(2.0 * at.value) * self._size(at.forces, wanted))
-
-    def _step(self, at: _Linear, damping: np.ndarray) -> np.ndarray:
-        """The best tensions if q were linear."""
+    def _step(self, at: _Linear, bend: np.ndarray, damping: np.ndarray) -> np.ndarray:
+        """The best tensions if q were linear, or by the Hessian with what bends it."""
         columns = np.sqrt(self._flat_weight) * at.jacobian.reshape(*at.jacobian.shape[:2], -1)
         gram = columns @ columns.swapaxes(1, 2) + np.diag(self._penalty)
+        values, vectors = np.linalg.eigh(gram + bend)
+        convex = (vectors * np.maximum(values, FLAT * values[:, -1:])[:, None, :]) @ vectors.swapaxes(1, 2)
+        gram = np.where(bend.any(axis=(1, 2))[:, None, None], convex, gram)
         diagonal = np.einsum("ett->et", gram)
         diagonal += damping[:, None] * diagonal
         projected = _products(gram, at.tension.T) - at.gradient.T
@@ -346,7 +362,9 @@ def _flat(vectors: np.ndarray) -> np.ndarray:
 
 def _products(rows: np.ndarray, vectors) -> np.ndarray:
     """Scalar products of rows with the vector of each environment; sums do not depend on how many there are."""
-    vectors = np.broadcast_to(vectors, (len(rows), rows.shape[-1]))
+    # NumPy adds strided numbers in another order.
+    rows = np.ascontiguousarray(rows)
+    vectors = np.ascontiguousarray(np.broadcast_to(vectors, (len(rows), rows.shape[-1])))
     if rows.ndim == 2:
         return (rows[:, None, :] @ vectors[:, :, None])[:, 0, 0]
     return (rows @ vectors[:, :, None])[:, :, 0]
