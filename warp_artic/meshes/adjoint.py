@@ -198,14 +198,16 @@ class DeformedInverse:
         self._require_stable(is_stable)
         size = np.sqrt(np.max([_products(_flat(one) ** 2, self._flat_weight) for one in (at.forces, wanted)], axis=0))
         bend = np.zeros((*at.jacobian.shape[:2], len(lower)))
-        history, damping, hidden = [at.value], np.zeros_like(at.value), np.zeros(at.value.shape, bool)
+        history, damping = [at.value], np.zeros_like(at.value)
+        hidden, trusted = np.zeros((2, len(size)), bool)
         for step in range(STEPS + 1):
             optimality, converged = self._slopes(at, size)
             converged |= hidden
             active = ~converged & (damping <= MOST_DAMPING)
             if not active.any() or step == STEPS:
                 break
-            tension = np.where(active, self._step(at, bend, damping), at.tension)
+            bends = np.where(trusted[:, None, None], bend, 0.0)
+            tension = np.where(active, self._step(at, bends, damping), at.tension)
             before = self.points.numpy().copy()
             trial, is_found = self._linearise(tension, wanted)
             better = active & is_found & (trial.value < at.value)
@@ -215,7 +217,8 @@ class DeformedInverse:
             damping = np.where(better, 0.1 * damping, more)
             damping[better & (damping < LEAST_DAMPING)] = 0.0
             self._put_back(better, before)
-            bend = np.where(better[:, None, None], self._secant(bend, at, trial, wanted), 0.0)
+            trusted = better & self._explains(bend, at, trial)
+            bend = np.where(better[:, None, None], self._secant(bend, at, trial, wanted), bend)
             at = at.replaced(better, trial)
             history.append(at.value)
         self._prepare(at.tension)
@@ -321,6 +324,14 @@ class DeformedInverse:
         columns = at.jacobian.reshape(*at.jacobian.shape[:2], -1)
         longest = np.sqrt(_products(columns**2, self._flat_weight).max(axis=1, initial=0.0))
         return optimality, optimality <= STILL * longest * size
+
+    def _explains(self, bend: np.ndarray, at: _Linear, there: _Linear) -> np.ndarray:
+        """Where U after a step is nearer to what is expected with what bends it than to what is without."""
+        s = (there.tension - at.tension).T
+        rows = at.jacobian.reshape(*at.jacobian.shape[:2], -1).swapaxes(1, 2)
+        straight = self._value(_products(rows, s).reshape(at.forces.shape), s.T)
+        off = at.value + _products(at.gradient.T, s) + straight - there.value
+        return np.abs(off + 0.5 * _products(_products(bend, s), s)) < np.abs(off)
 
     def _secant(self, bend: np.ndarray, at: _Linear, there: _Linear, wanted: np.ndarray) -> np.ndarray:
         """The part of the Hessian of U that is of second derivatives of q, from what a step changed."""
