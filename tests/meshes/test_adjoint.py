@@ -85,6 +85,16 @@ def test_forces_of_an_equilibrium_give_its_tensions_back(dim, wanted):
     assert (np.diff(found.objectives, axis=0) <= 0.0).all()
 
 
+def test_wanting_nothing_comes_to_an_end():
+    """From tensions that bend the body, the way back to slack tendons and no forces of theirs."""
+    problem, tension = case(2)
+    forces = problem.forces(tension)
+    found = problem.solve(0.0 * forces, tension)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.tension, 0.0, atol=1e-9)
+    assert (found.bound[found.tension == 0.0] == -1).all()
+
+
 @KINDS
 def test_forces_out_of_reach_are_approached_as_scipy_does(wanted):
     """U and tensions are those of `least_squares` with the same bounds, some of which are met."""
@@ -102,6 +112,7 @@ def test_forces_out_of_reach_are_approached_as_scipy_does(wanted):
         jac=lambda tau: (problem.forces(tau[:, None]), problem.jacobian())[1].reshape(len(tau), -1).T,
         bounds=(0.0, 2.5), ftol=1e-15, xtol=1e-15, gtol=1e-12,
     )  # fmt: skip
+    assert len(found.objectives) < 20
     assert found.objectives[-1][0] <= peer.cost * (1.0 + 1e-10)
     np.testing.assert_allclose(found.tension[:, 0], peer.x, rtol=0, atol=1e-4)
     np.testing.assert_allclose(problem.forces(found.tension) + found.unreachable, asked, rtol=0, atol=1e-9)

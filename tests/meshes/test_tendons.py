@@ -108,11 +108,15 @@ def test_forces_are_the_negative_gradient_of_energy(dim, kind, law):
 @DIMS
 @EVERY_LAW
 def test_forces_in_single_precision(dim, law):
-    """float32 forces are within 1e-3 of differences of the energy by definition."""
+    """float32 forces are within 1e-3 of differences of the energy by definition, and Hessians of float64 ones."""
     tendons, points = case(dim, "mixed", law, precision="float32")
     forces, _ = forces_of(tendons, points)
     gradient = differences(lambda x: energy_by_definition(tendons, x), points[0], 1e-5)
     np.testing.assert_allclose(-forces[0].ravel(), gradient, rtol=0, atol=1e-3 * np.abs(gradient).max())
+    wide, _ = case(dim, "mixed", law)
+    wide.evaluate(device_points(wide, points))
+    hessian = wide.hessian_blocks().numpy()
+    np.testing.assert_allclose(tendons.hessian_blocks().numpy(), hessian, rtol=0, atol=1e-3 * np.abs(hessian).max())
 
 
 @DIMS

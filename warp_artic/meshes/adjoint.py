@@ -8,7 +8,8 @@ stiffness K of the equilibrium, of which F are the free nodes, the implicit func
 
 so the gradient A^T (W r - mu) + lambda tau with r = q - f needs one solution K_FF mu_F = (M W r)_F, the adjoint. The
 best tensions are found by Gauss and Newton with the damping of Levenberg and Marquardt: each step is a small least
-squares with bounds, of the columns of dq/dtau.
+squares with bounds, of the columns of dq/dtau. Where forces are out of reach, second derivatives of q bend U as well;
+they are learned from the steps (Dennis, Gay and Welsch 1981), and taken where they explain the last one better.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ COARSE_TOLERANCE = 1e-6
 LINEAR_ITERATIONS = 20000
 DEPENDENCE = 1e-7
 """A column of dq/dtau this near to the span of others is in it: its squares have the digits of float64."""
-FLAT = 1e-6
-"""Smallest curvature of U in a step, relative to the largest."""
+FLAT = 1e-12
+"""Smallest curvature of U in a step, relative to the largest; where it is bent downwards its size counts."""
 STEPS = 100
 STILL = 1e-12
 """Slopes this small, relative to the columns and to the forces wanted and at the start, end the search."""
@@ -354,7 +355,7 @@ class DeformedInverse:
         columns = np.sqrt(self._flat_weight) * at.jacobian.reshape(*at.jacobian.shape[:2], -1)
         gram = columns @ columns.swapaxes(1, 2) + np.diag(self._penalty)
         values, vectors = np.linalg.eigh(gram + bend)
-        convex = (vectors * np.maximum(values, FLAT * values[:, -1:])[:, None, :]) @ vectors.swapaxes(1, 2)
+        convex = (vectors * np.maximum(np.abs(values), FLAT * values[:, -1:])[:, None, :]) @ vectors.swapaxes(1, 2)
         gram = np.where(bend.any(axis=(1, 2))[:, None, None], convex, gram)
         diagonal = np.einsum("ett->et", gram)
         diagonal += damping[:, None] * diagonal
