@@ -78,7 +78,7 @@ def _convert_scene(scene: Usd.Prim, conversion: Conversion) -> None:
     rates = {name: sources for name, sources in SCENE_FIELDS.items() if name not in ARTICULATION_FIELDS}
     _convert(scene, rates, ("",), None, done, conversion)
     _retire(scene, done, conversion)
-    for field in ARTICULATION_FIELDS:
+    for field in ARTICULATION_FIELDS if conversion.scene.articulations else ():
         _convert_common(field, scene, conversion)
 
 
@@ -91,7 +91,7 @@ def _convert_common(field: str, scene: Usd.Prim, conversion: Conversion) -> None
     old = {prim: _names(own_sources, ("",), prim, conversion) for prim, own_sources in sources.items()}
     values = {getattr(tree, field) for tree in trees}
     obstacles = {conversion.obstacle(prim, names) for prim, names in old.items() if names} - {""}
-    if len(values) != 1 or obstacles:
+    if len(values) > 1 or obstacles:
         for prim, names in old.items():
             conversion.leave((f"{prim.GetPath()}.{name}" for name in names), min(obstacles, default=DIFFER))
         return
