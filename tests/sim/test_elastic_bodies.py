@@ -311,3 +311,29 @@ def test_stiff_bodies_on_links_stay_bounded(mass, axis):
         simulation.step()
         positions.append(simulation.state.joint_position.numpy()[0, 0])
     assert np.abs(positions).max() < 0.02
+
+
+def test_springs_to_links_have_the_bound_that_is_said():
+    """A spring from a held body to the centre of a link: bounded at 2 sqrt(mu / K), not at twice that."""
+    mass, K = 2.0, 1e4
+    found = []
+    for share in (0.95, 2.0):
+        tree, body = slide(lambda tree: clamped((1, 1, 1), (0.1, 0.1, 0.1), young=1e7), mass)
+        waypoints = BodyPoint(nodes=(body.pinned[0],)), LinkPoint(link="/World/block", position=(0.0, 0.0, 0.0))
+        body = replace(body, pose=Pose((1.0, 0.0, 0.0)))
+        spring = MeshTendon(
+            name="/World/spring",
+            body=body.name,
+            waypoints=waypoints,
+            law=TensionLaw.SPRING,
+            stiffness=K,
+            target_length=0.9999,
+        )
+        scene = Scene(articulations=(tree,), elastic_bodies=(body,), mesh_tendons=(spring,), gravity=FREE)
+        simulation = simulate(scene, share * 2.0 * np.sqrt(0.5 * mass / K), integrator="semi_implicit")
+        positions = []
+        for _ in range(40):
+            simulation.step()
+            positions.append(abs(simulation.state.joint_position.numpy()[0, 0]))
+        found.append(max(positions))
+    assert found[0] < 1e-2 < found[1]
