@@ -125,6 +125,41 @@ def test_a_fall_is_exact_and_drag_slows_it():
     np.testing.assert_allclose(simulation.velocities.numpy()[0], 3.0 * (0.99 / 1.01) ** 20 * (start > 0), atol=1e-10)
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_violent_motion_gains_no_energy(law):
+    """A soft strip that whips about at long steps, without damping: the rule alone would give it 1e3 to 1e13 J."""
+    body = clamped((30, 3), (0.4, 0.04), law=law, young=1e4)
+    strip = dynamics(body, 1 / 60, gravity=(0.0, -9.81, 0.0), options=None)
+    most, largest = 0.0, 0.0
+    for _ in range(240):
+        assert strip.step().converged.all()
+        own = energy(strip)
+        work = (strip.loads.numpy()[0] * (strip.points.numpy()[0] - body.points)).sum()
+        most, largest = max(most, own - work), max(largest, own)
+    assert largest > 10.0
+    assert most < 0.05 * largest
+
+
+def test_a_calm_environment_does_not_feel_a_violent_one():
+    """The one that goes on by implicit Euler, and the others, move as alone to the last bit."""
+    body = clamped((30, 3), (0.4, 0.04), young=1e4)
+    batch = dynamics(body, 1 / 60, environments=2, options=None)
+    loads = np.array([[[0.0, -1.0]], [[0.0, -9.81]]]) * batch.node_mass[:, None]
+    batch.loads.assign(batch.mesh.array(loads))
+    alone = [dynamics(body, 1 / 60, options=None) for _ in range(2)]
+    for own, load in zip(alone, loads):
+        own.loads.assign(own.mesh.array(load))
+    gained = []
+    for _ in range(70):
+        for each in (batch, *alone):
+            each.step()
+        gained.append(alone[1].gained.numpy()[0])
+    assert gained[59] > gained[-1] == 0.0
+    for number, own in enumerate(alone):
+        assert (batch.points.numpy()[number] == own.points.numpy()[0]).all()
+        assert (batch.gained.numpy()[number] == own.gained.numpy()[0]).all()
+
+
 def test_what_is_held_bears_the_rest():
     """Momentum changes by weights and by what holds the nodes; a held node that is taken along goes there."""
     body = clamped((4, 2, 2), (0.4, 0.2, 0.2), young=1e4)

@@ -183,6 +183,26 @@ def test_a_body_comes_to_rest_on_a_link_as_on_pins():
     np.testing.assert_allclose(force, [0.0, 0.0, 9.81 * whole], rtol=1e-3, atol=1e-3)
 
 
+def test_damping_does_not_let_links_go():
+    """On a link that may move, and does not: how far nodes give way falls with the square of the step, and does not
+    depend on the damping."""
+    away = {}
+    for damping, dt in ((2e-3, 5e-3), (2e-2, 5e-3), (2e-2, 2.5e-3)):
+        tree, body = slide(
+            lambda tree, damping=damping: on_block(
+                tree, young=1e5, density=500.0, mass_damping=8.0, stiffness_damping=damping
+            )
+        )
+        nodes = [one.node for one in body.attachments]
+        wanted = solve_equilibrium(replace(body, attachments=(), pinned=tuple(nodes)), gravity=DOWN)
+        simulation = simulate(Scene(articulations=(tree,), elastic_bodies=(body,), gravity=DOWN), dt)
+        simulation.step(round(3.0 / dt))
+        error = simulation.elastic_bodies[0].points.numpy()[0] - wanted
+        away[damping, dt] = np.abs(error - error[nodes].mean(axis=0)).max() / np.abs(wanted - body.points).max()
+    assert away[2e-2, 5e-3] == pytest.approx(away[2e-3, 5e-3], rel=0.05)
+    assert away[2e-2, 2.5e-3] < 0.15 and np.log2(away[2e-2, 5e-3] / away[2e-2, 2.5e-3]) > 1.9
+
+
 def test_tendons_pull_links():
     """A tendon between a body and a free link: what one gains of momentum the other loses."""
     tree = block(2.0, (-0.5, 0.0, 0.0))

@@ -10,8 +10,18 @@ and damping takes exactly what it takes in the middle. Nothing but the damping o
 Euler step would take from a free vibration of period T the share 2 pi^2 h / T in each step. High frequencies that the
 step cannot resolve go on ringing where a body has no `stiffness_damping`; with b they fall by (b - k) / (b + k) a step.
 
+Where motion is too violent for the step, the rule gives elements more energy than their forces do in the middle:
+
+    gain = V(x+) - V(x) + f(y) (x+ - x)
+
+of their energy V and forces f, damping among these. Once the sum of gains is above a share of the energy of the body,
+the step is made by implicit Euler in two halves, of which the first one is the one to y. That only loses energy, so
+that no body explodes; waypoints on links then pull with what they do in the middle.
+
 Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line. Nodes
-that others carry along move freely, with a share of the mass of those others in place of their own.
+that others carry along move freely, with a share of the mass of those others in place of their own. By that they give
+way in the middle, and are put back afterwards by those others. Damping takes them from where they gave way in the step
+before, so that it feels how they move from step to step, and not the way there.
 """
 
 from functools import cache
@@ -28,6 +38,8 @@ from warp_artic.meshes.types import OPTIONS, MeshTypes
 
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 """Of a step: forces that are left, of those where velocities would last."""
+MOST_GAIN = 0.05
+"""Share of the energy of a body that steps may have added to it."""
 
 FAR = 0.05
 """Share of a body that a wave runs through in half a step, from which on a coarse space is worth what it costs."""
@@ -65,10 +77,12 @@ def dynamics_kernels(types: MeshTypes):
         points: wp.array2d(dtype=Vec),
         velocities: wp.array2d(dtype=Vec),
         end: wp.array2d(dtype=Vec),
+        yielded: wp.array2d(dtype=Vec),
         is_held: wp.array(dtype=int),
         is_carried: wp.array(dtype=int),
         k: Real,
         mass_damping: Real,
+        damped_from: wp.array2d(dtype=Vec),
         middle: wp.array2d(dtype=Vec),
         ahead: wp.array2d(dtype=Vec),
         center: wp.array2d(dtype=Vec),
@@ -77,6 +91,7 @@ def dynamics_kernels(types: MeshTypes):
         x = points[env, node]
         free = x + k * velocities[env, node]
         ahead[env, node] = free
+        damped_from[env, node] = x + yielded[env, node]
         center[env, node] = (free + (mass_damping * k) * x) / (Real(1.0) + mass_damping * k)
         middle[env, node] = free
         if is_held[node] > 0:
@@ -87,16 +102,21 @@ def dynamics_kernels(types: MeshTypes):
     @wp.kernel(**OPTIONS)
     def finish(
         middle: wp.array2d(dtype=Vec),
+        center: wp.array2d(dtype=Vec),
         end: wp.array2d(dtype=Vec),
         end_velocities: wp.array2d(dtype=Vec),
         is_held: wp.array(dtype=int),
+        is_carried: wp.array(dtype=int),
         mass: wp.array(dtype=Real),
         k: Real,
         points: wp.array2d(dtype=Vec),
         velocities: wp.array2d(dtype=Vec),
         forces: wp.array2d(dtype=Vec),
+        yielded: wp.array2d(dtype=Vec),
     ):
         env, node = wp.tid()
+        if is_carried[node] > 0:
+            yielded[env, node] = middle[env, node] - center[env, node]
         x = points[env, node]
         v = velocities[env, node]
         if is_held[node] > 0:
@@ -156,6 +176,9 @@ class ElasticDynamics:
         """Velocities that they have then [m/s]."""
         types = mesh.types
         self._middle, self._ahead, self._center = (mesh.array(np.zeros(body.points.shape)) for _ in range(3))
+        self._damped_from, self._steady = (mesh.array(np.zeros(body.points.shape)) for _ in range(2))
+        self.yielded = mesh.array(np.zeros(body.points.shape))
+        """By how much carried nodes gave way in the last step, shape (environments, N) [m]; a run goes on from it."""
         self._k = types.real(0.5 * dt)
         self._mass_damping = types.real(material.mass_damping)
         self._is_held = wp.array(held.astype(np.int32), dtype=int, device=mesh.device)
@@ -171,9 +194,13 @@ class ElasticDynamics:
         self._weighed = wp.array(self.node_mass, dtype=types.real, device=mesh.device)
         self.potential.inertia = Inertia(factor, self._center)
         self.potential.start = self.points
-        self.potential.damping = self.points, self._ahead, material.stiffness_damping / (0.5 * dt)
+        self.potential.damping = self._damped_from, self._ahead, material.stiffness_damping / (0.5 * dt)
         self._turn = wp.types.quaternion(dtype=types.real)(*body.pose.quaternion)
         self._load, self._begin, self._finish = dynamics_kernels(types)
+        self.gained = wp.zeros(mesh.environments, dtype=wp.float64, device=mesh.device)
+        """What steps have added to the energy of elements, shape (environments) [J]; a run goes on from it."""
+        self._seen: tuple[np.ndarray, np.ndarray] | None = None
+        self._of_tendons = wp.zeros_like(self.points)
 
     @property
     def loads(self) -> wp.array:
@@ -207,12 +234,83 @@ class ElasticDynamics:
             SolveError: Neighbouring waypoints of a tendon coincide.
         """
         mesh, potential = self.mesh, self.potential
-        outputs = [self._middle, self._ahead, self._center]
-        of_nodes = [self._is_held, self._is_carried]
-        inputs = [self.points, self.velocities, self.end, *of_nodes, self._k, self._mass_damping]
-        wp.launch(self._begin, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
+        self._begin_from(self.end, self.yielded)
+        x, v = self.points.numpy().copy(), self.velocities.numpy().copy()
+        before = self._stored()
         found = self._newton.solve(self._middle)
-        inputs = [self._middle, self.end, self.end_velocities, self._is_held, self._weighed, self._k]
-        outputs = [self.points, self.velocities, potential.forces]
+        pushes, forces = self._pushes_of_elements(), potential.forces.numpy().copy()
+        ends = [self._middle, self._center, self.end, self.end_velocities]
+        inputs = [*ends, self._is_held, self._is_carried, self._weighed, self._k]
+        outputs = [self.points, self.velocities, potential.forces, self.yielded]
         wp.launch(self._finish, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
+        after = self._stored()
+        way = self.points.numpy().astype(float) - x
+        gained = np.maximum(self.gained.numpy() + after - before + np.einsum("eni,eni->e", pushes, way), 0.0)
+        speeds = np.square(self.velocities.numpy(), dtype=float).sum(axis=2)
+        # What is not finite is above everything.
+        explodes = ~(gained <= MOST_GAIN * (0.5 * speeds @ self.potential.mass.numpy() + after))
+        self.gained.assign(np.where(explodes, 0.0, gained))
+        if explodes.any():
+            second = self._halve(x, v, forces, explodes)
+            found.converged &= second.converged | ~explodes
+        return found
+
+    def forget(self, environments: np.ndarray) -> None:
+        """Go on as if there had been no step before."""
+        for array in (self.gained, self.yielded):
+            table = array.numpy().copy()
+            table[environments] = 0.0
+            array.assign(table)
+
+    def _begin_from(self, end: wp.array, yielded: wp.array) -> None:
+        """Guess the middle of a step from where nodes are, held ones on their way to `end`."""
+        of_nodes = [self.points, self.velocities, end, yielded, self._is_held, self._is_carried]
+        outputs = [self._damped_from, self._middle, self._ahead, self._center]
+        inputs = [*of_nodes, self._k, self._mass_damping, *outputs]
+        wp.launch(self._begin, dim=self.points.shape, inputs=inputs, device=self.mesh.device)
+
+    def _stored(self) -> np.ndarray:
+        """Energy of the elements now, shape (environments) [J]."""
+        points = self.points.numpy()
+        if self._seen is None or not np.array_equal(self._seen[0], points):
+            self._seen = points.copy(), self.mesh.energy(self.points).numpy().astype(float)
+        return self._seen[1]
+
+    def _pushes_of_elements(self) -> np.ndarray:
+        """Forces of elements on nodes in the middle of the step, shape (environments, N, dim) [N]."""
+        potential, middle, center = self.potential, self._middle.numpy(), self._center.numpy()
+        weight = np.where(self._is_held.numpy() > 0, 0.0, potential.inertia.factor * potential.mass.numpy())
+        pushes = potential.forces.numpy() - potential.loads.numpy() + weight[:, None] * (middle - center)
+        if self.tendons:
+            self._of_tendons.zero_()
+            self.tendons.add_forces(self._of_tendons)
+            pushes = pushes - self._of_tendons.numpy()
+        return pushes
+
+    def _halve(self, x: np.ndarray, v: np.ndarray, forces: np.ndarray, where: np.ndarray) -> Convergence:
+        """Make the step again from x, v by implicit Euler in some environments; `forces` are those in the middle."""
+        potential, k = self.potential, float(self._k)
+        arrays = (self.points, self.velocities, potential.forces, self._middle, self._center)
+        done = [array.numpy().copy() for array in arrays]
+        middle, center, chosen = done[3], done[4], where[:, None, None]
+        self.points.assign(np.where(chosen, middle, x))
+        self.velocities.assign(np.where(chosen, (middle - x) / k, v))
+        end, end_velocities = self.end.numpy(), self.end_velocities.numpy()
+        # Held nodes go half the way to the end that is given, from where they are in the middle.
+        self._begin_from(self.mesh.array(2.0 * end - middle), self._steady)
+        found = self._newton.solve(self._middle, where)
+        last, held = self._middle.numpy().copy(), (self._is_held.numpy() > 0)[:, None]
+        forces = 0.5 * (forces + potential.forces.numpy())
+        forces = forces - held * (self._weighed.numpy()[:, None] / (2.0 * k)) * (end_velocities - v)
+        new = (
+            np.where(held, end, last),
+            np.where(held, end_velocities, (last - middle) / k),
+            forces,
+            middle,
+            0.5 * (middle + center - last + self._center.numpy()),
+        )
+        for array, one, other in zip(arrays, new, done):
+            array.assign(np.where(chosen, one, other))
+        if self.tendons:
+            self.tendons.evaluate(self._middle, potential.foreign_points)
         return found

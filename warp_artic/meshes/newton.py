@@ -94,17 +94,20 @@ class Newton:
         self._projected = wp.zeros(mesh.environments, dtype=int, device=mesh.device)
         self._move = newton_kernels(mesh.types)
 
-    def solve(self, points: wp.array) -> Convergence:
-        """Move free nodes, shape (environments, N), to where the potential is least; forces are then those there."""
+    def solve(self, points: wp.array, asked: np.ndarray | None = None) -> Convergence:
+        """Move free nodes, shape (environments, N), to where the potential is least; forces are then those there.
+
+        `asked` says in which environments, in all by default.
+        """
         potential, count = self.potential, self.potential.mesh.environments
-        active = np.ones(count, bool)
+        active = np.ones(count, bool) if asked is None else asked.copy()
         at = potential.evaluate(points, self._ask(active))
         reference = np.maximum(at.force, at.loads)
         found = Convergence(np.zeros(count, bool), *np.zeros((2, count), int), at.force, reference, [at.energy])
         hidden, kept = np.zeros((2, count), bool)
         whole = np.full(count, potential.inertia is not None)
         while True:
-            done = active & (at.force <= self._tolerance * reference)
+            done = active & np.isfinite(at.force) & (at.force <= self._tolerance * reference)
             found.converged |= done
             active &= ~done
             if not active.any() or len(found.energies) > self.options.most_steps:
@@ -118,7 +121,7 @@ class Newton:
             found.force = at.force
             # A step that the potential could not judge is judged by forces; it is the last one where they do not fall.
             stuck = active & (~moved | (hidden & (at.force > 0.5 * force)))
-            found.converged |= stuck & (hidden | (at.force <= self._tolerance * reference))
+            found.converged |= stuck & np.isfinite(at.force) & (hidden | (at.force <= self._tolerance * reference))
             active &= ~stuck
             kept = moved & (at.force <= FAST * force)
             whole = (length == 1.0) & (is_convex | ~whole)

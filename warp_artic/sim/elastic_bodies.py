@@ -113,6 +113,7 @@ class SimulatedElasticBody:
                 array.assign(table)
         if points is not None:
             wp.copy(self._dynamics.end, self.points)
+        self._dynamics.forget(chosen)
 
     def reset(self, environments: np.ndarray) -> None:
         """Put environments back to the start."""
@@ -135,7 +136,16 @@ class SimulatedElasticBody:
 
     def state_arrays(self) -> dict[str, wp.array]:
         """What a run goes on from; environments come first, but last in those of tendons and gravity."""
-        return self._motion() | self._controls() | {"gravity": self.gravity, "end": self._dynamics.end}
+        return (
+            self._motion()
+            | self._controls()
+            | {
+                "gravity": self.gravity,
+                "end": self._dynamics.end,
+                "gained": self._dynamics.gained,
+                "yielded": self._dynamics.yielded,
+            }
+        )
 
     def array(self, name: str) -> wp.array:
         """What follows tracks, rows first; see `sim.targets`."""
