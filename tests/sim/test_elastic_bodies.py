@@ -9,6 +9,7 @@ from tests.meshes.bodies import bar
 from tests.meshes.test_dynamics import tumbling
 from tests.meshes.test_equilibrium import clamped, pulled
 from warp_artic import Recording, SettingsError, Simulation, SolverSettings
+from warp_artic.cli.summary import _unconverged
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.elastic_body import NodeAttachment
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -201,6 +202,18 @@ def test_damping_does_not_let_links_go():
         away[damping, dt] = np.abs(error - error[nodes].mean(axis=0)).max() / np.abs(wanted - body.points).max()
     assert away[2e-2, 5e-3] == pytest.approx(away[2e-3, 5e-3], rel=0.05)
     assert away[2e-2, 2.5e-3] < 0.15 and np.log2(away[2e-2, 5e-3] / away[2e-2, 2.5e-3]) > 1.9
+
+
+def test_steps_without_balance_are_counted():
+    """In the environment that has them, under forces whose squares are no numbers."""
+    simulation = simulate(Scene(articulations=(), elastic_bodies=(bar((1, 1, 1), (1.0, 1.0, 1.0)),)), environments=2)
+    body = simulation.elastic_bodies[0]
+    forces = np.zeros((2, len(body.body.points), 3))
+    forces[1] = 1e200
+    body.node_force.assign(forces)
+    simulation.step(3)
+    assert body.unconverged.tolist() == [0, 3]
+    assert _unconverged(simulation)[0][1].startswith("/World/bar  3 steps end with forces that are not balanced")
 
 
 def test_tendons_pull_links():

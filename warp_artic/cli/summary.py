@@ -33,6 +33,7 @@ def summary(stage: str, run, wrote: list[str]) -> str:
         ),
         ("speed", _speed(run, steps)),
         *(() if recording is None else _measures(scene, recording)),
+        *_unconverged(simulation),
         *_sleep(simulation),
         *_warnings(stage, scene),
         *(("wrote", name) for name in wrote),
@@ -183,6 +184,13 @@ def _meshes(recording: Recording) -> list[tuple[str, str]]:
         text = f"{name}  {length[-1]:.6g} m, {tension[-1]:.4g} N, at most {tension.max():.4g} N"
         rows.append(("tendon", text))
     return rows
+
+
+def _unconverged(simulation) -> list[tuple[str, str]]:
+    """Elastic bodies whose forces were not balanced at the end of some steps."""
+    counts = [(body.path, int(body.unconverged.sum())) for body in simulation.elastic_bodies]
+    text = "steps end with forces that are not balanced; take a shorter --dt, or damp the material"
+    return [("body", f"{path}  {count} {text}") for path, count in counts if count]
 
 
 def _sleep(simulation) -> list[tuple[str, str]]:

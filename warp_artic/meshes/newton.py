@@ -143,7 +143,8 @@ class Newton:
 
     def _solve(self, active: np.ndarray, at: Evaluation, found: Convergence) -> np.ndarray:
         system = self.potential.system
-        relative = np.sqrt(at.force / np.where(found.reference > 0.0, found.reference, 1.0))
+        with np.errstate(invalid="ignore"):  # of what overflows
+            relative = np.sqrt(at.force / np.where(found.reference > 0.0, found.reference, 1.0))
         tolerance = np.minimum(self.options.coarsest, relative)
         system.solve(self.potential.forces, tolerance, self.options.most_linear_iterations, self._ask(active))
         found.linear_iterations += np.where(active, system.iterations.numpy(), 0)

@@ -53,6 +53,8 @@ class SimulatedElasticBody:
         """In world axes [m/s^2], shape (3, environments)."""
         self.convergence: Convergence | None = None
         """How the solve of the last step went."""
+        self.unconverged = np.zeros(environments, int)
+        """Steps so far whose forces were not balanced in the end, shape (environments)."""
         self.coupling: LinkCoupling | None = None
         """With links, if it has to do with any."""
         if body.attachments or any(isinstance(point, LinkPoint) for one in tendons for point in one.waypoints):
@@ -155,6 +157,7 @@ class SimulatedElasticBody:
         """Advance by one time step, links at the places they have now."""
         self._dynamics.weigh(self.gravity, self.node_force)
         self.convergence = self._dynamics.step()
+        self.unconverged += ~self.convergence.converged
 
     def _motion(self) -> dict[str, wp.array]:
         return {"points": self.points, "velocities": self.velocities, "node_force": self.node_force}
