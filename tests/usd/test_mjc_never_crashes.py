@@ -37,6 +37,9 @@ PLACES = {
     "MjcActuator": "/World/servo",
 }
 
+SCENE = 'def PhysicsScene "scene" {\n}\n'
+SPRING = ("Revolute", ("MjcJointAPI",), "double mjc:stiffness = 2\ndouble mjc:springref = 3")
+
 
 def mechanism():
     """A servo, a spring, an equality and two tendons."""
@@ -58,19 +61,23 @@ def mechanism():
         rel mjc:path = [</World/l0/s>, </World/l1/s>]
     }
     """
-    first = ("Revolute", ("MjcJointAPI",), "double mjc:stiffness = 2")
     second = ("Revolute", ("MjcEqualityJointAPI",), "rel mjc:target = </World/j1>")
-    scene = 'def PhysicsScene "scene" {\n}\n'
-    return chain(first, second, HINGE, SLIDE, more=more, links={0: site, 1: site}, outside=scene)
+    return chain(SPRING, second, HINGE, SLIDE, more=more, links={0: site, 1: site}, outside=SCENE)
+
+
+def pendulum():
+    """All that asks a scene for what it has: a spring."""
+    return chain(SPRING, outside=SCENE)
 
 
 @pytest.mark.parametrize("schema", [prim.name for prim in SCHEMAS.rootPrims])
 def test_wrong_values(schema):
     """Each property of a schema with each value, one at a time, and leading nowhere."""
+    opened = pendulum if schema == "MjcSceneAPI" else mechanism
     for one in SCHEMAS.GetPrimAtPath(f"/{schema}").properties:
         path = f"{PLACES[schema]}"
         for kind, value in WRONG:
-            stage = mechanism()
+            stage = opened()
             prim = stage.GetPrimAtPath(path)
             prim.RemoveProperty(one.name)
             text = f'#usda 1.0\nover "x" {{\n{kind} {one.name} = {value}\n}}\n'
@@ -79,7 +86,7 @@ def test_wrong_values(schema):
             Sdf.CopySpec(other, f"/x.{one.name}", stage.GetRootLayer(), f"{path}.{one.name}")
             inspect_stage(stage)
         for target in ("/nowhere", path, "/World/l0", "/World/j1.physics:axis"):
-            stage = mechanism()
+            stage = opened()
             prim = stage.GetPrimAtPath(path)
             prim.RemoveProperty(one.name)
             prim.CreateRelationship(one.name).SetTargets([target])
