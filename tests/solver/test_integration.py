@@ -1,6 +1,7 @@
 """Momentum, energy and order of convergence of the time step, of the integrators and of the solvers."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -109,35 +110,49 @@ def test_the_energy_error_falls_with_the_step(precision, integrator):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+def quarter_of_a_second(tree, state):
+    """The state after it, by an ODE solver with tight tolerances."""
+    return step.trajectory(tree, state, np.array([0.0, 0.25])).states[-1]
+
+
+@cache
+def free_motion(seed):
+    """A tree of all joint types, fixed or floating, a state, and the exact one after a quarter of a second."""
+    rng = np.random.default_rng(70 + seed)
+    tree = trees.random_articulation(rng, 5, floating=bool(seed % 2))
+    state = trees.random_state(rng, tree, speed=0.5)
+    return tree, state, quarter_of_a_second(tree, state)
+
+
 @integrators
 @pytest.mark.parametrize("seed", range(4))
 def test_free_motion_of_random_trees_converges(seed, integrator):
     """All joint types, fixed and floating bases, against an ODE solver with tight tolerances."""
-    rng = np.random.default_rng(70 + seed)
-    tree = trees.random_articulation(rng, 5, floating=bool(seed % 2))
-    state = trees.random_state(rng, tree, speed=0.5)
-    exact = rigid.velocity(tree, step.trajectory(tree, state, np.array([0.0, 0.25])).states[-1])
+    tree, state, later = free_motion(seed)
+    exact = rigid.velocity(tree, later)
     steps = (1 / 960, 1 / 1920, 1 / 3840)
     errors = [np.abs(final_velocity(tree, state, 0.25, dt, integrator=integrator) - exact).max() for dt in steps]
     assert_order(errors, FACTOR[integrator], 0.35)
 
 
-def driven_tree(seed):
-    """A tree of all joint types with drives on the joints of one dof, and a state."""
+@cache
+def driven_motion(seed):
+    """A tree of all joint types with drives on the joints of one dof, a state, and the exact one after 0.25 s."""
     rng = np.random.default_rng(40 + seed)
     tree = trees.random_articulation(rng, 5, floating=bool(seed % 2))
     drives = [Drive(stiffness=float(k), damping=0.2 * float(k)) for k in rng.uniform(5, 50, len(tree.dofs))]
     single = {dof.name for joint in tree.joints if len(joint.dofs) == 1 for dof in joint.dofs}
     drives = [drive if dof.name in single else None for drive, dof in zip(drives, tree.dofs)]
-    return trees.with_dofs(tree, drive=drives), trees.random_state(rng, tree, speed=0.5)
+    tree, state = trees.with_dofs(tree, drive=drives), trees.random_state(rng, tree, speed=0.5)
+    return tree, state, quarter_of_a_second(tree, state)
 
 
 @integrators
 @pytest.mark.parametrize("seed", range(8))
 def test_driven_trees_converge(seed, integrator):
     """Random trees with drives against an ODE solver: with a middle, driven motion is of second order too."""
-    tree, state = driven_tree(seed)
-    exact = rigid.velocity(tree, step.trajectory(tree, state, np.array([0.0, 0.25])).states[-1])
+    tree, state, later = driven_motion(seed)
+    exact = rigid.velocity(tree, later)
     steps = (1 / 960, 1 / 1920, 1 / 3840)
     errors = [np.abs(final_velocity(tree, state, 0.25, dt, integrator=integrator) - exact).max() for dt in steps]
     assert_order(errors, FACTOR[integrator], 0.35)
@@ -172,16 +187,21 @@ def velocity_with_relations(tree, state, J, seconds):
     return solve_ivp(rate, (0.0, seconds), y, "DOP853", rtol=1e-11, atol=1e-11).y[split:, -1]
 
 
+@cache
+def motion_with_relations(seed):
+    """A tree with two hard mimics, a state, and its exact velocity later."""
+    rng = np.random.default_rng(seed)
+    tree = trees.random_articulation(rng, 6, floating=bool(seed % 2), kinds=("revolute_x", "revolute_z", "prismatic_y"))
+    mimics, state, J = relations(tree, trees.random_state(rng, tree, speed=0.5))
+    return trees.replace(tree, mimics=mimics), state, velocity_with_relations(tree, state, J, 0.25)
+
+
 @integrators
 @pytest.mark.parametrize(("solver", "iterations"), [("direct", 1), ("pgs", 50), ("tgs", 8)])
 @pytest.mark.parametrize("seed", range(3))
 def test_motion_with_hard_mimics_converges(seed, solver, iterations, integrator):
     """Of the same order as free motion, on each solver."""
-    rng = np.random.default_rng(seed)
-    tree = trees.random_articulation(rng, 6, floating=bool(seed % 2), kinds=("revolute_x", "revolute_z", "prismatic_y"))
-    mimics, state, J = relations(tree, trees.random_state(rng, tree, speed=0.5))
-    exact = velocity_with_relations(tree, state, J, 0.25)
-    coupled = trees.replace(tree, mimics=mimics)
+    coupled, state, exact = motion_with_relations(seed)
     settings = {"integrator": integrator, "solver": solver, "position_iterations": iterations}
     errors = [
         np.abs(final_velocity(coupled, state, 0.25, dt, **settings) - exact).max() for dt in (1 / 240, 1 / 480, 1 / 960)

@@ -1,6 +1,7 @@
 """Every attribute of the schemas that touch articulations changes what is read of a stage, or is reported by name."""
 
 import dataclasses
+import functools
 import importlib.util
 import re
 from pathlib import Path
@@ -254,6 +255,14 @@ def value_for(one: Sdf.AttributeSpec):
     return [base] if str(one.typeName).endswith("[]") else base
 
 
+@functools.cache
+def understood(text: str) -> Inspection:
+    """What is understood of a stage; without the property that each is for, many are the same."""
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(text)
+    return inspect_stage(Usd.Stage.Open(layer))
+
+
 def seen(schema: Sdf.PrimSpec, one: Sdf.PropertySpec, is_authored: bool):
     """The prim of a property, its name, and what is understood of a stage with or without it."""
     instance = INSTANCES.get(schema.name, "angular") if "__INSTANCE_NAME__" in one.name else ""
@@ -262,7 +271,8 @@ def seen(schema: Sdf.PrimSpec, one: Sdf.PropertySpec, is_authored: bool):
     name = one.name.replace("__INSTANCE_NAME__", instance)
     if not is_authored:
         prim.RemoveProperty(name)
-    elif not prim.HasProperty(name) or not prim.GetProperty(name).IsAuthored():
+        return str(prim.GetPath()), name, understood(stage.GetRootLayer().ExportToString())
+    if not prim.HasProperty(name) or not prim.GetProperty(name).IsAuthored():
         if isinstance(one, Sdf.RelationshipSpec):
             prim.CreateRelationship(name).SetTargets(["/World/lead_joint"])
         else:
