@@ -1,5 +1,9 @@
 """What takes longest to compile is compiled before workers of pytest-xdist start: two would do the same at one time."""
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers have the cores; matrices of oracles are small
+
 
 def pytest_sessionstart(session):
     """Where all tests are to run, and by several workers: the kernels of steps, each the better part of a minute."""
