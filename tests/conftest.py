@@ -8,14 +8,19 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers have the cores; ma
 def pytest_sessionstart(session):
     """Where all tests are to run, and by several workers: the kernels of steps, each the better part of a minute."""
     config = session.config
-    if config.args_source is not config.ArgsSource.TESTPATHS or not config.getoption("numprocesses", None):
+    is_whole = config.args_source is config.ArgsSource.TESTPATHS and not config.getoption("keyword")
+    if not is_whole or not config.getoption("numprocesses", None):
         return
+    from warp_artic.sim.device import start_quietly
     from warp_artic.sim.warmup import compile_all, kernels_ahead
     from warp_artic.solver.settings import PRECISIONS, SolverSettings
 
+    start_quietly("cpu")
     wanted = {}
     for settings in (SolverSettings(solver="direct"), SolverSettings(solver="pgs"), SolverSettings(integrator="rk4")):
         wanted |= kernels_ahead(settings, PRECISIONS, "cpu", tendons=True, dynamics=False)
-    config.get_terminal_writer().line(f"compiling {len(wanted)} kernels, unless they are in the cache")
-    for _ in compile_all(wanted, "cpu"):
-        pass
+    terminal = config.get_terminal_writer()
+    terminal.line(f"compiling {len(wanted)} kernels, unless they are in the cache")
+    for name, seconds in compile_all(wanted, "cpu"):
+        if seconds > 1.0:
+            terminal.line(f"{seconds:7.1f} s  {name}")
