@@ -158,6 +158,10 @@ MISTAKES = {
         lambda s: author.mesh_tendon(s, CABLE, SHEET, [0]),
         "is for 1 waypoints, must be for at least two",
     ),
+    "same waypoint": (
+        lambda s: author.mesh_tendon(s, CABLE, SHEET, [0, {1: 1.0}, 1]),
+        "nodes: has waypoint 2 the same as waypoint 1, no two may be the same",
+    ),
     "dangling": (lambda s: author.mesh_tendon(s, CABLE, SHEET, [0, 6]), "nodes: has 6, must have nodes from 0 to 5"),
     "weights": (
         lambda s: author.mesh_tendon(s, CABLE, SHEET, [0, {1: 0.5, 2: 0.4}]),

@@ -135,9 +135,13 @@ def mesh_tendon(
 def _write_waypoints(stage: Usd.Stage, edit: Edit, waypoints: Sequence[Waypoint], count: int) -> None:
     """The lists that say what each waypoint is; those that say nothing more are left out."""
     counts, nodes, weights, links, places, points = [], [], [], [], [], []
+    seen: dict[str, int] = {}
     for number, waypoint in enumerate(waypoints):
         if isinstance(waypoint, Integral) and not isinstance(waypoint, bool):
             waypoint = {waypoint: 1.0}
+        first = seen.setdefault(repr(sorted(waypoint.items()) if isinstance(waypoint, Mapping) else waypoint), number)
+        if first != number:
+            edit.refuse(NODES, f"has waypoint {number} the same as waypoint {first}, no two may be the same")
         if isinstance(waypoint, Mapping):
             own = _nodes(edit, NODES, waypoint, count)
             if not 1 <= len(own) <= 4 or abs(sum(waypoint.values()) - 1.0) > 1e-6:
