@@ -16,13 +16,11 @@ Where motion is too violent for the step, the rule gives elements more energy th
 
 of their energy V and forces f, damping among these. Once the sum of gains is above a share of the energy of the body,
 the step is made by implicit Euler in two halves, of which the first one is the one to y. That only loses energy, so
-that no body explodes; waypoints on links then pull with what they do in the middle. With b above k nothing rings, and
-gains are not looked for, which would take a tenth of a step of a corotated body.
+that no body explodes. With b above k nothing rings, and gains are not looked for, which would take a tenth of a step of
+a corotated body.
 
 Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line. Nodes
-that others carry along move freely, with a share of the mass of those others in place of their own. By that they give
-way in the middle, and are put back afterwards by those others. Damping takes them from where they gave way in the step
-before, so that it feels how they move from step to step, and not the way there.
+that others carry give way in the middle as `carried` says, and go on as far from there.
 """
 
 from functools import cache
@@ -30,6 +28,7 @@ from functools import cache
 import numpy as np
 import warp as wp
 
+from warp_artic.meshes.carried import CarriedNodes
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.equilibrium import held_nodes, start_points
 from warp_artic.meshes.newton import Convergence, Newton, NewtonOptions
@@ -78,12 +77,9 @@ def dynamics_kernels(types: MeshTypes):
         points: wp.array2d(dtype=Vec),
         velocities: wp.array2d(dtype=Vec),
         end: wp.array2d(dtype=Vec),
-        yielded: wp.array2d(dtype=Vec),
         is_held: wp.array(dtype=int),
-        is_carried: wp.array(dtype=int),
         k: Real,
         mass_damping: Real,
-        damped_from: wp.array2d(dtype=Vec),
         middle: wp.array2d(dtype=Vec),
         ahead: wp.array2d(dtype=Vec),
         center: wp.array2d(dtype=Vec),
@@ -92,32 +88,24 @@ def dynamics_kernels(types: MeshTypes):
         x = points[env, node]
         free = x + k * velocities[env, node]
         ahead[env, node] = free
-        damped_from[env, node] = x + yielded[env, node]
         center[env, node] = (free + (mass_damping * k) * x) / (Real(1.0) + mass_damping * k)
         middle[env, node] = free
         if is_held[node] > 0:
             middle[env, node] = Real(0.5) * (x + end[env, node])
-        elif is_carried[node] > 0:
-            center[env, node] = free
 
     @wp.kernel(**OPTIONS)
     def finish(
         middle: wp.array2d(dtype=Vec),
-        center: wp.array2d(dtype=Vec),
         end: wp.array2d(dtype=Vec),
         end_velocities: wp.array2d(dtype=Vec),
         is_held: wp.array(dtype=int),
-        is_carried: wp.array(dtype=int),
         mass: wp.array(dtype=Real),
         k: Real,
         points: wp.array2d(dtype=Vec),
         velocities: wp.array2d(dtype=Vec),
         forces: wp.array2d(dtype=Vec),
-        yielded: wp.array2d(dtype=Vec),
     ):
         env, node = wp.tid()
-        if is_carried[node] > 0:
-            yielded[env, node] = middle[env, node] - center[env, node]
         x = points[env, node]
         v = velocities[env, node]
         if is_held[node] > 0:
@@ -142,8 +130,8 @@ class ElasticDynamics:
         tendons: Of the body, if any.
         dt: Time step [s].
         options: When Newton's method ends.
-        carried: Mass that nodes have which belong to others, infinite where these hold them, zero for other nodes,
-            shape (N) [kg]. By default none does, and attached nodes are held.
+        is_carried: Attached nodes that others carry, shape (N); the others are held, by default all.
+        coordinates: Of carried nodes, that there is room for.
     """
 
     def __init__(
@@ -152,19 +140,24 @@ class ElasticDynamics:
         tendons: MeshTendons | None,
         dt: float,
         options: NewtonOptions | None = None,
-        carried: np.ndarray | None = None,
+        is_carried: np.ndarray | None = None,
+        coordinates: int = 0,
     ):
         body, material = mesh.body, mesh.body.material
         self.mesh = mesh
         self.tendons = tendons
         self.dt = dt
-        carried = np.zeros(len(body.points)) if carried is None else carried
-        is_carried = (carried > 0.0) & np.isfinite(carried)
+        count = len(body.points)
+        is_carried = np.zeros(count, bool) if is_carried is None else is_carried
         held = held_nodes(body) & ~is_carried
+        self.carried = CarriedNodes(
+            mesh.types, np.flatnonzero(is_carried), count, coordinates, mesh.environments, mesh.device
+        )
+        """To be told before each step what those know who carry."""
         # A preconditioner that sees the whole body pays where a wave runs far within half a step.
         wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
         extent = np.linalg.norm(np.ptp(np.asarray(body.points, float), axis=0))
-        self.potential = Potential(mesh, tendons, held, coarse=bool(wave > FAR * extent))
+        self.potential = Potential(mesh, tendons, held, coarse=bool(wave > FAR * extent), carried=self.carried)
         self._newton = Newton(self.potential, options or step_options(mesh.precision))
         self.points = mesh.array(start_points(body))
         """Shape (environments, N) [m]."""
@@ -177,25 +170,17 @@ class ElasticDynamics:
         """Velocities that they have then [m/s]."""
         types = mesh.types
         self._middle, self._ahead, self._center = (mesh.array(np.zeros(body.points.shape)) for _ in range(3))
-        self._damped_from, self._steady = (mesh.array(np.zeros(body.points.shape)) for _ in range(2))
-        self.yielded = mesh.array(np.zeros(body.points.shape))
-        """By how much carried nodes gave way in the last step, shape (environments, N) [m]; a run goes on from it."""
         self._k = types.real(0.5 * dt)
         self._mass_damping = types.real(material.mass_damping)
         self._is_held = wp.array(held.astype(np.int32), dtype=int, device=mesh.device)
-        self._is_carried = wp.array(is_carried.astype(np.int32), dtype=int, device=mesh.device)
-        drag = 1.0 + material.mass_damping * 0.5 * dt
-        factor = drag / (0.5 * dt) ** 2
-        self.node_mass = np.where(carried > 0.0, 0.0, mesh.node_mass)
-        """Of the nodes that belong to the body [kg], shape (N)."""
-        self.carried_inertia = np.where(is_carried, carried, 0.0) / (0.5 * dt) ** 2
-        """Of the potential of a step, for carried nodes [N/m], shape (N)."""
-        # There is no drag on what others have.
-        self.potential.mass.assign(np.where(is_carried, carried / drag, self.node_mass))
-        self._weighed = wp.array(self.node_mass, dtype=types.real, device=mesh.device)
+        factor = (1.0 + material.mass_damping * 0.5 * dt) / (0.5 * dt) ** 2
+        self.node_mass = mesh.node_mass.copy()
+        """Of the nodes that belong to the body [kg], shape (N); that of attached ones is of those who hold them."""
+        self.node_mass[[one.node for one in body.attachments]] = 0.0
+        self.potential.mass.assign(self.node_mass)
         self.potential.inertia = Inertia(factor, self._center)
         self.potential.start = self.points
-        self.potential.damping = self._damped_from, self._ahead, material.stiffness_damping / (0.5 * dt)
+        self.potential.damping = self.points, self._ahead, material.stiffness_damping / (0.5 * dt)
         self._turn = wp.types.quaternion(dtype=types.real)(*body.pose.quaternion)
         self._load, self._begin, self._finish = dynamics_kernels(types)
         self.gained = wp.zeros(mesh.environments, dtype=wp.float64, device=mesh.device)
@@ -211,47 +196,65 @@ class ElasticDynamics:
 
     @property
     def forces(self) -> wp.array:
-        """After a step: what free nodes still lack, and what held ones do to those who hold them [N]."""
+        """After a solve: what free nodes still lack, and what others do to those who hold or carry them [N]."""
         return self.potential.forces
 
     @property
-    def center(self) -> wp.array:
-        """After a step: where free nodes would be in its middle without forces, shape (environments, N) [m]."""
-        return self._center
-
-    @property
     def middle(self) -> wp.array:
-        """After a step: points in its middle, where forces are taken, shape (environments, N) [m]."""
+        """After a solve: points in the middle of the step, where forces are taken, shape (environments, N) [m]."""
         return self._middle
 
     def weigh(self, gravity: wp.array, forces: wp.array) -> None:
         """Set loads: weights in gravity in world axes [m/s^2], shape (3, environments), and forces on nodes [N]."""
-        inputs = [self._weighed, gravity, self._turn, forces, self.loads]
+        inputs = [self.potential.mass, gravity, self._turn, forces, self.loads]
         wp.launch(self._load, dim=self.points.shape, inputs=inputs, device=self.mesh.device)
 
     def step(self) -> Convergence:
-        """Advance `points` and `velocities` by one time step.
+        """Advance `points` and `velocities` by one time step; it is `begin`, `solve` and `finish`.
 
         Raises:
             SolveError: Neighbouring waypoints of a tendon coincide.
         """
+        self.begin()
+        found = self.solve()
+        self.finish(found)
+        return found
+
+    def begin(self) -> None:
+        """Guess the middle of the step."""
+        self._begin_from(self.end)
+
+    def solve(self, asked: np.ndarray | None = None) -> Convergence:
+        """Find the middle of the step, and again in environments that are asked for, where carriers are known better.
+
+        Raises:
+            SolveError: Neighbouring waypoints of a tendon coincide.
+        """
+        if asked is None:
+            self._place_carried(np.ones(self.mesh.environments, bool), 0.0)
+        else:
+            self._place_carried(asked, 1.0)
+        return self._newton.solve(self._middle, asked)
+
+    def finish(self, found: Convergence) -> np.ndarray:
+        """Go on from the middle to the end of the step.
+
+        Gives the environments that had to be solved once more, in halves; `found` then knows of that.
+        """
         mesh, potential = self.mesh, self.potential
-        self._begin_from(self.end, self.yielded)
         if self._rings:
             x, v, before = self.points.numpy().copy(), self.velocities.numpy().copy(), self._stored()
-        found = self._newton.solve(self._middle)
-        if self._rings:
             pushes, forces = self._pushes_of_elements(), potential.forces.numpy().copy()
-        ends = [self._middle, self._center, self.end, self.end_velocities]
-        inputs = [*ends, self._is_held, self._is_carried, self._weighed, self._k]
-        outputs = [self.points, self.velocities, potential.forces, self.yielded]
+        inputs = [self._middle, self.end, self.end_velocities, self._is_held, potential.mass, self._k]
+        outputs = [self.points, self.velocities, potential.forces]
         wp.launch(self._finish, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
         if self._rings:
             explodes = self._explodes(before, pushes, self.points.numpy().astype(float) - x)
             if explodes.any():
                 second = self._halve(x, v, forces, explodes)
                 found.converged &= second.converged | ~explodes
-        return found
+            return explodes
+        return np.full(mesh.environments, False)
 
     def _explodes(self, before: np.ndarray, pushes: np.ndarray, way: np.ndarray) -> np.ndarray:
         """Where a step has added too much to the energy that was stored before, by forces of elements along a way."""
@@ -259,23 +262,30 @@ class ElasticDynamics:
         gained = np.maximum(self.gained.numpy() + after - before + np.einsum("eni,eni->e", pushes, way), 0.0)
         speeds = np.square(self.velocities.numpy(), dtype=float).sum(axis=2)
         # What is not finite is above everything.
-        explodes = ~(gained <= MOST_GAIN * (0.5 * speeds @ self.potential.mass.numpy() + after))
+        explodes = ~(gained <= MOST_GAIN * (0.5 * speeds @ self.node_mass + after))
         self.gained.assign(np.where(explodes, 0.0, gained))
         return explodes
 
     def forget(self, environments: np.ndarray) -> None:
         """Go on as if there had been no step before."""
-        for array in (self.gained, self.yielded):
-            table = array.numpy().copy()
-            table[environments] = 0.0
-            array.assign(table)
+        table = self.gained.numpy().copy()
+        table[environments] = 0.0
+        self.gained.assign(table)
 
-    def _begin_from(self, end: wp.array, yielded: wp.array) -> None:
+    def _begin_from(self, end: wp.array) -> None:
         """Guess the middle of a step from where nodes are, held ones on their way to `end`."""
-        of_nodes = [self.points, self.velocities, end, yielded, self._is_held, self._is_carried]
-        outputs = [self._damped_from, self._middle, self._ahead, self._center]
-        inputs = [*of_nodes, self._k, self._mass_damping, *outputs]
+        outputs = [self._middle, self._ahead, self._center]
+        inputs = [self.points, self.velocities, end, self._is_held, self._k, self._mass_damping, *outputs]
         wp.launch(self._begin, dim=self.points.shape, inputs=inputs, device=self.mesh.device)
+
+    def _place_carried(self, where: np.ndarray, share: float) -> None:
+        """Take carried nodes to their centers, and a share of the way from there to where they are that they can go."""
+        nodes = self.carried.nodes
+        if len(nodes):
+            middle, center = self._middle.numpy().copy(), self.carried.arrays.center.numpy().astype(float)
+            placed = center + share * self.carried.along(middle[:, nodes] - center)
+            middle[:, nodes] = np.where(where[:, None, None], placed, middle[:, nodes])
+            self._middle.assign(middle)
 
     def _stored(self) -> np.ndarray:
         """Energy of the elements now, shape (environments) [J]."""
@@ -287,7 +297,7 @@ class ElasticDynamics:
     def _pushes_of_elements(self) -> np.ndarray:
         """Forces of elements on nodes in the middle of the step, shape (environments, N, dim) [N]."""
         potential, middle, center = self.potential, self._middle.numpy(), self._center.numpy()
-        weight = np.where(self._is_held.numpy() > 0, 0.0, potential.inertia.factor * potential.mass.numpy())
+        weight = np.where(self._is_held.numpy() > 0, 0.0, potential.inertia.factor * self.node_mass)
         pushes = potential.forces.numpy() - potential.loads.numpy() + weight[:, None] * (middle - center)
         if self.tendons:
             self._of_tendons.zero_()
@@ -298,25 +308,24 @@ class ElasticDynamics:
     def _halve(self, x: np.ndarray, v: np.ndarray, forces: np.ndarray, where: np.ndarray) -> Convergence:
         """Make the step again from x, v by implicit Euler in some environments; `forces` are those in the middle."""
         potential, k = self.potential, float(self._k)
-        arrays = (self.points, self.velocities, potential.forces, self._middle, self._center)
+        arrays = (self.points, self.velocities, potential.forces, self._middle)
         done = [array.numpy().copy() for array in arrays]
-        middle, center, chosen = done[3], done[4], where[:, None, None]
+        middle, chosen = done[3], where[:, None, None]
         self.points.assign(np.where(chosen, middle, x))
         self.velocities.assign(np.where(chosen, (middle - x) / k, v))
         end, end_velocities = self.end.numpy(), self.end_velocities.numpy()
         # Held nodes go half the way to the end that is given, from where they are in the middle.
-        self._begin_from(self.mesh.array(2.0 * end - middle), self._steady)
+        self._begin_from(self.mesh.array(2.0 * end - middle))
+        nodes = self.carried.nodes
+        if len(nodes):
+            # Their carriers go on from c + G (f - f_0) by as much as it is from x, and answer the second half too.
+            self.carried.shift((middle - x)[:, nodes])
+            self._place_carried(where, 1.0)
         found = self._newton.solve(self._middle, where)
         last, held = self._middle.numpy().copy(), (self._is_held.numpy() > 0)[:, None]
         forces = 0.5 * (forces + potential.forces.numpy())
-        forces = forces - held * (self._weighed.numpy()[:, None] / (2.0 * k)) * (end_velocities - v)
-        new = (
-            np.where(held, end, last),
-            np.where(held, end_velocities, (last - middle) / k),
-            forces,
-            middle,
-            0.5 * (middle + center - last + self._center.numpy()),
-        )
+        forces = forces - held * (self.node_mass[:, None] / (2.0 * k)) * (end_velocities - v)
+        new = np.where(held, end, last), np.where(held, end_velocities, (last - middle) / k), forces, middle
         for array, one, other in zip(arrays, new, done):
             array.assign(np.where(chosen, one, other))
         if self.tendons:

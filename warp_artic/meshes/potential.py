@@ -1,8 +1,9 @@
 """What a solve makes least: the energies of elements, tendons, loads and, in a step, of inertia and damping.
 
-    Phi(x) = elements + tendons - sum of f (x - x_0) + sum of m s / 2 |x - z|^2
+    Phi(x) = elements + tendons - sum of f (x - x_0) + sum of m s / 2 |x - z|^2 + carriers
 
-with loads f on nodes, x_0 the points at the start, and inertia of factor s about the points z.
+with loads f on nodes, x_0 the points at the start, inertia of factor s about the points z, and what `carried` says of
+those who carry nodes.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from functools import cache
 import numpy as np
 import warp as wp
 
+from warp_artic.meshes.carried import CarriedNodes, carried_struct
 from warp_artic.meshes.conjugate_gradients import ConjugateGradients
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.tendons import MeshTendons
@@ -21,6 +23,7 @@ from warp_artic.meshes.types import OPTIONS, MeshTypes
 def potential_kernels(types: MeshTypes):
     """The kernels `add_nodes`, of energies and forces, and `add_inertia`, of stiffness."""
     dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
+    Carried = carried_struct(types)
 
     @wp.kernel(**OPTIONS)
     def add_nodes(
@@ -31,6 +34,7 @@ def potential_kernels(types: MeshTypes):
         inertia: Real,
         center: wp.array2d(dtype=Vec),
         is_held: wp.array(dtype=int),
+        carried: Carried,
         of_tendons: wp.array(dtype=Real),
         tension: wp.array2d(dtype=Real),
         length: wp.array2d(dtype=Real),
@@ -64,6 +68,26 @@ def potential_kernels(types: MeshTypes):
                     square += wp.length_sq(force)
                     of_loads += wp.length_sq(load)
                 forces[env, node] = force
+        # The block waits here for the forces of all nodes.
+        wp.tile_sum(wp.tile(0))
+        if asked[env] > 0:
+            for k in range(lane, carried.stiffness.shape[1], lanes):
+                s = Real(0.0)
+                rest = -carried.before[env, k]
+                of_load = Real(0.0)
+                for c in range(carried.nodes.shape[0]):
+                    phi = carried.shapes[env, k, c]
+                    s += wp.dot(phi, points[env, carried.nodes[c]] - carried.center[env, c])
+                    rest += wp.dot(phi, forces[env, carried.nodes[c]])
+                    of_load += wp.dot(phi, loads[env, carried.nodes[c]])
+                rest -= carried.stiffness[env, k] * s
+                carried.force[env, k] = rest
+                of_spring = Real(0.5) * carried.stiffness[env, k] * s * s
+                of_force = s * carried.before[env, k]
+                energy += of_spring + of_force
+                magnitude += of_spring + wp.abs(of_force)
+                square += rest * rest
+                of_loads += of_load * of_load
         energy = wp.tile_extract(wp.tile_sum(wp.tile(energy)), 0)
         magnitude = wp.tile_extract(wp.tile_sum(wp.tile(magnitude)), 0)
         square = wp.tile_extract(wp.tile_sum(wp.tile(square)), 0)
@@ -131,12 +155,25 @@ class Potential:
         tendons: Of the body, if any.
         is_held: Nodes that do not move, shape (N).
         coarse: Whether linear systems have a coarse space.
+        carried: Nodes that others carry; none by default.
     """
 
-    def __init__(self, mesh: ElasticMesh, tendons: MeshTendons | None, is_held: np.ndarray, coarse: bool):
+    def __init__(
+        self,
+        mesh: ElasticMesh,
+        tendons: MeshTendons | None,
+        is_held: np.ndarray,
+        coarse: bool,
+        carried: CarriedNodes | None = None,
+    ):
         self.mesh = mesh
         self.tendons = tendons
-        self.system = ConjugateGradients(mesh, is_held, coarse)
+        count = len(is_held)
+        carried = carried or CarriedNodes(mesh.types, np.zeros(0, int), count, 0, mesh.environments, mesh.device)
+        self.carried = carried
+        # Their own coordinates do not count.
+        is_held = is_held | np.isin(np.arange(count), carried.nodes)
+        self.system = ConjugateGradients(mesh, is_held, coarse, carried)
         types, device, environments = mesh.types, mesh.device, mesh.environments
         nodes = len(mesh.body.points)
         self.loads = mesh.array(np.zeros(mesh.body.points.shape))
@@ -172,7 +209,8 @@ class Potential:
             tendons.add_forces(self.forces, asked=asked)
             of_tendons = tendons.energy(), shape.tension, shape.length
         inertia, center = self._inertia()
-        inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held, *of_tendons, asked]
+        inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held]
+        inputs += [self.carried.arrays, *of_tendons, asked]
         wp.launch(
             self._add_nodes,
             dim=mesh.environments * mesh.lanes,

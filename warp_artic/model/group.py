@@ -15,6 +15,7 @@ import warp as wp
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD
+from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.base import base_rows
@@ -213,8 +214,8 @@ def build_groups(
     so many `threads` may run launches of a group at once.
     """
     members: dict[Tree, list[int]] = {}
-    for index, articulation in enumerate(scene.articulations):
-        members.setdefault(tree_of(articulation), []).append(index)
+    for index, tree in enumerate(trees_of(scene)):
+        members.setdefault(tree, []).append(index)
     return tuple(
         _build_group(
             scene,
@@ -288,6 +289,19 @@ def _build_group(
     arrays.model.sleep_steps = sleep_steps
     fields = parameters, state, control, outputs
     return Group(tree, members, environments, columns, origins, *fields, arrays, workers, works)
+
+
+def trees_of(scene) -> tuple[Tree, ...]:
+    """The structure of each articulation of a scene, as it is laid out: those of one group have the same."""
+    pulled = {one.link for body in scene.elastic_bodies for one in body.attachments}
+    pulled |= {point.link for one in scene.mesh_tendons for point in one.waypoints if isinstance(point, LinkPoint)}
+
+    def found(articulation: Articulation) -> Tree:
+        tree = tree_of(articulation)
+        # What an elastic body does to it are springs.
+        return tree if pulled.isdisjoint(articulation.bodies) else replace(tree, moves_freely=False)
+
+    return tuple(map(found, scene.articulations))
 
 
 def arrays_with_rows(group: Group, rows: tuple[Row, ...]) -> SimpleNamespace:

@@ -58,6 +58,7 @@ def read_checkpoint(simulation, path) -> None:
     simulation._launches.pack()
     simulation._parameter_watch.accept()
     simulation._set_anew()
+    simulation._follow_links()
 
 
 def _names(group: Group) -> tuple[str, ...]:

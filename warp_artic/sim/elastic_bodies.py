@@ -1,40 +1,48 @@
 """The elastic bodies of a simulation, with their tendons: what a user holds of each, and their steps beside links.
 
 In each step of the simulation each body makes one implicit step (`meshes.dynamics`), then articulations make theirs
-with what bodies do to their links; `sim.link_coupling` says how the two meet.
+with what bodies do to their links; `sim.link_coupling` says how the two meet. Bodies that have to do with links are
+solved in turn, until all agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import warp as wp
 
 from warp_artic.description.elastic_body import ElasticBody
-from warp_artic.description.mesh_tendon import LinkPoint, MeshTendon
+from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
 from warp_artic.meshes.newton import Convergence
-from warp_artic.sim.link_coupling import LinkCoupling, shares, with_node_masses
+from warp_artic.sim.link_coupling import LinkCoupling, coordinates, mobile_links
+from warp_artic.sim.link_waypoints import with_link_waypoints
 from warp_artic.sim.views import Member, checked
+from warp_artic.solver.settings import SolverSettings
 
 TENDON_CONTROL = ("target_length", "stiffness", "tension")
 """What of a tendon may be steered, and follow a track."""
+MOST_ROUNDS = 8
+"""Over bodies that have to do with links, in a step."""
 
 
 class SimulatedElasticBody:
     """One elastic body in all environments; its arrays are on the device, and what is written to them acts."""
 
-    def __init__(self, body: ElasticBody, tendons: tuple[MeshTendon, ...], scene: Scene, run: _Run, members, share):
+    def __init__(self, body: ElasticBody, tendons: tuple[MeshTendon, ...], scene: Scene, run: _Run, members):
         environments, device, poses = run.environments, run.device, _link_poses(scene)
-        mesh, on_body = mesh_with_tendons(body, tendons, environments, run.precision, device, poses)
-        carried = np.zeros(len(body.points))
-        carried[[one.node for one in body.attachments]] = share
-        self._dynamics = ElasticDynamics(mesh, on_body, run.dt, carried=carried)
+        coupled, through = with_link_waypoints(body, tendons, poses)
+        mesh, on_body = mesh_with_tendons(coupled, through, environments, run.settings.precision, device)
+        moving = mobile_links(scene)
+        is_carried = np.zeros(len(coupled.points), bool)
+        is_carried[[one.node for one in coupled.attachments if one.link in moving]] = True
+        room = coordinates(coupled, scene)
+        self._dynamics = ElasticDynamics(mesh, on_body, run.settings.dt, is_carried=is_carried, coordinates=room)
         self._tendons = on_body
         self.body = body
         """Its description."""
@@ -42,11 +50,12 @@ class SimulatedElasticBody:
         self.tendons = tendons
         """Their descriptions."""
         self.tendon_names = tuple(tendon.name for tendon in tendons)
-        self.points: wp.array = self._dynamics.points
+        self.points: wp.array = self._own(self._dynamics.points)
         """Positions of nodes in the frame of the body [m], shape (environments, N) of vectors of its dimension."""
-        self.velocities: wp.array = self._dynamics.velocities
+        self.velocities: wp.array = self._own(self._dynamics.velocities)
         """Of nodes [m/s], shape as `points`."""
-        self.node_force: wp.array = mesh.array(np.zeros(body.points.shape))
+        self._node_force = mesh.array(np.zeros(coupled.points.shape))
+        self.node_force: wp.array = self._own(self._node_force)
         """Forces on nodes beside weights, in the axes of the body [N], shape as `points`."""
         gravity = np.repeat(np.array([scene.gravity], float).T, environments, axis=1)
         self.gravity: wp.array = wp.array(gravity, dtype=mesh.types.real, device=device)
@@ -57,13 +66,13 @@ class SimulatedElasticBody:
         """Steps so far whose forces were not balanced in the end, shape (environments)."""
         self.coupling: LinkCoupling | None = None
         """With links, if it has to do with any."""
-        if body.attachments or any(isinstance(point, LinkPoint) for one in tendons for point in one.waypoints):
-            self.coupling = LinkCoupling(self._dynamics, scene, members)
+        if coupled.attachments:
+            self.coupling = LinkCoupling(self._dynamics, scene, members, run.settings)
 
     @property
     def node_mass(self) -> np.ndarray:
         """Of each node [kg], shape (N); that of attached nodes is of their links, and zero here."""
-        return self._dynamics.node_mass
+        return self._dynamics.node_mass[: len(self.body.points)]
 
     @property
     def target_length(self) -> wp.array:
@@ -85,13 +94,13 @@ class SimulatedElasticBody:
         if self._tendons is None:
             none = np.zeros((0, self.points.shape[0]))
             return none, none
-        shape = self._tendons.evaluate(self.points, self._dynamics.potential.foreign_points)
-        return shape.length.numpy(), shape.tension.numpy()
+        shape = self._tendons.evaluate(self._dynamics.points)
+        return shape.length.numpy().copy(), shape.tension.numpy().copy()
 
     def energy(self) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic energy, and that of elements and tendons [J], shape (environments)."""
         speed = self.velocities.numpy().astype(float)
-        stored = self._dynamics.mesh.energy(self.points).numpy().astype(float)
+        stored = self._dynamics.mesh.energy(self._dynamics.points).numpy().astype(float)
         if self._tendons is not None:
             self.measure_tendons()
             stored += self._tendons.energy().numpy()
@@ -114,8 +123,10 @@ class SimulatedElasticBody:
                 table[chosen] = checked(name, values, (len(chosen), *np.shape(self.body.points)))
                 array.assign(table)
         if points is not None:
-            wp.copy(self._dynamics.end, self.points)
+            wp.copy(self._dynamics.end, self._dynamics.points)
         self._dynamics.forget(chosen)
+        if self.coupling is not None:
+            self.coupling.points.forget(chosen)
 
     def reset(self, environments: np.ndarray) -> None:
         """Put environments back to the start."""
@@ -134,30 +145,52 @@ class SimulatedElasticBody:
             here, there = here | self._controls(), there | old._controls()
         for name, array in here.items():
             array.assign(there[name].numpy())
-        wp.copy(self._dynamics.end, self.points)
+        wp.copy(self._dynamics.end, self._dynamics.points)
 
     def state_arrays(self) -> dict[str, wp.array]:
         """What a run goes on from; environments come first, but last in those of tendons and gravity."""
-        return (
-            self._motion()
-            | self._controls()
-            | {
-                "gravity": self.gravity,
-                "end": self._dynamics.end,
-                "gained": self._dynamics.gained,
-                "yielded": self._dynamics.yielded,
-            }
-        )
+        found = self._motion() | self._controls() | {"gravity": self.gravity}
+        found |= {"end": self._dynamics.end, "gained": self._dynamics.gained}
+        if self.coupling is not None:
+            found["reaction"] = self.coupling.points.reaction
+        return found
 
     def array(self, name: str) -> wp.array:
         """What follows tracks, rows first; see `sim.targets`."""
         return self.gravity if name == "gravity" else self._controls()[name.removeprefix("mesh_tendon_")]
 
-    def step(self) -> None:
-        """Advance by one time step, links at the places they have now."""
-        self._dynamics.weigh(self.gravity, self.node_force)
-        self.convergence = self._dynamics.step()
+    def begin(self) -> None:
+        """Begin a step, with links at the places they have now."""
+        self._dynamics.weigh(self.gravity, self._node_force)
+        self._dynamics.begin()
+
+    def solve(self, asked: np.ndarray | None = None) -> None:
+        """Find the middle of the step, and again in environments that are asked for."""
+        found = self._dynamics.solve(asked)
+        if asked is not None:
+            found.converged |= self.convergence.converged & ~asked
+        self.convergence = found
+        if self.coupling is not None:
+            self.coupling.points.take(asked)
+
+    def meet(self, push: Callable, is_first: bool) -> bool:
+        """Find it together with links; gives whether the body had to be solved."""
+        before = self.convergence
+        apart = self.coupling.meet(self.solve, push, is_first)
+        self.convergence.converged &= ~apart
+        return self.convergence is not before
+
+    def finish(self) -> None:
+        """End the step."""
+        halved = self._dynamics.finish(self.convergence)
         self.unconverged += ~self.convergence.converged
+        if self.coupling is not None and halved.any():
+            self.coupling.points.take(halved)
+
+    def _own(self, array: wp.array) -> wp.array:
+        """Without the nodes that are waypoints on links."""
+        count = len(self.body.points)
+        return array if array.shape[1] == count else array[:, :count]
 
     def _motion(self) -> dict[str, wp.array]:
         return {"points": self.points, "velocities": self.velocities, "node_force": self.node_force}
@@ -177,19 +210,21 @@ class SimulatedElasticBody:
 class ElasticBodies:
     """All elastic bodies of a simulation."""
 
-    def __init__(self, scene: Scene, members: Sequence[Member], settings, environments: int, device: str):
-        scene = with_node_masses(scene)
+    def __init__(
+        self, scene: Scene, members: Sequence[Member], settings: SolverSettings, environments: int, device: str
+    ):
+        """`scene` is as it is laid out."""
         of_body = {body.name: [] for body in scene.elastic_bodies}
         for tendon in scene.mesh_tendons:
             of_body[tendon.body].append(tendon)
-        run = _Run(settings.dt, settings.precision, environments, device)
-        share = shares(scene)
+        run = _Run(settings, environments, device)
         self.bodies = tuple(
-            SimulatedElasticBody(body, tuple(of_body[body.name]), scene, run, tuple(members), share[body.name])
+            SimulatedElasticBody(body, tuple(of_body[body.name]), scene, run, tuple(members))
             for body in scene.elastic_bodies
         )
         self._coupled = [body for body in self.bodies if body.coupling is not None]
-        groups = {id(members[k].group): members[k].group for body in self._coupled for k in body.coupling.articulations}
+        trees = (own for body in self._coupled for own in body.coupling.points.trees)
+        groups = {id(own.member.group): own.member.group for own in trees}
         fields = [group.field("link_external_force").scalars for group in groups.values()]
         self._given = [(field, wp.clone(field)) for field in fields]
 
@@ -201,29 +236,49 @@ class ElasticBodies:
         """Whether links have to do with any of them."""
         return bool(self._coupled)
 
-    def follow(self, lead: float = 0.0) -> None:
-        """Put attached nodes where links are, whose poses are up to date, and waypoints where they will be later."""
+    def follow(self) -> None:
+        """Put attached nodes where links are, whose poses are up to date."""
         for body in self._coupled:
-            body.coupling.follow(lead)
+            body.coupling.points.follow()
+
+    def see_bases(self) -> None:
+        """Keep where moving bases are now, which is where they will be at the end of the next step."""
+        for body in self._coupled:
+            body.coupling.see_bases()
 
     def step(self) -> None:
         """Advance, and add what bodies do to links to the external forces of these, until `give_back`."""
         for field, given in self._given:
             wp.copy(given, field)
+        try:
+            self._step()
+        except Exception:
+            self.give_back()
+            raise
+
+    def _step(self) -> None:
         for body in self.bodies:
-            body.step()
-        for body in self._coupled:
-            body.coupling.act()
+            body.begin()
+            if body.coupling is None:
+                body.solve()
+        for turn in range(MOST_ROUNDS if len(self._coupled) > 1 else 1):
+            solved = [body.meet(self._push, turn == 0) for body in self._coupled]
+            if not any(solved):
+                break
+        for body in self.bodies:
+            body.finish()
+        self._push()
 
     def give_back(self) -> None:
         """Leave external forces as they were given."""
         for field, given in self._given:
             wp.copy(field, given)
 
-    def place_centers(self) -> None:
-        """Take the centres of mass of links from where they are now."""
+    def _push(self) -> None:
+        """Have links feel what was given and what all bodies do to them."""
+        self.give_back()
         for body in self._coupled:
-            body.coupling.place_centers()
+            body.coupling.points.push()
 
     def take(self, environments: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """What a run goes on from, of some environments or of all of them, which come first."""
@@ -256,8 +311,7 @@ class ElasticBodies:
 class _Run:
     """What all bodies share."""
 
-    dt: float
-    precision: str
+    settings: SolverSettings
     environments: int
     device: str
 

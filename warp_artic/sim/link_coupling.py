@@ -1,412 +1,349 @@
-"""Couples an elastic body with links: nodes that are attached to them, and waypoints of tendons on them.
+"""Couples an elastic body with the links that its nodes are attached to, and that its tendons go through.
 
-An attached node is a point of its link: the link has its mass, and its weight (`with_node_masses`). A step first moves
-the body, then the links, each once, with the same impulse between them. While the body moves, the node is where its
-link would be at its velocity, and gives way to the body with a share mu of the mass of its link:
+An attached node is a point of its link: the link has its mass, and its weight (`sim.node_masses`). A waypoint on a link
+is such a node, too, of no element (`sim.link_waypoints`).
 
-    mu a = f,   F = f
+A step first finds the middle of the step of the body, then makes that of articulations, with the same impulse between
+them. While the body moves, its nodes are where links will be in the middle of their step, in the mean of where they are
+and where trial steps lead: one under the forces f_0 that the body is expected to do to them, and more with a further
+force or moment on each link, which tell how links give way (`meshes.carried`):
 
-Shares are such that together they are no more than half of what the link alone is, which joints and other links only
-make heavier:
+    G = J Y J^T,   J = motion of nodes by that of links,   Y = motion of links until the middle by force on them
 
-    sum over the nodes of a link of mu (1 / M + r^2 / I) = 1 / 2
+So the body feels the whole articulation, with its joints, drives, limits, friction and tendons as they act in this
+step. Where another trial under the forces that are found does not lead to where nodes have been taken to be, because a
+limit has come to act or another body has moved the link too, the body is solved again with what that trial tells, in
+these environments. The first f_0 are the forces of the step before. Where that leads back and forth, as where a limit
+acts in one try and not in the other, it goes on from between the two, where links go as far along the change of forces
+as nodes do: the more a link is pulled, the further it goes, and the less the body pulls. Where no end is found, as
+where motion is too violent for the step, links are taken to give way twice as far as anything could let them, from
+where they go without the body. A linear analysis of such steps (springs to walls and to masses) finds no growth,
+whatever the masses and the stiffness are; they count as steps that have not converged.
 
-with its mass M, its least moment of inertia I and distances r from its centre of mass. Linear analysis (a spring to a
-wall or to a mass, both kinds of steps of links) then finds no growth, whatever the masses and the stiffness are; with
-more than one half there is, where links make steps of first order. After the step nodes are put to where their link
-is. In the middle of the step they have been off by what the estimate of the acceleration a was, times h^2 / 4: the
-exchange is of second order where the steps of links are (the integrator "midpoint"), and a link that is held by drives
-or limits gives way to the body as if on springs 4 mu / h^2. Links that nothing can move hold their nodes.
-
-Momentum is kept to what the solve leaves, but for the corrections of smooth motion that the integrator "midpoint"
-makes of links; angular momentum to the order of steps.
-
-Waypoints on links are taken where these would be in the middle of the step at their velocity, and their forces act on
-the links in the same step. Springs between them and the rest are explicit that way: stiffness K between links of mu,
-as above with one point, is stable up to h = 2 sqrt(mu / K).
+Together that is one implicit step: the exchange is of second order where the steps of links are (the integrator
+"midpoint"), and it has no bound on the time step. Linear momentum is kept to what the solve leaves, angular momentum to
+the order of steps. Forces act on arms in the middle of the step, as velocities at its start turn them. Links that
+nothing can move hold their nodes.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import warp as wp
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.elastic_body import ElasticBody, NodeAttachment
+from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.joint import WORLD
-from warp_artic.description.link import Link
-from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.description.scene import Scene
 from warp_artic.meshes.dynamics import ElasticDynamics
-from warp_artic.meshes.elastic import node_masses
-from warp_artic.meshes.types import OPTIONS, MeshTypes
+from warp_artic.sim.link_points import LinkPoints, Motion, PointsOfTree
+from warp_artic.sim.link_response import compliance_shapes, motion_of_nodes
+from warp_artic.sim.node_masses import inertia_matrix
+from warp_artic.sim.trial_steps import TrialSteps
 from warp_artic.sim.views import Member
+from warp_artic.solver.settings import SolverSettings
 
-SHARE = 0.5
-"""Of a link, that its nodes together have while the body moves."""
-
-
-@cache
-def coupling_kernels(types: MeshTypes):
-    """The kernels `find`, `put`, `answer` and `push`."""
-    dim, Real, Vec = types.dim, types.real, types.vec
-    Vec3 = wp.types.vector(length=3, dtype=Real)
-    Quat = wp.types.quaternion(dtype=Real)
-
-    @wp.func
-    def in_space(v: Vec):
-        found = Vec3()
-        for i in range(dim):
-            found[i] = v[i]
-        return found
-
-    @wp.func
-    def in_body(v: Vec3):
-        found = Vec()
-        for i in range(dim):
-            found[i] = v[i]
-        return found
-
-    @wp.func
-    def load(array: wp.array2d(dtype=Real), row: int, column: int):
-        return Vec3(array[row, column], array[row + 1, column], array[row + 2, column])
-
-    @wp.func
-    def rotation_of(pose: wp.array2d(dtype=Real), link: int, column: int):
-        row = 7 * link + 3
-        return Quat(pose[row, column], pose[row + 1, column], pose[row + 2, column], pose[row + 3, column])
-
-    @wp.kernel(**OPTIONS)
-    def find(
-        pose: wp.array2d(dtype=Real),
-        velocity: wp.array2d(dtype=Real),
-        first_column: int,
-        links: wp.array(dtype=int),
-        positions: wp.array(dtype=Vec3),
-        centers: wp.array2d(dtype=Vec3),
-        turn: Quat,
-        offset: Vec3,
-        points: wp.array(dtype=int),
-        places: wp.array2d(dtype=Vec),
-        velocities: wp.array2d(dtype=Vec),
-    ):
-        """Where points of links are and how they move, in the frame of the body."""
-        env, place = wp.tid()
-        column = first_column + env
-        link = links[place]
-        R = rotation_of(pose, link, column)
-        p_LP_W = wp.quat_rotate(R, positions[place])
-        p_CP_W = p_LP_W - wp.quat_rotate(R, centers[env, place])
-        v = load(velocity, 6 * link, column) + wp.cross(load(velocity, 6 * link + 3, column), p_CP_W)
-        point = points[place]
-        x = wp.quat_rotate_inv(turn, load(pose, 7 * link, column) + p_LP_W) + offset
-        places[env, point] = in_body(x)
-        velocities[env, point] = in_body(wp.quat_rotate_inv(turn, v))
-
-    @wp.kernel(**OPTIONS)
-    def put(
-        places: wp.array2d(dtype=Vec),
-        place_velocities: wp.array2d(dtype=Vec),
-        nodes: wp.array(dtype=int),
-        foreign: wp.array(dtype=int),
-        h: Real,
-        lead: Real,
-        points: wp.array2d(dtype=Vec),
-        velocities: wp.array2d(dtype=Vec),
-        end: wp.array2d(dtype=Vec),
-        end_velocities: wp.array2d(dtype=Vec),
-        foreign_points: wp.array2d(dtype=Vec),
-    ):
-        """Put nodes where their links are, and waypoints where these will be in some time."""
-        env, point = wp.tid()
-        x = places[env, point]
-        v = place_velocities[env, point]
-        if point < nodes.shape[0]:
-            node = nodes[point]
-            points[env, node] = x
-            velocities[env, node] = v
-            end[env, node] = x + h * v
-            end_velocities[env, node] = v
-        else:
-            foreign_points[env, foreign[point - nodes.shape[0]]] = x + lead * v
-
-    @wp.kernel(**OPTIONS)
-    def answer(
-        nodes: wp.array(dtype=int),
-        foreign: wp.array(dtype=int),
-        inertia: wp.array(dtype=Real),
-        middle: wp.array2d(dtype=Vec),
-        center: wp.array2d(dtype=Vec),
-        forces: wp.array2d(dtype=Vec),
-        foreign_points: wp.array2d(dtype=Vec),
-        foreign_forces: wp.array2d(dtype=Vec),
-        at: wp.array2d(dtype=Vec),
-        force: wp.array2d(dtype=Vec),
-    ):
-        """Forces on the points of links, and where they act."""
-        env, point = wp.tid()
-        if point < nodes.shape[0]:
-            node = nodes[point]
-            at[env, point] = middle[env, node]
-            # What the potential of the step has beside inertia.
-            force[env, point] = forces[env, node] + inertia[node] * (middle[env, node] - center[env, node])
-        else:
-            index = foreign[point - nodes.shape[0]]
-            at[env, point] = foreign_points[env, index]
-            force[env, point] = foreign_forces[env, index]
-
-    @wp.kernel(**OPTIONS)
-    def push(
-        pose: wp.array2d(dtype=Real),
-        velocity: wp.array2d(dtype=Real),
-        first_column: int,
-        pushed: wp.array(dtype=int),
-        starts: wp.array(dtype=int),
-        centers: wp.array2d(dtype=Vec3),
-        turn: Quat,
-        offset: Vec3,
-        points: wp.array(dtype=int),
-        at: wp.array2d(dtype=Vec),
-        force: wp.array2d(dtype=Vec),
-        h: Real,
-        wrench: wp.array2d(dtype=Real),
-    ):
-        """Add what the points of a link bear to its force and moment about the centre of mass."""
-        env, place = wp.tid()
-        column = first_column + env
-        link = pushed[place]
-        p_C = load(pose, 7 * link, column)
-        p_C += wp.quat_rotate(rotation_of(pose, link, column), centers[env, starts[place]])
-        p_C += (Real(0.5) * h) * load(velocity, 6 * link, column)
-        total = Vec3()
-        moment = Vec3()
-        for k in range(starts[place], starts[place + 1]):
-            F = wp.quat_rotate(turn, in_space(force[env, points[k]]))
-            x = wp.quat_rotate(turn, in_space(at[env, points[k]]) - offset)
-            total += F
-            moment += wp.cross(x - p_C, F)
-        for i in range(3):
-            row = 6 * link + i
-            wrench[row, column] = wrench[row, column] + total[i]
-            wrench[row + 3, column] = wrench[row + 3, column] + moment[i]
-
-    return find, put, answer, push
+DISTURBANCE = {"float64": 1e-3, "float32": 0.1}
+"""Acceleration that trials give to a link, where nothing else resists [m/s^2]."""
+AGREED = 1e-3
+"""How far nodes may be from where links are, of how far they have given way since the first look in a step."""
+SAME = 1e-6
+"""The same, of how far they go."""
+DIGITS = 64.0
+"""The same, in units of the last digit of positions."""
+LEAST_MASS = 1e-6
+"""Of a link, of the mass of the body."""
+MOST_LOOKS = 8
+"""After solves, at how links move, before another way is taken."""
+MOST_HALVINGS = 24
+"""Of the way between two solves."""
+CLOSE = 0.02
+"""Of how far nodes of two solves are from where links are: what is left between them before another solve."""
+NONE = {"float64": 1e-10, "float32": 1e-5}
+"""Compliance of the nodes of a link that is none, of that of a free one."""
 
 
-def with_node_masses(scene: Scene) -> Scene:
-    """A scene whose links have the masses of the nodes that are attached to them."""
-    loads: dict[str, list[tuple[float, np.ndarray]]] = {}
-    for body in scene.elastic_bodies:
-        mass = node_masses(body) if body.attachments else ()
-        for one in body.attachments:
-            loads.setdefault(one.link, []).append((mass[one.node], np.asarray(one.position, float)))
-    if not loads:
-        return scene
-    trees = (
-        replace(tree, links=tuple(_loaded(link, loads.get(link.path, [])) for link in tree.links))
-        for tree in scene.articulations
-    )
-    return replace(scene, articulations=tuple(trees))
+def mobile_links(scene: Scene) -> frozenset[str]:
+    """Paths of the links that a joint, or a floating root, lets move."""
+    return frozenset(path for tree in scene.articulations for path in _mobile_links(tree))
 
 
-def _loaded(link: Link, points: list[tuple[float, np.ndarray]]) -> Link:
-    """A link with masses at some of its points; its motion stays."""
-    if not points or link.is_carriage:
-        return link
-    before = np.asarray(link.center_of_mass, float)
-    parts = [(link.mass, before), *points]
-    mass = sum(part for part, _ in parts)
-    center = sum(part * place for part, place in parts) / mass
-    inertia = _matrix(link.inertia)
-    for part, place in parts:
-        arm = place - center
-        inertia = inertia + part * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-    moved = np.cross(link.angular_velocity, link.pose.rotation @ (center - before))
-    return replace(
-        link,
-        mass=float(mass),
-        center_of_mass=tuple(map(float, center)),
-        inertia=tuple(map(float, inertia[np.triu_indices(3)])),
-        linear_velocity=tuple(map(float, link.linear_velocity + moved)),
-    )
-
-
-def _matrix(inertia) -> np.ndarray:
-    xx, xy, xz, yy, yz, zz = inertia
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def shares(scene: Scene) -> dict[str, np.ndarray]:
-    """Mass that attached nodes of each elastic body have of their links, which have the masses of nodes [kg].
-
-    In the order of attachments; infinite where nothing can move the link.
-    """
-    mobile = {path: link for tree in scene.articulations for path, link in _mobile_links(tree)}
-    counts: dict[str, int] = {}
-    for body in scene.elastic_bodies:
-        for one in body.attachments:
-            counts[one.link] = counts.get(one.link, 0) + 1
-
-    def share(one: NodeAttachment) -> float:
-        if one.link not in mobile:
-            return np.inf
-        return SHARE * _mass_at(mobile[one.link], one.position) / counts[one.link]
-
-    return {body.name: np.array([share(one) for one in body.attachments]) for body in scene.elastic_bodies}
-
-
-def _mobile_links(tree: Articulation) -> Iterator[tuple[str, Link]]:
-    """Paths and links that a joint, or a floating root, lets move."""
+def _mobile_links(tree: Articulation) -> Iterator[str]:
     for path, link in tree.bodies.items():
         joint = tree.inbound[link]
         while joint is not None and not joint.dofs and joint.parent != WORLD:
             joint = tree.inbound[joint.parent]
         if joint is None or joint.dofs:
-            yield path, tree.links[link]
-
-
-def _mass_at(link: Link, position) -> float:
-    """The least mass that a point of a link alone can have in any direction [kg]."""
-    least = np.linalg.eigvalsh(_matrix(link.inertia))[0]
-    arm = np.subtract(position, link.center_of_mass)
-    return 1.0 / (1.0 / link.mass + arm @ arm / least)
+            yield path
 
 
 @dataclass(frozen=True, eq=False)
-class _PointsOfMember:
-    """The points of the links of one articulation, link after link."""
+class _Carrier:
+    """The links of an articulation that give way, with trial steps that tell how."""
 
-    member: Member
-    links: wp.array
-    """Of each point."""
-    positions: wp.array
-    """In the link frames, of each point."""
-    centers: wp.array
-    """Centres of mass in the link frames, shape (environments, points)."""
-    points: wp.array
-    """Of each: its number among all."""
-    pushed: wp.array
-    """Links that have points."""
-    starts: wp.array
-    """Where the points of each begin, and the count of points."""
-    offset: object
-    """From the origin of the body to that of the articulation, in the frame of the body."""
+    own: PointsOfTree
+    trial: TrialSteps
+    motion: Motion
+    """After trial steps, of all their environments."""
+    points: np.ndarray
+    """Of these links, shape (P)."""
+    places: np.ndarray
+    """Of each: its place among carried nodes."""
+    link_of: np.ndarray
+    """Of each: its link, among those of the trials."""
+    coordinates: slice
+    """Its own among all."""
+    loose: np.ndarray
+    """Most that links can move by force and moment, in any axes, shape (6 links, 6 links) [1/kg, 1/(kg m^2)]."""
+    least: float
+    """Compliance that is none [m/N]."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Try:
+    """A solve of the body, and where links go by it; arrays have environments first."""
+
+    arrays: tuple[np.ndarray, ...]
+    """Reactions, points in the middle and forces."""
+    forces: np.ndarray
+    """On those who carry nodes, shape (environments, C, dim) [N]."""
+    miss: np.ndarray
+    """From carried nodes to where links go, shape (environments, C, dim) [m]."""
+    off: np.ndarray
+    """The largest part of it [m]."""
+    allowed: np.ndarray
+    """How much may be left [m]."""
+
+    def along(self, change: np.ndarray) -> np.ndarray:
+        """The miss along a change of forces [J]."""
+        return np.einsum("eci,eci->e", self.miss, change)
 
 
 class LinkCoupling:
-    """The points of links that one elastic body has to do with.
+    """What one elastic body has to do with links.
 
     Args:
-        dynamics: Of the body.
-        scene: What has the links, with the masses of nodes.
+        dynamics: Of the body; attachments come in the order of nodes.
+        scene: What has the links, as it is laid out.
         members: Of its articulations.
+        settings: Of their steps.
     """
 
-    def __init__(self, dynamics: ElasticDynamics, scene: Scene, members: tuple[Member, ...]):
-        mesh, body = dynamics.mesh, dynamics.mesh.body
+    def __init__(self, dynamics: ElasticDynamics, scene: Scene, members: tuple[Member, ...], settings: SolverSettings):
         self._dynamics = dynamics
-        self._device = mesh.device
-        types, environments = mesh.types, mesh.environments
-        self._vec3 = wp.types.vector(length=3, dtype=types.real)
-        self._h = types.real(dynamics.dt)
-        self._turn = wp.types.quaternion(dtype=types.real)(*body.pose.quaternion)
-        waypoints = list(dynamics.tendons.foreign) if dynamics.tendons else []
-        foreign = [index for index, point in enumerate(waypoints) if isinstance(point, LinkPoint)]
-        points = [*body.attachments, *(waypoints[index] for index in foreign)]
-        self._count = len(points)
-        self._nodes = self._upload([one.node for one in body.attachments], int)
-        self._foreign = self._upload(foreign, int)
-        self._inertia = self._upload(dynamics.carried_inertia, types.real)
+        self._axes = dynamics.mesh.body.pose.rotation.T[: dynamics.mesh.body.dim]
+        self._share = motion_share(settings) * dynamics.dt
+        self.points = LinkPoints(dynamics, scene, members)
+        """Of links."""
+        self._carriers = self._carriers_of(scene, settings)
+        self._way = np.zeros(dynamics.mesh.environments)
 
-        def zeros(count: int) -> wp.array:
-            return wp.zeros((environments, count), dtype=types.vec, device=mesh.device)
+    def see_bases(self) -> None:
+        """Keep where moving bases are now, which is where they will be at the end of the step."""
+        for one in self._carriers:
+            one.trial.see_base()
 
-        self._places, self._velocities, self._at, self._force = (zeros(len(points)) for _ in range(4))
-        self._foreign_points, self._foreign_forces = zeros(len(waypoints)), zeros(len(waypoints))
-        if waypoints:
-            start = np.broadcast_to(dynamics.tendons.foreign_start, (environments, len(waypoints), body.dim))
-            self._foreign_points.assign(np.ascontiguousarray(start))
-            dynamics.potential.foreign_points = self._foreign_points
-        self._members = [_points_of(self, scene, member, body, points) for member in members]
-        self._members = [own for own in self._members if own is not None]
-        self.articulations = tuple(own.member.index for own in self._members)
-        """Those that have the links."""
-        self._find, self._put, self._answer, self._push = coupling_kernels(types)
+    def meet(self, solve: Callable, push: Callable, is_first: bool) -> np.ndarray:
+        """Have the body solved until its nodes are where links go; gives the environments in which they are not.
 
-    def follow(self, lead: float) -> None:
-        """Put attached nodes where their links are, and waypoints where they will be in the time `lead` [s]."""
-        dynamics = self._dynamics
-        for own in self._members:
-            pose, velocity = (own.member.group.field(name).scalars for name in ("link_pose", "link_velocity"))
-            where = [pose, velocity, own.member.first_column, own.links, own.positions, own.centers, self._turn]
-            where += [own.offset, own.points, self._places, self._velocities]
-            self._launch(self._find, own.links.size, where)
-        inputs = [self._places, self._velocities, self._nodes, self._foreign, self._h, lead]
-        outputs = [dynamics.points, dynamics.velocities, dynamics.end, dynamics.end_velocities, self._foreign_points]
-        self._launch(self._put, self._count, [*inputs, *outputs])
+        Args:
+            solve: Solves the body, in the environments of a mask.
+            push: Has links feel what all bodies do to them.
+            is_first: Whether the body has not been solved in this step.
+        """
+        waiting = np.full(self.points.reaction.shape[0], True)
+        if is_first:
+            self._way = np.zeros(len(waiting))
+            push()
+            center = self._look()
+            self._tell(center, *self._shapes(), waiting)
+            solve(None)
+        if not self._carriers:
+            return ~waiting
+        waiting, tries = self._approach(solve, push, waiting, MOST_LOOKS)
+        if len(tries) == 2 and waiting.any():
+            self._go_between(solve, push, *tries, waiting)
+            waiting, _ = self._approach(solve, push, waiting, MOST_LOOKS)
+        if waiting.any():
+            self.points.forget(waiting)
+            push()
+            self._tell(self._look(), *self._loose_shapes(), waiting)
+            solve(waiting)
+        return waiting
 
-    def act(self) -> None:
-        """Add what the body does to links in the step that it has made to their external forces."""
-        dynamics = self._dynamics
-        self._foreign_forces.zero_()
-        if dynamics.tendons:
-            dynamics.tendons.add_forces(None, self._foreign_forces)
-        inputs = [self._nodes, self._foreign, self._inertia, dynamics.middle, dynamics.center, dynamics.forces]
-        outputs = [self._foreign_points, self._foreign_forces, self._at, self._force]
-        self._launch(self._answer, self._count, [*inputs, *outputs])
-        for own in self._members:
-            fields = (own.member.group.field(name) for name in ("link_pose", "link_velocity", "link_external_force"))
-            pose, velocity, wrench = (field.scalars for field in fields)
-            where = [pose, velocity, own.member.first_column, own.pushed, own.starts, own.centers, self._turn]
-            where += [own.offset, own.points, self._at, self._force, self._h, wrench]
-            self._launch(self._push, own.pushed.size, where)
+    def _approach(self, solve: Callable, push: Callable, waiting: np.ndarray, most: int):
+        """Solve again, in environments that wait for it, until nodes are where links go.
 
-    def place_centers(self) -> None:
-        """Take the centres of mass of links from where they are now."""
-        for own in self._members:
-            own.centers.assign(_centers(own.member, own.links.numpy()))
+        Gives the environments where they are not, and the last two tries.
+        """
+        tries: list[_Try] = []
+        for _ in range(most):
+            push()
+            center = self._look()
+            found = self._try(center)
+            # What is no number is nowhere near.
+            waiting = waiting & ~(found.off <= found.allowed)
+            if not waiting.any():
+                break
+            tries = [*tries[-1:], found]
+            self._tell(center, *self._shapes(), waiting)
+            solve(waiting)
+        return waiting, tries
 
-    def _upload(self, values, dtype) -> wp.array:
-        return wp.array(np.ascontiguousarray(values), dtype=dtype, device=self._device)
+    def _go_between(self, solve: Callable, push: Callable, one: _Try, other: _Try, where: np.ndarray) -> None:
+        """Solve again from between two tries, where nodes and links go equally far along the change of forces."""
+        change = other.forces - one.forces
+        where = where & (one.along(change) * other.along(change) < 0.0)
+        if not where.any():
+            return
+        rises = other.along(change) > 0.0
+        low, high = np.zeros(len(where)), np.ones(len(where))
+        share, open_ = np.full(len(where), 0.5), where.copy()
+        for _ in range(MOST_HALVINGS):
+            for array, first, last in zip(self._solved, one.arrays, other.arrays):
+                mixed = first + share[:, None, None] * (last - first)
+                array.assign(np.where(open_[:, None, None], mixed, array.numpy()))
+            push()
+            center = self._look()
+            found = self._try(center)
+            open_ &= found.off > CLOSE * np.minimum(one.off, other.off)
+            if not open_.any():
+                break
+            is_before = (found.along(change) < 0.0) == rises
+            low, high = np.where(is_before, share, low), np.where(is_before, high, share)
+            share = np.where(open_, 0.5 * (low + high), share)
+        self._tell(center, *self._shapes(), where)
+        solve(where)
 
-    def _launch(self, kernel: wp.Kernel, count: int, inputs: list) -> None:
-        environments = self._dynamics.mesh.environments
-        wp.launch(kernel, dim=(environments, count), inputs=inputs, device=self._device)
+    @property
+    def _solved(self) -> tuple[wp.array, ...]:
+        """What a solve leaves."""
+        return self.points.reaction, self._dynamics.middle, self._dynamics.forces
+
+    def _look(self) -> np.ndarray:
+        """Where carried nodes are in the middle of trial steps, under the external forces that links have."""
+        carried, environments = self._dynamics.carried, self.points.reaction.shape[0]
+        center = self._dynamics.points.numpy()[:, carried.nodes].astype(float)
+        for one in self._carriers:
+            one.trial.make()
+            self.points.find(one.own, one.trial.group, 0, one.motion)
+            ends = one.motion.places.numpy()[:environments, one.points]
+            center[:, one.places] = 0.5 * (center[:, one.places] + ends)
+        return center
+
+    def _tell(self, center: np.ndarray, shapes: np.ndarray, stiffness: np.ndarray, asked: np.ndarray) -> None:
+        """Tell the body how its carriers move."""
+        self._dynamics.carried.put(center, shapes, stiffness, self._forces_on_carriers(), asked)
+
+    def _try(self, center: np.ndarray) -> _Try:
+        """What has been solved, and how far it is from the last look."""
+        dynamics, carried = self._dynamics, self._dynamics.carried
+        here, start = (array.numpy()[:, carried.nodes] for array in (dynamics.middle, dynamics.points))
+        before = carried.arrays.center.numpy()
+        off, way, gone = (np.abs(here - there).max(axis=(1, 2)) for there in (center, before, start))
+        self._way = np.maximum(self._way, way)
+        digits = DIGITS * self._dynamics.mesh.types.epsilon * np.abs(here).max(axis=(1, 2))
+        arrays = tuple(array.numpy().copy() for array in self._solved)
+        allowed = AGREED * self._way + SAME * gone + digits
+        return _Try(arrays, self._forces_on_carriers(), center - here, off, allowed)
+
+    def _forces_on_carriers(self) -> np.ndarray:
+        """What the body does to links at carried nodes, shape (environments, C, dim) [N]."""
+        reaction = self.points.reaction.numpy()
+        forces = np.zeros((len(reaction), len(self._dynamics.carried.nodes), reaction.shape[2]))
+        for one in self._carriers:
+            forces[:, one.places] = reaction[:, one.points]
+        return forces
+
+    def _shapes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The shapes and stiffnesses of what carries, of the last look."""
+        return self._taken_apart(lambda one: self._share * one.trial.answers())
+
+    def _loose_shapes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same of links that nothing else holds, which give way twice as far."""
+        return self._taken_apart(lambda one: 2.0 * self._share * self._dynamics.dt * one.loose)
+
+    def _taken_apart(self, answers: Callable) -> tuple[np.ndarray, np.ndarray]:
+        """Shapes and stiffnesses of nodes, of how links move by force and moment on them."""
+        carried, mesh = self._dynamics.carried, self._dynamics.mesh
+        dim, environments = mesh.types.dim, mesh.environments
+        shapes = np.zeros((environments, carried.most, len(carried.nodes), dim))
+        stiffness = np.zeros((environments, carried.most))
+        for one in self._carriers:
+            count = one.coordinates.stop - one.coordinates.start
+            arms = self.points.motion.arms.numpy()[:, one.points].astype(float)
+            motion = motion_of_nodes(arms, one.link_of, len(one.loose) // 6, self._axes)
+            own, found = compliance_shapes(motion, answers(one), count, one.least)
+            stiffness[:, one.coordinates] = found
+            table = shapes[:, one.coordinates]
+            table[:, :, one.places] = own.reshape(environments, count, len(one.points), dim)
+        return shapes, stiffness
+
+    def _carriers_of(self, scene: Scene, settings: SolverSettings) -> list[_Carrier]:
+        """Articulations whose links give way, with trial steps of each."""
+        body, carried = self._dynamics.mesh.body, self._dynamics.carried
+        found, first = [], 0
+        total = self._dynamics.node_mass.sum()
+        for own in self.points.trees:
+            tree = scene.articulations[own.member.index]
+            points = np.array(moving_points(body, tree), int)
+            if not len(points):
+                continue
+            rows = [tree.bodies[body.attachments[point].link] for point in points]
+            links, link_of = np.unique(rows, return_inverse=True)
+            reach = np.full(len(links), 1e-3)
+            for point, link in zip(points, link_of):
+                arm = np.subtract(body.attachments[point].position, tree.links[links[link]].center_of_mass)
+                reach[link] = max(reach[link], np.linalg.norm(arm))
+            mass = np.array([tree.links[link].mass for link in links])
+            turning = np.array([np.linalg.eigvalsh(inertia_matrix(tree.links[link].inertia))[0] for link in links])
+            # A link may have none of its own.
+            mass = np.maximum(mass, LEAST_MASS * total)
+            turning = np.maximum(turning, LEAST_MASS * mass * reach**2)
+            loose = 1.0 / np.stack([*[mass] * 3, *[turning] * 3], axis=1).ravel()
+            forces = DISTURBANCE[settings.precision] * mass
+            sizes = np.stack([*[forces] * 3, *[forces * reach] * 3], axis=1).ravel()
+            trial = TrialSteps(own.member, scene, settings, links, sizes, self._dynamics.mesh.device)
+            count = _coordinates(body, list(points))
+            found.append(
+                _Carrier(
+                    own,
+                    trial,
+                    self.points.room(trial.copies * self._dynamics.mesh.environments),
+                    points,
+                    np.searchsorted(carried.nodes, [body.attachments[point].node for point in points]),
+                    link_of,
+                    slice(first, first + count),
+                    np.diag(loose),
+                    NONE[settings.precision] * self._share / mass.min(),
+                )
+            )
+            first += count
+        return found
 
 
-def _points_of(coupling: LinkCoupling, scene: Scene, member: Member, body: ElasticBody, points: list):
-    """The points of the links of one articulation; None where there are none."""
-    tree = scene.articulations[member.index]
-    rows = np.array([tree.bodies.get(point.link, -1) for point in points], int)
-    order = np.argsort(rows, kind="stable")
-    order = order[rows[order] >= 0]
-    if not len(order):
-        return None
-    links, first = np.unique(rows[order], return_index=True)
-    upload, vec3 = coupling._upload, coupling._vec3
-    return _PointsOfMember(
-        member,
-        upload(rows[order], int),
-        upload([points[point].position for point in order], vec3),
-        upload(_centers(member, rows[order]), vec3),
-        upload(order, int),
-        upload(links, int),
-        upload([*first, len(order)], int),
-        vec3(*(body.pose.rotation.T @ (member.group.origins[member.place] - np.asarray(body.pose.position)))),
-    )
+def motion_share(settings: SolverSettings) -> float:
+    """Of a step: by which time a change of velocity in it moves links until its middle, in the mean with its start."""
+    if settings.integrator != "semi_implicit":
+        return 0.25
+    # Each of n substeps adds an n-th of the change, and moves links by the velocities after it.
+    substeps = settings.schedule[0]
+    return 0.25 * (substeps + 1) / substeps
 
 
-def _centers(member: Member, links: np.ndarray) -> np.ndarray:
-    """Centres of mass of links of an articulation in the link frames, shape (environments, links, 3)."""
+def coordinates(body: ElasticBody, scene: Scene) -> int:
+    """Of all nodes of a body that links carry."""
+    return sum(_coordinates(body, moving_points(body, tree)) for tree in scene.articulations)
 
-    def rows(name: str, size: int) -> np.ndarray:
-        field = member.group.field(name)
-        first = 0 if field.is_shared else member.first_column
-        count = 1 if field.is_shared else member.group.environments
-        values = field.scalars.numpy()[size * links[:, None] + np.arange(size), first : first + count]
-        return np.broadcast_to(values.transpose(2, 0, 1), (member.group.environments, len(links), size))
 
-    center, frame = rows("link_center", 3), rows("link_frame", 12)
-    return np.einsum("elji,elj->eli", frame[..., :9].reshape(*frame.shape[:2], 3, 3), center) + frame[..., 9:]
+def moving_points(body: ElasticBody, tree: Articulation) -> list[int]:
+    """Attachments of a body to links of an articulation that give way."""
+    moving = frozenset(_mobile_links(tree))
+    return [point for point, one in enumerate(body.attachments) if one.link in moving]
+
+
+def _coordinates(body: ElasticBody, points: list[int]) -> int:
+    """Most that these points on links of an articulation have."""
+    links = {body.attachments[point].link for point in points}
+    return min(6 * len(links), body.dim * len(points))

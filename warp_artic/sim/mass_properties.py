@@ -10,9 +10,9 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.carriages import with_carriages
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
+from warp_artic.model.group import trees_of
 from warp_artic.model.parameters import parameter_rows
-from warp_artic.model.tree import tree_of
-from warp_artic.sim.link_coupling import with_node_masses
+from warp_artic.sim.node_masses import with_node_masses
 from warp_artic.sim.views import checked
 
 SIZES = {"center_of_mass": 3, "inertia": 6}
@@ -25,6 +25,13 @@ ARRAYS = {
 
 def set_mass_properties(simulation, given: dict, chosen: np.ndarray) -> None:
     """See `Simulation.set_mass_properties`; values that are None are left as they are."""
+    loaded = {one.link for body in simulation.scene.elastic_bodies for one in body.attachments}
+    if sum(values is not None for values in given.values()) == 1 and not loaded.isdisjoint(simulation.link_names):
+        found, missing = sorted(given, key=lambda name: given[name] is None)
+        raise SettingsError(
+            f"{found}: without {missing}; both are needed where nodes of elastic bodies are attached to links, whose "
+            "masses are added to those of the links"
+        )
     shape = len(chosen), len(simulation.link_names)
     tables = {
         name: checked(name, values, (*shape, SIZES[name])) for name, values in given.items() if values is not None
@@ -52,8 +59,9 @@ def _trees_with(simulation, tables: dict[str, np.ndarray], place: int) -> list[A
     scene = replace(simulation.scene, articulations=tuple(trees))
     validate(scene)
     trees = [with_carriages(tree) for tree in with_node_masses(scene).articulations]
-    for member, tree in zip(simulation._members, trees):
-        if tree_of(tree.bounded(simulation.settings.dt)) != member.group.tree:
+    bounded = replace(scene, articulations=tuple(tree.bounded(simulation.settings.dt) for tree in trees))
+    for member, tree, structure in zip(simulation._members, trees, trees_of(bounded)):
+        if structure != member.group.tree:
             raise SettingsError(
                 f"inertia: {tree.path}: a link without mass can have none, and one with mass must have it"
             )

@@ -17,12 +17,11 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
-from warp_artic.model.group import initial_control
+from warp_artic.model.group import initial_control, trees_of
 from warp_artic.model.parameters import parameter_rows
-from warp_artic.model.tree import tree_of
 from warp_artic.sim.simulation import Simulation, content_of_bodies, laid_out
 from warp_artic.sim.targets import TARGETS, entries_of, gravity_entries
-from warp_artic.sim.views import CONTROL, Member
+from warp_artic.sim.views import CONTROL, ROW_COUNTS, Member
 from warp_artic.solver.settings import SolverSettings
 
 DOF_MOTION = ("joint_position", "joint_velocity")
@@ -67,16 +66,16 @@ def _same_structure(simulation: Simulation, scene: Scene) -> bool:
         return False
     if [tree.path for tree in old.articulations] != [tree.path for tree in scene.articulations]:
         return False
-    before, after = (laid_out(one, simulation.settings).articulations for one in (old, scene))
-    pairs = zip(simulation._members, before, after)
+    before, after = (laid_out(one, simulation.settings) for one in (old, scene))
+    pairs = zip(simulation._members, before.articulations, after.articulations, trees_of(after))
     return all(
         after == before
         or (
             after.base_motion == before.base_motion
             and _couplings(after) == _couplings(before)
-            and tree_of(after) == member.group.tree
+            and structure == member.group.tree
         )
-        for member, before, after in pairs
+        for member, before, after, structure in pairs
     )
 
 
@@ -173,7 +172,9 @@ def _take_controls_by_name(old: Simulation, new: Simulation) -> None:
             here, there = here[chosen], there[chosen]
         values = getattr(start, name).numpy().copy()
         values[there] = getattr(before, name).numpy()[here]
-        new._write_rows(name, values.reshape(len(values), -1, new.environments), np.arange(new.environments))
+        new._write_rows(
+            name, values.reshape(len(values), ROW_COUNTS[name][1], new.environments), np.arange(new.environments)
+        )
 
 
 def _common(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

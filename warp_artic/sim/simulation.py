@@ -27,8 +27,8 @@ from warp_artic.sim.graph import StepGraph
 from warp_artic.sim.idle import IdleSteps
 from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.launches import Launches
-from warp_artic.sim.link_coupling import with_node_masses
 from warp_artic.sim.mass_properties import set_mass_properties
+from warp_artic.sim.node_masses import with_node_masses
 from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
@@ -168,7 +168,7 @@ class Simulation:
         self._order = _scene_rows(scene, self._members)
         self._array_rows: dict[tuple[str, int], Rows] = {}
         self._bases = BaseMotions(scene, self._members, self.settings.dt)
-        self._elastic = ElasticBodies(scene, self._members, self.settings, environments, self.device)
+        self._elastic = ElasticBodies(bounded, self._members, self.settings, environments, self.device)
         self.elastic_bodies = self._elastic.bodies
         self.mesh_tendon_names = tuple(name for body in self.elastic_bodies for name in body.tendon_names)
         self._on = wp.get_device(self.device)
@@ -365,7 +365,6 @@ class Simulation:
         self._check_arrays_may_change("center_of_mass, inertia")
         self._idle.end(self.steps_done)
         set_mass_properties(self, {"center_of_mass": center_of_mass, "inertia": inertia}, chosen)
-        self._elastic.place_centers()
         self.wake(chosen)
         self._launches.pack()
         self._reported = False
@@ -548,21 +547,23 @@ class Simulation:
             self._count_steps(count, with_forces)
         for _ in range(count if is_moved else 0):
             self.target_tracks.apply(self.time + self.settings.dt)
-            if self._elastic:
-                self._follow_links(0.5 * self.settings.dt)
-                self._elastic.step()
+            self._follow_links()
+            if self._bases and self._elastic.is_coupled:
+                self._bases.place_end(self.steps_done)
+                self._elastic.see_bases()
             self._bases.place_middle(self.steps_done)
+            self._parameter_watch.look()
+            self._elastic.step()
             self._launch_steps(1, with_forces)
             self._bases.place_end(self.steps_done)
             self._count_steps(1, with_forces)
-            if self._elastic:
-                self._elastic.give_back()
-                self._follow_links()
+            self._elastic.give_back()
+            self._follow_links()
 
-    def _follow_links(self, lead: float = 0.0) -> None:
+    def _follow_links(self) -> None:
         if self._elastic.is_coupled:
             self.report()
-            self._elastic.follow(lead)
+            self._elastic.follow()
 
     def _launch_steps(self, count: int, with_forces: bool) -> None:
         self._idle.end(self.steps_done)

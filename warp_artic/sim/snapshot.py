@@ -126,6 +126,7 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
     simulation._reported = False
     if not set(parts).isdisjoint((*MOTION, HISTORY)):
         simulation._set_anew()
+        simulation._follow_links()
 
 
 def _parts(parts: Iterable[str] | str, allowed: tuple[str, ...]) -> tuple[str, ...]:

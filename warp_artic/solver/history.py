@@ -7,7 +7,8 @@ and what this step adds to them, A to A''', corrects its end:
 With f = 1 these are the integrals of the curve through the last three accelerations, and of that through four: errors
 are of fourth order where joints have one axis, and what turns gains no energy from velocities that are expected wrong.
 f is none where the accelerations are not on a smooth curve: after a start, an impact or a change of load, and in whips
-that the step does not resolve; nor where springs, dampers or rows act, which look at the ends of the step.
+that the step does not resolve; nor where springs, dampers or rows act, which look at the ends of the step, or elastic
+bodies.
 """
 
 import warp as wp

@@ -1,0 +1,197 @@
+"""Elastic bodies on links of larger scenes: bases that move, equal trees, what is changed while they run."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.meshes.bodies import bar
+from tests.sim.test_elastic_bodies import DOWN, FREE, block, on_block, simulate, slide
+from warp_artic import SettingsError, SolveError
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.base_motion import BaseMotion
+from warp_artic.description.drive import Drive
+from warp_artic.description.elastic_body import NodeAttachment
+from warp_artic.description.friction import Friction
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
+from warp_artic.description.limit import Limit
+from warp_artic.description.link import Link
+from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
+from warp_artic.description.pose import Pose
+from warp_artic.description.scene import Scene
+from warp_artic.sim.revise import revise
+
+
+def arm(path="/World/arm", place=(0.0, 0.0, 0.0), friction=0.05):
+    """Two links with a drive, a limit and dry friction, at some place."""
+
+    def link(name, mass, x):
+        third = mass * 0.2**2 / 6
+        inertia = third, 0.0, 0.0, third, 0.0, third
+        pose = Pose(tuple(np.add(place, (x, 0.0, 0.0)).tolist()))
+        return Link(path=f"{path}/{name}", mass=mass, inertia=inertia, center_of_mass=(0.1, 0.0, 0.0), pose=pose)
+
+    first = Dof(
+        name=f"{path}/first",
+        axis=Axis.ROT_Y,
+        limit=Limit(lower=-0.3, upper=0.2),
+        drive=Drive(stiffness=20.0, damping=1.0),
+    )
+    rubs = Friction(static_effort=friction, dynamic_effort=friction)
+    joints = (
+        Joint(path=f"{path}/first", parent=WORLD, child=0, parent_frame=Pose(place), dofs=(first,)),
+        Joint(
+            path=f"{path}/second",
+            parent=0,
+            child=1,
+            parent_frame=Pose((0.25, 0.0, 0.0)),
+            dofs=(Dof(name=f"{path}/second", axis=Axis.ROT_Z, friction=rubs),),
+        ),
+    )
+    return Articulation(path=path, links=(link("a", 1.0, 0.0), link("b", 0.7, 0.25)), joints=joints)
+
+
+def over_arm(tree, **fields):
+    """A bar above an arm, whose ends are attached to the two links."""
+    place = np.add(tree.links[0].pose.position, (0.0, 0.0, 0.1))
+    body = bar((4, 1, 1), (0.5, 0.08, 0.08), young=2e4, name=f"{tree.path}/bar", pose=Pose(tuple(place)), **fields)
+    ends = ((tree.links[int(x[0] > 0.25)], n, x + place) for n, x in enumerate(body.points) if x[0] in (0.0, 0.5))
+    attachments = (
+        NodeAttachment(node=n, link=link.path, position=tuple((x - link.pose.position).tolist())) for link, n, x in ends
+    )
+    return replace(body, attachments=tuple(attachments))
+
+
+def with_rope():
+    """An arm that a tendon pulls, which goes to a bar that falls."""
+    tree = arm()
+    body = bar((2, 1, 1), (0.2, 0.1, 0.1), pose=Pose((0.6, 0.0, -0.2)))
+    waypoints = BodyPoint(nodes=(0,)), LinkPoint(link=tree.links[1].path, position=(0.1, 0.05, 0.0))
+    fields = {"law": TensionLaw.CABLE, "stiffness": 200.0, "target_length": 0.1, "smoothing": 1e-3}
+    rope = MeshTendon(name="/World/rope", body=body.name, waypoints=waypoints, **fields)
+    return Scene(articulations=(tree,), elastic_bodies=(body,), mesh_tendons=(rope,), gravity=DOWN)
+
+
+def differ(simulation, numbers):
+    """Give each environment what belongs to its number."""
+    body = simulation.elastic_bodies[0]
+    for place, k in enumerate(numbers):
+        simulation.set_values("drive_stiffness", [5.0 * (1 + k), 0.0], [place])
+        simulation.set_values("link_mass", [1.0 + k, 0.5 + k], [place])
+        simulation.set_values("friction_static", [0.0, 0.02 * k], [place])
+        simulation.set_values("link_external_force", [[0.0] * 6, [0.0, 0.3 * k, -0.2 * k, 0.0, 0.0, 0.0]], [place])
+        simulation.set_state(joint_velocity=[0.5 * k, -k], environments=[place])
+        if k == 2:
+            velocities = np.zeros(body.body.points.shape)
+            velocities[-3:] = 100.0
+            body.set_state(velocities=velocities, environments=[place])
+
+
+def test_environments_that_differ_are_those_alone():
+    """Parameters, forces and states of their own, one of them too violent for the step."""
+    tree = arm()
+    scene = Scene(articulations=(tree,), elastic_bodies=(over_arm(tree),), gravity=DOWN)
+    together = simulate(scene, 0.01, environments=3)
+    differ(together, range(3))
+    together.step(8)
+    for k in range(3):
+        alone = simulate(scene, 0.01)
+        differ(alone, [k])
+        alone.step(8)
+        assert (together.elastic_bodies[0].points.numpy()[k] == alone.elastic_bodies[0].points.numpy()[0]).all()
+        assert (together.state.link_pose.numpy()[..., k] == alone.state.link_pose.numpy()[..., 0]).all()
+        assert together.elastic_bodies[0].unconverged[k] == alone.elastic_bodies[0].unconverged[0]
+
+
+def test_bodies_on_trees_of_one_group_do_not_feel_each_other():
+    """Far from the origin of the world and from each other."""
+    trees = [arm(f"/World/arm{k}", place) for k, place in enumerate(((0.0, 0.0, 0.0), (1000.0, 250.0, 0.0)))]
+    bodies = [over_arm(tree) for tree in trees]
+    both = simulate(Scene(articulations=tuple(trees), elastic_bodies=tuple(bodies), gravity=DOWN), 0.01)
+    both.step(10)
+    for tree, body, beside in zip(trees, bodies, both.elastic_bodies):
+        alone = simulate(Scene(articulations=(tree,), elastic_bodies=(body,), gravity=DOWN), 0.01)
+        alone.step(10)
+        assert (alone.elastic_bodies[0].points.numpy() == beside.points.numpy()).all()
+        assert beside.unconverged == alone.elastic_bodies[0].unconverged == 0
+
+
+def test_bodies_go_along_with_moving_bases():
+    """A body on a link that slides on an accelerated cart sees its nodes where they are in the middle of a step."""
+    times = np.arange(81) / 200
+    cart = BaseMotion("/World/cart", 0.0, 1 / 200, tuple(Pose((float(10.0 * t**2), 0.0, 0.0)) for t in times))
+    tree, body = slide(lambda tree: on_block(tree, (2, 1, 1), young=1e5), axis=Axis.TRANS_Y)
+    scene = Scene(articulations=(replace(tree, base_motion=cart),), elastic_bodies=(body,), gravity=FREE)
+    simulation = simulate(scene, 0.01)
+    simulation.step(20)
+    nodes = [one.node for one in body.attachments]
+    places = [simulation.elastic_bodies[0].points.numpy()[0, nodes].copy()]
+    simulation.step()
+    places.append(simulation.elastic_bodies[0].points.numpy()[0, nodes].copy())
+    middle = simulation.elastic_bodies[0]._dynamics.middle.numpy()[0, nodes]
+    assert np.diff(places, axis=0)[..., 0].min() > 0.02
+    np.testing.assert_allclose(middle, np.mean(places, axis=0), rtol=0.0, atol=1e-9)
+
+
+def test_links_that_friction_holds_do_not_creep():
+    """At rest nothing gives way, all steps converge, and nothing moves any more."""
+    tree = arm()
+    body = over_arm(tree, stiffness_damping=0.05, mass_damping=5.0)
+    simulation = simulate(Scene(articulations=(tree,), elastic_bodies=(body,), gravity=DOWN), 0.01)
+    simulation.step(150)
+    before = simulation.state.joint_position.numpy().copy()
+    simulation.step(30)
+    assert (np.abs(simulation.state.joint_position.numpy() - before) < 1e-12).all()
+    assert simulation.elastic_bodies[0].unconverged == 0
+
+
+def test_masses_of_links_change_while_bodies_are_on_them():
+    """By a revised scene, which is the same simulation, and by mass properties."""
+    tree = block(1.0, (0.3, 0.2, 0.1))
+    scene = Scene(articulations=(tree,), elastic_bodies=(on_block(tree, (2, 1, 1)),), gravity=DOWN)
+    heavy = replace(tree, links=(replace(tree.links[0], mass=3.0, center_of_mass=(0.0, 0.0, 0.05)),))
+    wanted = simulate(replace(scene, articulations=(heavy,)), 0.01)
+    revised = simulate(scene, 0.01)
+    assert revise(revised, wanted.scene, revised.settings) is revised
+    revised.reset()
+    written = simulate(scene, 0.01)
+    with pytest.raises(SettingsError, match="center_of_mass: without inertia"):
+        written.set_mass_properties(center_of_mass=[[0.0, 0.0, 0.05]])
+    written.set_mass_properties(center_of_mass=[tree.links[0].center_of_mass], inertia=[tree.links[0].inertia])
+    same = simulate(scene, 0.01)
+    for simulation in (wanted, revised, written, same):
+        simulation.step(5)
+    for one, other in ((revised, wanted), (written, same)):
+        np.testing.assert_allclose(
+            one.elastic_bodies[0].points.numpy(), other.elastic_bodies[0].points.numpy(), rtol=0.0, atol=1e-12
+        )
+
+
+def test_waypoints_are_on_links_after_a_snapshot_and_a_checkpoint(tmp_path):
+    """Before the next step, too: a recording begins with the lengths that tendons have."""
+    simulation = simulate(with_rope(), 0.01, environments=2)
+    simulation.step(3)
+    wanted, _ = simulation.elastic_bodies[0].measure_tendons()
+    snapshot = simulation.snapshot()
+    simulation.save(tmp_path / "run.npz")
+    for go_back in (lambda: simulation.apply(snapshot), lambda: simulation.load(tmp_path / "run.npz")):
+        simulation.step(10)
+        go_back()
+        assert (simulation.elastic_bodies[0].measure_tendons()[0] == wanted).all()
+
+
+def test_external_forces_stay_as_given_where_a_step_fails():
+    """Waypoints on held nodes that are put at one place."""
+    scene = with_rope()
+    rope, body = scene.mesh_tendons[0], replace(scene.elastic_bodies[0], pinned=(0, 1))
+    rope = replace(rope, waypoints=(BodyPoint(nodes=(1,)), *rope.waypoints))
+    simulation = simulate(replace(scene, elastic_bodies=(body,), mesh_tendons=(rope,)), 0.01)
+    simulation.step(3)
+    assert np.abs(simulation.elastic_bodies[0].coupling.points.reaction.numpy()).max() > 1.0
+    points = body.points.copy()
+    points[1] = points[0]
+    simulation.elastic_bodies[0].set_state(points=points)
+    simulation.elastic_bodies[0].coupling.points.reaction.fill_(1.0)
+    with pytest.raises(SolveError, match="coincide"):
+        simulation.step()
+    assert (simulation.control.link_external_force.numpy() == 0.0).all()
