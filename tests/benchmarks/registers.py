@@ -19,6 +19,15 @@ import warp as wp
 from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import mobilities_kernel, report_kernel, runge_kutta_kernel, step_kernel
 from warp_artic.math.numbers import numbers_for
+from warp_artic.meshes.conjugate_gradients import solver_kernels
+from warp_artic.meshes.dynamics import dynamics_kernels
+from warp_artic.meshes.elastic import elastic_kernels
+from warp_artic.meshes.newton import newton_kernels
+from warp_artic.meshes.potential import potential_kernels
+from warp_artic.meshes.tendon_kernels import tendon_kernels
+from warp_artic.meshes.types import mesh_types
+from warp_artic.sim.link_points import coupling_kernels
+from warp_artic.sim.trial_steps import trial_kernels
 from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.pgs import settle_pgs
 
@@ -27,7 +36,7 @@ COLUMNS = ("registers", "stack", "spill stores", "spill loads", "instructions")
 
 
 def kernels(precision: str) -> dict[str, wp.Kernel]:
-    """Every kernel of a GPU by name."""
+    """The kernels of articulations by name."""
     numbers = numbers_for(precision, False)
     found = {
         "step (direct)": step_kernel(numbers, settle_direct),
@@ -37,6 +46,19 @@ def kernels(precision: str) -> dict[str, wp.Kernel]:
         "report": report_kernel(numbers),
     }
     return found | vars(dynamics_kernels_for(numbers))
+
+
+def kernels_of_meshes(precision: str) -> dict[str, wp.Kernel]:
+    """The kernels of elastic bodies by name, of triangles and of tetrahedra."""
+    makers = (elastic_kernels, potential_kernels, solver_kernels, newton_kernels, dynamics_kernels, coupling_kernels)
+    found = {}
+    for dim in (2, 3):
+        types = mesh_types(dim, precision)
+        made = [maker(types) for maker in makers]
+        made = [kernel for one in made for kernel in (one if isinstance(one, tuple) else (one,))]
+        made += [one for one in vars(tendon_kernels(dim, types.real)).values() if isinstance(one, wp.Kernel)]
+        found |= {f"{kernel.key.rpartition('__')[2]} ({dim}D)": kernel for kernel in made}
+    return found | {kernel.key.rpartition("__")[2]: kernel for kernel in trial_kernels(types.real)}
 
 
 def measure(kernel: wp.Kernel, arch: int, ptxas: str) -> tuple[int, ...]:
@@ -52,7 +74,8 @@ def measure(kernel: wp.Kernel, arch: int, ptxas: str) -> tuple[int, ...]:
             raise SystemExit(f"{ptxas}: {assembled.stderr or assembled.stdout}")
         said = assembled.stderr
         code = _code_size(cubin.read_bytes())
-    said = said[said.index("_cuda_kernel_forward") :]
+    # A module may have several kernels; its code is that of all.
+    said = said[said.index(f"Compiling entry function '{kernel.get_mangled_name()}_cuda_kernel_forward") :]
     patterns = (
         r"Used (\d+) registers",
         r"(\d+) bytes stack frame",
@@ -92,12 +115,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", type=int, default=90, help="compute capability times ten (90)")
     parser.add_argument("--precision", choices=("float32", "float64"), default="float32")
+    parser.add_argument("--meshes", action="store_true", help="kernels of elastic bodies instead")
     arguments = parser.parse_args()
     wp.config.quiet = True
     ptxas = _ptxas()
     print(f"{arguments.precision}, sm_{arguments.arch}\n\n| kernel | {' | '.join(COLUMNS)} |")
     print(f"| --- |{' ---: |' * len(COLUMNS)}")
-    for name, kernel in kernels(arguments.precision).items():
+    chosen = kernels_of_meshes if arguments.meshes else kernels
+    for name, kernel in chosen(arguments.precision).items():
         print(f"| {name} | {' | '.join(map(str, measure(kernel, arguments.arch, ptxas)))} |", flush=True)
 
 
