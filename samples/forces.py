@@ -107,9 +107,8 @@ def draw_convergence(axes, scene):
         pulled = tuple(replace(one, target_length=one.target_length_track.at(time)) for one in scene.mesh_tendons)
         mesh, on_body = mesh_with_tendons(body, pulled)
         found = Equilibrium(mesh, on_body).solve(mesh.array(start_points(body)))
-        energies = np.array(found.energies)[:, 0]
-        gap = energies[:-1] - energies.min()
-        axes.semilogy(np.flatnonzero(gap > 0), gap[gap > 0], marker="o", markersize=3, label=f"{time:g} s")
+        falls = np.array(found.falls)[:, 0]
+        axes.semilogy(np.cumsum(falls[::-1])[::-1], marker="o", markersize=3, label=f"{time:g} s")
     axes.set_title("an equilibrium by Newton's method", color=INK, fontsize=10)
     axes.set_xlabel("step")
     axes.set_ylabel("potential above the least [J]")

@@ -1,11 +1,13 @@
 """Quasi-static equilibrium: patch test, beams, convergence, and what has none."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.meshes.bodies import LAWS, bar
+from tests.meshes.exact_potential import exact_potential
 from warp_artic import DescriptionError
 from warp_artic.description.elastic_body import ElasticLaw
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon, TensionLaw, WorldPoint
@@ -77,27 +79,54 @@ def test_a_tendon_off_the_axis_bends_a_beam(law):
     assert curvature == pytest.approx(T * 0.25 * height / (E * 0.5 * height**3 / 12), rel=0.01)
 
 
-@pytest.mark.parametrize("dim", (2, 3))
-@pytest.mark.parametrize("law", LAWS)
-def test_every_step_goes_downhill(law, dim):
-    """Far from rest, with tendons; the last steps converge quadratically, and forces are held."""
-    body = clamped((12, 3, 3)[:dim], (1.0, 0.2, 0.2)[:dim], law=law, young=1e5)
+def hanging(law, cells, most_steps=100):
+    """A clamped bar that hangs and is bent by a cable: what has been solved, with its loads and how that went."""
+    dim = len(cells)
+    body = clamped(cells, (1.0, 0.2, 0.2)[:dim], law=law, young=1e5)
     row = np.flatnonzero(body.points[:, 1] == 0.2)[:: dim**2]
-    tendon = pulled(body, row, stiffness=300.0, smoothing=1e-3, target_length=0.6)
-    mesh, tendons = mesh_with_tendons(body, (tendon,))
-    equilibrium = Equilibrium(mesh, tendons)
+    cable = pulled(body, row, stiffness=300.0, smoothing=1e-3, target_length=0.6)
+    mesh, tendons = mesh_with_tendons(body, (cable,))
+    equilibrium = Equilibrium(mesh, tendons, NewtonOptions(most_steps=most_steps))
     load = weights(mesh, (0.0, -9.81, 0.0))
     equilibrium.loads.assign(mesh.array(load))
     points = mesh.array(body.points)
     found = equilibrium.solve(points)
-    energies = np.array(found.energies)[:, 0]
-    fall = -np.diff(energies)
-    assert found.converged.all() and len(fall) == found.steps[0] < 40
-    assert (fall[:-2] > 0).all() and (fall > -1e-12 * np.abs(energies).max()).all()
+    return SimpleNamespace(
+        body=body, cable=cable, load=load, points=points.numpy()[0], found=found, forces=equilibrium.forces.numpy()[0]
+    )
+
+
+@pytest.mark.parametrize("dim", (2, 3))
+@pytest.mark.parametrize("law", LAWS)
+def test_every_step_goes_downhill(law, dim):
+    """Far from rest, with tendons; the last steps converge quadratically, and forces are held."""
+    run = hanging(law, (12, 3, 3)[:dim])
+    found, body = run.found, run.body
+    energies, falls = (np.array(values)[:, 0] for values in (found.energies, found.falls))
+    assert found.converged.all() and len(falls) == found.steps[0] < 40
+    assert (falls > 0.0).all()
+    # Energies have rounding, falls do not.
+    np.testing.assert_allclose(energies[0] - np.cumsum(falls), energies[1:], rtol=0.0, atol=4e-13 * energies[0])
     assert found.force[0] <= 1e-7 * found.reference[0]
-    assert np.abs(points.numpy()[0] - body.points).max() > 0.1
-    reaction = equilibrium.forces.numpy()[0][list(body.pinned)].sum(axis=0)
-    np.testing.assert_allclose(reaction, load.sum(axis=0), atol=1e-6 * np.abs(load.sum()))
+    assert np.abs(run.points - body.points).max() > 0.1
+    reaction = run.forces[list(body.pinned)].sum(axis=0)
+    np.testing.assert_allclose(reaction, run.load.sum(axis=0), atol=1e-6 * np.abs(run.load.sum()))
+
+
+@pytest.mark.parametrize(
+    ("law", "cells"),
+    [(ElasticLaw.NEO_HOOKEAN, (12, 3)), (ElasticLaw.COROTATED, (12, 3)), (ElasticLaw.NEO_HOOKEAN, (6, 2, 2))],
+)
+def test_energy_falls_beyond_its_digits(law, cells):
+    """In every step, as fifty digits of it show; the last falls are 1e-15 of the energy and less."""
+    run = hanging(law, cells)
+    points = [hanging(law, cells, most_steps=count).points for count in range(run.found.steps[0] + 1)]
+    np.testing.assert_array_equal(points[-1], run.points)
+    energies = [exact_potential(run.body, run.cable, run.load, at) for at in points]
+    falls = -np.diff(energies).astype(float)
+    assert (falls > 0.0).all() and falls[-1] < 1e-14 * abs(float(energies[-1]))
+    np.testing.assert_allclose(np.array(run.found.falls)[:, 0], falls, rtol=1e-6, atol=1e-14 * float(energies[0]))
+    assert run.found.falls[-1][0] == pytest.approx(falls[-1], rel=1e-6)
 
 
 def test_environments_converge_on_their_own():

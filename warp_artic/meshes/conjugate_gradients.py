@@ -382,6 +382,8 @@ class ConjugateGradients:
         """To be filled before `prepare`, shape (environments, pattern.count)."""
         self.solution = zeros(environments, nodes, dtype=types.vec)
         """Zero at nodes that are held; carried ones go along."""
+        self.carried_solution = system.carried_solution
+        """Of the coordinates of carried nodes, shape (environments, K)."""
         self.iterations = zeros(environments, dtype=int)
         self.slope = zeros(environments)
         """Of the last solution, x b."""

@@ -3,9 +3,13 @@
 A step takes the true stiffness once a step before it has been taken whole, so that it converges quadratically, and from
 the first on where there is inertia. Where that has a direction without stiffness, and else at first, the stiffness of
 each element is projected to the positive semi-definite, so that the step goes downhill. It is halved until the
-potential falls by a share of what the slope promises. Where rounding hides what is left to fall, a step is taken if
-forces become smaller, and else the environment is done. Linear systems are solved as precisely as the forces that are
-left deserve, and stiffness is kept while forces fall fast.
+potential falls by a share of what the slope promises. Where rounding of energies hides what is left to fall, the forces
+f and f+ at both ends of a step d tell it, as such steps are short:
+
+    fall = 1/2 (f + f+) d
+
+A step like that is the last one where forces do not become smaller by it. Linear systems are solved as precisely as the
+forces that are left deserve, and stiffness is kept while forces fall fast.
 """
 
 from dataclasses import dataclass, field
@@ -59,6 +63,8 @@ class Convergence:
     """What the tolerance is relative to [N]."""
     energies: list[np.ndarray] = field(default_factory=list)
     """The potential at the start and after each step [J]; it stays the same where an environment is done."""
+    falls: list[np.ndarray] = field(default_factory=list)
+    """By how much it falls in each step [J], also where that is less than the digits of energies."""
 
 
 @cache
@@ -114,10 +120,11 @@ class Newton:
                 break
             force = at.force
             is_convex = self._find_step(points, at, active, kept, whole, found)
-            at, hidden, length = self._step(points, at, active)
+            at, fall, hidden, length = self._step(points, at, active)
             moved = active & (length > 0.0)
             found.steps += moved
             found.energies.append(at.energy)
+            found.falls.append(fall)
             found.force = at.force
             # A step that the potential could not judge is judged by forces; it is the last one where they do not fall.
             stuck = active & (~moved | (hidden & (at.force > 0.5 * force)))
@@ -151,20 +158,22 @@ class Newton:
         return system.is_convex.numpy() > 0
 
     def _step(self, points: wp.array, at: Evaluation, active: np.ndarray):
-        """Take a step; gives the evaluation there, where rounding hides the fall, and the share of the step."""
+        """Take a step; gives the evaluation there, the fall, where energies hide it, and the share of the step."""
         potential = self.potential
         slope = potential.system.slope.numpy().astype(float)
         noise = ROUNDING * potential.mesh.types.epsilon * at.magnitude
         hidden = active & (0.5 * slope <= noise)
         small = slope <= np.sqrt(potential.mesh.types.epsilon) * at.magnitude
         length = np.where(active, 1.0, 0.0)
-        trying, start = active.copy(), at
+        trying, start, fall = active.copy(), at, np.zeros(len(active))
         for _ in range(HALVINGS):
             self._move_to(points, length)
             trial = potential.evaluate(self._trial, self._ask(trying))
-            limit = start.energy - SUFFICIENT * length * slope + np.where(hidden, noise, 0.0)
-            taken = trying & (trial.energy <= limit)
-            at = at.replaced(taken, trial)
+            with np.errstate(invalid="ignore"):  # of what overflows
+                by_energy, by_forces = start.energy - trial.energy, 0.5 * length * (slope + trial.slope)
+            gone = np.where(hidden, by_forces, by_energy)
+            taken = trying & (gone >= SUFFICIENT * length * slope)
+            at, fall = at.replaced(taken, trial), np.where(taken, gone, fall)
             trying &= ~taken
             if not trying.any():
                 break
@@ -174,7 +183,7 @@ class Newton:
             self._move_to(points, length)
             potential.evaluate(self._trial, self._ask(trying))
         wp.copy(points, self._trial)
-        return at, hidden | (active & small & (length < SHORT)), length
+        return at, fall, hidden | (active & small & (length < SHORT)), length
 
     def _move_to(self, points: wp.array, length: np.ndarray) -> None:
         """Set trial points."""

@@ -38,6 +38,8 @@ def potential_kernels(types: MeshTypes):
         of_tendons: wp.array(dtype=Real),
         tension: wp.array2d(dtype=Real),
         length: wp.array2d(dtype=Real),
+        step: wp.array2d(dtype=Vec),
+        carried_step: wp.array2d(dtype=Real),
         asked: wp.array(dtype=int),
         lanes: int,
         forces: wp.array2d(dtype=Vec),
@@ -50,6 +52,7 @@ def potential_kernels(types: MeshTypes):
         magnitude = Real(0.0)
         square = Real(0.0)
         of_loads = Real(0.0)
+        slope = Real(0.0)
         if asked[env] > 0:
             for node in range(lane, mass.shape[0], lanes):
                 load = loads[env, node]
@@ -67,6 +70,7 @@ def potential_kernels(types: MeshTypes):
                         force -= weight * push
                     square += wp.length_sq(force)
                     of_loads += wp.length_sq(load)
+                    slope += wp.dot(force, step[env, node])
                 forces[env, node] = force
         # The block waits here for the forces of all nodes.
         wp.tile_sum(wp.tile(0))
@@ -88,10 +92,12 @@ def potential_kernels(types: MeshTypes):
                 magnitude += of_spring + wp.abs(of_force)
                 square += rest * rest
                 of_loads += of_load * of_load
+                slope += rest * carried_step[env, k]
         energy = wp.tile_extract(wp.tile_sum(wp.tile(energy)), 0)
         magnitude = wp.tile_extract(wp.tile_sum(wp.tile(magnitude)), 0)
         square = wp.tile_extract(wp.tile_sum(wp.tile(square)), 0)
         of_loads = wp.tile_extract(wp.tile_sum(wp.tile(of_loads)), 0)
+        slope = wp.tile_extract(wp.tile_sum(wp.tile(slope)), 0)
         if asked[env] > 0 and lane == 0:
             magnitude += found[0, env]
             if of_tendons.shape[0] > 0:
@@ -103,6 +109,7 @@ def potential_kernels(types: MeshTypes):
             found[1, env] = magnitude
             found[2, env] = square
             found[3, env] = of_loads
+            found[4, env] = slope
 
     @wp.kernel(**OPTIONS)
     def add_inertia(
@@ -140,10 +147,12 @@ class Evaluation:
     """Size of the forces on free nodes [N]."""
     loads: np.ndarray
     """Size of the loads on free nodes [N]."""
+    slope: np.ndarray
+    """By how much Phi falls here along the last solution of the system, to first order [J]."""
 
     def replaced(self, where: np.ndarray, other: "Evaluation") -> "Evaluation":
         """With the values of another one in some environments."""
-        fields = ("energy", "magnitude", "force", "loads")
+        fields = ("energy", "magnitude", "force", "loads", "slope")
         return Evaluation(*(np.where(where, getattr(other, name), getattr(self, name)) for name in fields))
 
 
@@ -186,7 +195,7 @@ class Potential:
         """Of the tendons, shape (environments, F); at rest by default."""
         self.forces = wp.zeros((environments, nodes), dtype=types.vec, device=device)
         """-dPhi/dx of all nodes at the last points of `evaluate` [N]."""
-        self._found = wp.zeros((4, environments), dtype=types.real, device=device)
+        self._found = wp.zeros((5, environments), dtype=types.real, device=device)
         self.mass = wp.array(mesh.node_mass, dtype=types.real, device=device)
         """Of nodes [kg], shape (N)."""
         self._is_held = wp.array(is_held.astype(np.int32), dtype=int, device=device)
@@ -210,7 +219,7 @@ class Potential:
             of_tendons = tendons.energy(), shape.tension, shape.length
         inertia, center = self._inertia()
         inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held]
-        inputs += [self.carried.arrays, *of_tendons, asked]
+        inputs += [self.carried.arrays, *of_tendons, self.system.solution, self.system.carried_solution, asked]
         wp.launch(
             self._add_nodes,
             dim=mesh.environments * mesh.lanes,
@@ -218,8 +227,8 @@ class Potential:
             device=mesh.device,
             block_dim=mesh.lanes,
         )
-        energy, magnitude, force, loads = self._found.numpy().astype(float)
-        return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads))
+        energy, magnitude, force, loads, slope = self._found.numpy().astype(float)
+        return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads), slope)
 
     def stiffen(self, points: wp.array, asked: wp.array, projected: wp.array) -> None:
         """Fill the matrix of `system` at the last points of `evaluate`, and make its preconditioner.
