@@ -19,7 +19,8 @@ from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.model.group import initial_control, trees_of
 from warp_artic.model.parameters import parameter_rows
-from warp_artic.sim.simulation import Simulation, content_of_bodies, laid_out
+from warp_artic.sim.layout import content_of_bodies, laid_out
+from warp_artic.sim.simulation import Simulation
 from warp_artic.sim.targets import TARGETS, entries_of, gravity_entries
 from warp_artic.sim.views import CONTROL, ROW_COUNTS, Member
 from warp_artic.solver.settings import SolverSettings

@@ -10,13 +10,12 @@ from functools import cached_property, partial, wraps
 import numpy as np
 import warp as wp
 
-from warp_artic.description.carriages import with_carriages
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
-from warp_artic.model.group import Group, build_groups, initial_state
+from warp_artic.model.group import build_groups, initial_state
 from warp_artic.sim.base_motions import BaseMotions
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.device import device_of
@@ -27,6 +26,7 @@ from warp_artic.sim.graph import StepGraph
 from warp_artic.sim.idle import IdleSteps
 from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.launches import Launches
+from warp_artic.sim.layout import content_of_bodies, laid_out, members_of, scene_rows
 from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.node_masses import with_node_masses
 from warp_artic.sim.parameter_watch import ParameterWatch
@@ -164,8 +164,8 @@ class Simulation:
         self._groups = build_groups(
             bounded, environments, self._numbers, self.device, dense_rows, self._sleep_steps, self.threads
         )
-        self._members = _members(scene, self._groups)
-        self._order = _scene_rows(scene, self._members)
+        self._members = members_of(scene, self._groups)
+        self._order = scene_rows(scene, self._members)
         self._array_rows: dict[tuple[str, int], Rows] = {}
         self._bases = BaseMotions(scene, self._members, self.settings.dt)
         self._elastic = ElasticBodies(bounded, self._members, self.settings, environments, self.device)
@@ -761,25 +761,6 @@ class Simulation:
         self._has_step_outputs = False
 
 
-def laid_out(scene: Scene, settings: SolverSettings) -> Scene:
-    """A scene as it is simulated: joints with many free axes as chains, the largest impulses of drives as forces.
-
-    Links have the masses of nodes that are attached to them.
-    """
-    loaded = with_node_masses(scene)
-    trees = (with_carriages(tree).bounded(settings.dt) for tree in loaded.articulations)
-    return replace(scene, articulations=tuple(trees))
-
-
-def content_of_bodies(scene: Scene) -> str:
-    """What tells the elastic bodies of a scene and their tendons from others; empty where there are none."""
-    if not scene.elastic_bodies:
-        return ""
-    fields = (value for body in scene.elastic_bodies for value in vars(body).values())
-    values = [(value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value for value in fields]
-    return repr((values, scene.mesh_tendons))
-
-
 def _threads(count: int | None, device: str) -> int:
     on_cpu = wp.get_device(device).is_cpu
     if count is None:
@@ -789,36 +770,3 @@ def _threads(count: int | None, device: str) -> int:
     if count > 1 and not on_cpu:
         raise SettingsError(f"threads: they are for the CPU, and the device is {device}")
     return count
-
-
-def _members(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:
-    found = {index: Member(index, group, place) for group in groups for place, index in enumerate(group.members)}
-    return tuple(found[index] for index in range(len(scene.articulations)))
-
-
-def _scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.ndarray]]:
-    """For dofs, links, roots, couplings and articulations: the scene rows of the rows of each member."""
-    dof_row = {name: row for row, name in enumerate(scene.dof_names)}
-    link_row = {name: row for row, name in enumerate(scene.link_names)}
-    trees = [scene.articulations[member.index] for member in members]
-    return {
-        "dof": [np.array([dof_row[dof.name] for dof in tree.dofs], int) for tree in trees],
-        "link": [np.array([link_row[path] for path in tree.bodies], int) for tree in trees],
-        "root": _consecutive(int(tree.is_floating) for tree in trees),
-        "tendon": _consecutive(len(tree.tendon_names) for tree in trees),
-        "fixed_tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),
-        "spatial_tendon": _consecutive(len(tree.spatial_tendons) for tree in trees),
-        "leaf": _consecutive(sum(len(tendon.leaves) for tendon in tree.spatial_tendons) for tree in trees),
-        "attachment": _consecutive(sum(len(tendon.attachments) for tendon in tree.spatial_tendons) for tree in trees),
-        "cone": _consecutive(sum(joint.cone_limit is not None for joint in tree.joints) for tree in trees),
-        "tendon_term": _consecutive(sum(len(tendon.dofs) for tendon in tree.fixed_tendons) for tree in trees),
-        "mimic": _consecutive(len(tree.mimics) for tree in trees),
-        "mimic_term": _consecutive(sum(len(mimic.dofs) for mimic in tree.mimics) for tree in trees),
-        "articulation": [np.array([k]) for k in range(len(trees))],
-    }
-
-
-def _consecutive(counts) -> list[np.ndarray]:
-    """Rows of each articulation where the scene has them one articulation after the other."""
-    ends = np.cumsum([0, *counts])
-    return [np.arange(first, last) for first, last in zip(ends, ends[1:])]

@@ -1,0 +1,65 @@
+"""How a scene is laid out in a run: the trees that are simulated, who has which columns, and the rows of the scene."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from warp_artic.description.carriages import with_carriages
+from warp_artic.description.scene import Scene
+from warp_artic.model.group import Group
+from warp_artic.sim.node_masses import with_node_masses
+from warp_artic.sim.views import Member
+from warp_artic.solver.settings import SolverSettings
+
+
+def laid_out(scene: Scene, settings: SolverSettings) -> Scene:
+    """A scene as it is simulated: joints with many free axes as chains, the largest impulses of drives as forces.
+
+    Links have the masses of nodes that are attached to them.
+    """
+    loaded = with_node_masses(scene)
+    trees = (with_carriages(tree).bounded(settings.dt) for tree in loaded.articulations)
+    return replace(scene, articulations=tuple(trees))
+
+
+def content_of_bodies(scene: Scene) -> str:
+    """What tells the elastic bodies of a scene and their tendons from others; empty where there are none."""
+    if not scene.elastic_bodies:
+        return ""
+    fields = (value for body in scene.elastic_bodies for value in vars(body).values())
+    values = [(value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value for value in fields]
+    return repr((values, scene.mesh_tendons))
+
+
+def members_of(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:
+    """Who of the groups each articulation of a scene is, in the order of the scene."""
+    found = {index: Member(index, group, place) for group in groups for place, index in enumerate(group.members)}
+    return tuple(found[index] for index in range(len(scene.articulations)))
+
+
+def scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.ndarray]]:
+    """For dofs, links, roots, couplings and articulations: the scene rows of the rows of each member."""
+    dof_row = {name: row for row, name in enumerate(scene.dof_names)}
+    link_row = {name: row for row, name in enumerate(scene.link_names)}
+    trees = [scene.articulations[member.index] for member in members]
+    return {
+        "dof": [np.array([dof_row[dof.name] for dof in tree.dofs], int) for tree in trees],
+        "link": [np.array([link_row[path] for path in tree.bodies], int) for tree in trees],
+        "root": _consecutive(int(tree.is_floating) for tree in trees),
+        "tendon": _consecutive(len(tree.tendon_names) for tree in trees),
+        "fixed_tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),
+        "spatial_tendon": _consecutive(len(tree.spatial_tendons) for tree in trees),
+        "leaf": _consecutive(sum(len(tendon.leaves) for tendon in tree.spatial_tendons) for tree in trees),
+        "attachment": _consecutive(sum(len(tendon.attachments) for tendon in tree.spatial_tendons) for tree in trees),
+        "cone": _consecutive(sum(joint.cone_limit is not None for joint in tree.joints) for tree in trees),
+        "tendon_term": _consecutive(sum(len(tendon.dofs) for tendon in tree.fixed_tendons) for tree in trees),
+        "mimic": _consecutive(len(tree.mimics) for tree in trees),
+        "mimic_term": _consecutive(sum(len(mimic.dofs) for mimic in tree.mimics) for tree in trees),
+        "articulation": [np.array([k]) for k in range(len(trees))],
+    }
+
+
+def _consecutive(counts) -> list[np.ndarray]:
+    """Rows of each articulation where the scene has them one articulation after the other."""
+    ends = np.cumsum([0, *counts])
+    return [np.arange(first, last) for first, last in zip(ends, ends[1:])]
