@@ -39,7 +39,7 @@ def system_struct(types: MeshTypes):
         arms: wp.array(dtype=Vec)
         """From the middle of the group of each node to the node."""
         coarse: wp.array3d(dtype=Real)
-        """(P^T K P)^-1; without rows where there is no coarse space."""
+        """(P^T K P)^-1; without rows where there are neither groups nor carried nodes."""
         coarse_diagonal: wp.array2d(dtype=Real)
         """Of P^T K P."""
         coarse_force: wp.array2d(dtype=Real)
@@ -162,6 +162,7 @@ def solver_kernels(types: MeshTypes):
                 block_sum(Real(0.0))
                 for row in range(lane, size, lanes):
                     system.coarse_diagonal[env, row] = system.coarse[env, row, row]
+                block_sum(Real(0.0))
                 for pivot in range(size):
                     eliminate(system, env, pivot, lane, lanes)
 
