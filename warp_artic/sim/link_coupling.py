@@ -85,7 +85,7 @@ class _Carrier:
     own: PointsOfTree
     trial: TrialSteps
     motion: Motion
-    """After trial steps, of all their environments."""
+    """After trial steps with the external forces as they are."""
     points: np.ndarray
     """Of these links, shape (P)."""
     places: np.ndarray
@@ -223,12 +223,13 @@ class LinkCoupling:
 
     def _look(self) -> np.ndarray:
         """Where carried nodes are in the middle of trial steps, under the external forces that links have."""
-        carried, environments = self._dynamics.carried, self.points.reaction.shape[0]
+        carried = self._dynamics.carried
         center = self._dynamics.points.numpy()[:, carried.nodes].astype(float)
         for one in self._carriers:
             one.trial.make()
+            # The first copy of each environment has no further force.
             self.points.find(one.own, one.trial.group, 0, one.motion)
-            ends = one.motion.places.numpy()[:environments, one.points]
+            ends = one.motion.places.numpy()[:, one.points]
             center[:, one.places] = 0.5 * (center[:, one.places] + ends)
         return center
 
@@ -310,7 +311,7 @@ class LinkCoupling:
                 _Carrier(
                     own,
                     trial,
-                    self.points.room(trial.copies * self._dynamics.mesh.environments),
+                    self.points.room(),
                     points,
                     np.searchsorted(carried.nodes, [body.attachments[point].node for point in points]),
                     link_of,

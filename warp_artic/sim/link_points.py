@@ -71,7 +71,7 @@ def coupling_kernels(types: MeshTypes):
         R = rotation_of(pose, link, column)
         w = load(velocity, 6 * link + 3, column)
         p_LP_W = wp.quat_rotate(R, positions[place])
-        p_CP_W = p_LP_W - wp.quat_rotate(R, centers[env % centers.shape[0], place])
+        p_CP_W = p_LP_W - wp.quat_rotate(R, centers[env, place])
         rate = wp.cross(w, p_CP_W)
         point = points[place]
         x = wp.quat_rotate_inv(turn, load(pose, 7 * link, column) + p_LP_W) + offset
@@ -171,12 +171,14 @@ class PointsOfTree:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Of all points, in some environments; in the frame of the body, but for arms."""
+    """Of all points, shape (environments, points); in the frame of the body, but for arms."""
 
     places: wp.array
+    """[m]."""
     velocities: wp.array
+    """[m/s]."""
     arms: wp.array
-    """From centres of mass, in world axes, as velocities turn them until half a step later."""
+    """From centres of mass, in world axes, as velocities turn them until half a step later [m]."""
 
 
 class LinkPoints:
@@ -196,7 +198,7 @@ class LinkPoints:
         self._h = types.real(dynamics.dt)
         self._turn = wp.types.quaternion(dtype=types.real)(*body.pose.quaternion)
         self._nodes = self._upload([one.node for one in body.attachments], int)
-        self.motion = self.room(mesh.environments)
+        self.motion = self.room()
         """Now."""
         self.reaction = wp.zeros_like(self.motion.places)
         """What the body does to points, in its frame [N], shape (environments, points); a run goes on from it."""
@@ -245,10 +247,10 @@ class LinkPoints:
         table[environments] = 0.0
         self.reaction.assign(table)
 
-    def room(self, environments: int) -> Motion:
+    def room(self) -> Motion:
         """Room for the motion of all points."""
-        types = self._dynamics.mesh.types
-        shape = environments, len(self._dynamics.mesh.body.attachments)
+        mesh = self._dynamics.mesh
+        types, shape = mesh.types, (mesh.environments, len(mesh.body.attachments))
         vec3 = wp.types.vector(length=3, dtype=types.real)
         return Motion(*(wp.zeros(shape, dtype=kind, device=self._device) for kind in (types.vec, types.vec, vec3)))
 
