@@ -60,7 +60,6 @@ class CarriedNodes:
     def __init__(self, types: MeshTypes, nodes: np.ndarray, count: int, most: int, environments: int, device: str):
         self.nodes = np.asarray(nodes, int)
         self.most = most
-        self._types, self._environments = types, environments
         struct = carried_struct(types)()
         place = np.full(count, -1)
         place[self.nodes] = np.arange(len(self.nodes))

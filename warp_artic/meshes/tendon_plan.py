@@ -15,7 +15,7 @@ from warp_artic.description.pose import Pose
 from warp_artic.description.track import Track
 from warp_artic.errors import SolveError
 from warp_artic.meshes.adjoint import DEPENDENCE, DeformedInverse, DeformedTensions
-from warp_artic.meshes.equilibrium import weights
+from warp_artic.meshes.equilibrium import start_points, weights
 from warp_artic.meshes.inverse import InverseProblem, Tensions
 from warp_artic.meshes.target_lengths import choose_target_lengths, find_tensions, plan_target_lengths
 from warp_artic.meshes.tendons import MeshTendons
@@ -81,7 +81,7 @@ def plan_tendons(
     """
     tendons = tuple(tendons)
     placed = MeshTendons(tendons, body, link_poses=link_poses, device=device)
-    points = body.points if body.start_points is None else body.start_points
+    points = start_points(body)
     placed.evaluate(wp.array(points[None], dtype=placed.vec, device=device))
     placed.check()
     counts = np.ones(len(points), bool) if counts is None else counts

@@ -20,12 +20,10 @@ SIGNS = (1.0, -1.0, 1.0)
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane, and where some points are in it and off it."""
+    """The plane of some points."""
 
     frame: Pose
     """Of the plane in the space of the points: its z axis is the normal."""
-    distances: np.ndarray
-    """Of the points from the plane, shape (N) [m]."""
     allowed: float
     """Distance up to which a point is taken to be in the plane [m]."""
 
@@ -49,4 +47,4 @@ def plane_of(points: np.ndarray) -> Plane:
     rotation = np.stack([right, np.cross(normal, right), normal], axis=1)
     middle = 0.5 * ((points @ normal).min() + (points @ normal).max())
     allowed = OFF * float(np.ptp(points, axis=0).max()) + ROUNDING * float(np.abs(points).max())
-    return Plane(Pose.of(middle * normal, rotation), points @ normal - middle, allowed)
+    return Plane(Pose.of(middle * normal, rotation), allowed)

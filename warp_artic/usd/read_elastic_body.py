@@ -142,7 +142,6 @@ def _turned(
         elements = shape.elements[:, [0, 1, 3, 2]] if is_mirrored else shape.elements
         return placement.pose, _Shape(shape.points, elements, shape.start_points, shape.start_velocities)
     plane = plane_of(shape.points)
-    off = np.abs(plane.distances) > plane.allowed
     for where, values, is_point in (
         ("at rest", shape.points, True),
         ("at the start", shape.start_points, True),
