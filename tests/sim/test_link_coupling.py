@@ -19,6 +19,7 @@ from warp_artic.description.link import Link
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
+from warp_artic.sim.link_points import LinkPoints
 from warp_artic.sim.revise import revise
 
 
@@ -114,6 +115,22 @@ def test_bodies_on_trees_of_one_group_do_not_feel_each_other():
         alone.step(10)
         assert (alone.elastic_bodies[0].points.numpy() == beside.points.numpy()).all()
         assert beside.unconverged == alone.elastic_bodies[0].unconverged == 0
+
+
+def test_bodies_that_share_no_links_do_not_wait_for_each_other(monkeypatch):
+    """What three of them do to their links is told as often as three times what one does."""
+    told = []
+    push = LinkPoints.push
+    monkeypatch.setattr(LinkPoints, "push", lambda self: told.append(self) or push(self))
+    trees = [arm(f"/World/arm{k}", (2.0 * k, 0.0, 0.0)) for k in range(3)]
+    counts = []
+    for own in (trees[:1], trees):
+        scene = Scene(articulations=tuple(own), elastic_bodies=tuple(map(over_arm, own)), gravity=DOWN)
+        simulation = simulate(scene, 0.01)
+        told.clear()
+        simulation.step(3)
+        counts.append(len(told))
+    assert counts[0] > 0 and counts[1] == 3 * counts[0]
 
 
 def test_bodies_go_along_with_moving_bases():

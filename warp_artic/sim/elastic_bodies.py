@@ -1,14 +1,15 @@
 """The elastic bodies of a simulation, with their tendons: what a user holds of each, and their steps beside links.
 
 In each step of the simulation each body makes one implicit step (`meshes.dynamics`), then articulations make theirs
-with what bodies do to their links; `sim.link_coupling` says how the two meet. Bodies that have to do with links are
-solved in turn, until all agree.
+with what bodies do to their links; `sim.link_coupling` says how the two meet. Bodies that have to do with the same
+articulations are solved in turn, until all agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import warp as wp
@@ -16,6 +17,7 @@ import warp as wp
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.scene import Scene
+from warp_artic.description.validate_meshes import parts_of
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
@@ -28,7 +30,7 @@ from warp_artic.solver.settings import SolverSettings
 TENDON_CONTROL = ("target_length", "stiffness", "tension")
 """What of a tendon may be steered, and follow a track."""
 MOST_ROUNDS = 8
-"""Over bodies that have to do with links, in a step."""
+"""Over bodies that have to do with the same articulations, in a step."""
 
 
 class SimulatedElasticBody:
@@ -223,10 +225,10 @@ class ElasticBodies:
             for body in scene.elastic_bodies
         )
         self._coupled = [body for body in self.bodies if body.coupling is not None]
-        trees = (own for body in self._coupled for own in body.coupling.points.trees)
-        groups = {id(own.member.group): own.member.group for own in trees}
-        fields = [group.field("link_external_force").scalars for group in groups.values()]
-        self._given = [(field, wp.clone(field)) for field in fields]
+        groups = {id(group): group for body in self._coupled for group in body.coupling.points.groups}
+        fields = {key: group.field("link_external_force").scalars for key, group in groups.items()}
+        self._given = {key: (field, wp.clone(field)) for key, field in fields.items()}
+        self._neighbours = [self._neighbours_of(bodies) for bodies in _sharing_links(self._coupled)]
 
     def __bool__(self) -> bool:
         return bool(self.bodies)
@@ -248,7 +250,7 @@ class ElasticBodies:
 
     def step(self) -> None:
         """Advance, and add what bodies do to links to the external forces of these, until `give_back`."""
-        for field, given in self._given:
+        for field, given in self._given.values():
             wp.copy(given, field)
         try:
             self._step()
@@ -261,24 +263,38 @@ class ElasticBodies:
             body.begin()
             if body.coupling is None:
                 body.solve()
-        for turn in range(MOST_ROUNDS if len(self._coupled) > 1 else 1):
-            solved = [body.meet(self._push, turn == 0) for body in self._coupled]
-            if not any(solved):
-                break
+        for those in self._neighbours:
+            self._meet(those)
         for body in self.bodies:
             body.finish()
-        self._push()
-
-    def give_back(self) -> None:
-        """Leave external forces as they were given."""
-        for field, given in self._given:
-            wp.copy(field, given)
-
-    def _push(self) -> None:
-        """Have links feel what was given and what all bodies do to them."""
         self.give_back()
         for body in self._coupled:
             body.coupling.points.push()
+
+    def give_back(self) -> None:
+        """Leave external forces as they were given."""
+        for field, given in self._given.values():
+            wp.copy(field, given)
+
+    def _meet(self, those: _Neighbours) -> None:
+        """Solve bodies in turn, until none has to be solved again."""
+        push = partial(self._push, those)
+        rounds = MOST_ROUNDS if len(those.bodies) > 1 else 1
+        for turn in range(rounds):
+            solved = [body.meet(push, turn == 0) for body in those.bodies]
+            if not any(solved):
+                return
+
+    def _push(self, those: _Neighbours) -> None:
+        """Have links feel what was given and what these bodies do to them; the links of others do not count now."""
+        for field, given in those.forces:
+            wp.copy(field, given)
+        for body in those.bodies:
+            body.coupling.points.push()
+
+    def _neighbours_of(self, bodies: list[SimulatedElasticBody]) -> _Neighbours:
+        groups = {id(group) for body in bodies for group in body.coupling.points.groups}
+        return _Neighbours(bodies, [own for key, own in self._given.items() if key in groups])
 
     def take(self, environments: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """What a run goes on from, of some environments or of all of them, which come first."""
@@ -314,6 +330,27 @@ class _Run:
     settings: SolverSettings
     environments: int
     device: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Neighbours:
+    """Bodies that have to do with the same articulations, directly or by way of each other."""
+
+    bodies: list[SimulatedElasticBody]
+    forces: list[tuple[wp.array, wp.array]]
+    """External forces on links of the groups of these articulations, and what was given of them."""
+
+
+def _sharing_links(bodies: list[SimulatedElasticBody]) -> list[list[SimulatedElasticBody]]:
+    """Bodies by what has to do with the same articulations."""
+    trees = [{own.member.index for own in body.coupling.points.trees} for body in bodies]
+    first = len(bodies)
+    pairs = [(number, first + tree) for number, own in enumerate(trees) for tree in own]
+    labels = parts_of(first + 1 + max((max(own) for own in trees), default=0), np.array(pairs, int).reshape(-1, 2))
+    found: dict[int, list[SimulatedElasticBody]] = {}
+    for body, label in zip(bodies, labels[:first].tolist()):
+        found.setdefault(label, []).append(body)
+    return list(found.values())
 
 
 def _link_poses(scene: Scene) -> dict:

@@ -207,6 +207,11 @@ class LinkPoints:
         """Articulations that have points."""
         self._find, self._put, self._take, self._push = coupling_kernels(types)
 
+    @property
+    def groups(self) -> list[Group]:
+        """Of these articulations."""
+        return [own.member.group for own in self.trees]
+
     def follow(self) -> None:
         """Put attached nodes where their links are."""
         dynamics, motion = self._dynamics, self.motion
