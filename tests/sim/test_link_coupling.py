@@ -19,6 +19,7 @@ from warp_artic.description.link import Link
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
+from warp_artic.sim import elastic_bodies
 from warp_artic.sim.link_points import LinkPoints
 from warp_artic.sim.revise import revise
 
@@ -131,6 +132,22 @@ def test_bodies_that_share_no_links_do_not_wait_for_each_other(monkeypatch):
         simulation.step(3)
         counts.append(len(told))
     assert counts[0] > 0 and counts[1] == 3 * counts[0]
+
+
+def test_bodies_that_do_not_come_to_agree_are_counted(monkeypatch):
+    """Three on a light link, which take more than two rounds."""
+    tree = block(0.05)
+    places = (Pose((0.1, 0.3 * k - 0.1, -0.1)) for k in range(3))
+    bodies = [replace(on_block(tree, (2, 1, 1), pose=place), name=f"/World/bar{k}") for k, place in enumerate(places)]
+    unconverged = []
+    for rounds in (elastic_bodies.MOST_ROUNDS, 2):
+        monkeypatch.setattr(elastic_bodies, "MOST_ROUNDS", rounds)
+        simulation = simulate(Scene(articulations=(tree,), elastic_bodies=tuple(bodies), gravity=FREE), 0.01)
+        for k, body in enumerate(simulation.elastic_bodies):
+            body.set_state(velocities=np.broadcast_to([0.0, (-1.0) ** k, 0.0], body.body.points.shape))
+        simulation.step(5)
+        unconverged.append(sum(int(body.unconverged[0]) for body in simulation.elastic_bodies))
+    assert unconverged[0] == 0 < unconverged[1]
 
 
 def test_bodies_go_along_with_moving_bases():

@@ -182,6 +182,10 @@ class SimulatedElasticBody:
         self.convergence.converged &= ~apart
         return self.convergence is not before
 
+    def look_again(self, push: Callable) -> None:
+        """Count environments as not converged in which links do not go where the body has them, by what others do."""
+        self.convergence.converged &= ~self.coupling.is_apart(push)
+
     def finish(self) -> None:
         """End the step."""
         halved = self._dynamics.finish(self.convergence)
@@ -284,6 +288,8 @@ class ElasticBodies:
             solved = [body.meet(push, turn == 0) for body in those.bodies]
             if not any(solved):
                 return
+        for body in those.bodies if rounds > 1 else ():
+            body.look_again(push)
 
     def _push(self, those: _Neighbours) -> None:
         """Have links feel what was given and what these bodies do to them; the links of others do not count now."""

@@ -115,6 +115,11 @@ class _Try:
     allowed: np.ndarray
     """How much may be left [m]."""
 
+    @property
+    def is_apart(self) -> np.ndarray:
+        """Whether more is left; what is no number is nowhere near."""
+        return ~(self.off <= self.allowed)
+
     def along(self, change: np.ndarray) -> np.ndarray:
         """The miss along a change of forces [J]."""
         return np.einsum("eci,eci->e", self.miss, change)
@@ -172,6 +177,12 @@ class LinkCoupling:
             solve(waiting)
         return waiting
 
+    def is_apart(self, push: Callable) -> np.ndarray:
+        """The environments in which nodes are not where links go, once others have moved these, too."""
+        if not self._carriers:
+            return np.full(self.points.reaction.shape[0], False)
+        return self._see(push)[1].is_apart
+
     def _approach(self, solve: Callable, push: Callable, waiting: np.ndarray, most: int):
         """Solve again, in environments that wait for it, until nodes are where links go.
 
@@ -179,11 +190,8 @@ class LinkCoupling:
         """
         tries: list[_Try] = []
         for _ in range(most):
-            push()
-            center = self._look()
-            found = self._try(center)
-            # What is no number is nowhere near.
-            waiting = waiting & ~(found.off <= found.allowed)
+            center, found = self._see(push)
+            waiting = waiting & found.is_apart
             if not waiting.any():
                 break
             tries = [*tries[-1:], found]
@@ -204,9 +212,7 @@ class LinkCoupling:
             for array, first, last in zip(self._solved, one.arrays, other.arrays):
                 mixed = first + share[:, None, None] * (last - first)
                 array.assign(np.where(open_[:, None, None], mixed, array.numpy()))
-            push()
-            center = self._look()
-            found = self._try(center)
+            center, found = self._see(push)
             open_ &= found.off > CLOSE * np.minimum(one.off, other.off)
             if not open_.any():
                 break
@@ -220,6 +226,12 @@ class LinkCoupling:
     def _solved(self) -> tuple[wp.array, ...]:
         """What a solve leaves."""
         return self.points.reaction, self._dynamics.middle, self._dynamics.forces
+
+    def _see(self, push: Callable) -> tuple[np.ndarray, _Try]:
+        """Where links go by what has been solved, as `_look` gives it, and how far that is from it."""
+        push()
+        center = self._look()
+        return center, self._try(center)
 
     def _look(self) -> np.ndarray:
         """Where carried nodes are in the middle of trial steps, under the external forces that links have."""
