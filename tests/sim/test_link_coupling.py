@@ -229,3 +229,20 @@ def test_external_forces_stay_as_given_where_a_step_fails():
     with pytest.raises(SolveError, match="coincide"):
         simulation.step()
     assert (simulation.control.link_external_force.numpy() == 0.0).all()
+
+
+def test_external_forces_stay_as_given_where_a_step_is_interrupted(monkeypatch):
+    """While articulations step, so that a session that goes on does not push twice."""
+    simulation = simulate(with_rope(), 0.01)
+    simulation.step(3)
+    given = [0.0, 0.3, -0.2, 0.0, 0.0, 0.0]
+    simulation.set_values("link_external_force", [given, given])
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation, "_launch_steps", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            simulation.step()
+    assert (simulation.control.link_external_force.numpy()[..., 0] == given).all()

@@ -256,13 +256,6 @@ class ElasticBodies:
         """Advance, and add what bodies do to links to the external forces of these, until `give_back`."""
         for field, given in self._given.values():
             wp.copy(given, field)
-        try:
-            self._step()
-        except Exception:
-            self.give_back()
-            raise
-
-    def _step(self) -> None:
         for body in self.bodies:
             body.begin()
             if body.coupling is None:

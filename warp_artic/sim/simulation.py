@@ -553,11 +553,13 @@ class Simulation:
                 self._elastic.see_bases()
             self._bases.place_middle(self.steps_done)
             self._parameter_watch.look()
-            self._elastic.step()
-            self._launch_steps(1, with_forces)
-            self._bases.place_end(self.steps_done)
-            self._count_steps(1, with_forces)
-            self._elastic.give_back()
+            try:
+                self._elastic.step()
+                self._launch_steps(1, with_forces)
+                self._bases.place_end(self.steps_done)
+                self._count_steps(1, with_forces)
+            finally:
+                self._elastic.give_back()
             self._follow_links()
 
     def _follow_links(self) -> None:
