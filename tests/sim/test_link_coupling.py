@@ -93,16 +93,20 @@ def test_environments_that_differ_are_those_alone():
     """Parameters, forces and states of their own, one of them too violent for the step."""
     tree = arm()
     scene = Scene(articulations=(tree,), elastic_bodies=(over_arm(tree),), gravity=DOWN)
-    together = simulate(scene, 0.01, environments=3)
+    together, *alone = (simulate(scene, 0.01, environments=count) for count in (3, 1, 1, 1))
     differ(together, range(3))
-    together.step(8)
-    for k in range(3):
-        alone = simulate(scene, 0.01)
-        differ(alone, [k])
-        alone.step(8)
-        assert (together.elastic_bodies[0].points.numpy()[k] == alone.elastic_bodies[0].points.numpy()[0]).all()
-        assert (together.state.link_pose.numpy()[..., k] == alone.state.link_pose.numpy()[..., 0]).all()
-        assert together.elastic_bodies[0].unconverged[k] == alone.elastic_bodies[0].unconverged[0]
+    for k, one in enumerate(alone):
+        differ(one, [k])
+    for _ in range(8):
+        for one in (together, *alone):
+            one.step()
+        for name in ("converged", "steps", "linear_iterations", "force", "reference"):
+            found = [getattr(one.elastic_bodies[0].convergence, name) for one in (together, *alone)]
+            assert (found[0] == np.concatenate(found[1:])).all(), name
+    for k, one in enumerate(alone):
+        assert (together.elastic_bodies[0].points.numpy()[k] == one.elastic_bodies[0].points.numpy()[0]).all()
+        assert (together.state.link_pose.numpy()[..., k] == one.state.link_pose.numpy()[..., 0]).all()
+        assert together.elastic_bodies[0].unconverged[k] == one.elastic_bodies[0].unconverged[0]
 
 
 def test_bodies_on_trees_of_one_group_do_not_feel_each_other():

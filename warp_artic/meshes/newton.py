@@ -66,6 +66,18 @@ class Convergence:
     falls: list[np.ndarray] = field(default_factory=list)
     """By how much it falls in each step [J], also where that is less than the digits of energies."""
 
+    def followed_by(self, again: "Convergence", where: np.ndarray) -> "Convergence":
+        """With another solve in some environments after this one; steps add up, potentials are those of the other."""
+        return Convergence(
+            np.where(where, again.converged, self.converged),
+            self.steps + again.steps,
+            self.linear_iterations + again.linear_iterations,
+            np.where(where, again.force, self.force),
+            np.where(where, again.reference, self.reference),
+            again.energies,
+            again.falls,
+        )
+
 
 @cache
 def newton_kernels(types: MeshTypes):

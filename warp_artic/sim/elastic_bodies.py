@@ -63,7 +63,7 @@ class SimulatedElasticBody:
         self.gravity: wp.array = wp.array(gravity, dtype=mesh.types.real, device=device)
         """In world axes [m/s^2], shape (3, environments)."""
         self.convergence: Convergence | None = None
-        """How the solve of the last step went."""
+        """How the solves of the last step went."""
         self.unconverged = np.zeros(environments, int)
         """Steps so far whose forces were not balanced in the end, shape (environments)."""
         self.coupling: LinkCoupling | None = None
@@ -169,9 +169,7 @@ class SimulatedElasticBody:
     def solve(self, asked: np.ndarray | None = None) -> None:
         """Find the middle of the step, and again in environments that are asked for."""
         found = self._dynamics.solve(asked)
-        if asked is not None:
-            found.converged |= self.convergence.converged & ~asked
-        self.convergence = found
+        self.convergence = found if asked is None else self.convergence.followed_by(found, asked)
         if self.coupling is not None:
             self.coupling.points.take(asked)
 
