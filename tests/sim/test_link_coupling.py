@@ -218,6 +218,19 @@ def test_waypoints_are_on_links_after_a_snapshot_and_a_checkpoint(tmp_path):
         assert (simulation.elastic_bodies[0].measure_tendons()[0] == wanted).all()
 
 
+def test_an_environment_without_numbers_stops_alone():
+    """Its node is nowhere, and so is the tendon from there to a link; the other one goes on as without it."""
+    both, alone = (simulate(with_rope(), 0.01, environments=count) for count in (2, 1))
+    points = both.elastic_bodies[0].points.numpy().copy()
+    points[1, 0] = np.nan
+    both.elastic_bodies[0].points.assign(points)
+    for simulation in (both, alone):
+        simulation.step(3)
+    assert (both.elastic_bodies[0].points.numpy()[0] == alone.elastic_bodies[0].points.numpy()[0]).all()
+    assert [failure.environment for failure in both.failures()] == [1]
+    assert both.elastic_bodies[0].unconverged.tolist() == [0, 3]
+
+
 def test_external_forces_stay_as_given_where_a_step_fails():
     """Waypoints on held nodes that are put at one place."""
     scene = with_rope()

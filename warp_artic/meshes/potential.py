@@ -240,7 +240,7 @@ class Potential:
         mesh.clear(asked, values=values)
         mesh.add(points, values=values, asked=asked, projected=projected, damping=self.damping)
         if self.tendons:
-            self.tendons.check()
+            self.tendons.check(asked)
             self.tendons.add_stiffness(values, self._slots, psd=True, asked=asked)
         if self.inertia is not None:
             inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values]

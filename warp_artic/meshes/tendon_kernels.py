@@ -75,7 +75,7 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
             inverse = real(0.0)
             if distance > tendons.smallest[tendon]:
                 inverse = real(1.0) / distance
-            elif coincident < 0:
+            elif distance <= tendons.smallest[tendon] and coincident < 0:
                 coincident = segment - tendons.segment_start[tendon]
             shape.direction[env, segment] = s * inverse
             shape.inverse_length[env, segment] = inverse

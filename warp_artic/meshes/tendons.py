@@ -113,10 +113,14 @@ class MeshTendons:
         self._launch(self._kernels.measure_columns, self.paths.column_point.size, self.model, self.shape)
         return self.shape
 
-    def check(self) -> None:
-        """Raise a SolveError where neighbouring waypoints coincide: their segment has no direction."""
+    def check(self, asked: wp.array | None = None) -> None:
+        """Raise a SolveError where neighbouring waypoints coincide: their segment has no direction.
+
+        `asked` as in `add_forces`. Places that are no numbers do not coincide.
+        """
+        asked = self._everywhere if asked is None else asked
         coincident = self.shape.coincident.numpy()
-        for tendon, environment in np.argwhere(coincident >= 0):
+        for tendon, environment in np.argwhere((coincident >= 0) & (asked.numpy() > 0)):
             segment = coincident[tendon, environment]
             raise SolveError(
                 f"{self.tendons[tendon].name}: waypoints {segment} and {segment + 1} coincide in environment "
