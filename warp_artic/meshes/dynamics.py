@@ -260,7 +260,8 @@ class ElasticDynamics:
         """Where a step has added too much to the energy that was stored before, by forces of elements along a way."""
         after = self._stored()
         gained = np.maximum(self.gained.numpy() + after - before + np.einsum("eni,eni->e", pushes, way), 0.0)
-        speeds = np.square(self.velocities.numpy(), dtype=float).sum(axis=2)
+        with np.errstate(over="ignore"):  # of what is far too violent
+            speeds = np.square(self.velocities.numpy(), dtype=float).sum(axis=2)
         # What is not finite is above everything.
         explodes = ~(gained <= MOST_GAIN * (0.5 * speeds @ self.node_mass + after))
         self.gained.assign(np.where(explodes, 0.0, gained))
