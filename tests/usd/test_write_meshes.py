@@ -213,3 +213,5 @@ def test_clips(tmp_path):
             np.testing.assert_allclose(world_points(clips, prim, code), world_points(whole, prim, code), atol=1e-6)
         tension = [one.GetPrimAtPath(CABLE).GetAttribute("warpArtic:tension").Get(code) for one in (clips, whole)]
         assert tension[0] == pytest.approx(tension[1])
+        width = [one.GetPrimAtPath(f"{CABLE}/warpArticPath").GetAttribute("widths").Get(code) for one in (clips, whole)]
+        assert width[0] == width[1]

@@ -27,7 +27,7 @@ RESET = "!resetXformStack!"
 CURVE = "warpArticPath"
 """Name of the curve below a tendon."""
 WIDTH = 0.006
-"""Of a curve, relative to the size of the body that it is on."""
+"""Of a curve, relative to the size of the body that it is on, at rest."""
 SLACK, TAUT = np.array([0.45, 0.5, 0.56]), np.array([0.88, 0.18, 0.1])
 """Colours of no tension, and of the largest of the run."""
 
@@ -116,7 +116,9 @@ def _write_tendons(layer, stage, recording, environment, times, codes, points, u
         values[name] = at_times(recording, own, times)
     if not names:
         return
-    tendons = {tendon.name: tendon for tendon in read_stage(stage).mesh_tendons}
+    scene = read_stage(stage)
+    tendons = {tendon.name: tendon for tendon in scene.mesh_tendons}
+    sizes = {body.name: float(np.ptp(body.points, axis=0).max()) for body in scene.elastic_bodies}
     poses = recording.link_pose[:, environment].astype(float)
     if len(recording.link_names):
         poses[..., 3:] = continuous(poses[..., 3:])
@@ -131,9 +133,9 @@ def _write_tendons(layer, stage, recording, environment, times, codes, points, u
             write_samples(spec, f"warpArtic:{output}", Sdf.ValueTypeNames.Double, samples, codes)
         tendon = tendons[name]
         path = _path(tendon, points[:, bodies[tendon.body]], poses, recording.link_names) / units.meters
-        size = float(np.ptp(points[0, bodies[tendon.body]], axis=0).max()) / units.meters
+        width = WIDTH * sizes[tendon.body] / units.meters
         tension = values["tension"][:, entry]
-        _write_curve(spec, path, WIDTH * size, units.authored(tension, FORCE), _colors(tension, largest), codes)
+        _write_curve(spec, path, width, units.authored(tension, FORCE), _colors(tension, largest), codes)
 
 
 def _path(tendon: MeshTendon, points: np.ndarray, poses: np.ndarray, links: tuple[str, ...]) -> np.ndarray:
