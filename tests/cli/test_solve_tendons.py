@@ -261,6 +261,7 @@ def test_wrong_arguments(stage, tmp_path, capsys):
         (["--record", "out.json"], "arrays are written to a file whose name ends in .npz"),
         (["--regularisation", "-1"], "regularisation: -1 is below 0"),
         (["--stiffness", "0.01"], "the stiffness must be above"),
+        (["--stiffness", "0"], "stiffness: 0 N/m must be above 0"),
     ):
         assert main(["solve-tendons", stage, "--forces", forces, *more]) == 2
         assert sentence in capsys.readouterr().err

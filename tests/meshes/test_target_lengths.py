@@ -60,6 +60,15 @@ def test_target_lengths_give_the_wanted_forces(law, stiffness):
 
 
 @LAWS
+@pytest.mark.parametrize("stiffness", (0.0, -1.0, np.nan))
+def test_a_stiffness_that_is_none_is_refused(law, stiffness):
+    """Also where no tendon pulls, so that any stiffness would be enough."""
+    tendons, points, forces, _ = moving_case(law)
+    with pytest.raises(SettingsError, match=f"stiffness: {stiffness:g} N/m must be above 0"):
+        plan(tendons, points, 0.0 * forces, stiffness=stiffness)
+
+
+@LAWS
 def test_a_stiffness_that_is_too_small_is_refused_with_the_least(law):
     """The sentence names the tendon, the time and the least stiffness, and a little more than that is enough."""
     tendons, points, forces, _ = moving_case(law)

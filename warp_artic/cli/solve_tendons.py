@@ -36,9 +36,10 @@ def run(arguments) -> int:
         check_output(stage, arguments.output, "layer of target lengths")
     if arguments.record and Path(arguments.record).suffix != ".npz":
         raise SettingsError(f"{arguments.record}: arrays are written to a file whose name ends in .npz")
-    for name in ("stiffness", "regularisation"):
-        if getattr(arguments, name) is not None and getattr(arguments, name) < 0.0:
-            raise SettingsError(f"{name}: {getattr(arguments, name):g} is below 0")
+    if arguments.stiffness is not None and arguments.stiffness <= 0.0:
+        raise SettingsError(f"stiffness: {arguments.stiffness:g} N/m must be above 0")
+    if arguments.regularisation is not None and arguments.regularisation < 0.0:
+        raise SettingsError(f"regularisation: {arguments.regularisation:g} is below 0")
     scene = read_stage(stage, dialects=arguments.dialects)
     bodies = {body.name: body for body in scene.elastic_bodies}
     with_tendons = {tendon.body: bodies[tendon.body] for tendon in scene.mesh_tendons}

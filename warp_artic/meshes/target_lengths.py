@@ -49,6 +49,9 @@ def plan_target_lengths(
     were evaluated last. `bounds` are the smallest and the largest tensions [N], shape (tendons, environments), of each
     time; without them they are those of the problem. Each search starts from the tensions of the time before. The
     tendons are left with the stiffness and the target lengths of the last time.
+
+    Raises:
+        SettingsError: As `find_tensions` and `choose_target_lengths`.
     """
     tendons = problem.tendons
     tensions, lengths = find_tensions(problem, forces, points=points, bounds=bounds)
@@ -62,7 +65,12 @@ def choose_target_lengths(
     """K, and the target lengths, shape (times, tendons, environments), for tensions at lengths of paths, time by time.
 
     The tendons are left with the stiffness and the target lengths of the last time.
+
+    Raises:
+        SettingsError: A tendon follows no target length, or the stiffness is not above zero or too small for tensions.
     """
+    if stiffness is not None and not stiffness > 0.0:
+        raise SettingsError(f"stiffness: {stiffness:g} N/m must be above 0")
     for tendon in tendons.tendons:
         if tendon.law is TensionLaw.TENSION:
             raise SettingsError(f"{tendon.name}: law tension follows no target length; the law must be spring or cable")
@@ -90,7 +98,11 @@ def find_tensions(
     points: Iterable[wp.array] | None = None,
     bounds: Iterable[tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> tuple[list[Tensions], list[np.ndarray]]:
-    """The best tensions time after time, and the lengths there [m]; arguments are those of `plan_target_lengths`."""
+    """The best tensions time after time, and the lengths there [m]; arguments are those of `plan_target_lengths`.
+
+    Raises:
+        SettingsError: Points or bounds are not given for as many times as forces.
+    """
     tendons, forces = problem.tendons, list(forces)
     places, bounds = ([None] * len(forces) if given is None else list(given) for given in (points, bounds))
     for name, given in (("points", places), ("bounds", bounds)):
