@@ -376,6 +376,16 @@ def test_controls_differ_between_environments_and_follow_tracks():
     assert np.abs(points[0] - points[1]).max() > 1e-4
 
 
+@pytest.mark.parametrize("environments", ([7], [-1], [0.5], [True, False, True]))
+def test_environments_that_are_none_are_refused(environments):
+    """By a sentence, as those of a simulation are; nothing is written."""
+    scene = Scene(articulations=(), elastic_bodies=(bar((1, 1, 1), (1.0, 1.0, 1.0)),))
+    body = simulate(scene, environments=3).elastic_bodies[0]
+    with pytest.raises(SettingsError, match="environments: "):
+        body.set_state(points=body.body.points + 1.0, environments=environments)
+    assert (body.points.numpy() == body.body.points).all()
+
+
 def test_runs_go_on_bitwise(tmp_path):
     """From a snapshot, a checkpoint and a reset, with links and tendons."""
     tree = block(1.0, angular_velocity=(0.0, 0.0, 2.0))

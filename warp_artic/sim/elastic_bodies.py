@@ -24,7 +24,7 @@ from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
 from warp_artic.meshes.newton import Convergence
 from warp_artic.sim.link_coupling import LinkCoupling, coordinates, mobile_links
 from warp_artic.sim.link_waypoints import with_link_waypoints
-from warp_artic.sim.views import Member, checked
+from warp_artic.sim.views import Member, checked, environment_indices
 from warp_artic.solver.settings import SolverSettings
 
 TENDON_CONTROL = ("target_length", "stiffness", "tension")
@@ -117,8 +117,11 @@ class SimulatedElasticBody:
         """Set positions [m] or velocities [m/s] of nodes, shape (N, dim) or (E, N, dim), of E chosen environments.
 
         Pinned nodes stay where they are put; attached ones go to their links in the next step.
+
+        Raises:
+            SettingsError: An array has another shape or is not finite, or there is no such environment.
         """
-        chosen = np.arange(self.points.shape[0]) if environments is None else np.atleast_1d(environments)
+        chosen = environment_indices(environments, self.points.shape[0])
         for name, array, values in (("points", self.points, points), ("velocities", self.velocities, velocities)):
             if values is not None:
                 table = array.numpy().copy()

@@ -53,6 +53,7 @@ from warp_artic.sim.views import (
     ArrayViews,
     Member,
     checked,
+    environment_indices,
     scene_array,
 )
 from warp_artic.solver.settings import INTEGRATORS, SolverSettings
@@ -693,14 +694,7 @@ class Simulation:
         )
 
     def _environment_indices(self, environments) -> np.ndarray:
-        if environments is None:
-            return np.arange(self.environments)
-        chosen = np.atleast_1d(np.asarray(environments))
-        if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
-            raise SettingsError(f"environments: {environments!r} is not a list of indices")
-        if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.environments):
-            raise SettingsError(f"environments: indices {chosen} are not all in 0 ... {self.environments - 1}")
-        return chosen
+        return environment_indices(environments, self.environments)
 
     def _write_rows(self, name: str, table: np.ndarray, chosen: np.ndarray) -> None:
         """Write a table of shape (scene rows, components, chosen environments)."""

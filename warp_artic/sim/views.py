@@ -288,3 +288,15 @@ def checked(name: str, values, shape: tuple[int, ...], infinite: bool = False) -
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise SettingsError(f"{name}: the value at {where} is {array[where]}, which is not a finite number")
     return array
+
+
+def environment_indices(environments, count: int) -> np.ndarray:
+    """Indices of chosen environments of `count`, of all where None is given; or a SettingsError."""
+    if environments is None:
+        return np.arange(count)
+    chosen = np.atleast_1d(np.asarray(environments))
+    if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
+        raise SettingsError(f"environments: {environments!r} is not a list of indices")
+    if len(chosen) and (chosen.min() < 0 or chosen.max() >= count):
+        raise SettingsError(f"environments: indices {chosen} are not all in 0 ... {count - 1}")
+    return chosen
