@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from pxr import Gf, Usd, UsdGeom, Vt
+from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from tests.usd.authoring import SI, SMALL_UNITS, errors_of, warnings_of
 from tests.usd.meshes import BLOCK_POINTS, BLOCK_TETRAHEDRA, SHEET_FACES, SHEET_POINTS, world
@@ -162,6 +162,25 @@ MISTAKES = {
         lambda s: author.mesh_tendon(s, CABLE, SHEET, [0, {1: 1.0}, 1]),
         "nodes: has waypoint 2 the same as waypoint 1, no two may be the same",
     ),
+    "same node": (
+        lambda s: author.mesh_tendon(s, CABLE, SHEET, [np.int64(0), np.int32(0)]),
+        "nodes: has waypoint 1 the same as waypoint 0, no two may be the same",
+    ),
+    "same point": (
+        lambda s: author.mesh_tendon(
+            s, CABLE, SHEET, [("/World/tip", (0, 0, 1)), (Sdf.Path("/World/tip"), [0.0, 0, 1.0])]
+        ),
+        "nodes: has waypoint 1 the same as waypoint 0, no two may be the same",
+    ),
+    "named node": (
+        lambda s: author.mesh_tendon(s, CABLE, SHEET, [0, {1: 0.5, "a": 0.5}]),
+        "nodes: has 'a', must have nodes from 0 to 5",
+    ),
+    "weight": (lambda s: author.mesh_tendon(s, CABLE, SHEET, [{1: "x"}]), "weights: is 'x', must be a finite number"),
+    "no list": (lambda s: author.mesh_tendon(s, CABLE, SHEET, 3), "nodes: is 3, must be a list"),
+    "no pins": (lambda s: author.elastic_body(s, SHEET, pinned=3), "pinnedNodes: is 3, must be a list"),
+    "no links": (lambda s: author.elastic_body(s, SHEET, attached=[3]), "linkNodes: is 3, must be a list"),
+    "no points": (lambda s: author.elastic_body(s, SHEET, rest_points=3), "restPoints: is 3, must be a list"),
     "dangling": (lambda s: author.mesh_tendon(s, CABLE, SHEET, [0, 6]), "nodes: has 6, must have nodes from 0 to 5"),
     "weights": (
         lambda s: author.mesh_tendon(s, CABLE, SHEET, [0, {1: 0.5, 2: 0.4}]),

@@ -7,6 +7,7 @@ from numbers import Integral
 
 from pxr import Sdf, Usd, UsdGeom
 
+from warp_artic.description.validate_meshes import SUM
 from warp_artic.errors import SettingsError, StageError
 from warp_artic.usd import tokens
 from warp_artic.usd.edit import Edit, prim_at, prim_of_type
@@ -135,26 +136,27 @@ def mesh_tendon(
 def _write_waypoints(stage: Usd.Stage, edit: Edit, waypoints: Sequence[Waypoint], count: int) -> None:
     """The lists that say what each waypoint is; those that say nothing more are left out."""
     counts, nodes, weights, links, places, points = [], [], [], [], [], []
-    seen: dict[str, int] = {}
-    for number, waypoint in enumerate(waypoints):
+    seen: dict[tuple, int] = {}
+    for number, waypoint in enumerate(edit.listed(NODES, waypoints)):
         if isinstance(waypoint, Integral) and not isinstance(waypoint, bool):
             waypoint = {waypoint: 1.0}
-        first = seen.setdefault(repr(sorted(waypoint.items()) if isinstance(waypoint, Mapping) else waypoint), number)
-        if first != number:
-            edit.refuse(NODES, f"has waypoint {number} the same as waypoint {first}, no two may be the same")
         if isinstance(waypoint, Mapping):
-            own = _nodes(edit, NODES, waypoint, count)
-            if not 1 <= len(own) <= 4 or abs(sum(waypoint.values()) - 1.0) > 1e-6:
+            own, shares = _nodes(edit, NODES, waypoint, count), edit.finite(WEIGHTS, waypoint.values())
+            if not 1 <= len(own) <= 4 or abs(sum(shares) - 1.0) > SUM:
                 edit.refuse(WEIGHTS, f"of waypoint {number} are {waypoint!r}, must be 1 to 4 that add up to 1")
             counts.append(len(own))
             nodes += own
-            weights += map(float, waypoint.values())
-            continue
-        is_on_prim = isinstance(waypoint, tuple) and len(waypoint) == 2 and isinstance(waypoint[0], (str, Sdf.Path))
-        link, point = waypoint if is_on_prim else (None, waypoint)
-        counts.append(0)
-        points.append(point)
-        places.append(WORLD if link is None else _place(stage, links, link))
+            weights += shares
+            content = tuple(sorted(zip(own, shares)))
+        else:
+            is_on_prim = isinstance(waypoint, tuple) and len(waypoint) == 2 and isinstance(waypoint[0], (str, Sdf.Path))
+            link, point = waypoint if is_on_prim else (None, waypoint)
+            counts.append(0)
+            points.append(edit.finite("warpArtic:positions", point))
+            places.append(WORLD if link is None else _place(stage, links, link))
+            content = places[-1], *points[-1]
+        if (first := seen.setdefault(content, number)) != number:
+            edit.refuse(NODES, f"has waypoint {number} the same as waypoint {first}, no two may be the same")
     if len(counts) < 2:
         edit.refuse(NODES, f"is for {len(counts)} waypoints, must be for at least two")
     edit.places(NODES, nodes)
@@ -179,7 +181,8 @@ def _write_waypoints(stage: Usd.Stage, edit: Edit, waypoints: Sequence[Waypoint]
 
 def _attach(stage: Usd.Stage, edit: Edit, attached: Sequence[tuple], count: int) -> None:
     """The lists of nodes on links."""
-    sizes = {len(one) for one in attached}
+    attached = [edit.listed(f"{OWN}:linkNodes", one) for one in edit.listed(f"{OWN}:linkNodes", attached)]
+    sizes = set(map(len, attached))
     if not sizes <= {2} and not sizes <= {3}:
         raise SettingsError(f"{edit.path}: attached is (node, link) for each node, or (node, link, point) for each")
     links: list[Sdf.Path] = []
@@ -200,7 +203,7 @@ def _place(stage: Usd.Stage, links: list[Sdf.Path], link: str | Sdf.Path) -> int
 
 def _nodes(edit: Edit, name: str, nodes, count: int) -> list[int]:
     """Nodes of a mesh, each once."""
-    found = list(nodes)
+    found = edit.listed(name, nodes)
     for node in found:
         if not isinstance(node, Integral) or isinstance(node, bool) or not 0 <= node < count:
             edit.refuse(name, f"has {node!r}, must have nodes from 0 to {count - 1}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 
 from pxr import Sdf, Usd
@@ -57,7 +57,7 @@ class Edit:
     def numbers(self, name: str, values: Sequence[float] | None, count: int, uniform: bool = False) -> None:
         """A finite number for each of some terms."""
         if values is not None:
-            numbers = [self._finite(name, value, False) for value in self._list(name, values)]
+            numbers = self.finite(name, values)
             if len(numbers) != count:
                 self.refuse(name, f"has {len(numbers)} numbers for {count} terms, must have one for each")
             self._values.append((name, DOUBLES, numbers, uniform))
@@ -94,7 +94,7 @@ class Edit:
     def point(self, name: str, value: Sequence[float] | None) -> None:
         """Three finite numbers."""
         if value is not None:
-            numbers = [self._finite(name, component, False) for component in self._list(name, value)]
+            numbers = self.finite(name, value)
             if len(numbers) != 3:
                 self.refuse(name, f"has {len(numbers)} numbers, must have three")
             self._values.append((name, Sdf.ValueTypeNames.Point3d, tuple(numbers), False))
@@ -102,7 +102,7 @@ class Edit:
     def points(self, name: str, values: Sequence[Sequence[float]] | None, count: int) -> None:
         """Three finite numbers for each of some points."""
         if values is not None:
-            points = [tuple(self._finite(name, one, False) for one in self._list(name, point)) for point in values]
+            points = [tuple(self.finite(name, point)) for point in self.listed(name, values)]
             if len(points) != count:
                 self.refuse(name, f"has {len(points)} points for {count}, must have one for each")
             for point in points:
@@ -143,11 +143,16 @@ class Edit:
             prim.CreateRelationship(name, custom=False).SetTargets(paths)
         return prim
 
-    def _list(self, name: str, values: Sequence[float]) -> list:
+    def listed(self, name: str, values: Iterable, wanted: str = "a list") -> list:
+        """What an attribute is made of; `wanted` is said where that is no list."""
         try:
             return list(values)
         except TypeError:
-            self.refuse(name, f"is {values!r}, must be a list of numbers")
+            self.refuse(name, f"is {values!r}, must be {wanted}")
+
+    def finite(self, name: str, values: Iterable[float]) -> list[float]:
+        """Finite numbers, as many as there are."""
+        return [self._finite(name, value, False) for value in self.listed(name, values, "a list of numbers")]
 
     def _finite(self, name: str, value: float, infinite: bool) -> float:
         try:
