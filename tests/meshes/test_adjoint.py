@@ -1,3 +1,5 @@
+"""Tensions for wanted forces through the equilibrium: derivatives, searches, what has no equilibrium."""
+
 from dataclasses import replace
 
 import numpy as np

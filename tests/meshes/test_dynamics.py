@@ -181,6 +181,7 @@ def test_what_is_held_bears_the_rest():
 
 
 def test_environments_are_bitwise_those_alone():
+    """With target lengths that differ, and a tendon."""
     body, tendons = tumbling(3)
     batch = dynamics(body, 1e-3, tendons, environments=2, options=None)
     batch.tendons.target_length.assign([[0.57, 0.4]])

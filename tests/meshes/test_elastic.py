@@ -121,6 +121,7 @@ def test_plane_strain_is_a_slice_of_space():
 
 
 def test_environments_are_bitwise_those_alone():
+    """Energy, forces and stiffness at points that differ."""
     batch = ElasticMesh(bar(CELLS[3], SIZE[3]), environments=3)
     points = np.stack([random_points(batch.body, 0.1, seed) for seed in range(3)])
     x, forces, values = batch.array(points), batch.array(np.zeros_like(points)), batch.matrix()
@@ -134,6 +135,7 @@ def test_environments_are_bitwise_those_alone():
 
 
 def test_mass_is_that_of_the_volume():
+    """Of triangles with their thickness."""
     for dim, thickness in ((2, 0.1), (3, 1.0)):
         mesh = ElasticMesh(bar(CELLS[dim], SIZE[dim], density=800.0, thickness=thickness))
         assert mesh.node_mass.sum() == pytest.approx(800.0 * np.prod(SIZE[dim]) * thickness, rel=1e-12)

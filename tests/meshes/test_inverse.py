@@ -1,3 +1,5 @@
+"""Tensions for wanted forces: against SciPy, bounds, dependent tendons, batches, what is refused."""
+
 from dataclasses import replace
 
 import numpy as np

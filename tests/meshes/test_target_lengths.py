@@ -1,3 +1,5 @@
+"""Target lengths over time, put back into the laws of tendons."""
+
 import numpy as np
 import pytest
 import warp as wp

@@ -1,3 +1,5 @@
+"""Tendons on meshes: lengths, energies, forces and Hessians."""
+
 from dataclasses import replace
 
 import numpy as np

@@ -8,6 +8,7 @@ import scipy.linalg
 
 from tests.meshes.bodies import bar
 from tests.meshes.test_dynamics import tumbling
+from tests.meshes.test_elastic import dense
 from tests.meshes.test_equilibrium import clamped, pulled
 from warp_artic import Recording, SettingsError, Simulation, SolverSettings
 from warp_artic.cli.summary import _unconverged
@@ -167,11 +168,7 @@ def frequencies(body, mass):
     mesh = ElasticMesh(body)
     values = mesh.matrix()
     mesh.add(mesh.array(body.points), values=values)
-    count, starts, columns = len(body.points), mesh.pattern.starts, mesh.pattern.columns
-    K = np.zeros((count, 3, count, 3))
-    for node in range(count):
-        for slot in range(starts[node], starts[node + 1]):
-            K[node, :, columns[slot]] = values.numpy()[0, slot]
+    count, K = len(body.points), dense(mesh, values)
     held = [one.node for one in body.attachments]
     free = np.setdiff1d(np.arange(count), held)
     T = np.zeros((count, 3, 3 * len(free) + 1))
@@ -179,7 +176,7 @@ def frequencies(body, mass):
     T[held, 0, -1] = 1.0
     T = T.reshape(3 * count, -1)
     weights = np.append(np.repeat(mesh.node_mass[free], 3), mass + mesh.node_mass[held].sum())
-    squares, shapes = scipy.linalg.eigh(T.T @ K.reshape(3 * count, -1) @ T, np.diag(weights))
+    squares, shapes = scipy.linalg.eigh(T.T @ K @ T, np.diag(weights))
     return np.sqrt(np.maximum(squares, 0.0)), (T @ shapes).T.reshape(-1, count, 3)
 
 
