@@ -76,8 +76,7 @@ def whole_momentum(simulation):
     velocity = simulation.state.link_velocity.numpy()[0, :, 0]
     R = Pose(tuple(pose[:3]), tuple(pose[3:])).rotation
     center = pose[:3] + R @ np.asarray(link.center_of_mass)
-    xx, xy, xz, yy, yz, zz = link.inertia
-    spin = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T @ velocity[3:]
+    spin = R @ link.inertia_matrix @ R.T @ velocity[3:]
     body = simulation.elastic_bodies[0]
     turn = body.body.pose.rotation[:, : body.body.dim]
     m, x, v = body.node_mass[:, None], body.world_points()[0], body.velocities.numpy()[0].copy()

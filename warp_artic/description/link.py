@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from warp_artic.description.pose import Pose
 
 
@@ -34,6 +36,12 @@ class Link:
     """Bound on the speed of the centre of mass [m/s]."""
     max_angular_velocity: float = math.inf
     """Bound on the angular speed [rad/s]."""
+
+    @property
+    def inertia_matrix(self) -> np.ndarray:
+        """`inertia` as a matrix, shape (3, 3) [kg m^2]."""
+        xx, xy, xz, yy, yz, zz = self.inertia
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     @property
     def is_carriage(self) -> bool:

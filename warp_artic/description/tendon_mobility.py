@@ -62,10 +62,9 @@ def mass_matrix(articulation: Articulation, root: Pose | None = None) -> np.ndar
             start = starts[at]
             J[:, start : start + len(joint.dofs)] = _at(center - np.asarray(X_WM.position), _axes(joint, X_WM))
             at = joint.parent
-        xx, xy, xz, yy, yz, zz = link.inertia
         R = poses[index].rotation
         M += link.mass * J[:3].T @ J[:3]
-        M += J[3:].T @ R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T @ J[3:]
+        M += J[3:].T @ R @ link.inertia_matrix @ R.T @ J[3:]
     return M
 
 

@@ -54,8 +54,7 @@ def _link_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.n
     placed = [_link_to_moving(joint, link) for link, joint in zip(articulation.links, inbound)]
     for link, joint, (R_LM, p_LM) in zip(articulation.links, inbound, placed):
         R_PM, p_PM = _parent_to_joint(joint, placed, origin)
-        xx, xy, xz, yy, yz, zz = link.inertia
-        I_M = R_LM.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R_LM
+        I_M = R_LM.T @ link.inertia_matrix @ R_LM
         parent_frame.append([*R_PM.ravel(), *p_PM])
         link_frame.append([*R_LM.T.ravel(), *p_LM])
         center.append(R_LM.T @ (np.asarray(link.center_of_mass) - p_LM))

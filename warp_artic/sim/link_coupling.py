@@ -36,10 +36,10 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.joint import WORLD
 from warp_artic.description.scene import Scene
+from warp_artic.description.validate import principal_moments
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.sim.link_points import LinkPoints, Motion, PointsOfTree
 from warp_artic.sim.link_response import compliance_shapes, motion_of_nodes
-from warp_artic.sim.node_masses import inertia_matrix
 from warp_artic.sim.trial_steps import TrialSteps
 from warp_artic.sim.views import Member
 from warp_artic.solver.settings import SolverSettings
@@ -310,7 +310,7 @@ class LinkCoupling:
                 arm = np.subtract(body.attachments[point].position, tree.links[links[link]].center_of_mass)
                 reach[link] = max(reach[link], np.linalg.norm(arm))
             mass = np.array([tree.links[link].mass for link in links])
-            turning = np.array([np.linalg.eigvalsh(inertia_matrix(tree.links[link].inertia))[0] for link in links])
+            turning = np.array([principal_moments(tree.links[link].inertia)[0] for link in links])
             # A link may have none of its own.
             mass = np.maximum(mass, LEAST_MASS * total)
             turning = np.maximum(turning, LEAST_MASS * mass * reach**2)

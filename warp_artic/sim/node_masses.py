@@ -33,7 +33,7 @@ def _loaded(link: Link, points: list[tuple[float, np.ndarray]]) -> Link:
     parts = [(link.mass, before), *points]
     mass = sum(part for part, _ in parts)
     center = sum(part * place for part, place in parts) / mass
-    inertia = inertia_matrix(link.inertia)
+    inertia = link.inertia_matrix
     for part, place in parts:
         arm = place - center
         inertia = inertia + part * (arm @ arm * np.eye(3) - np.outer(arm, arm))
@@ -45,9 +45,3 @@ def _loaded(link: Link, points: list[tuple[float, np.ndarray]]) -> Link:
         inertia=tuple(map(float, inertia[np.triu_indices(3)])),
         linear_velocity=tuple(map(float, link.linear_velocity + moved)),
     )
-
-
-def inertia_matrix(inertia) -> np.ndarray:
-    """The matrix of xx, xy, xz, yy, yz, zz."""
-    xx, xy, xz, yy, yz, zz = inertia
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -276,8 +276,7 @@ def _inertias(tree: Articulation, pose: np.ndarray) -> np.ndarray:
     """Mass, and inertia about the centre of mass in world axes, shape (E, L, 6, 6)."""
     found = np.zeros((*pose.shape[:2], 6, 6))
     for k, link in enumerate(_bodies(tree)):
-        xx, xy, xz, yy, yz, zz = link.inertia
-        own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        own = link.inertia_matrix
         for state in range(len(pose)):
             R = matrix_from_quaternion(pose[state, k, 3:])
             found[state, k, :3, :3] = link.mass * np.eye(3)
