@@ -127,10 +127,14 @@ class InverseProblem:
             return found.max(axis=1) / found.min(axis=1)
 
     def derivatives(self, changes: np.ndarray, forces: wp.array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """U, dU/dDelta and d2U/dDelta2 at length changes, shape (tendons, environments) [m].
+        """U [N^2], dU/dDelta [N^2/m] and d2U/dDelta2 [N^2/m^2] at length changes, shape (tendons, environments) [m].
 
         Their shapes are (environments), (tendons, environments) and (environments, tendons, tendons). For springs H is
-        K A^T W A K.
+        K (A^T W A + lambda) K.
+
+        Args:
+            changes: Delta.
+            forces: Wanted, on nodes [N], shape (environments, N).
         """
         self._place()
         count, environments = changes.shape
