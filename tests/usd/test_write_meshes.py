@@ -207,11 +207,14 @@ def test_clips(tmp_path):
     for first, last in ((0, 13), (12, 25)):
         part = {name: getattr(recording, name)[first:last] for name in (*names, "joint_position", "joint_velocity")}
         writer.write(recorded(path, **part))
+    writer.finish()
     clips = Usd.Stage.Open(str(tmp_path / "clips.usda"))
     for code in (0.0, 3.0, 12.0, 17.0, 24.0):
         for prim in (SHEET, f"{CABLE}/warpArticPath"):
             np.testing.assert_allclose(world_points(clips, prim, code), world_points(whole, prim, code), atol=1e-6)
         tension = [one.GetPrimAtPath(CABLE).GetAttribute("warpArtic:tension").Get(code) for one in (clips, whole)]
         assert tension[0] == pytest.approx(tension[1])
-        width = [one.GetPrimAtPath(f"{CABLE}/warpArticPath").GetAttribute("widths").Get(code) for one in (clips, whole)]
-        assert width[0] == width[1]
+        curves = [one.GetPrimAtPath(f"{CABLE}/warpArticPath") for one in (clips, whole)]
+        for name in ("widths", "primvars:displayColor"):
+            values = [np.array(curve.GetAttribute(name).Get(code)) for curve in curves]
+            np.testing.assert_allclose(*values, atol=1e-6, err_msg=name)

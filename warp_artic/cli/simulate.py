@@ -78,6 +78,7 @@ def run(arguments) -> int:
         done.recording.save(arguments.record)
         wrote.append(arguments.record)
     if clips is not None:
+        clips.writer.finish()
         wrote.append(f"{arguments.output}, with {clips.count} clips in {clips.writer.folder}")
     elif arguments.output:
         write_results(stage, done.recording, arguments.output, frames_per_second=arguments.frames_per_second)

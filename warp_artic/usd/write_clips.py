@@ -5,7 +5,8 @@
     run.clips/0001.usdc   ...
 
 Whoever opens the layer sees one long animation, and reads the clips that it looks at. A clip is written when its
-stretch has been simulated, and only then does the layer play it: what is there is always whole.
+stretch has been simulated, and only then does the layer play it: what is there is always whole. Curves of tendons are
+coloured by the largest tension of their clip until the run is finished, and then by that of the run.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from warp_artic.sim.recording import Recording
 from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.time_samples import frame_rate
+from warp_artic.usd.write_meshes import largest_tension, recolor_curves
 from warp_artic.usd.write_results import describe_run, write_motion
 
 CLIP_SET = "warpArtic"
@@ -67,15 +69,29 @@ class ClipWriter:
         write_motion(layer, self._stage, recording, self._environment, times, codes)
         self.folder.mkdir(exist_ok=True)
         manifest = _separate(layer, codes[0])
-        path = self.folder / f"{len(self._ends):04d}.usdc"
+        path = self._clip(len(self._ends))
         with written_whole(path) as partial:
             export(layer, partial)
         if not self._ends:
             with written_whole(self.folder / MANIFEST) as partial:
                 export(manifest, partial)
         self._ends.append((codes[0], codes[-1]))
-        self._write_run(manifest, recording, path)
+        self._write_run(manifest, recording)
         return path
+
+    def finish(self) -> None:
+        """Give the curves of tendons in all clips the colours of one run."""
+        files = [self._clip(number) for number in range(len(self._ends))]
+        largest = [largest_tension(Sdf.Layer.OpenAsAnonymous(str(file))) for file in files]
+        for file, own in zip(files, largest):
+            if own < max(largest):
+                layer = Sdf.Layer.OpenAsAnonymous(str(file))
+                recolor_curves(layer, max(largest))
+                with written_whole(file) as partial:
+                    export(layer, partial)
+
+    def _clip(self, number: int) -> Path:
+        return self.folder / f"{number:04d}.usdc"
 
     def _times(self, recording: Recording) -> np.ndarray:
         """The frames of the whole run that are in a recording, and both of its ends."""
@@ -87,13 +103,13 @@ class ClipWriter:
     def _code(self, time: float) -> float:
         return self._start + float(time) * self._codes_per_second
 
-    def _write_run(self, manifest: Sdf.Layer, recording: Recording, newest: Path) -> None:
+    def _write_run(self, manifest: Sdf.Layer, recording: Recording) -> None:
         """Write the layer over the stage with all clips so far."""
         layer = Sdf.Layer.CreateAnonymous(".usda")
         layer.TransferContent(manifest)
         codes = [self._ends[0][0], self._ends[-1][1]]
         describe_run(layer, self._stage, recording, codes, self.output)
-        files = [self.folder / f"{number:04d}{newest.suffix}" for number in range(len(self._ends))]
+        files = (self._clip(number) for number in range(len(self._ends)))
         paths = [Sdf.AssetPath(relative_path(str(file), self.output)) for file in files]
         for prim in layer.rootPrims:
             clips = {

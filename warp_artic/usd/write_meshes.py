@@ -26,6 +26,7 @@ OP = "xformOp:transform:warpArtic"
 RESET = "!resetXformStack!"
 CURVE = "warpArticPath"
 """Name of the curve below a tendon."""
+COLOR, TENSION = "primvars:displayColor", "primvars:tension"
 WIDTH = 0.006
 """Of a curve, relative to the size of the body that it is on, at rest."""
 SLACK, TAUT = np.array([0.45, 0.5, 0.56]), np.array([0.88, 0.18, 0.1])
@@ -50,6 +51,33 @@ def bodies_of(recording: Recording) -> Iterator[tuple[str, slice]]:
     starts = [node for node, path in enumerate(nodes) if node == 0 or nodes[node - 1] != path]
     for start, end in zip(starts, [*starts[1:], len(nodes)]):
         yield nodes[start], slice(start, end)
+
+
+def largest_tension(layer: Sdf.Layer) -> float:
+    """Of the samples of all curves in a layer, in its units; 0 where there are none."""
+    samples = (_samples(layer, path).values() for path in _curve_tensions(layer))
+    return max((abs(tension) for of_curve in samples for tension in of_curve), default=0.0)
+
+
+def recolor_curves(layer: Sdf.Layer, largest: float) -> None:
+    """Give the curves of a layer other colours: those where `largest` is the largest tension."""
+    for path in _curve_tensions(layer):
+        tensions = _samples(layer, path)
+        colored = path.ReplaceName(COLOR)
+        for code in layer.ListTimeSamplesForPath(colored):
+            layer.EraseTimeSample(colored, code)
+        for code, color in zip(tensions, _color_frames(np.array([*tensions.values()]), largest)):
+            layer.SetTimeSample(colored, code, color)
+
+
+def _curve_tensions(layer: Sdf.Layer) -> list[Sdf.Path]:
+    found: list[Sdf.Path] = []
+    layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
+    return [path for path in found if path.name == TENSION and path.GetPrimPath().name == CURVE]
+
+
+def _samples(layer: Sdf.Layer, path: Sdf.Path) -> dict[float, float]:
+    return {code: layer.QueryTimeSample(path, code) for code in layer.ListTimeSamplesForPath(path)}
 
 
 def start_matrix(prim: Usd.Prim) -> np.ndarray:
@@ -135,7 +163,7 @@ def _write_tendons(layer, stage, recording, environment, times, codes, points, u
         path = _path(tendon, points[:, bodies[tendon.body]], poses, recording.link_names) / units.meters
         width = WIDTH * sizes[tendon.body] / units.meters
         tension = values["tension"][:, entry]
-        _write_curve(spec, path, width, units.authored(tension, FORCE), _colors(tension, largest), codes)
+        _write_curve(spec, path, width, units.authored(tension, FORCE), _color_frames(tension, largest), codes)
 
 
 def _path(tendon: MeshTendon, points: np.ndarray, poses: np.ndarray, links: tuple[str, ...]) -> np.ndarray:
@@ -153,13 +181,14 @@ def _path(tendon: MeshTendon, points: np.ndarray, poses: np.ndarray, links: tupl
     return np.stack(places, axis=1)
 
 
-def _colors(tension: np.ndarray, largest: float) -> np.ndarray:
-    """Between the colour of a slack tendon and that of the tautest one, shape (F, 3)."""
+def _color_frames(tension: np.ndarray, largest: float) -> list[Vt.Vec3fArray]:
+    """Between the colour of a slack tendon and that of the tautest one, for each of F tensions."""
     share = np.clip(tension / largest, 0.0, 1.0) if largest > 0.0 else np.zeros_like(tension)
-    return SLACK + share[:, None] * (TAUT - SLACK)
+    colors = SLACK + share[:, None] * (TAUT - SLACK)
+    return [Vt.Vec3fArray([Gf.Vec3f(*color)]) for color in colors.tolist()]
 
 
-def _write_curve(spec, path: np.ndarray, width: float, tension: np.ndarray, colors: np.ndarray, codes: list) -> None:
+def _write_curve(spec, path: np.ndarray, width: float, tension: np.ndarray, colors: list, codes: list) -> None:
     """A line through waypoints (F, n, 3), in the world."""
     curve = Sdf.PrimSpec(spec, CURVE, Sdf.SpecifierDef, "BasisCurves")
     names, uniform = Sdf.ValueTypeNames, Sdf.VariabilityUniform
@@ -169,8 +198,7 @@ def _write_curve(spec, path: np.ndarray, width: float, tension: np.ndarray, colo
     order = Sdf.AttributeSpec(curve, "xformOpOrder", names.TokenArray, uniform)
     order.default = Vt.TokenArray([RESET])
     _write_shape(curve, path, 0.5 * width, codes)
-    frames = [Vt.Vec3fArray([Gf.Vec3f(*color)]) for color in colors.tolist()]
-    write_samples(curve, "primvars:displayColor", names.Color3fArray, _one_if_same(frames), codes)
-    write_samples(curve, "primvars:tension", names.Double, tension.tolist(), codes)
-    for name in ("widths", "primvars:displayColor", "primvars:tension"):
+    write_samples(curve, COLOR, names.Color3fArray, _one_if_same(colors), codes)
+    write_samples(curve, TENSION, names.Double, tension.tolist(), codes)
+    for name in ("widths", COLOR, TENSION):
         curve.attributes[name].SetInfo("interpolation", "constant")
