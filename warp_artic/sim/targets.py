@@ -12,7 +12,7 @@ from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
 from warp_artic.errors import SettingsError
-from warp_artic.sim.elastic_bodies import SimulatedElasticBody
+from warp_artic.sim.elastic_body import SimulatedElasticBody
 from warp_artic.sim.views import Member
 
 TARGETS = ("drive_position_target", "drive_velocity_target")
