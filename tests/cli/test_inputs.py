@@ -93,12 +93,19 @@ def test_what_cannot_be_used_is_named(tmp_path, content, sentence):
         read_inputs(str(path), DOFS, DRIVEN, ENVIRONMENTS, STEPS)
 
 
-@pytest.mark.parametrize("name", ["none.json", "text.json", "deep.json", "text.npz", "array.npz"])
+@pytest.mark.parametrize(
+    "name", ["none.json", "text.json", "deep.json", "text.npz", "array.npz", "empty.npz", "cut.npz"]
+)
 def test_files_that_are_no_inputs(tmp_path, name):
     """A file that is missing or has other content is refused with its path."""
     (tmp_path / "text.json").write_text("{")
     (tmp_path / "deep.json").write_text('{"joint_position": ' + "[" * 100_000 + "]" * 100_000 + "}")
     (tmp_path / "text.npz").write_text("no archive")
+    (tmp_path / "empty.npz").touch()
+    np.savez_compressed(tmp_path / "cut.npz", joint_position=np.arange(300.0))
+    content = bytearray((tmp_path / "cut.npz").read_bytes())
+    content[100:300] = bytes(200)
+    (tmp_path / "cut.npz").write_bytes(content)
     with open(tmp_path / "array.npz", "wb") as file:
         np.save(file, np.zeros(3))
     with pytest.raises(SettingsError, match=name):

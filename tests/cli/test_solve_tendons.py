@@ -231,9 +231,19 @@ BAD = {
     "across": ('{"forces": {"2": [1, 2, 0]}}', "f.json", "node 2 at time 0 has -2 N across the plane of the mesh"),
     "heads": ("a,b\n1,2\n", "f.csv", "its first line must name the columns node, x, y, z"),
     "csv number": ("node,x,y,z\n2,1,0,no\n", "f.csv", "line 2: z is 'no', must be a finite number"),
-    "csv short": ("node,x,y,z\n2,1\n", "f.csv", "line 2: y is None, must be a finite number"),
+    "csv short": ("node,x,y,z\n2,1\n", "f.csv", "line 2: has 2 cells for 4 columns"),
+    "csv long": ("node,x,y,z\n1,0,0,0\n2,1,0,0,9\n", "f.csv", "line 3: has 5 cells for 4 columns"),
+    "csv blank": ("node,x,y,z\n\n\n2,one,0,0\n", "f.csv", "line 4: x is 'one', must be a finite number"),
+    "csv heads": ("node,x,x,y\n2,1,1,0\n", "f.csv", "its first line must name the columns node, x, y, z, and may name"),
+    "csv empty": ("node,x,y,z\n", "f.csv", "has no forces"),
+    "csv open": ('node,x,y,z\n2,"' + 200000 * "1", "f.csv", "is not a file of forces (.csv): field larger"),
     "csv twice": ("node,x,y,z\n2,1,0,0\n2,1,0,0\n", "f.csv", "line 3: node 2 is there a second time"),
     "csv node": ("node,x,y,z\n9,1,0,0\n", "f.csv", "line 2: '9' is no node of /World/sheet"),
+    "key twice": ('{"forces": {"2": [1, 0, 0], "2": [2, 0, 0]}}', "f.json", "(.json): '2' is there 2 times"),
+    "node twice": ('{"forces": {"2": [1, 0, 0], "02": [2, 0, 0]}}', "f.json", "/World/sheet: node 2 is there 2 times"),
+    "huge": ('{"forces": {"2": [1%s, 0, 0]}}' % (400 * "0"), "f.json", "node 2: is no array of numbers"),
+    "huge time": ('{"time": [1%s], "forces": {"2": [1, 0, 0]}}' % (400 * "0"), "f.json", "time is no list of numbers"),
+    "empty npz": ("", "f.npz", "is not a file of forces (.npz)"),
     "no npz": ("PK", "f.npz", "is not a file of forces (.npz)"),
     "binary": ("\udcff", "f.csv", "is not a file of forces (.csv)"),
 }
@@ -250,6 +260,35 @@ def test_wrong_files(stage, tmp_path, capsys, name):
     error = capsys.readouterr().err
     assert error.startswith(f"warp-artic: error: {path}: ") and error.count("\n") == 1
     assert sentence in error
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({"forces": np.zeros((2, 3)), "nodes": [2, 2]}, "forces: node 2 is there 2 times"),
+        (
+            {"forces": np.zeros((1, 3)), "nodes:/World/sheet": [2]},
+            "'nodes:/World/sheet' has no array of forces with it",
+        ),
+        ({"forces": np.zeros((6, 3)), "forces:/World/sheet": np.zeros((6, 3))}, "forces on /World/sheet are there a"),
+    ],
+)
+def test_arrays_that_do_not_go_together(stage, tmp_path, capsys, arrays, sentence):
+    """Nothing that is given is left out silently."""
+    path = tmp_path / "f.npz"
+    np.savez(path, **arrays)
+    assert main(["solve-tendons", stage, "--forces", str(path)]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_files_as_programs_of_windows_write_them(stage, tmp_path, capsys, kind):
+    """They begin with a mark of the byte order; spaces around names of columns do no harm."""
+    text = '{"forces": {"2": [1, 0, 0]}}' if kind == "json" else "node , x, y, z\r\n2 , 1, 0, 0\r\n"
+    path = tmp_path / f"forces.{kind}"
+    path.write_bytes(text.encode("utf-8-sig"))
+    assert main(["solve-tendons", stage, "--forces", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bodies"][0]["wanted"] == pytest.approx([1])
 
 
 def test_wrong_arguments(stage, tmp_path, capsys):

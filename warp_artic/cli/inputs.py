@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError
+from warp_artic.sim.npz import read_npz
 from warp_artic.sim.targets import TARGETS
 
 START = ("joint_position", "joint_velocity")
@@ -19,8 +19,8 @@ SHOWN = 6
 """How many dofs a message names."""
 LARGEST = 3.4e38
 """Largest magnitude of an input: where single precision ends."""
-UNREADABLE = (OSError, ValueError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile)
-"""What readers of files raise on content that is not theirs."""
+UNREADABLE = (OSError, ValueError, RecursionError)
+"""What readers of text raise on content that is not theirs."""
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,15 @@ def read_inputs(path: str, dof_names: tuple[str, ...], driven: Container[str], e
 
 def _read(path: str) -> dict:
     """The content of a file, keys by dof flattened to `name:dof`, whole arrays first."""
-    try:
-        if Path(path).suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
-                content = {key: file[key] for key in file.files}
-        else:
+    if Path(path).suffix == ".npz":
+        content = read_npz(path, "an inputs file")
+    else:
+        try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise SettingsError(f"{path}: there is no such file") from error
-    except UNREADABLE as error:
-        raise SettingsError(f"{path}: is not an inputs file (.json or .npz): {error}") from error
+        except FileNotFoundError as error:
+            raise SettingsError(f"{path}: there is no such file") from error
+        except UNREADABLE as error:
+            raise SettingsError(f"{path}: is not an inputs file (.json or .npz): {error}") from error
     if not isinstance(content, dict):
         raise SettingsError(f"{path}: is not an object with the names of inputs as keys")
     flat = {}

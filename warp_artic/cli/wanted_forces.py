@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from warp_artic.cli.inputs import LARGEST, UNREADABLE
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.errors import SettingsError
+from warp_artic.sim.npz import read_npz
 
 AXES = ("x", "y", "z")
 ACROSS = 1e-6
@@ -47,7 +49,7 @@ def read_wanted(path: str, bodies: Mapping[str, ElasticBody]) -> WantedForces:
         raise SettingsError(f"{path}: there is no such file") from error
     except SettingsError:
         raise
-    except UNREADABLE as error:
+    except (*UNREADABLE, csv.Error) as error:
         raise SettingsError(f"{path}: is not a file of forces ({Path(path).suffix}): {error}") from error
     if not tables:
         raise SettingsError(f"{path}: has no forces; give some under the name forces")
@@ -66,7 +68,7 @@ def read_wanted(path: str, bodies: Mapping[str, ElasticBody]) -> WantedForces:
 
 
 def _read_json(path: str, bodies: Mapping[str, ElasticBody]):
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    content = json.loads(Path(path).read_text(encoding="utf-8-sig"), object_pairs_hook=_object)
     if not isinstance(content, dict) or "forces" not in content or not {*content} <= {"forces", "time"}:
         raise SettingsError(f"{path}: must be an object with forces and, for several of them, time")
     given = content["forces"]
@@ -81,15 +83,14 @@ def _read_json(path: str, bodies: Mapping[str, ElasticBody]):
             entries = [_array(f"{where}: node {key}", value, (1, 2)) for key, value in values.items()]
             if len({entry.shape for entry in entries}) > 1:
                 raise SettingsError(f"{where}: some nodes have other numbers of times or components than others")
-            tables[name] = _spread(np.stack(entries, axis=-2) if entries else np.empty((0, 3)), nodes, body)
+            tables[name] = _spread(where, np.stack(entries, axis=-2) if entries else np.empty((0, 3)), nodes, body)
         else:
             tables[name] = _array(where, _filled(values, where), (2, 3))
     return content.get("time"), _sequences(path, tables, bodies)
 
 
 def _read_npz(path: str, bodies: Mapping[str, ElasticBody]):
-    with np.load(path, allow_pickle=False) as file:
-        content = {key: file[key] for key in file.files}
+    content = read_npz(path, "a file of forces")
     tables, time = {}, content.pop("time", None)
     for key, values in content.items():
         kind, _, name = key.partition(":")
@@ -97,30 +98,42 @@ def _read_npz(path: str, bodies: Mapping[str, ElasticBody]):
             raise SettingsError(
                 f"{path}: {key!r} is not known; arrays are time, forces and nodes, or such as forces:/BODY"
             )
+        if kind == "nodes" and key.replace("nodes", "forces", 1) not in content:
+            raise SettingsError(
+                f"{path}: {key!r} has no array of forces with it, {key.replace('nodes', 'forces', 1)!r}"
+            )
         if kind == "forces":
             name = name or _only(path, bodies)
             body, where = _body(path, name, bodies), f"{path}: {key}"
+            if name in tables:
+                raise SettingsError(f"{where}: forces on {name} are there a second time")
             own = content.get(key.replace("forces", "nodes", 1))
             table = _array(where, values, (2, 3))
             if own is not None:
                 nodes = [_node(where, node, body) for node in np.atleast_1d(own).tolist()]
                 if len(nodes) != table.shape[-2]:
                     raise SettingsError(f"{where}: has {table.shape[-2]} forces for {len(nodes)} nodes")
-                table = _spread(table, nodes, body)
+                table = _spread(where, table, nodes, body)
             tables[name] = table
     return time, _sequences(path, tables, bodies)
 
 
 def _read_csv(path: str, bodies: Mapping[str, ElasticBody]):
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, skipinitialspace=True))
-    heads = {*rows[0]} if rows else set()
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file, skipinitialspace=True)
+        heads = [head.strip() for head in next(reader, [])]
+        lines = [(reader.line_num, cells) for cells in reader if cells]
     axes = [axis for axis in AXES if axis in heads]
-    if not {"node", "x", "y"} <= heads or not heads <= {"node", "time", "body", *AXES}:
-        raise SettingsError(f"{path}: its first line must name the columns node, x, y, z, and may name time and body")
-    times = sorted({_number(path, line, row, "time") for line, row in enumerate(rows, 2)}) if "time" in heads else [0.0]
+    if not {"node", "x", "y"} <= {*heads} <= {"node", "time", "body", *AXES} or len({*heads}) < len(heads):
+        columns = "the columns node, x, y, z, and may name time and body, each once"
+        raise SettingsError(f"{path}: its first line must name {columns}")
+    for line, cells in lines:
+        if len(cells) != len(heads):
+            raise SettingsError(f"{path}: line {line}: has {len(cells)} cells for {len(heads)} columns")
+    rows = [(line, dict(zip(heads, cells))) for line, cells in lines]
+    times = sorted({_number(path, line, row, "time") for line, row in rows}) if "time" in heads else [0.0]
     tables: dict[str, np.ndarray] = {}
-    for line, row in enumerate(rows, 2):
+    for line, row in rows:
         name = row.get("body") or _only(path, bodies)
         body = _body(path, name, bodies)
         table = tables.setdefault(name, np.full((len(times), len(body.points), len(axes)), np.nan))
@@ -130,6 +143,14 @@ def _read_csv(path: str, bodies: Mapping[str, ElasticBody]):
             raise SettingsError(f"{path}: line {line}: node {node} is there a second time")
         table[place, node] = [_number(path, line, row, axis) for axis in axes]
     return times if "time" in heads else None, _sequences(path, tables, bodies)
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict:
+    """An object of JSON, each key of which is there once."""
+    for key, times in Counter(key for key, _ in pairs).items():
+        if times > 1:
+            raise ValueError(f"{key!r} is there {times} times")
+    return dict(pairs)
 
 
 def _only(path: str, bodies: Mapping[str, ElasticBody]) -> str:
@@ -158,7 +179,7 @@ def _node(where: str, node: object, body: ElasticBody) -> int:
 def _number(path: str, line: int, row: dict, name: str) -> float:
     try:
         value = float(row[name])
-    except (TypeError, ValueError):
+    except ValueError:
         value = np.nan
     if not abs(value) <= LARGEST:
         raise SettingsError(f"{path}: line {line}: {name} is {row[name]!r}, must be a finite number")
@@ -169,7 +190,7 @@ def _array(where: str, values, dimensions: tuple[int, int]) -> np.ndarray:
     """Numbers, some of which may be missing, of one of two dimensions."""
     try:
         array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise SettingsError(f"{where}: is no array of numbers of one length each") from error
     if array.ndim not in dimensions or array.shape[-1] not in (2, 3):
         raise SettingsError(f"{where}: has shape {array.shape}; two or three numbers for each node are needed")
@@ -203,8 +224,11 @@ def _widths(values) -> Iterator[int]:
             yield from _widths(part)
 
 
-def _spread(table: np.ndarray, nodes: list[int], body: ElasticBody) -> np.ndarray:
+def _spread(where: str, table: np.ndarray, nodes: list[int], body: ElasticBody) -> np.ndarray:
     """Forces on some nodes as forces on all, missing on the others."""
+    for node, times in Counter(nodes).items():
+        if times > 1:
+            raise SettingsError(f"{where}: node {node} is there {times} times")
     result = np.full((*table.shape[:-2], len(body.points), table.shape[-1]), np.nan)
     result[..., nodes, :] = table
     return result
@@ -237,7 +261,7 @@ def _sequences(path: str, tables: dict[str, np.ndarray], bodies: Mapping[str, El
 def _times(path: str, time, size: int) -> np.ndarray:
     try:
         time = np.asarray(time, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise SettingsError(f"{path}: time is no list of numbers") from error
     if time.shape != (size,):
         raise SettingsError(f"{path}: has {size} times of forces, and time has the shape {time.shape}")
