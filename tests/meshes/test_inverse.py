@@ -130,6 +130,15 @@ def test_bounds_weights_and_regularisation(dim, regularisation):
         np.testing.assert_allclose(objective, peer.cost, rtol=1e-10)
 
 
+def test_no_force_that_counts_leaves_nothing_to_solve():
+    """Without weights tendons stay slack, none is independent, and the condition is that of a singular matrix."""
+    tendons, rng = placed(3)
+    problem, found = solve(tendons, rng.normal(size=(3, 180)), weights=0.0)
+    assert not found.tension.any() and not found.rank.any() and not found.objective.any()
+    with np.errstate(all="raise"):
+        assert np.isinf(problem.conditions()).all()
+
+
 @DIMS
 @pytest.mark.parametrize("seed", range(6))
 def test_dependent_tendons_are_no_obstacle(dim, seed):

@@ -123,8 +123,8 @@ class InverseProblem:
         (environments)."""
         self._place()
         found = self._search.singular_values()
-        with np.errstate(divide="ignore"):
-            return found.max(axis=1) / found.min(axis=1)
+        least = found.min(axis=1)
+        return np.divide(found.max(axis=1), least, out=np.full_like(least, np.inf), where=least > 0.0)
 
     def derivatives(self, changes: np.ndarray, forces: wp.array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """U [N^2], dU/dDelta [N^2/m] and d2U/dDelta2 [N^2/m^2] at length changes, shape (tendons, environments) [m].
