@@ -130,6 +130,14 @@ def test_bounds_weights_and_regularisation(dim, regularisation):
         np.testing.assert_allclose(objective, peer.cost, rtol=1e-10)
 
 
+@pytest.mark.parametrize(("dim", "nodes", "tendons"), [(2, 6, 40), (3, 5, 20)])
+def test_rounding_makes_no_tendon_independent(dim, nodes, tendons):
+    """There are never more independent tendons than forces without resultant and moment, however near they are."""
+    tendons, _ = placed(dim, tendons=tendons, nodes=nodes, environments=1024)
+    found = InverseProblem(tendons).solve(wp.zeros((1024, nodes), dtype=tendons.vec))
+    assert found.rank.max() == nodes * dim - dim * (dim + 1) // 2
+
+
 def test_no_force_that_counts_leaves_nothing_to_solve():
     """Without weights tendons stay slack, none is independent, and the condition is that of a singular matrix."""
     tendons, rng = placed(3)

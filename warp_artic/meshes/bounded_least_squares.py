@@ -18,6 +18,9 @@ ONE = wp.constant(wp.float64(1.0))
 STILL = wp.constant(wp.float64(1e-12))
 """A gradient this small, relative to its column and to the forces, asks for nothing."""
 
+BLUR = wp.constant(wp.float64(1e-15))
+"""What rounding leaves open of the distance between a column and a combination of others, relative to its terms."""
+
 ROUNDS = wp.constant(10)
 """Rounds that a search may take, for each tension."""
 
@@ -67,9 +70,29 @@ class Search:
     """Rounds of the search that were needed."""
 
 
+@wp.func
+def size_of_terms(factor: Factor, env: int, column: int, rank: int):
+    """The sum of |z_k a_k| for the combination of the `rank` columns of R that is nearest to a column, and its norm."""
+    lower = factor.transposed[env]
+    pivot = factor.pivot[env]
+    norm = factor.norm[env]
+    total = norm[column]
+    for back in range(rank):
+        row = rank - 1 - back
+        z = lower[column, row][0]
+        for after in range(row + 1, rank):
+            z -= lower[pivot[after], row][0] * lower[after, rank][0]
+        z = z / lower[pivot[row], row][0]
+        # The next row of R is still free.
+        lower[row, rank] = wp.vec2d(z, ZERO)
+        total += wp.abs(z) * norm[pivot[row]]
+    return total
+
+
 @wp.kernel(**OPTIONS)
 def factorise(factor: Factor, dependence: wp.float64):
-    """R^T from the Gram matrix; a column nearer than `dependence` of its norm to those before begins no row."""
+    """R^T from the Gram matrix; a column nearer than `dependence` of its norm to those before begins no row, nor one
+    whose distance from them is rounding."""
     env = wp.tid()
     gram = factor.gram[env]
     lower = factor.transposed[env]
@@ -82,7 +105,8 @@ def factorise(factor: Factor, dependence: wp.float64):
         for row in range(rank):
             square = dd_take(square, lower[column, row], lower[column, row])
         square = renormal(square[0], square[1])
-        if square[0] > (dependence * norm) * (dependence * norm):
+        nearest = wp.max(dependence * norm, BLUR * size_of_terms(factor, env, column, rank))
+        if square[0] > nearest * nearest:
             root = dd_sqrt(square)
             for other in range(column):
                 lower[other, rank] = wp.vec2d()
