@@ -76,6 +76,7 @@ def test_forces_give_target_lengths_and_these_give_the_forces(stage, tmp_path, c
     assert "4 of 4 tendons" in capsys.readouterr().out
     with np.load(arrays) as found:
         assert found["tendon_names"].tolist() == [f"/World/{name}" for name in ("low", "high", "cross", "rise")]
+        assert found["body_names"].tolist() == ["/World/sheet"]
         np.testing.assert_allclose(found["tension"], TAU, atol=1e-8)
         np.testing.assert_allclose(found["residual"], 0, atol=1e-12)
         assert (found["bound"] == np.where(TAU == 0, -1, 0)).all()

@@ -29,6 +29,10 @@ along the axes of its plane. Nodes that are not named, or have null (.npz: nan),
   .npz   forces (N, 3) or (T, N, 3), or forces:/World/star; of some nodes with nodes (N); time (T)
   .csv   columns node, x, y, z, and if need be time, body
 Times are in seconds from the start of the stage; without any, forces are one frame apart.
+
+record: time (T), tendon_names (D) and body_names (B); tension, length, target_length and bound (-1 the least tension,
+1 the largest) of shape (T, D), residual (T, B) and stiffness (B); of each body unreachable:/World/star (T, N, 3), the
+forces on nodes that are left. In SI units; nan where a tendon takes tensions.
 """
 THREADS = "the cores that the process may use"
 
@@ -121,8 +125,9 @@ def _add_solve_tendons(commands) -> None:
         "solve-tendons",
         help="find the target lengths of tendons on meshes that make wanted forces on nodes",
         description="Find the tensions of tendons on elastic bodies that come nearest to wanted forces on nodes,\n"
-        "within the least and largest tension of each, and the target lengths that give these tensions with one\n"
-        "stiffness. Bodies are where the stage starts, or with --deformed where tendons and weight bring them.",
+        "within the least and largest tension of each (minTension and maxTension on the stage), and the target\n"
+        "lengths that give these tensions with one stiffness. Bodies are where the stage starts, or with --deformed\n"
+        "where tendons and weight bring them.",
         epilog=FORCES_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -131,7 +136,7 @@ def _add_solve_tendons(commands) -> None:
     parser.add_argument(
         "-o", "--output", metavar="OUT.usda", help="target lengths over time, as a layer over the stage"
     )
-    parser.add_argument("--record", metavar="OUT.npz", help="tensions, lengths and what cannot be reached, as arrays")
+    parser.add_argument("--record", metavar="OUT.npz", help="all that is found, as arrays; see below")
     parser.add_argument(
         "--stiffness",
         type=_number,

@@ -105,6 +105,7 @@ def _arrays(solutions: list[TendonPlan], time: np.ndarray) -> dict[str, np.ndarr
     """What is recorded: tendons of all bodies after each other, forces in world axes by body."""
     arrays = {
         "time": time,
+        "body_names": np.array([one.body.name for one in solutions], dtype=np.str_),
         "tendon_names": np.array([tendon.name for one in solutions for tendon in one.tendons], dtype=np.str_),
         **{
             name: np.concatenate([getattr(one, name) for one in solutions], axis=1)
