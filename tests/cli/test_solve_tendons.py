@@ -143,6 +143,41 @@ def test_tendons_that_take_tensions(tmp_path):
     assert found.target_length is None
 
 
+@pytest.mark.parametrize("mode", ([], ["--deformed"]), ids=("start", "deformed"))
+def test_tendons_of_lengths_beside_those_of_tensions(tmp_path, capsys, mode):
+    """Each gets what its law takes; one stiffness is that of the tendons that follow a length."""
+    laws = {"low": "cable", "rise": "spring", "high": "tension"}
+    nodes = {"low": [2, 1, 0], "rise": [1, 4], "high": [5, 4, 3]}
+    made = "".join(
+        tendon(
+            f'int[] warpArtic:nodes = {nodes[name]}\nuniform token warpArtic:law = "{law}"\n'
+            f"double warpArtic:stiffness = {0 if law == 'tension' else 300}",
+            name=name,
+        )
+        for name, law in laws.items()
+    )
+    path, forces, out = (str(tmp_path / name) for name in ("s.usda", "f.json", "o.usda"))
+    pinned = sheet("int[] warpArtic:elastic:pinnedNodes = [0, 3]")
+    world(pinned, made, header=SI, material=STIFF).GetRootLayer().Export(path)
+    wanted = {"2": [[-4, 0, 0], [-2, 0, 0]], "4": [[0, -2, 0], [0, -1, 0]], "5": [[-7, 0, 0], [-5, 0, 0]]}
+    open(forces, "w").write(json.dumps({"forces": wanted}))
+    assert main(["solve-tendons", path, "--forces", forces, "-o", out, *mode]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "/World/high" in line)
+    assert line.split()[-2:] == ["-", "-"]
+    assert main(["solve-tendons", path, "--forces", forces, "--json", *mode]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["bodies"]
+    assert found["stiffness"] == 300
+    lengths = {one["name"][7:]: one["target_length"] for one in found["tendons"]}
+    tensions = {one["name"][7:]: one["tension"] for one in found["tendons"]}
+    assert lengths["high"] is None and tensions["high"] == pytest.approx([7, 5], rel=1e-3)
+    written = {one.name[7:]: one for one in read_stage(out).mesh_tendons}
+    assert written["high"].tension_track.values == pytest.approx(tensions["high"])
+    assert written["high"].target_length_track is None and written["high"].stiffness == 0
+    for name in ("low", "rise"):
+        assert written[name].target_length_track.values == pytest.approx(lengths[name])
+        assert written[name].tension_track is None and written[name].stiffness == 300
+
+
 def test_a_link_in_the_way(tmp_path):
     """A waypoint on a link is where the link is."""
     content = """int[] warpArtic:nodes = [2]

@@ -141,8 +141,8 @@ def _add_solve_tendons(commands) -> None:
         "--stiffness",
         type=_number,
         metavar="K",
-        help="of every tendon, in N/m; default: that of the stage where tendons share one, else what keeps changes of "
-        "length below a tenth",
+        help="of every spring and cable, in N/m; default: that of the stage where they share one, else what keeps "
+        "changes of length below a tenth",
     )
     parser.add_argument(
         "--deformed",

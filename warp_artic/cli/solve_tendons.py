@@ -12,6 +12,7 @@ from warp_artic.cli.inspect_values import plain
 from warp_artic.cli.table import Column, Table, show
 from warp_artic.cli.wanted_forces import WantedForces, read_wanted
 from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.mesh_tendon import TensionLaw
 from warp_artic.errors import SettingsError, StageError
 from warp_artic.meshes.tendon_plan import TendonPlan, plan_deformed_tendons, plan_tendons
 from warp_artic.sim.device import device_of, start_quietly
@@ -91,14 +92,14 @@ def _times(wanted: WantedForces, stage) -> np.ndarray:
 def _targets(solution: TendonPlan) -> list[TendonTargets]:
     """What is written of each tendon."""
     return [
-        TendonTargets(
-            tendon.name,
-            solution.stiffness,
-            None if solution.target_length is None else solution.target_length[:, number],
-            solution.tension[:, number],
-        )
+        TendonTargets(tendon.name, solution.stiffness, _target_length(solution, number), solution.tension[:, number])
         for number, tendon in enumerate(solution.tendons)
     ]
+
+
+def _target_length(solution: TendonPlan, number: int) -> np.ndarray | None:
+    """[m], shape (T); None of a tendon that takes tensions."""
+    return None if solution.tendons[number].law is TensionLaw.TENSION else solution.target_length[:, number]
 
 
 def _arrays(solutions: list[TendonPlan], time: np.ndarray) -> dict[str, np.ndarray]:
@@ -137,7 +138,7 @@ def _content(solutions: list[TendonPlan], time: np.ndarray) -> dict:
                 "name": tendon.name,
                 "tension": one.tension[:, number].tolist(),
                 "length": one.length[:, number].tolist(),
-                "target_length": None if one.target_length is None else one.target_length[:, number].tolist(),
+                "target_length": None if (length := _target_length(one, number)) is None else length.tolist(),
                 "bound": [BOUNDS[int(bound)] or None for bound in one.bound[:, number]],
             }
             for number, tendon in enumerate(one.tendons)
@@ -178,7 +179,7 @@ def _head(solution: TendonPlan, time: np.ndarray) -> list[str]:
         f"optimality   {solution.optimality.max():.3g} N",
     ]
     if solution.stiffness is not None:
-        lines.append(f"stiffness    {solution.stiffness:.6g} N/m of every tendon")
+        lines.append(f"stiffness    {solution.stiffness:.6g} N/m of every spring and cable")
     return lines
 
 
@@ -187,8 +188,9 @@ def _table(solution: TendonPlan, time: np.ndarray) -> Table:
     rows = []
     for number, tendon in enumerate(solution.tendons):
         columns = [solution.tension[:, number], solution.length[:, number]]
-        columns.append(None if solution.target_length is None else solution.target_length[:, number])
-        cells = [cell for values in columns if values is not None for cell in _ends(values, len(time))]
+        if solution.target_length is not None:
+            columns.append(solution.target_length[:, number])
+        cells = [cell for values in columns for cell in _ends(values, len(time))]
         at = [
             f"{word} at {count}" if len(time) > 1 else word
             for bound, word in BOUNDS.items()
@@ -204,7 +206,8 @@ def _table(solution: TendonPlan, time: np.ndarray) -> Table:
 
 
 def _ends(values: np.ndarray, times: int) -> list[str]:
-    return [f"{value:.6g}" for value in ((values[0],) if times == 1 else (values.min(), values.max()))]
+    ends = (values[0],) if times == 1 else (values.min(), values.max())
+    return ["-" if np.isnan(value) else f"{value:.6g}" for value in ends]
 
 
 def _rest(solution: TendonPlan, time: np.ndarray) -> Table:

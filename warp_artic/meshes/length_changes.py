@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
+from warp_artic.description.mesh_tendon import TensionLaw
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.tension_law import law_functions
 
@@ -69,9 +70,12 @@ def changes_for(tendons: MeshTendons, tension: np.ndarray) -> np.ndarray:
 
 
 def least_stiffness(tendons: MeshTendons, tension: np.ndarray, changes: np.ndarray) -> float:
-    """The one stiffness of all tendons with which no length change need be above `changes` [m] to give tensions."""
+    """The one stiffness of all tendons that follow a length with which no length change need be above `changes` [m] to
+    give tensions."""
     unit, _, _ = tensions_at(tendons, changes, 1.0)
-    return float(np.max(np.divide(tension, unit.numpy(), out=np.zeros_like(tension), where=tension > 0.0)))
+    follows = np.array([tendon.law is not TensionLaw.TENSION for tendon in tendons.tendons])
+    pulls = follows[:, None] & (tension > 0.0)
+    return float(np.max(np.divide(tension, unit.numpy(), out=np.zeros_like(tension), where=pulls)))
 
 
 def _upload(tendons: MeshTendons, *tables: np.ndarray) -> list[wp.array]:

@@ -64,16 +64,17 @@ def choose_target_lengths(
 ) -> tuple[float, np.ndarray]:
     """K, and the target lengths, shape (times, tendons, environments), for tensions at lengths of paths, time by time.
 
-    The tendons are left with the stiffness and the target lengths of the last time.
+    That of a tendon that takes tensions is the length of its path, and without effect. The tendons are left with the
+    stiffness and the target lengths of the last time.
 
     Raises:
-        SettingsError: A tendon follows no target length, or the stiffness is not above zero or too small for tensions.
+        SettingsError: No tendon follows a target length, or the stiffness is not above zero or too small for tensions.
     """
     if stiffness is not None and not stiffness > 0.0:
         raise SettingsError(f"stiffness: {stiffness:g} N/m must be above 0")
-    for tendon in tendons.tendons:
-        if tendon.law is TensionLaw.TENSION:
-            raise SettingsError(f"{tendon.name}: law tension follows no target length; the law must be spring or cable")
+    if all(tendon.law is TensionLaw.TENSION for tendon in tendons.tendons):
+        name = tendons.tendons[0].name
+        raise SettingsError(f"{name}: law tension follows no target length; the law of one must be spring or cable")
     if stiffness is None:
         stiffness = _least_stiffness(tendons, tensions, lengths, STRETCH) or 1.0
     tendons.stiffness.fill_(stiffness)

@@ -17,7 +17,7 @@ from warp_artic.errors import SolveError
 from warp_artic.meshes.adjoint import DEPENDENCE, DeformedInverse, DeformedTensions
 from warp_artic.meshes.equilibrium import start_points, weights
 from warp_artic.meshes.inverse import InverseProblem, Tensions
-from warp_artic.meshes.target_lengths import choose_target_lengths, find_tensions, plan_target_lengths
+from warp_artic.meshes.target_lengths import choose_target_lengths, find_tensions
 from warp_artic.meshes.tendons import MeshTendons
 
 
@@ -34,7 +34,7 @@ class TendonPlan:
     length: np.ndarray
     """Where the body is at the time [m], shape (T, tendons)."""
     target_length: np.ndarray | None
-    """[m], shape (T, tendons)."""
+    """[m], shape (T, tendons); not a number for tendons that take tensions."""
     bound: np.ndarray
     """-1 at the smallest tension, 1 at the largest, shape (T, tendons)."""
     wanted: np.ndarray
@@ -88,14 +88,8 @@ def plan_tendons(
     problem = InverseProblem(placed, weights=counts.astype(float)[:, None], regularisation=regularisation)
     rows = [wp.array(row[None], dtype=placed.vec, device=device) for row in forces]
     bounds = [(_bounds(tendons, "min_tension", moment), _bounds(tendons, "max_tension", moment)) for moment in time]
-    lengths = None
-    if all(tendon.law is TensionLaw.TENSION for tendon in tendons):
-        stiffness = None
-        tensions, _ = find_tensions(problem, rows, bounds=bounds)
-    else:
-        given = _shared_stiffness(tendons) if stiffness is None else stiffness
-        plan = plan_target_lengths(problem, rows, bounds=bounds, stiffness=given)
-        stiffness, lengths, tensions = plan.stiffness, plan.length[:, :, 0], plan.tensions
+    tensions, paths = find_tensions(problem, rows, bounds=bounds)
+    stiffness, lengths = _target_lengths(placed, [one.tension for one in tensions], paths, stiffness)
     return TendonPlan(
         body=body,
         tendons=tendons,
@@ -153,16 +147,9 @@ def plan_deformed_tendons(
                 f"{body.name}: no best tensions were found for {moment:g} s: a slope of {found[-1].optimality[0]:g} N "
                 "is left"
             )
-    lengths = None
-    if all(tendon.law is TensionLaw.TENSION for tendon in tendons):
-        stiffness = None
-    else:
-        placed = MeshTendons(tendons, body, link_poses=link_poses, device=device)
-        given = _shared_stiffness(tendons) if stiffness is None else stiffness
-        stiffness, lengths = choose_target_lengths(
-            placed, [one.tension for one in found], [one.length for one in found], given
-        )
-        lengths = lengths[:, :, 0]
+    placed = MeshTendons(tendons, body, link_poses=link_poses, device=device)
+    tensions, paths = ([getattr(one, name) for one in found] for name in ("tension", "length"))
+    stiffness, lengths = _target_lengths(placed, tensions, paths, stiffness)
     singular = np.linalg.svd((problem.jacobian()[0] * counts[:, None]).reshape(len(tendons), -1), compute_uv=False)
     rank = int(np.count_nonzero(singular > DEPENDENCE * singular.max(initial=0.0)))
     return TendonPlan(
@@ -193,6 +180,19 @@ def _bounds(tendons: Sequence[MeshTendon], name: str, moment: float) -> np.ndarr
         return getattr(tendon, name) if track is None else track.at(moment)
 
     return np.array([[at(tendon)] for tendon in tendons])
+
+
+def _target_lengths(
+    placed: MeshTendons, tensions: list[np.ndarray], paths: list[np.ndarray], stiffness: float | None
+) -> tuple[float | None, np.ndarray | None]:
+    """K and the target lengths, shape (T, tendons), of the tendons that follow a length; None without any."""
+    follows = np.array([tendon.law is not TensionLaw.TENSION for tendon in placed.tendons])
+    if not follows.any():
+        return None, None
+    if stiffness is None:
+        stiffness = _shared_stiffness([tendon for tendon, one in zip(placed.tendons, follows) if one])
+    stiffness, lengths = choose_target_lengths(placed, tensions, paths, stiffness)
+    return stiffness, np.where(follows, lengths[:, :, 0], np.nan)
 
 
 def _shared_stiffness(tendons: Sequence[MeshTendon]) -> float | None:
