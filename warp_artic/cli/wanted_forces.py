@@ -131,18 +131,24 @@ def _read_csv(path: str, bodies: Mapping[str, ElasticBody]):
         if len(cells) != len(heads):
             raise SettingsError(f"{path}: line {line}: has {len(cells)} cells for {len(heads)} columns")
     rows = [(line, dict(zip(heads, cells))) for line, cells in lines]
-    times = sorted({_number(path, line, row, "time") for line, row in rows}) if "time" in heads else [0.0]
+    places = {moment: place for place, moment in enumerate(sorted({_moment(path, line, row) for line, row in rows}))}
     tables: dict[str, np.ndarray] = {}
     for line, row in rows:
         name = row.get("body") or _only(path, bodies)
         body = _body(path, name, bodies)
-        table = tables.setdefault(name, np.full((len(times), len(body.points), len(axes)), np.nan))
+        if name not in tables:
+            tables[name] = np.full((len(places), len(body.points), len(axes)), np.nan)
         node = _node(f"{path}: line {line}", row["node"], body)
-        place = times.index(_number(path, line, row, "time")) if "time" in heads else 0
-        if not np.isnan(table[place, node]).all():
+        entry = tables[name][places[_moment(path, line, row)], node]
+        if not np.isnan(entry[0]):
             raise SettingsError(f"{path}: line {line}: node {node} is there a second time")
-        table[place, node] = [_number(path, line, row, axis) for axis in axes]
-    return times if "time" in heads else None, _sequences(path, tables, bodies)
+        entry[:] = [_number(path, line, row, axis) for axis in axes]
+    return list(places) if "time" in heads else None, _sequences(path, tables, bodies)
+
+
+def _moment(path: str, line: int, row: dict) -> float:
+    """The time of a line, zero where there is no such column."""
+    return _number(path, line, row, "time") if "time" in row else 0.0
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict:
