@@ -214,6 +214,25 @@ def test_a_resumed_run(tmp_path):
         assert (getattr(simulation.state, name).numpy() == getattr(other.state, name).numpy()).all()
 
 
+def test_going_back_in_time():
+    """Links are where they were at once, after a reset and after a snapshot, not only after the next step."""
+    simulation = simulate(carried(trees.chain(2), tumbling))
+
+    def links():
+        return np.concatenate(
+            [getattr(simulation.state, f"link_{one}").numpy().ravel() for one in ("pose", "velocity")]
+        )
+
+    start = links()
+    simulation.step(50)
+    snapshot, then = simulation.snapshot(), links()
+    simulation.step(50)
+    simulation.apply(snapshot)
+    assert (links() == then).all()
+    simulation.reset()
+    assert (links() == start).all()
+
+
 def test_it_wakes_what_it_carries():
     """A base that begins to move after its tree has fallen asleep."""
     settings = dataclasses.replace(SETTINGS, sleep_after=0.1)

@@ -370,6 +370,8 @@ def test_controls_differ_between_environments_and_follow_tracks():
     points = by_hand.elastic_bodies[0].points.numpy()
     assert (tracked.elastic_bodies[0].points.numpy()[0] == points[0]).all()
     assert np.abs(points[0] - points[1]).max() > 1e-4
+    tracked.reset()
+    assert (tracked.elastic_bodies[0].target_length.numpy() == track.at(0.0)).all()
 
 
 @pytest.mark.parametrize("environments", ([7], [-1], [0.5], [True, False, True]))

@@ -124,6 +124,8 @@ def test_tendons_follow(field, name):
         by_hand.step()
     positions = [one.state.joint_position.numpy() for one in (simulation, by_hand)]
     assert (positions[0] == positions[1]).all() and np.abs(positions[0]).min() > 0.01
+    simulation.reset()
+    assert (getattr(simulation.parameters, name).numpy() == TRACK.at(0.0)).all()
 
 
 def test_gravity_follows():

@@ -382,10 +382,10 @@ class Simulation:
                     group.write(name, values.T[:, :, None], chosen)
         for body in self.elastic_bodies:
             body.reset(chosen)
+        if environments is None:
+            self._go_to(0)
         self._set_anew()
         self._start_asleep(chosen)
-        if environments is None:
-            self.steps_done = 0
         self._follow_links()
 
     def failures(self) -> list[Failure]:
@@ -750,6 +750,12 @@ class Simulation:
             self.wake(articulations=articulations)
             self._launches.pack()
             self._reported = False
+
+    def _go_to(self, steps_done: int) -> None:
+        """Go on from another time, with what follows time as it is then."""
+        self.steps_done = steps_done
+        self._bases.place_end(steps_done - 1)
+        self.target_tracks.apply(self.time)
 
     def _set_anew(self) -> None:
         """Nothing that was reported is of the state any more."""

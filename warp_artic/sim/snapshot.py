@@ -119,10 +119,10 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
         simulation._elastic.put(snapshot.bodies, chosen.numpy())
     if not set(parts).issuperset(EVERYTHING):
         simulation._count_rest(indices, chosen, 0)
-    simulation._parameter_watch.accept()
     is_whole = snapshot.has_all_environments and len(indices) == len(simulation.articulations)
     if HISTORY in parts and is_whole and environments is None:
-        simulation.steps_done = snapshot.steps_done
+        simulation._go_to(snapshot.steps_done)
+    simulation._parameter_watch.accept()
     simulation._reported = False
     if not set(parts).isdisjoint((*MOTION, HISTORY)):
         simulation._set_anew()
