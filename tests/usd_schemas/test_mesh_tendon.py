@@ -116,18 +116,18 @@ def test_points_elsewhere(header, metre):
     int[] warpArtic:nodeCounts = [0, 1, 0, 1, 0]
     rel warpArtic:links = [</World/tip>, </World/wall>]
     int[] warpArtic:linkIndices = [1, -1, 0]
-    point3d[] warpArtic:positions = [(1, 0, 0), (4, 5, 6), (0, 0, 7)]"""
+    point3d[] warpArtic:positions = [(1, 0, 0), (4, 5, 6), (0, 3, 7)]"""
     found = waypoints_of(content, f'def Xform "wall" {{\n{place}}}\n', header=header)
     assert [type(one) for one in found] == [WorldPoint, BodyPoint, WorldPoint, BodyPoint, LinkPoint]
-    for one, expected in zip(found[::2], [(2, 2, 3), (4, 5, 6), (0, 0, 7)]):
+    for one, expected in zip(found[::2], [(2, 2, 3), (4, 5, 6), (0, 3, 7)]):
         np.testing.assert_allclose(one.position, np.array(expected) * metre, rtol=1e-12)
     assert found[4].link == "/World/tip"
 
 
 def test_links_in_order_or_the_world():
     """Without indices there is a prim for each position, and without prims all are in the world."""
-    counts = "int[] warpArtic:nodeCounts = [0, 0]\npoint3d[] warpArtic:positions = [(0, 0, 1), (0, 0, 2)]\n"
-    assert waypoints_of(counts) == (WorldPoint(position=(0.0, 0.0, 1.0)), WorldPoint(position=(0.0, 0.0, 2.0)))
+    counts = "int[] warpArtic:nodeCounts = [0, 0]\npoint3d[] warpArtic:positions = [(0, 1, 0), (0, 2, 0)]\n"
+    assert waypoints_of(counts) == (WorldPoint(position=(0.0, 1.0, 0.0)), WorldPoint(position=(0.0, 2.0, 0.0)))
     found = waypoints_of(counts + "rel warpArtic:links = [</World/tip>, </World/base>]")
     assert [one.link for one in found] == ["/World/tip", "/World/base"]
 
@@ -274,6 +274,17 @@ HANGING = "int[] warpArtic:nodes = [0]\nint[] warpArtic:nodeCounts = [1, 0]\n"
         (
             "int[] warpArtic:nodes = [0, 4, 5, 3]\nint[] warpArtic:nodeCounts = [1, 1, 2]",
             "/World/cable: waypoints 1 and 2 are at one place at rest, (1, 1) of the body: the segment between them "
+            "has length zero, and no direction",
+        ),
+        (
+            f"{HANGING}point3d[] warpArtic:positions = [(0, 0, 0.0000001)]",
+            "/World/cable: has a rest length of zero: waypoints 0 and 1 are at one place at rest, (0, 0) of the body: "
+            "the segment between them has length zero, and no direction",
+        ),
+        (
+            "int[] warpArtic:nodes = [0, 1]\nint[] warpArtic:nodeCounts = [1, 1, 0]\n"
+            "point3d[] warpArtic:positions = [(0, 0, 0)]\nrel warpArtic:links = </World/tip>",
+            "/World/cable: waypoints 1 and 2 are at one place at rest, (1, 0) of the body: the segment between them "
             "has length zero, and no direction",
         ),
         (f"{NODES}double warpArtic:stiffness = -1", "/World/cable: stiffness -1 N/m must be finite and not negative"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.elastic_body import ElasticBody, ElasticLaw, ElasticMaterial, PlaneState
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
+from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
 
@@ -17,6 +18,8 @@ FLAT = 1e-9
 """Smallest area or volume of an element, relative to the square or cube of its longest edge."""
 APART = 1e-9
 """Smallest length of a tendon, and of its segments, relative to the size of its body."""
+APART_OUTSIDE = 1e-6
+"""The same of a segment that does not lie on the body: nodes are authored as floats, other points as doubles."""
 SUM = 1e-6
 """By how much the sum of weights may differ from one."""
 AUXETIC = -0.5
@@ -29,7 +32,7 @@ MEASURES = {2: ("area", "m^2"), 3: ("volume", "m^3")}
 
 def mesh_findings(scene: Scene) -> Iterator[Diagnostic]:
     """Every broken rule of the elastic bodies of a scene and of the tendons on them."""
-    links = {path for tree in scene.articulations for path in tree.bodies}
+    links = {path: tree.links[link].pose for tree in scene.articulations for path, link in tree.bodies.items()}
     bodies: dict[str, ElasticBody] = {}
     for body in scene.elastic_bodies:
         if body.name in bodies:
@@ -193,7 +196,7 @@ def _parts(body: ElasticBody) -> Iterator[Diagnostic]:
             yield _error("elastic-parts", body.name, text)
 
 
-def _attachments(body: ElasticBody, links: set[str]) -> Iterator[Diagnostic]:
+def _attachments(body: ElasticBody, links: Mapping[str, Pose]) -> Iterator[Diagnostic]:
     nodes = tuple(one.node for one in body.attachments)
     yield from _nodes(body.name, "attached", nodes, len(body.points))
     for node in sorted({*nodes} & {*body.pinned}):
@@ -217,7 +220,7 @@ def _nodes(path: str, what: str, nodes: tuple[int, ...], count: int) -> Iterator
             yield _error("elastic-held", path, f"node {node} is {what} {nodes.count(node)} times, may be once")
 
 
-def _tendon(tendon: MeshTendon, body: ElasticBody | None, links: set[str]) -> Iterator[Diagnostic]:
+def _tendon(tendon: MeshTendon, body: ElasticBody | None, links: Mapping[str, Pose]) -> Iterator[Diagnostic]:
     yield from _numbers(tendon)
     if body is None:
         text = f"is on {tendon.body}, which is no elastic body of the scene, must be one"
@@ -239,10 +242,10 @@ def _tendon(tendon: MeshTendon, body: ElasticBody | None, links: set[str]) -> It
             yield _error("mesh-tendon-waypoints", tendon.name, text)
             wrong.append(text)
     if not wrong and np.isfinite(body.points).all():
-        yield from _lengths(tendon, body)
+        yield from _lengths(tendon, body, links)
 
 
-def _waypoint(number: int, point, body: ElasticBody, links: set[str]) -> Iterator[str]:
+def _waypoint(number: int, point, body: ElasticBody, links: Mapping[str, Pose]) -> Iterator[str]:
     """What is wrong with a waypoint."""
     if not isinstance(point, BodyPoint):
         if not all(map(math.isfinite, point.position)):
@@ -277,15 +280,13 @@ def _what(point) -> str:
     return f"{_show(point.position)} on {place}"
 
 
-def _lengths(tendon: MeshTendon, body: ElasticBody) -> Iterator[Diagnostic]:
-    """Whether waypoints on the body that follow each other are apart at rest."""
+def _lengths(tendon: MeshTendon, body: ElasticBody, links: Mapping[str, Pose]) -> Iterator[Diagnostic]:
+    """Whether waypoints that follow each other are apart at rest, with links where they are authored."""
     size = float(np.ptp(body.points, axis=0).max())
-    places = [
-        np.asarray(point.weights) @ body.points[list(point.nodes)] if isinstance(point, BodyPoint) else None
-        for point in tendon.waypoints
-    ]
+    places = [_place(point, body, links) for point in tendon.waypoints]
     for number, (start, end) in enumerate(zip(places, places[1:])):
-        if start is not None and end is not None and not np.linalg.norm(end - start) > APART * size:
+        are_nodes = all(isinstance(point, BodyPoint) for point in tendon.waypoints[number : number + 2])
+        if np.linalg.norm(end - start) <= (APART if are_nodes else APART_OUTSIDE) * size:
             text = (
                 f"waypoints {number} and {number + 1} are at one place at rest, {_show(start)} of the body: the "
                 "segment between them has length zero, and no direction"
@@ -293,6 +294,14 @@ def _lengths(tendon: MeshTendon, body: ElasticBody) -> Iterator[Diagnostic]:
             if len(places) == 2:
                 text = f"has a rest length of zero: {text}"
             yield _error("mesh-tendon-length", tendon.name, text)
+
+
+def _place(point, body: ElasticBody, links: Mapping[str, Pose]) -> np.ndarray:
+    """Where a waypoint is at rest in the frame of the body, shape (dim) [m]."""
+    if isinstance(point, BodyPoint):
+        return np.asarray(point.weights) @ body.points[list(point.nodes)]
+    world = links[point.link].apply(point.position) if isinstance(point, LinkPoint) else point.position
+    return np.asarray(body.pose.inverse().apply(world))[: body.dim]
 
 
 def _numbers(tendon: MeshTendon) -> Iterator[Diagnostic]:
