@@ -278,14 +278,14 @@ HANGING = "int[] warpArtic:nodes = [0]\nint[] warpArtic:nodeCounts = [1, 0]\n"
         ),
         (
             f"{HANGING}point3d[] warpArtic:positions = [(0, 0, 0.0000001)]",
-            "/World/cable: has a rest length of zero: waypoints 0 and 1 are at one place at rest, (0, 0) of the body: "
-            "the segment between them has length zero, and no direction",
+            "/World/cable: has a rest length of zero: waypoints 0 and 1 are at one place at the start, (0, 0) of the "
+            "body: the segment between them has length zero, and no direction",
         ),
         (
             "int[] warpArtic:nodes = [0, 1]\nint[] warpArtic:nodeCounts = [1, 1, 0]\n"
             "point3d[] warpArtic:positions = [(0, 0, 0)]\nrel warpArtic:links = </World/tip>",
-            "/World/cable: waypoints 1 and 2 are at one place at rest, (1, 0) of the body: the segment between them "
-            "has length zero, and no direction",
+            "/World/cable: waypoints 1 and 2 are at one place at the start, (1, 0) of the body: the segment between "
+            "them has length zero, and no direction",
         ),
         (f"{NODES}double warpArtic:stiffness = -1", "/World/cable: stiffness -1 N/m must be finite and not negative"),
         (f"{NODES}double warpArtic:smoothing = -1", "/World/cable: smoothing -1 m must be finite and not negative"),

@@ -281,27 +281,32 @@ def _what(point) -> str:
 
 
 def _lengths(tendon: MeshTendon, body: ElasticBody, links: Mapping[str, Pose]) -> Iterator[Diagnostic]:
-    """Whether waypoints that follow each other are apart at rest, with links where they are authored."""
+    """Whether waypoints that follow each other are apart: those on the body at rest, others where the run starts."""
     size = float(np.ptp(body.points, axis=0).max())
-    places = [_place(point, body, links) for point in tendon.waypoints]
-    for number, (start, end) in enumerate(zip(places, places[1:])):
-        are_nodes = all(isinstance(point, BodyPoint) for point in tendon.waypoints[number : number + 2])
-        if np.linalg.norm(end - start) <= (APART if are_nodes else APART_OUTSIDE) * size:
+    has_start = body.start_points is not None and body.start_points.shape == body.points.shape
+    start_points = body.start_points if has_start else body.points
+    for number, pair in enumerate(zip(tendon.waypoints, tendon.waypoints[1:])):
+        if all(isinstance(point, BodyPoint) for point in pair):
+            points, when, apart = body.points, "at rest", APART
+        else:
+            points, when, apart = start_points, "at the start", APART_OUTSIDE
+        start, end = (_place(point, points, body.pose, links) for point in pair)
+        if np.linalg.norm(end - start) <= apart * size:
             text = (
-                f"waypoints {number} and {number + 1} are at one place at rest, {_show(start)} of the body: the "
+                f"waypoints {number} and {number + 1} are at one place {when}, {_show(start)} of the body: the "
                 "segment between them has length zero, and no direction"
             )
-            if len(places) == 2:
+            if len(tendon.waypoints) == 2:
                 text = f"has a rest length of zero: {text}"
             yield _error("mesh-tendon-length", tendon.name, text)
 
 
-def _place(point, body: ElasticBody, links: Mapping[str, Pose]) -> np.ndarray:
-    """Where a waypoint is at rest in the frame of the body, shape (dim) [m]."""
+def _place(point, points: np.ndarray, pose: Pose, links: Mapping[str, Pose]) -> np.ndarray:
+    """Where a waypoint is in the frame of the body, shape (dim) [m], with some positions of nodes."""
     if isinstance(point, BodyPoint):
-        return np.asarray(point.weights) @ body.points[list(point.nodes)]
+        return np.asarray(point.weights) @ points[list(point.nodes)]
     world = links[point.link].apply(point.position) if isinstance(point, LinkPoint) else point.position
-    return np.asarray(body.pose.inverse().apply(world))[: body.dim]
+    return np.asarray(pose.inverse().apply(world))[: points.shape[1]]
 
 
 def _numbers(tendon: MeshTendon) -> Iterator[Diagnostic]:
