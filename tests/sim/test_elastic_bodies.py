@@ -497,6 +497,41 @@ def test_violent_motion_does_not_gain_energy(integrator):
         assert sum(simulation.elastic_bodies[0].energy())[0] < start
 
 
+@pytest.mark.parametrize("damping", (1e-3, 5e-3))
+def test_a_spring_far_too_strong_for_the_step_does_not_gain_energy(damping):
+    """Stretched by 0.2 m, it turns light links at both ends of a body by half a radian in the first step."""
+    tree = block(0.2)
+    other = block(0.2, (0.6, 0.0, 0.0)).links[0]
+    other = Articulation(path="/World/other", links=(replace(other, path="/World/other"),), joints=())
+    body = on_block(tree, (3, 1, 1), (0.4, 0.2, 0.2), young=5e4, stiffness_damping=damping)
+    far = np.flatnonzero(body.points[:, 0] == 0.4)
+    X_LB = other.links[0].pose.inverse() @ body.pose
+    held = (
+        NodeAttachment(node=int(node), link="/World/other", position=tuple(map(float, X_LB.apply(body.points[node]))))
+        for node in far
+    )
+    body = replace(body, attachments=(*body.attachments, *held))
+    near, middle = (int(np.flatnonzero(np.isclose(body.points[:, 0], x))[k]) for x, k in ((0.4 / 3, 1), (0.8 / 3, 2)))
+    waypoints = (
+        LinkPoint(link="/World/block", position=(0.0, 0.1, 0.1)),
+        BodyPoint(nodes=(near,)),
+        BodyPoint(nodes=(middle,)),
+        LinkPoint(link="/World/other", position=(0.0, 0.0, 0.1)),
+    )
+    spring = MeshTendon(name="/World/spring", body=body.name, waypoints=waypoints, stiffness=1e6)
+    scene = Scene(articulations=(tree, other), elastic_bodies=(body,), mesh_tendons=(spring,), gravity=FREE)
+    simulation = simulate(scene, 1 / 240)
+    (found,) = simulation.elastic_bodies
+    found.target_length.fill_(found.measure_tendons()[0][0, 0] - 0.2)
+    start = 0.5 * 1e6 * 0.2**2
+    assert sum(found.energy())[0] == pytest.approx(start)
+    energies = []
+    for _ in range(120):
+        simulation.step()
+        energies.append(sum(found.energy())[0])
+    assert max(energies) < start and np.mean(energies[-20:]) < 0.02 * start
+
+
 def test_a_stiff_body_pulls_a_light_link_from_stop_to_stop():
     """Its links saturate at both ends of a slide of 2 mm: every step finds where between them they are."""
     limit = Limit(lower=-1e-3, upper=1e-3)

@@ -10,14 +10,15 @@ and damping takes exactly what it takes in the middle. Nothing but the damping o
 Euler step would take from a free vibration of period T the share 2 pi^2 h / T in each step. High frequencies that the
 step cannot resolve go on ringing where a body has no `stiffness_damping`; with b they fall by (b - k) / (b + k) a step.
 
-Where motion is too violent for the step, the rule gives elements more energy than their forces do in the middle:
+Where motion is too violent for the step, the rule gives elements and tendons more energy than their forces do in the
+middle:
 
     gain = V(x+) - V(x) + f(y) (x+ - x)
 
 of their energy V and forces f, damping among these. Once the sum of gains is above a share of the energy of the body,
 the step is made by implicit Euler in two halves, of which the first one is the one to y. That only loses energy, so
-that no body explodes. With b above k nothing rings, and gains are not looked for, which would take a tenth of a step of
-a corotated body.
+that no body explodes. With b above k elements do not ring, and their gains are not looked for, which would take a tenth
+of a step of a corotated body.
 
 Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line. Nodes
 that others carry give way in the middle as `carried` says, and go on as far from there.
@@ -184,8 +185,9 @@ class ElasticDynamics:
         self._turn = wp.types.quaternion(dtype=types.real)(*body.pose.quaternion)
         self._load, self._begin, self._finish = dynamics_kernels(types)
         self.gained = wp.zeros(mesh.environments, dtype=wp.float64, device=mesh.device)
-        """What steps have added to the energy of elements, shape (environments) [J]; a run goes on from it."""
+        """What steps have added to stored energy, shape (environments) [J]; a run goes on from it."""
         self._rings = material.stiffness_damping < 0.5 * dt
+        self._may_gain = self._rings or tendons is not None
         self._seen: tuple[np.ndarray, np.ndarray] | None = None
         self._of_tendons = wp.zeros_like(self.points)
 
@@ -242,13 +244,13 @@ class ElasticDynamics:
         Gives the environments that had to be solved once more, in halves; `found` then knows of that.
         """
         mesh, potential = self.mesh, self.potential
-        if self._rings:
+        if self._may_gain:
+            pushes, forces = self._pushes(), potential.forces.numpy().copy()
             x, v, before = self.points.numpy().copy(), self.velocities.numpy().copy(), self._stored()
-            pushes, forces = self._pushes_of_elements(), potential.forces.numpy().copy()
         inputs = [self._middle, self.end, self.end_velocities, self._is_held, potential.mass, self._k]
         outputs = [self.points, self.velocities, potential.forces]
         wp.launch(self._finish, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
-        if self._rings:
+        if self._may_gain:
             explodes = self._explodes(before, pushes, self.points.numpy().astype(float) - x)
             if explodes.any():
                 second = self._halve(x, v, forces, explodes)
@@ -257,13 +259,13 @@ class ElasticDynamics:
         return np.full(mesh.environments, False)
 
     def _explodes(self, before: np.ndarray, pushes: np.ndarray, way: np.ndarray) -> np.ndarray:
-        """Where a step has added too much to the energy that was stored before, by forces of elements along a way."""
+        """Where a step has added too much to the energy that was stored before, by forces along a way."""
         after = self._stored()
         gained = np.maximum(self.gained.numpy() + after - before + np.einsum("eni,eni->e", pushes, way), 0.0)
         with np.errstate(over="ignore"):  # of what is far too violent
             speeds = np.square(self.velocities.numpy(), dtype=float).sum(axis=2)
         # What is not finite is above everything.
-        explodes = ~(gained <= MOST_GAIN * (0.5 * speeds @ self.node_mass + after))
+        explodes = ~(gained <= MOST_GAIN * (0.5 * speeds @ self.node_mass + np.abs(after)))
         self.gained.assign(np.where(explodes, 0.0, gained))
         return explodes
 
@@ -289,22 +291,27 @@ class ElasticDynamics:
             self._middle.assign(middle)
 
     def _stored(self) -> np.ndarray:
-        """Energy of the elements now, shape (environments) [J]."""
-        points = self.points.numpy()
-        if self._seen is None or not np.array_equal(self._seen[0], points):
-            self._seen = points.copy(), self.mesh.energy(self.points).numpy().astype(float)
-        return self._seen[1]
-
-    def _pushes_of_elements(self) -> np.ndarray:
-        """Forces of elements on nodes in the middle of the step, shape (environments, N, dim) [N]."""
-        potential, middle, center = self.potential, self._middle.numpy(), self._center.numpy()
-        weight = np.where(self._is_held.numpy() > 0, 0.0, potential.inertia.factor * self.node_mass)
-        pushes = potential.forces.numpy() - potential.loads.numpy() + weight[:, None] * (middle - center)
+        """Energy now of what may gain some, shape (environments) [J]."""
+        energy = np.zeros(self.mesh.environments)
+        if self._rings:
+            points = self.points.numpy()
+            if self._seen is None or not np.array_equal(self._seen[0], points):
+                self._seen = points.copy(), self.mesh.energy(self.points).numpy().astype(float)
+            energy += self._seen[1]
         if self.tendons:
+            self.tendons.evaluate(self.points, self.potential.foreign_points)
+            energy += self.tendons.energy().numpy()
+        return energy
+
+    def _pushes(self) -> np.ndarray:
+        """Forces on nodes of what may gain energy, in the middle of the step, shape (environments, N, dim) [N]."""
+        if not self._rings:
             self._of_tendons.zero_()
             self.tendons.add_forces(self._of_tendons)
-            pushes = pushes - self._of_tendons.numpy()
-        return pushes
+            return self._of_tendons.numpy().copy()
+        potential, middle, center = self.potential, self._middle.numpy(), self._center.numpy()
+        weight = np.where(self._is_held.numpy() > 0, 0.0, potential.inertia.factor * self.node_mass)
+        return potential.forces.numpy() - potential.loads.numpy() + weight[:, None] * (middle - center)
 
     def _halve(self, x: np.ndarray, v: np.ndarray, forces: np.ndarray, where: np.ndarray) -> Convergence:
         """Make the step again from x, v by implicit Euler in some environments; `forces` are those in the middle."""
