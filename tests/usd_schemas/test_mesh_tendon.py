@@ -124,6 +124,29 @@ def test_points_elsewhere(header, metre):
     assert found[4].link == "/World/tip"
 
 
+def test_points_on_a_body_that_is_animated():
+    """They stay, and a warning says what would take them along."""
+    content = (
+        "int[] warpArtic:nodes = [5]\nint[] warpArtic:nodeCounts = [1, 0]\n"
+        "rel warpArtic:links = </World/cart>\npoint3d[] warpArtic:positions = [(0, 0, 1)]"
+    )
+    cart = """def Xform "cart" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI"]
+    ) {
+        bool physics:kinematicEnabled = 1
+        double3 xformOp:translate.timeSamples = {0: (3, 0, 0), 24: (4, 0, 0)}
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    """
+    stage = stage_of(content, SI, cart)
+    assert tendon_of(stage).waypoints[1] == WorldPoint(position=(3.0, 0.0, 1.0))
+    (warning,) = (text for text in warnings_of(stage) if "warpArtic:links" in text)
+    assert warning == (
+        "/World/cable.warpArtic:links: leads to /World/cart, which moves over time: points on it stay where they are "
+        "at the start; a link that a fixed joint holds to it takes points along"
+    )
+
+
 def test_links_in_order_or_the_world():
     """Without indices there is a prim for each position, and without prims all are in the world."""
     counts = "int[] warpArtic:nodeCounts = [0, 0]\npoint3d[] warpArtic:positions = [(0, 1, 0), (0, 2, 0)]\n"

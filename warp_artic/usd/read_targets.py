@@ -108,7 +108,10 @@ def target_at(
     if placement is None or (link is not None and owner is None):
         return None
     if body is not None and link is None and moves_over_time(inventory.held[body]):
-        text = f"leads to {path}, which moves over time: points on it stay where they are at the start"
+        text = (
+            f"leads to {path}, which moves over time: points on it stay where they are at the start; a link that a "
+            "fixed joint holds to it takes points along"
+        )
         attributes.report.warn("time-samples", own, text)
     moves = "moves with no rigid body" if body is None else f"moves with {body}, which no force moves"
     return Target(str(path), link, moves, placement, Pose() if owner is None else owner.pose)
