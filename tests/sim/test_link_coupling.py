@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.meshes.bodies import bar
-from tests.sim.test_elastic_bodies import DOWN, FREE, block, on_block, simulate, slide
+from tests.sim.bodies_on_links import DOWN, FREE, block, on_block, simulate, slide
 from warp_artic import SettingsError, SolveError
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import BaseMotion

@@ -336,6 +336,4 @@ class ElasticDynamics:
         new = np.where(held, end, last), np.where(held, end_velocities, (last - middle) / k), forces, middle
         for array, one, other in zip(arrays, new, done):
             array.assign(np.where(chosen, one, other))
-        if self.tendons:
-            self.tendons.evaluate(self._middle, potential.foreign_points)
         return found
