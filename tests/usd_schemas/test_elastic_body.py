@@ -226,6 +226,10 @@ TWO_PARTS = (*SHEET_POINTS, (9, 0, 0), (9, 1, 0), (8, 0, 0))
         (block(tetrahedra=[(0, 1, 2, -1)]), "/World/block: element 0 has node -1; nodes are 0 to 4"),
         (sheet(faces=[(0, 1, 1), *SHEET_FACES]), "/World/sheet: element 0 has a node twice: 0 1 1"),
         (
+            block(tetrahedra=[*BLOCK_TETRAHEDRA, (2, 3, 1, 4)]),
+            "/World/block: element 2 has the nodes of element 1, 2 3 1 4: both would count",
+        ),
+        (
             sheet(faces=[(0, 1, 2), *SHEET_FACES]),
             "/World/sheet: element 0 of nodes 0 1 2 is flat: its area at rest is 0 m^2, must be positive",
         ),

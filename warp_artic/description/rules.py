@@ -844,9 +844,9 @@ _OF_ELASTIC_BODIES = (
     Rule(
         "elastic-element",
         ERROR,
-        "An element of a mesh is flat, flipped, or has a node that does not exist or one node twice.",
+        "An element of a mesh is flat, flipped, has a node that does not exist or one node twice, or is there twice.",
         "Elements of different nodes, wound the same way round; of a TetMesh the way that its orientation says.",
-        "Swap two nodes of a flipped element; remove one that is flat; correct the index of a node.",
+        "Swap two nodes of a flipped element; remove one that is flat or there again; correct the index of a node.",
     ),
     Rule(
         "elastic-parts",

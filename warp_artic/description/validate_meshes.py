@@ -149,7 +149,7 @@ def _shapes(body: ElasticBody) -> Iterator[Diagnostic]:
 
 
 def _elements(body: ElasticBody) -> Iterator[Diagnostic]:
-    """Whether elements are spanned by different nodes, and all the same way round."""
+    """Whether elements are spanned by different nodes, each by others, and all the same way round."""
     corners = np.sort(body.elements, axis=1)
     repeated = (corners[:, 1:] == corners[:, :-1]).any(axis=1)
     if repeated.any():
@@ -157,6 +157,13 @@ def _elements(body: ElasticBody) -> Iterator[Diagnostic]:
         text = f"element {element} has a node twice: {_listed(body.elements[element])}"
         yield _error("elastic-element", body.name, text + _more(repeated))
         return
+    _, first, which = np.unique(corners, axis=0, return_index=True, return_inverse=True)
+    first = first[which.ravel()]
+    again = first != np.arange(len(corners))
+    if again.any():
+        element = int(np.argmax(again))
+        text = f"element {element} has the nodes of element {first[element]}, {_listed(body.elements[element])}"
+        yield _error("elastic-element", body.name, f"{text}: both would count{_more(again)}")
     measure = measures(body.points, body.elements)
     corners = body.points[body.elements]
     edges = corners[:, :, None] - corners[:, None]
