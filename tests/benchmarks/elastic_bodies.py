@@ -1,10 +1,16 @@
-"""What elastic bodies cost on one core, beside SciPy: `python -m tests.benchmarks.elastic_bodies [--precision NAME]`.
+"""What elastic bodies cost on one core, beside SciPy, Warp's solver and Newton.
+
+`python -m tests.benchmarks.elastic_bodies [--precision NAME] [--newton]`
 
 A bar of 10,152 tetrahedra, held at an end, with 20 tendons of 12 waypoints along it, under its weight. The equilibrium
 is found from rest; steps are of 1/240 s from rest on. SciPy is given our stiffness, which it is not asked to make, and
 solves for one step of Newton's method by sparse LU with its best ordering for symmetric matrices. Contestants take
 turns, and the least of several turns counts. In float64 that system is also solved, once, by the conjugate gradients of
 Warp, preconditioned by diagonal blocks.
+
+With `--newton` steps of the bar without tendons are made by the vertex block descent of Newton, too, which is of single
+precision and makes some sweeps over nodes instead of solving. How far the tip has sagged by the end tells how near it
+came; its material is the neo-Hookean one, its damping has a law of its own.
 """
 
 from __future__ import annotations
@@ -22,9 +28,11 @@ from warp.optim.linear import cg, preconditioner
 from warp.sparse import bsr_from_triplets
 
 from tests.meshes.bodies import LAWS, bar
+from warp_artic.description.elastic_body import ElasticLaw
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import Equilibrium, mesh_with_tendons, weights
+from warp_artic.meshes.materials import lame
 
 CELLS, SIZE = (47, 6, 6), (1.0, 0.15, 0.15)
 TENDONS, GAP = 20, 4
@@ -145,6 +153,58 @@ def seconds_of_warp(potential, pinned: np.ndarray) -> float:
     return taken
 
 
+def beside_newton() -> None:
+    """Print the median time of a step and the sag of the tip, ours and with some numbers of sweeps."""
+    import newton  # noqa: PLC0415 - an extra
+
+    body, _ = scene(ElasticLaw.NEO_HOOKEAN)
+    tip = np.flatnonzero(body.points[:, 0] == SIZE[0])
+    mesh, none = mesh_with_tendons(body, ())
+    dynamics = ElasticDynamics(mesh, none, DT)
+    dynamics.loads.assign(mesh.array(weights(mesh, DOWN)))
+
+    def tell(name: str, step: Callable[[], object], points: Callable[[], np.ndarray]) -> None:
+        step()  # which compiles
+        taken = np.median([seconds(step) for _ in range(STEPS)])
+        sag = (body.points[tip, 2] - points()[tip, 2]).mean()
+        print(f"  {name:42s} {1e3 * taken:9.2f} ms   {1e3 * sag:6.1f} mm")
+
+    print(f"{len(body.elements)} tetrahedra without tendons, after {STEPS + 1} steps")
+    tell("ours, float64", dynamics.step, lambda: dynamics.points.numpy()[0])
+    builder = newton.ModelBuilder(up_axis=newton.Axis.Z, gravity=DOWN)
+    mu, lambda_ = lame(body.material, 3, body.plane_state)
+    builder.add_soft_mesh(
+        pos=wp.vec3(),
+        rot=wp.quat_identity(),
+        scale=1.0,
+        vel=wp.vec3(),
+        vertices=[wp.vec3(*point) for point in body.points.tolist()],
+        indices=np.asarray(body.elements).ravel().tolist(),
+        density=body.material.density,
+        k_mu=mu,
+        k_lambda=lambda_,
+        k_damp=body.material.stiffness_damping,
+    )
+    for node in body.pinned:
+        builder.particle_mass[node] = 0.0
+    builder.color()
+    model = builder.finalize(device="cpu")
+
+    def with_sweeps(count: int) -> None:
+        solver = newton.solvers.SolverVBD(model, iterations=count)
+        states, control = [model.state(), model.state()], model.control()
+
+        def step() -> None:
+            states[0].clear_forces()
+            solver.step(*states, control, None, DT)
+            states.reverse()
+
+        tell(f"Newton, {count} sweeps", step, lambda: states[0].particle_q.numpy())
+
+    for sweeps in (5, 10, 50):
+        with_sweeps(sweeps)
+
+
 def held_rows(body) -> np.ndarray:
     """Rows of the coordinates of pinned nodes."""
     return (np.array(body.pinned)[:, None] * body.dim + np.arange(body.dim)).ravel()
@@ -154,9 +214,13 @@ def main() -> None:
     """Measure each law."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--precision", default="float64", choices=("float32", "float64"))
-    precision = parser.parse_args().precision
+    parser.add_argument("--newton", action="store_true", help="steps beside those of Newton, and nothing else")
+    arguments = parser.parse_args()
+    if arguments.newton:
+        beside_newton()
+        return
     for law in LAWS:
-        measure(law, precision)
+        measure(law, arguments.precision)
 
 
 if __name__ == "__main__":
