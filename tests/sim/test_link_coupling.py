@@ -268,7 +268,7 @@ def test_external_forces_stay_as_given_where_a_step_fails():
 
 
 def test_external_forces_stay_as_given_where_a_step_is_interrupted(monkeypatch):
-    """While articulations step, so that a session that goes on does not push twice."""
+    """While articulations step; whoever goes on then does not push twice."""
     simulation = simulate(with_rope(), 0.01)
     simulation.step(3)
     given = [0.0, 0.3, -0.2, 0.0, 0.0, 0.0]
