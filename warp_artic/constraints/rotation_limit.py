@@ -143,7 +143,7 @@ def set_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, 
 @wp.func
 def rotation_at(model: ModelArrays, row: int, column: int, phi: Vec3):
     """y of one component of two free rotations, and its Jacobian."""
-    tau, kappa, rho = coefficients(phi.x, phi.y)
+    _tau, kappa, _mu = coefficients(phi.x, phi.y)
     zero = real(0.0, phi.x)
     one = real(1.0, phi.x)
     mixed = neg(kappa * phi.x * phi.y)

@@ -1,5 +1,7 @@
 """Rotation about the z axis of the joint frame:  R_FM = Rz(q),  axis = z_M,  qdot = v."""
 
+import math
+
 import warp as wp
 
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -26,10 +28,13 @@ def place(R_WF: Mat3, w_P: Vec3, q: Real, v: Real):
     return R_WM, axis, w_P + axis * v, cross(w_P, axis) * v
 
 
+TWO_TURNS = wp.constant(wp.float64(4.0 * math.pi))
+
+
 @wp.func
 def wrap(q: Real, wraps: Real):
     """q, brought into (-2 pi, 2 pi), with a margin of rounding, where `wraps` is positive."""
-    turn = real(12.566370614359172, q)
+    turn = real(TWO_TURNS, q)
     wrapped = q - where_positive(q, turn, real(0.0, q) - turn)
     inside = real(6.283185, q) - absolute(q)
     return where_positive(wraps, where_positive(inside, q, wrapped), q)

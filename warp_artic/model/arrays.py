@@ -70,6 +70,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         spatial_leaves: int
         rotation_rows: int
         finite_rotations: int
+        swing_joints: int
         stop_row: int
         bouncing_limits: int
         link_limits: int

@@ -410,6 +410,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.spatial_leaves = len(tree.routes.leaf_tendon)
     struct.rotation_rows = sum(Family.ROTATION_LIMIT <= row.family <= Family.CONE_LIMIT for row in tree.rows)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
+    struct.swing_joints = tree.kind.count(JointKind.SWING)
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)

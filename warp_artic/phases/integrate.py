@@ -183,6 +183,42 @@ def move_swing(phi: Vec3, v: Vec3, h: Real):
 
 
 @wp.func
+def turn_swings_round(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Give joints of two free rotations that have passed half a turn their coordinates from the other side.
+
+    Those are of the same poses and velocities, and so is the acceleration; how it changed is forgotten.
+    """
+    for link in range(model.link_count):
+        if model.link_joint[link] == SWING:
+            dof = model.link_dof[link]
+            phi = signed_triple(model, work.position, dof - model.root_dofs, dof, 2, column, slot)
+            if any_positive(swing.beyond_half_turn(phi.x, phi.y)):
+                turn_swing_round(model, state, work, dof, column, slot, phi)
+
+
+@wp.func
+def turn_swing_round(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, dof: int, column: int, slot: int, phi: Vec3
+):
+    """The same for the joint whose first dof is given, where it has passed half a turn."""
+    beyond = swing.beyond_half_turn(phi.x, phi.y)
+    zero = phi.z
+    v = signed_triple(model, work.v, dof, dof, 2, column, slot)
+    vdot = signed_triple(model, state.smooth_acceleration, dof, dof, 2, column, column)
+    a, b = swing.turn_round(phi.x, phi.y)
+    w_1, w_2 = swing.mirror(phi.x, phi.y, v.x, v.y)
+    w_1dot, w_2dot = swing.mirror_rate(phi.x, phi.y, v.x, v.y, vdot.x, vdot.y)
+    turned = vec3(where_positive(beyond, a, phi.x), where_positive(beyond, b, phi.y), zero)
+    set_triple(model, work.position, dof - model.root_dofs, dof, 2, column, slot, turned)
+    turned = vec3(where_positive(beyond, w_1, v.x), where_positive(beyond, w_2, v.y), zero)
+    set_triple(model, work.v, dof, dof, 2, column, slot, turned)
+    turned = vec3(where_positive(beyond, w_1dot, vdot.x), where_positive(beyond, w_2dot, vdot.y), zero)
+    set_triple(model, state.smooth_acceleration, dof, dof, 2, column, column, turned)
+    for k in range(2):
+        state.smoothness[k, column] = where_positive(beyond, zero, state.smoothness[k, column])
+
+
+@wp.func
 def set_triple(model: ModelArrays, values: Array, row: int, dof: int, count: int, column: int, slot: int, v: Vec3):
     """Write a vector in the axes of M to the rows from `row` on, in the public direction of the joint."""
     for k in range(count):

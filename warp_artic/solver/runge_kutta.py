@@ -23,7 +23,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import DRIVE
 from warp_artic.phases.displacements import displace_joints, replace_by_rates
-from warp_artic.phases.integrate import count_step, find_failure, load_state, store_state
+from warp_artic.phases.integrate import count_step, find_failure, load_state, store_state, turn_swings_round
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
@@ -72,6 +72,8 @@ def step_runge_kutta(
     for dof in range(model.dof_count):
         work.v_next[dof, slot] = work.v[dof, slot]
     find_failure(model, state, work, column, slot)
+    if model.swing_joints > 0:
+        turn_swings_round(model, state, work, column, slot)
     store_state(model, state, work, column, slot)
     if model.sleep_steps > 0:
         fall_asleep(model, state, work, column, slot)

@@ -38,6 +38,7 @@ from warp_artic.phases.integrate import (
     load_state,
     move_joints,
     store_state,
+    turn_swings_round,
 )
 from warp_artic.phases.joint_loads import set_joint_loads
 from warp_artic.phases.kinematics import place_links
@@ -106,6 +107,8 @@ def step_column(
             take_corrected(model, state, work, column, slot)
         if model.rotation_rows > 0:
             hold_limits(model, work, column, slot, h_sub)
+    if model.swing_joints > 0:
+        turn_swings_round(model, state, work, column, slot)
     store_state(model, state, work, column, slot)
     started = state.started[0, column]
     state.started[0, column] = real(1.0, started)
