@@ -41,13 +41,13 @@ def set_coefficients(
         family = model.row_family[row]
         item = model.row_item[row]
         if family == FIXED_TENDON:
-            set_tendon_coefficients(model, work, row, column, slot)
+            set_tendon_coefficients(model, work, row, column, slot, zero)
             add_coefficients(model, work, matrix, row, item, column, slot, count)
         if family == SPATIAL_TENDON:
             set_leaf_gradients(model, work, row, column, slot, one, zero)
             add_coefficients(model, work, matrix, row, model.fixed_tendons + item, column, slot, count)
         if family == MIMIC:
-            set_gears(model, work, row, column, slot)
+            set_gears(model, work, row, column, slot, zero)
             add_coefficients(model, work, matrix, row, tendons + item, column, slot, count)
     set_contact_gradients(model, contacts, work, column, slot)
     for contact in range(contacts.count):

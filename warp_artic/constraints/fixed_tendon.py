@@ -1,11 +1,19 @@
-"""Fixed tendons (Tendon Dynamics, equations 1-5):  L = offset + sum c_i q_i,  S = sum c_i v_i, and on each dof
+"""Fixed tendons (Tendon Dynamics, equations 1-5):  L = offset + sum c_i q_i,  S its rate, and on each dof
     (k (rest - L) - d S) r_i + k_lim Delta r_i,   Delta = the change that brings L back to the nearest limit.
+S = sum c_i qdot_i, and (...) r_i is the force on qdot_i: of joints with several rotations see `coupling`.
 
-The spring and the limit are a row each, of the kinds of `spring`, with e = L - rest, J = c and the push r.
+The spring and the limit are a row each, of the kinds of `spring`, with e = L - rest, J the gradient of L and the push
+that of sum r_i q_i.
 """
 
 import warp as wp
 
+from warp_artic.constraints.coupling import (
+    combination_in_step,
+    combine_positions,
+    combine_rates,
+    set_combination,
+)
 from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
 from warp_artic.constraints.tension import tension
 from warp_artic.math.numbers import Real, add, any_positive, mul, real, sub, where_positive  # noqa: F401 (operators)
@@ -17,24 +25,26 @@ def tendon_length(model: ModelArrays, positions: Array, place: int, row: int, co
     """L at the joint positions in column `place` of an array."""
     tendon = model.row_item[row]
     first = model.tendon_term[tendon]
-    start = model.row_term[row]
-    length = model.tendon_offset[tendon, column]
-    for k in range(model.row_terms[row]):
-        q = positions[model.term_dof[start + k] - model.root_dofs, place]
-        length = length + model.tendon_coefficient[first + k, column] * q
-    return length
+    length = combine_positions(model, model.tendon_coefficient, first, positions, place, row, column)
+    return model.tendon_offset[tendon, column] + length
 
 
 @wp.func
 def tendon_rate(model: ModelArrays, state: StateArrays, row: int, column: int):
-    """S at the velocities of the state."""
+    """S at a state."""
     first = model.tendon_term[model.row_item[row]]
-    start = model.row_term[row]
-    rate = real(0.0, model.tendon_coefficient[first, column])
-    for k in range(model.row_terms[row]):
-        v = state.joint_velocity[model.term_dof[start + k] - model.root_dofs, column]
-        rate = rate + model.tendon_coefficient[first + k, column] * v
-    return rate
+    return combine_rates(
+        model, model.tendon_coefficient, first, state.joint_position, state.joint_velocity, 0, column, row, column
+    )
+
+
+@wp.func
+def tendon_length_in_step(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """L as the rows of a tendon see it at the start of a step of h, after their J is written."""
+    tendon = model.row_item[row]
+    first = model.tendon_term[tendon]
+    length = combination_in_step(model, work, model.tendon_coefficient, first, row, column, slot, h)
+    return model.tendon_offset[tendon, column] + length
 
 
 @wp.func
@@ -55,13 +65,11 @@ def tendon_force(model: ModelArrays, row: int, column: int, length: Real, rate: 
 
 
 @wp.func
-def set_tendon_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """Write J = c and the push r; says whether the tendon is enabled in any environment of the column."""
+def set_tendon_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J and the push in a step of h; says whether the tendon is enabled in any environment of the column."""
     first = model.tendon_term[model.row_item[row]]
-    start = model.row_term[row]
-    for k in range(model.row_terms[row]):
-        work.coefficient[start + k, slot] = model.tendon_coefficient[first + k, column]
-        work.push[start + k, slot] = model.tendon_force_coefficient[first + k, column]
+    set_combination(model, work, work.coefficient, model.tendon_coefficient, first, row, column, slot, h)
+    set_combination(model, work, work.push, model.tendon_force_coefficient, first, row, column, slot, h)
     return any_positive(model.tendon_enabled[model.row_item[row], column])
 
 
@@ -72,7 +80,7 @@ def set_fixed_tendon_row(model: ModelArrays, work: WorkArrays, row: int, column:
     enabled = model.tendon_enabled[tendon, column]
     k = where_positive(enabled, model.tendon_stiffness[tendon, column], real(0.0, h))
     d = where_positive(enabled, model.tendon_damping[tendon, column], real(0.0, h))
-    e = tendon_length(model, work.position, slot, row, column) - model.tendon_rest_length[tendon, column]
+    e = tendon_length_in_step(model, work, row, column, slot, h) - model.tendon_rest_length[tendon, column]
     set_spring_row(model, work, row, slot, e, k, d, spring_theta(work, row, slot, k, d, h), h)
 
 
@@ -87,7 +95,7 @@ def set_fixed_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, c
         work,
         row,
         slot,
-        tendon_length(model, work.position, slot, row, column),
+        tendon_length_in_step(model, work, row, column, slot, h),
         model.tendon_lower[tendon, column],
         model.tendon_upper[tendon, column],
         k,

@@ -64,13 +64,13 @@ def set_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
     family = model.row_family[row]
     needs = bool(False)
     if family == FIXED_TENDON or family == FIXED_TENDON_LIMIT:
-        needs = set_tendon_coefficients(model, work, row, column, slot)
+        needs = set_tendon_coefficients(model, work, row, column, slot, h)
     if family == SPATIAL_TENDON or family == SPATIAL_TENDON_LIMIT:
         needs = set_spatial_tendon_gradients(model, work, row, column, slot, h)
     if family == SOFT_LIMIT:
         needs = set_soft_limit_gradient(model, work, row, column, slot, h)
     if family == MIMIC:
-        needs = set_gears(model, work, row, column, slot)
+        needs = set_gears(model, work, row, column, slot, h)
     return needs
 
 

@@ -4,6 +4,8 @@ With theta = |phi| the rotation vector has the rate
     phidot = v + phi x v / 2 + c phi x (phi x v),   c = (1 - (theta / 2) cot(theta / 2)) / theta^2.
 """
 
+import math
+
 import warp as wp
 
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -18,10 +20,16 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sine,
     sqrt,
     sub,
+    vec3,
     where_positive,
 )
 from warp_artic.math.rotation import quaternion_exp, quaternion_log, quaternion_matrix, quaternion_mul, ratio
 from warp_artic.math.spatial import cross, dot, mat_mul
+
+
+WHOLE_TURN = wp.constant(wp.float64(2.0 * math.pi))
+LONGEST = wp.constant(wp.float64(5.5))
+"""The longest rotation vector of a joint that tendons or mimic joints follow round; a whole turn is a singularity [rad]."""
 
 
 @wp.func
@@ -52,8 +60,38 @@ def rates(phi: Vec3, v: Vec3):
 
 @wp.func
 def advance(phi: Vec3, v: Vec3, h: Real):
-    """log(exp(phi) exp(h v)), of length at most pi."""
+    """log(exp(phi) exp(h v)): of the two vectors of less than a whole turn the one that is nearer to phi."""
     x, w = quaternion_exp(phi)
     y, s = quaternion_exp(v * h)
     z, t = quaternion_mul(x, w, y, s)
-    return quaternion_log(z, t)
+    shorter = quaternion_log(z, t)
+    longer = other_way(shorter)
+    nearer = dot(shorter - phi, shorter - phi) - dot(longer - phi, longer - phi)
+    return vec3(
+        where_positive(nearer, longer.x, shorter.x),
+        where_positive(nearer, longer.y, shorter.y),
+        where_positive(nearer, longer.z, shorter.z),
+    )
+
+
+@wp.func
+def other_way(phi: Vec3):
+    """The vector of the same rotation that turns the other way round; zero of no rotation."""
+    theta = sqrt(dot(phi, phi))
+    zero = real(0.0, theta)
+    share = real(1.0, theta) - real(WHOLE_TURN, theta) / where_positive(theta, theta, real(1.0, theta))
+    return phi * where_positive(theta, share, zero)
+
+
+@wp.func
+def wrap(phi: Vec3, wraps: Real):
+    """phi, brought to at most half a turn where `wraps` is positive, else to at most LONGEST."""
+    theta = sqrt(dot(phi, phi))
+    longest = where_positive(wraps, real(WHOLE_TURN, theta) * real(0.5, theta), real(LONGEST, theta))
+    beyond = theta - longest
+    shorter = other_way(phi)
+    return vec3(
+        where_positive(beyond, shorter.x, phi.x),
+        where_positive(beyond, shorter.y, phi.y),
+        where_positive(beyond, shorter.z, phi.z),
+    )

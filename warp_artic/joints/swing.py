@@ -23,6 +23,7 @@ import math
 
 import warp as wp
 
+from warp_artic.joints.spherical import LONGEST
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
     Real,
@@ -157,10 +158,10 @@ def advance(a: Real, b: Real, w_1: Real, w_2: Real, h: Real):
 
 
 @wp.func
-def beyond_half_turn(a: Real, b: Real):
-    """Positive where the swing is more than half a turn."""
-    pi = real(HALF_TURN, a)
-    return a * a + b * b - pi * pi
+def beyond(a: Real, b: Real, wraps: Real):
+    """Positive where the swing is more than half a turn, or where `wraps` is zero more than LONGEST."""
+    longest = where_positive(wraps, real(HALF_TURN, a), real(LONGEST, a))
+    return a * a + b * b - longest * longest
 
 
 @wp.func

@@ -98,6 +98,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         row_steps: wp.array(dtype=int)
         path_link: wp.array(dtype=int)
         term_dof: wp.array(dtype=int)
+        term_span: wp.array(dtype=int)
+        term_place: wp.array(dtype=int)
         slot_row: wp.array(dtype=int)
         tendon_term: wp.array(dtype=int)
         mimic_term: wp.array(dtype=int)

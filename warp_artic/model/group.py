@@ -457,6 +457,8 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
         "row_terms",
         "row_slot",
         "term_dof",
+        "term_span",
+        "term_place",
         "row_path",
         "row_steps",
         "path_link",
@@ -473,6 +475,9 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
         tables["row_terms"].append(len(row.dofs))
         tables["row_slot"].append(slot_of[key])
         tables["term_dof"] += row.dofs
+        spans, places = _coupled_terms(tree, row)
+        tables["term_span"] += spans
+        tables["term_place"] += places
         path = tree.inward_path(row.dofs)
         tables["row_path"].append(len(tables["path_link"]))
         tables["row_steps"].append(len(path))
@@ -526,8 +531,19 @@ def _coupling_terms(tree: Tree, family: Family) -> list[int]:
     starts, start = {}, 0
     for row in sorted((row for row in tree.rows if row.family is family), key=lambda row: row.item):
         starts[row.item] = start
-        start += len(row.dofs)
+        start += len(row.coupled)
     return [starts[item] for item in range(len(starts))]
+
+
+def _coupled_terms(tree: Tree, row: Row) -> tuple[list[int], list[int]]:
+    """Of the first term of each coefficient of a coupling how many there are, and which one has its dof."""
+    spans, places = [1] * len(row.dofs), [0] * len(row.dofs)
+    term = 0
+    for dof in row.coupled:
+        own = tree.dofs_that_turn(dof)
+        spans[term], places[term] = len(own), own.index(dof)
+        term += len(own)
+    return spans, places
 
 
 def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str, dense_rows: bool):

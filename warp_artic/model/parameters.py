@@ -101,14 +101,7 @@ def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
     signs = [
         -1.0 if joint.reversed and len(joint.dofs) > 1 else 1.0 for joint in articulation.joints for _ in joint.dofs
     ]
-    single = [len(joint.dofs) == 1 for joint in articulation.joints for _ in joint.dofs]
-    coupled = {dof for coupling in (*articulation.fixed_tendons, *articulation.mimics) for dof in coupling.dofs}
-    wraps = [
-        float(
-            dof.wraps and is_single and not dof.axis.is_linear and not _is_limited(dof.limit) and index not in coupled
-        )
-        for index, (dof, is_single) in enumerate(zip(dofs, single))
-    ]
+    wraps = _wraps(articulation)
     cones = [joint.cone_limit for joint in articulation.joints if joint.cone_limit is not None]
     return {
         "dof_sign": np.array(signs),
@@ -134,6 +127,23 @@ def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
         "velocity_limit": np.array([dof.velocity_limit for dof in dofs]),
         "cone_angle": np.ravel([_cone_angles(cone) for cone in cones]),
     }
+
+
+def _wraps(articulation: Articulation) -> list[float]:
+    """Of each dof whether its position starts anew after some turns, and does not count them all.
+
+    It does not where a tendon or a mimic joint reads it, nor where a single rotation is limited.
+    """
+    coupled = {dof for coupling in (*articulation.fixed_tendons, *articulation.mimics) for dof in coupling.dofs}
+    found = []
+    for joint in articulation.joints:
+        own = range(len(found), len(found) + len(joint.dofs))
+        free = coupled.isdisjoint(own)
+        if len(joint.dofs) == 1:
+            dof = joint.dofs[0]
+            free = free and dof.wraps and not dof.axis.is_linear and not _is_limited(dof.limit)
+        found += [float(free)] * len(joint.dofs)
+    return found
 
 
 def _is_limited(limit: Limit | None) -> bool:

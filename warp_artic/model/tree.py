@@ -25,6 +25,8 @@ class Row:
     """Indices in the generalized velocity, root dofs first."""
     item: int
     """Index of the joint dof, or of the cone, that has the parameters."""
+    coupled: tuple[int, ...] = ()
+    """Of a fixed tendon or mimic joint the dof of each coefficient; `dofs` has for each all that change its position."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,13 @@ class Tree:
         return self.count(Family.FIXED_TENDON) + len(self.routes.leaf_tendon)
 
     def term_count(self, family: Family) -> int:
-        """Number of coefficients of all rows of a family."""
-        return sum(len(row.dofs) for row in self.rows if row.family is family)
+        """Number of coefficients of all fixed tendons, or of all mimic joints."""
+        return sum(len(row.coupled) for row in self.rows if row.family is family)
+
+    def dofs_that_turn(self, dof: int) -> tuple[int, ...]:
+        """The dofs whose velocities change the position of one: all of a joint with several rotations."""
+        link = self._link_of_dof[dof]
+        return tuple(range(self.first_dof[link], self.first_dof[link] + self.dof_counts[link]))
 
     def inward_path(self, dofs: tuple[int, ...]) -> tuple[int, ...]:
         """The links of some dofs and all links between them and the root, children first."""
@@ -249,10 +256,10 @@ def _rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int], 
             cones += 1
     rows += _link_velocity_rows(articulation, root_dofs, first_of)
     for item, tendon in enumerate(articulation.fixed_tendons):
-        dofs = tuple(root_dofs + dof for dof in tendon.dofs)
-        rows.append(Row(Family.FIXED_TENDON, dofs, item))
+        dofs, coupled = _coupled_dofs(articulation, root_dofs, first_of, tendon.dofs)
+        rows.append(Row(Family.FIXED_TENDON, dofs, item, coupled))
         if tendon.limit_stiffness > 0:
-            rows.append(Row(Family.FIXED_TENDON_LIMIT, dofs, item))
+            rows.append(Row(Family.FIXED_TENDON_LIMIT, dofs, item, coupled))
     for leaf, links in enumerate(routes.leaf_links):
         dofs = _dofs_towards_root(articulation, root_dofs, first_of, links)
         if dofs:
@@ -260,8 +267,19 @@ def _rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int], 
             if routes.has_limits[routes.leaf_tendon[leaf]]:
                 rows.append(Row(Family.SPATIAL_TENDON_LIMIT, dofs, leaf))
     for item, mimic in enumerate(articulation.mimics):
-        rows.append(Row(Family.MIMIC, tuple(root_dofs + dof for dof in mimic.dofs), item))
+        dofs, coupled = _coupled_dofs(articulation, root_dofs, first_of, mimic.dofs)
+        rows.append(Row(Family.MIMIC, dofs, item, coupled))
     return tuple(sorted(rows, key=lambda row: row.family))
+
+
+def _coupled_dofs(articulation, root_dofs: int, first_of: dict[int, int], chosen) -> tuple[tuple, tuple]:
+    """The dofs that change the positions of chosen dofs of joints, those of each together, and the chosen ones."""
+    spans = {}
+    for joint in articulation.joints:
+        whole = tuple(range(first_of[joint.child], first_of[joint.child] + len(joint.dofs)))
+        spans |= dict.fromkeys(whole, whole)
+    coupled = tuple(root_dofs + dof for dof in chosen)
+    return tuple(own for dof in coupled for own in spans[dof]), coupled
 
 
 def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int]) -> list[Row]:

@@ -151,6 +151,7 @@ def move_joints(
                 if with_v == 1:
                     turn_late(model, work, dof, column, slot, after - h * real(0.5, h))
                 phi = spherical.advance(phi, signed_triple(model, work.v_next, dof, dof, 3, column, slot), after)
+                phi = spherical.wrap(phi, model.wraps[item, column])
             set_triple(model, positions, item, dof, 3, column, slot, phi)
         if kind == SWING:
             phi = signed_triple(model, work.position, item, dof, 2, column, slot)
@@ -184,15 +185,15 @@ def move_swing(phi: Vec3, v: Vec3, h: Real):
 
 @wp.func
 def turn_swings_round(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Give joints of two free rotations that have passed half a turn their coordinates from the other side.
+    """Give joints of two free rotations that have passed half a turn, and are not followed, those of the other side.
 
-    Those are of the same poses and velocities, and so is the acceleration; how it changed is forgotten.
+    These coordinates are of the same poses and velocities, and so is the acceleration; how it changed is forgotten.
     """
     for link in range(model.link_count):
         if model.link_joint[link] == SWING:
             dof = model.link_dof[link]
             phi = signed_triple(model, work.position, dof - model.root_dofs, dof, 2, column, slot)
-            if any_positive(swing.beyond_half_turn(phi.x, phi.y)):
+            if any_positive(swing.beyond(phi.x, phi.y, model.wraps[dof - model.root_dofs, column])):
                 turn_swing_round(model, state, work, dof, column, slot, phi)
 
 
@@ -201,7 +202,7 @@ def turn_swing_round(
     model: ModelArrays, state: StateArrays, work: WorkArrays, dof: int, column: int, slot: int, phi: Vec3
 ):
     """The same for the joint whose first dof is given, where it has passed half a turn."""
-    beyond = swing.beyond_half_turn(phi.x, phi.y)
+    beyond = swing.beyond(phi.x, phi.y, model.wraps[dof - model.root_dofs, column])
     zero = phi.z
     v = signed_triple(model, work.v, dof, dof, 2, column, slot)
     vdot = signed_triple(model, state.smooth_acceleration, dof, dof, 2, column, column)

@@ -68,7 +68,7 @@ def solve_impulses(
         work.row_mobility[row, slot] = real(0.0, h)
     for dof in range(model.dof_count):
         work.shift[dof, slot] = real(0.0, h)
-    measure_inertias(model, work, column, slot)
+    measure_inertias(model, work, column, slot, h)
     for dof in range(model.dof_count):
         work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
     set_contact_rows(model, contacts, work, column, slot, h)

@@ -117,7 +117,7 @@ def accelerate(model: ModelArrays, control: ControlArrays, work: WorkArrays, col
     if model.acceleration_drives == 1:
         leave_drives_out(model, control, work, column, slot)
         factor(model, control, work, column, slot, zero)
-        measure_inertias(model, work, column, slot)
+        measure_inertias(model, work, column, slot, zero)
     fold_drives(model, control, work, column, slot)
     bound_drives(model, control, work, column, slot)
     factor(model, control, work, column, slot, zero)

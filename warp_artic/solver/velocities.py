@@ -63,7 +63,7 @@ PASSES = wp.constant(4)
 
 
 @wp.func
-def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write what laws need of the mechanism without drives, from factors without them.
 
     Of acceleration drives the effective inertia 1 / (M^-1)_ii of their dof, of compliant mimic joints r = J M^-1 J^T.
@@ -76,7 +76,7 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
             inertia = one / mobility(model, work, row, slot)
             work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
         if model.row_family[row] == MIMIC:
-            set_gears(model, work, row, column, slot)
+            set_gears(model, work, row, column, slot, h)
             work.mimic_mobility[model.row_item[row], slot] = mobility(model, work, row, slot)
 
 
@@ -214,7 +214,7 @@ def solve_velocities(
         else:
             change_loads(model, work, slot, h)
         if measures == 1:
-            measure_inertias(model, work, column, slot)
+            measure_inertias(model, work, column, slot, h)
             measures = 0
         else:
             for dof in range(model.dof_count):
@@ -293,7 +293,7 @@ def measure_tendons(
     for row in range(model.row_count):
         item = model.row_item[row]
         if model.row_family[row] == FIXED_TENDON:
-            set_tendon_coefficients(model, work, row, column, slot)
+            set_tendon_coefficients(model, work, row, column, slot, one - one)
             mobilities[item, column] = mobility(model, work, row, slot)
         if model.row_family[row] == SPATIAL_TENDON:
             set_leaf_gradients(model, work, row, column, slot, one, one - one)
@@ -309,6 +309,7 @@ def factor_bare(
     load_state(model, state, work, column, slot)
     place_links(model, work, work.position, work.root, work.v, column, slot)
     work.least[0, slot] = real(1.0, zero)
+    work.free_share[0, slot] = real(1.0, zero)
     forget_drag(model, work, slot)
     for dof in range(model.dof_count):
         work.spring[dof, slot] = zero
