@@ -5,12 +5,14 @@ A drive within its maximum force is exact: its spring and damper are folded into
 its maximum leaves them and becomes a row
     v+ + z / (h slope) = (bias - drag v) / slope,   |z| <= h f_max
 so that f_max bounds the whole reaction. An acceleration drive has its gains multiplied by the effective inertia
-1 / (M^-1)_ii of its dof, M with armature.
+1 / (M^-1)_ii of its dof, M with armature. In a joint with several rotations k is an entry of a matrix, and k (q* - q) a
+part of a torque; see `rotation_drive`.
 """
 
 import warp as wp
 
 from warp_artic.constraints.drive_envelope import choose_line, set_envelope_row
+from warp_artic.constraints.rotation_drive import fold_rotation_drives
 from warp_artic.constraints.rows import allow_every_velocity, set_bounds, set_single_coefficient, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -26,6 +28,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.phases.implicit import spring_drag, spring_slope
+from warp_artic.phases.joint_springs import cross_loss
 
 
 @wp.func
@@ -63,19 +66,25 @@ def leave_drives_out(model: ModelArrays, control: ControlArrays, work: WorkArray
         effort = control.joint_effort[item, column]
         work.drive_scale[item, slot] = real(1.0, effort)
         work.spring[dof, slot] = real(0.0, effort)
+        work.cross_spring[dof, slot] = real(0.0, effort)
         work.damper[dof, slot] = real(0.0, effort)
         work.effort[dof, slot] = effort
 
 
 @wp.func
-def fold_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
+def fold_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write spring, damper and effort of every joint dof: viscous friction, unsaturated drives and given efforts."""
+    for item in range(model.dof_count - model.root_dofs):
+        k = drive_stiffness(model, work, item, column, slot)
+        work.drive_spring[item, slot] = k
+        work.drive_bias[item, slot] = k * (control.drive_position_target[item, column] - work.position[item, slot])
+    if model.rotation_drives > 0:
+        fold_rotation_drives(model, control, work, column, slot, h)
     for dof in range(model.root_dofs, model.dof_count):
         item = dof - model.root_dofs
-        k = drive_stiffness(model, work, item, column, slot)
+        k = work.drive_spring[item, slot]
         d = drive_damping(model, work, item, column, slot)
-        error = control.drive_position_target[item, column] - work.position[item, slot]
-        bias = k * error + d * control.drive_velocity_target[item, column]
+        bias = work.drive_bias[item, slot] + d * control.drive_velocity_target[item, column]
         saturated = work.saturated[item, slot]
         effort = control.joint_effort[item, column]
         viscous = model.friction_viscous[item, column]
@@ -92,7 +101,7 @@ def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
     item = model.row_item[row]
     saturated = work.saturated[item, slot]
     theta = work.drive_theta[item, slot]
-    k = drive_stiffness(model, work, item, column, slot)
+    k = work.drive_spring[item, slot]
     d = drive_damping(model, work, item, column, slot)
     slope = spring_slope(k, d, theta, h)
     safe = where_positive(slope, slope, one)
@@ -114,11 +123,11 @@ def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, 
     item = model.row_item[row]
     dof = model.row_dof[row]
     theta = work.theta[dof, slot]
-    k = drive_stiffness(model, work, item, column, slot)
+    k = work.drive_spring[item, slot]
     d = drive_damping(model, work, item, column, slot)
     lost = spring_drag(k, d, theta, work.least[0, slot], h) * work.v[dof, slot]
     lost = lost + spring_slope(k, d, theta, h) * work.v_next[dof, slot]
-    wanted = work.drive_bias[item, slot] - lost
+    wanted = work.drive_bias[item, slot] - lost - cross_loss(model, work, dof, slot, work.v_next, h)
     saturated = work.saturated[item, slot]
     if model.drive_envelopes == 1:
         return choose_line(model, work, row, column, slot, wanted, theta, h)

@@ -37,6 +37,7 @@ from warp_artic.model.force_parts import (
 )
 from warp_artic.phases.force_parts import add_to_part
 from warp_artic.phases.implicit import spring_drag, spring_slope
+from warp_artic.phases.joint_springs import cross_loss
 
 
 @wp.func
@@ -125,6 +126,7 @@ def report_folded(
     d = work.damper[dof, slot] - viscous
     bias = where_positive(work.saturated[item, slot], zero, work.drive_bias[item, slot])
     driven = bias - spring_drag(k, d, theta, share, h) * v - spring_slope(k, d, theta, h) * v_next
+    driven = driven - cross_loss(model, work, dof, slot, work.v_next, h)
     rubbed = spring_drag(zero, viscous, theta, share, h) * v + spring_slope(zero, viscous, theta, h) * v_next
     add_to_part(model, forces, DRIVE_PART, dof, column, weight * driven)
     add_to_part(model, forces, FRICTION_PART, dof, column, neg(weight * rubbed))

@@ -118,6 +118,24 @@ def coefficient_rates(a: Real, b: Real):
 
 
 @wp.func
+def half_way(a: Real, b: Real):
+    """The quaternion (sin(theta / 4) n, cos(theta / 4)) of exp(a / 2, b / 2, 0), and (1 / g - 1) / sin^2(theta / 4)."""
+    zero = real(0.0, a)
+    one = real(1.0, a)
+    half = real(0.5, a)
+    x, w = quaternion_exp(vec3(a * half, b * half, zero))
+    theta = sqrt(a * a + b * b)
+    square = x.x * x.x + x.y * x.y
+    s = sine(theta * half)
+    c = cosine(theta * half)
+    g, _slope = far_swing(theta, s, c)
+    # Below FAR g is 1 - 2 sin^2(theta / 4), which leaves 2 / g of the difference.
+    near = theta - real(1.0, a)
+    safe = where_positive(near, square, one)
+    return x, w, where_positive(near, (one / g - one) / safe, real(2.0, a) / g)
+
+
+@wp.func
 def place(R_WF: Mat3, w_P: Vec3, a: Real, b: Real, w_1: Real, w_2: Real):
     """R_WM, the two axes in W, the angular velocity of the link and its angular acceleration while vdot is zero."""
     tau, kappa, mu = coefficients(a, b)

@@ -71,6 +71,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         rotation_rows: int
         finite_rotations: int
         swing_joints: int
+        rotation_drives: int
         stop_row: int
         bouncing_limits: int
         link_limits: int
@@ -82,6 +83,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         link_joint: wp.array(dtype=int)
         link_dof: wp.array(dtype=int)
         link_dofs: wp.array(dtype=int)
+        link_is_coupled: wp.array(dtype=int)
+        dof_link: wp.array(dtype=int)
         dof_is_linear: wp.array(dtype=int)
         dof_axis: wp.array(dtype=int)
         # Constraint rows
@@ -238,6 +241,9 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         theta: wp.array2d(dtype=T)
         load: wp.array2d(dtype=T)
         drive_bias: wp.array2d(dtype=T)
+        drive_spring: wp.array2d(dtype=T)
+        cross_spring: wp.array2d(dtype=T)
+        coupled_entry: wp.array2d(dtype=T)
         drive_scale: wp.array2d(dtype=T)
         mimic_mobility: wp.array2d(dtype=T)
         drive_theta: wp.array2d(dtype=T)

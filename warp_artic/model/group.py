@@ -410,6 +410,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.spatial_leaves = len(tree.routes.leaf_tendon)
     struct.rotation_rows = sum(Family.ROTATION_LIMIT <= row.family <= Family.CONE_LIMIT for row in tree.rows)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
+    struct.rotation_drives = sum(tree.is_coupled)
     struct.swing_joints = tree.kind.count(JointKind.SWING)
     struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
     struct.drive_envelopes = int(tree.has_drive_envelopes)
@@ -427,6 +428,8 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
         "link_joint": [int(kind) for kind in tree.kind],
         "link_dof": tree.first_dof,
         "link_dofs": tree.dof_counts,
+        "link_is_coupled": [int(coupled) for coupled in tree.is_coupled],
+        "dof_link": [tree.link_of_dof[dof] for dof in range(tree.dof_count)],
         "dof_is_linear": [int(linear) for linear in tree.dof_is_linear],
         "dof_axis": tree.dof_axis,
         "row_family": [int(row.family) for row in tree.rows],
@@ -558,6 +561,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "recalled": 3 * dofs,
         "vdot": dofs, "rest_vdot": dofs,
         "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "load": dofs, "drive_bias": dofs,
+        "drive_spring": dofs, "cross_spring": dofs, "coupled_entry": dofs,
         "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,
         "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows,

@@ -75,6 +75,8 @@ class Tree:
     """First dof of each link in the generalized velocity."""
     dof_counts: tuple[int, ...]
     """Number of dofs of each link."""
+    is_coupled: tuple[bool, ...]
+    """Of each link whether its joint has several rotations and a drive, whose spring couples them."""
     dof_is_linear: tuple[bool, ...]
     dof_axis: tuple[int, ...]
     """Axis of each dof in the moving frame M."""
@@ -121,21 +123,22 @@ class Tree:
 
     def dofs_that_turn(self, dof: int) -> tuple[int, ...]:
         """The dofs whose velocities change the position of one: all of a joint with several rotations."""
-        link = self._link_of_dof[dof]
+        link = self.link_of_dof[dof]
         return tuple(range(self.first_dof[link], self.first_dof[link] + self.dof_counts[link]))
 
     def inward_path(self, dofs: tuple[int, ...]) -> tuple[int, ...]:
         """The links of some dofs and all links between them and the root, children first."""
         found = set()
         for dof in dofs:
-            link = self._link_of_dof[dof]
+            link = self.link_of_dof[dof]
             while link < self.link_count and link not in found:
                 found.add(link)
                 link = self.parent[link]
         return tuple(sorted(found, key=self._place.__getitem__, reverse=True))
 
     @cached_property
-    def _link_of_dof(self) -> dict[int, int]:
+    def link_of_dof(self) -> dict[int, int]:
+        """The link that each dof moves."""
         spans = zip(self.first_dof, self.dof_counts)
         return {first + k: link for link, (first, count) in enumerate(spans) for k in range(count)}
 
@@ -192,6 +195,7 @@ def tree_of(articulation: Articulation) -> Tree:
         kind=tuple(_kind(joint) for joint in inbound),
         first_dof=tuple(0 if joint is None else first_of[joint.child] for joint in inbound),
         dof_counts=tuple(6 if joint is None else len(joint.dofs) for joint in inbound),
+        is_coupled=tuple(joint is not None and _is_coupled(joint) for joint in inbound),
         dof_is_linear=tuple(linear),
         dof_axis=tuple(axis),
         rows=rows,
@@ -350,6 +354,10 @@ def _single_families(dof: Dof) -> list[Family]:
     if math.isfinite(dof.velocity_limit):
         families.append(Family.VELOCITY_LIMIT)
     return families
+
+
+def _is_coupled(joint: Joint) -> bool:
+    return len(joint.dofs) > 1 and any(dof.drive is not None for dof in joint.dofs)
 
 
 def _is_held(dof: Dof) -> bool:

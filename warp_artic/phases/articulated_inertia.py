@@ -7,7 +7,8 @@ and then, with the velocity acceleration c of the link, the parent at the distan
 A joint of several dofs is the same elimination, one dof after the other.
 
 The spring k and damper d of a dof are folded in: with slope and drag of `phases.implicit` the effort that they add to
-that at rest is  - drag v - slope (v + h vdot),  so that D gains h slope and the effort loses (drag + slope) v.
+that at rest is  - drag v - slope (v + h vdot),  so that D gains h slope and the effort loses (drag + slope) v. What
+springs between the dofs of a joint add is in `joint_springs`.
 """
 
 import warp as wp
@@ -35,6 +36,15 @@ from warp_artic.model.arrays import (
     store_vec3,
 )
 from warp_artic.phases.implicit import implicit_theta, spring_drag, spring_slope
+from warp_artic.phases.joint_springs import couple_dofs, couple_inward, cross_loss, joint_theta, less_later
+
+
+@wp.func
+def find_theta(model: ModelArrays, work: WorkArrays, dof: int, slot: int, resistance: Real, bare: Real):
+    """theta of a dof; in a joint with springs between its dofs that of the joint, which is known."""
+    if model.link_is_coupled[model.dof_link[dof]] == 1:
+        return work.theta[dof, slot]
+    return implicit_theta(resistance, bare, work.least[0, slot])
 
 
 @wp.func
@@ -46,10 +56,12 @@ def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, column: int, slo
     k = work.spring[dof, slot]
     d = work.damper[dof, slot]
     share = work.least[0, slot]
-    theta = implicit_theta(h * (d + h * k), bare, share)
+    theta = find_theta(model, work, dof, slot, h * (d + h * k), bare)
     slope = spring_slope(k, d, theta, h)
     load = work.effort[dof, slot] - (slope + spring_drag(k, d, theta, share, h)) * work.v[dof, slot]
     work.theta[dof, slot] = theta
+    if model.rotation_drives > 0:
+        load = load - cross_loss(model, work, dof, slot, work.v, h)
     work.load[dof, slot] = load
     return bare + h * slope, load
 
@@ -62,6 +74,30 @@ def project(A: Sym3, B: Mat3, M: Sym3, n: Vec3, f: Vec3, s: Vec3, is_linear: int
         return B * s, force, dot(s, force), dot(s, f)
     moment = A * s
     return moment, transpose_mul(B, s), dot(s, moment), dot(s, n)
+
+
+@wp.func
+def couple_joint(
+    model: ModelArrays, work: WorkArrays, first: int, dofs: int, column: int, slot: int, A: Sym3, h: Real
+):
+    """Write theta of a joint with springs between its dofs, and what couples them."""
+    for dof in range(first, first + dofs):
+        s = load_vec3(work.axis, 3 * dof, slot)
+        work.theta[first, slot] = joint_theta(model, work, first, dof, column, slot, dot(s, A * s), h)
+    for dof in range(first + 1, first + dofs):
+        work.theta[dof, slot] = work.theta[first, slot]
+    couple_dofs(work, first, dofs, slot, h)
+
+
+@wp.func
+def reduce_coupled(
+    model: ModelArrays, work: WorkArrays, link: int, j: int, slot: int, s: Vec3, U: Vec3, V: Vec3
+):
+    """U of a dof, less what later dofs of its joint take by springs between them; and what D loses."""
+    if model.link_is_coupled[link] == 0:
+        return U, V, real(0.0, s.x)
+    U_left, V_left, less = couple_inward(work, model.link_dof[link], model.link_dofs[link], j, slot, s, U, V)
+    return U_left, V_left, less
 
 
 @wp.func
@@ -78,13 +114,16 @@ def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int
         n = load_vec3(work.moment, 3 * link, slot)
         f = load_vec3(work.force, 3 * link, slot)
         one = real(1.0, f.x)
+        if model.link_is_coupled[link] == 1:
+            couple_joint(model, work, first, dofs, column, slot, A, h)
         for j in range(dofs):
             dof = first + dofs - 1 - j
             s = load_vec3(work.axis, 3 * dof, slot)
             U, V, bare, bias = project(A, B, M, n, f, s, model.dof_is_linear[dof])
             D, load = fold_spring(model, work, dof, column, slot, bare, h)
-            u = load - bias
-            D_inverse = one / D
+            U, V, less = reduce_coupled(model, work, link, dofs - 1 - j, slot, s, U, V)
+            u = less_later(model, work, link, dofs - 1 - j, slot, load - bias)
+            D_inverse = one / (D - less)
             store_vec3(work.U_moment, 3 * dof, slot, U)
             store_vec3(work.U_force, 3 * dof, slot, V)
             work.D_inverse[dof, slot] = D_inverse

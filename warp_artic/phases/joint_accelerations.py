@@ -5,6 +5,7 @@ import warp as wp
 from warp_artic.math.numbers import Real, Vec3, add, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.phases.joint_springs import less_earlier
 from warp_artic.model.base import BASE_ANGULAR_RATE, BASE_LINEAR_RATE
 
 
@@ -25,7 +26,9 @@ def accelerate_link(
     for dof in range(first, first + model.link_dofs[link]):
         U = load_vec3(work.U_moment, 3 * dof, slot)
         V = load_vec3(work.U_force, 3 * dof, slot)
-        rate = (work.u[dof, slot] - dot(U, angular) - dot(V, linear)) * work.D_inverse[dof, slot]
+        left = work.u[dof, slot] - dot(U, angular) - dot(V, linear)
+        left = less_earlier(model, work, rates, row, link, dof - first, slot, left)
+        rate = left * work.D_inverse[dof, slot]
         rates[row + dof, slot] = rate
         step = load_vec3(work.axis, 3 * dof, slot) * rate
         angular, linear = add_motion(angular, linear, step, model.dof_is_linear[dof])

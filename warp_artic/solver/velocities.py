@@ -40,6 +40,7 @@ from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArra
 from warp_artic.model.families import DRIVE, FIXED_TENDON, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import spring_drag, spring_slope
+from warp_artic.phases.joint_springs import cross_loss
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.joint_accelerations import accelerate_links
@@ -204,7 +205,7 @@ def solve_velocities(
         if measures == 1:
             leave_drives_out(model, control, work, column, slot)
         else:
-            fold_drives(model, control, work, column, slot)
+            fold_drives(model, control, work, column, slot, h)
         if substep == 0 or passes > 0:
             factor(model, control, work, column, slot, h)
             if measures == 0:
@@ -244,7 +245,7 @@ def change_loads(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
         d = work.damper[dof, slot]
         theta = work.theta[dof, slot]
         lost = spring_slope(k, d, theta, h) + spring_drag(k, d, theta, work.least[0, slot], h)
-        load = work.effort[dof, slot] - lost * work.v[dof, slot]
+        load = work.effort[dof, slot] - lost * work.v[dof, slot] - cross_loss(model, work, dof, slot, work.v, h)
         change = load - work.load[dof, slot]
         work.u[dof, slot] = change
         work.load[dof, slot] = load
@@ -313,6 +314,7 @@ def factor_bare(
     forget_drag(model, work, slot)
     for dof in range(model.dof_count):
         work.spring[dof, slot] = zero
+        work.cross_spring[dof, slot] = zero
         work.damper[dof, slot] = zero
     set_link_inertias(model, control, work, column, slot)
     factor_inertias(model, work, column, slot, zero)

@@ -1,0 +1,117 @@
+"""Springs between the dofs of one joint, in the factors of the articulated inertia.
+
+The drives of a joint with several rotations (`constraints.rotation_drive`) are a spring with a symmetric matrix K on its
+dofs. The diagonal is the spring of each dof, with `phases.implicit` and one theta for the joint, that of its stiffest
+dof. An entry K_jl beside it adds to the effort of dof j
+    - cross_drag v_l - cross_slope v_l+,   cross_slope = theta^2 h K_jl,   cross_drag = - (1 - theta) (1 - share) h K_jl.
+
+Dofs are eliminated from the last to the first (Featherstone, section 7.3). With c_jl = h cross_slope the entry of two
+dofs j < l of a joint is a_jl = s_j.U_l + c_jl; of three dofs the elimination of m leaves c_jl - c_jm a_lm / D_m. Then
+    U_j loses c_jl U_l / D_l,   D_j loses c_jl (s_j.U_l + a_jl) / D_l,   u_j loses c_jl u_l / D_l,
+and outward  vdot_l loses c_jl vdot_j / D_l.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import Real, Vec3, add, maximum, mul, real, sub  # noqa: F401 (operators)
+from warp_artic.math.spatial import dot
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3
+from warp_artic.phases.implicit import implicit_theta
+
+
+@wp.func
+def pair(first: int, j: int, l: int):
+    """Where the entry of two dofs of the joint whose first dof is given is stored."""
+    return first + j + l - 1
+
+
+@wp.func
+def joint_theta(
+    model: ModelArrays, work: WorkArrays, first: int, dof: int, column: int, slot: int, bare: Real, h: Real
+):
+    """The largest theta of a joint so far, with that of a dof whose inertia without spring is `bare`."""
+    x = h * (work.damper[dof, slot] + h * work.spring[dof, slot])
+    theta = implicit_theta(x, bare + model.armature[dof - model.root_dofs, column], work.least[0, slot])
+    if dof == first:
+        return theta
+    return maximum(theta, work.theta[first, slot])
+
+
+@wp.func
+def couple_dofs(work: WorkArrays, first: int, dofs: int, slot: int, h: Real):
+    """Write the entries c of a joint whose theta is known."""
+    theta = work.theta[first, slot]
+    scale = theta * theta * h * h
+    for k in range(2 * dofs - 3):
+        work.coupled_entry[first + k, slot] = scale * work.cross_spring[first + k, slot]
+
+
+@wp.func
+def reduce_entry(work: WorkArrays, first: int, dofs: int, j: int, l: int, slot: int):
+    """c_jl when l is eliminated; of three dofs it is changed by the one that was eliminated before."""
+    c = work.coupled_entry[pair(first, j, l), slot]
+    for m in range(l + 1, dofs):
+        s_l = load_vec3(work.axis, 3 * (first + l), slot)
+        a = dot(s_l, load_vec3(work.U_moment, 3 * (first + m), slot)) + work.coupled_entry[pair(first, l, m), slot]
+        c = c - work.coupled_entry[pair(first, j, m), slot] * a * work.D_inverse[first + m, slot]
+    work.coupled_entry[pair(first, j, l), slot] = c
+    return c
+
+
+@wp.func
+def couple_inward(work: WorkArrays, first: int, dofs: int, j: int, slot: int, s: Vec3, U: Vec3, V: Vec3):
+    """U of dof j and its force part, less what later dofs of the joint take; and what D loses."""
+    less = real(0.0, s.x)
+    for k in range(dofs - 1 - j):
+        l = dofs - 1 - k
+        c = reduce_entry(work, first, dofs, j, l, slot)
+        U_l = load_vec3(work.U_moment, 3 * (first + l), slot)
+        part = c * work.D_inverse[first + l, slot]
+        along = dot(s, U_l)
+        less = less + part * (along + along + c)
+        U = U - U_l * part
+        V = V - load_vec3(work.U_force, 3 * (first + l), slot) * part
+    return U, V, less
+
+
+@wp.func
+def less_later(model: ModelArrays, work: WorkArrays, link: int, j: int, slot: int, u: Real):
+    """u of dof j of a link, less what later dofs of its joint take."""
+    if model.link_is_coupled[link] == 0:
+        return u
+    first = model.link_dof[link]
+    for l in range(j + 1, model.link_dofs[link]):
+        c = work.coupled_entry[pair(first, j, l), slot]
+        u = u - c * work.D_inverse[first + l, slot] * work.u[first + l, slot]
+    return u
+
+
+@wp.func
+def less_earlier(model: ModelArrays, work: WorkArrays, rates: Array, row: int, link: int, l: int, slot: int, u: Real):
+    """u - U.a of dof l of a link, less what the rates of earlier dofs of its joint take; they are in rows `row + dof`."""
+    if model.link_is_coupled[link] == 0:
+        return u
+    first = model.link_dof[link]
+    for j in range(l):
+        u = u - work.coupled_entry[pair(first, j, l), slot] * rates[row + first + j, slot]
+    return u
+
+
+@wp.func
+def cross_loss(model: ModelArrays, work: WorkArrays, dof: int, slot: int, ends: Array, h: Real):
+    """What springs between the dofs of a joint take from the effort of one; `ends` has v+, or v in its place."""
+    link = model.dof_link[dof]
+    total = real(0.0, h)
+    if model.link_is_coupled[link] == 0:
+        return total
+    first = model.link_dof[link]
+    theta = work.theta[first, slot]
+    one = real(1.0, h)
+    slope = theta * theta * h
+    drag = (theta - one) * (one - work.least[0, slot]) * h
+    for k in range(model.link_dofs[link]):
+        other = first + k
+        if other != dof:
+            K = work.cross_spring[pair(first, dof - first, k), slot]
+            total = total + K * (drag * work.v[other, slot] + slope * ends[other, slot])
+    return total
