@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import expm
 
 from tests import oracle_stages, trees
-from tests.oracles import rigid
+from tests.oracles import couplings, rigid
 from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps, put, state_of
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
@@ -61,32 +61,44 @@ def test_one_step_has_its_closed_form(options, v, q, precision, tolerance, solve
     np.testing.assert_allclose(simulation.state.joint_position.numpy()[:, 0], q, rtol=tolerance)
 
 
-def elements(tree, mimic, state, placed, share):
-    """A compliant mimic as a spring, a hard one as the relation that takes nine tenths of C back."""
-    G = np.zeros(len(placed.velocity))
-    G[np.add(mimic.dofs, rigid.base_count(tree))] = mimic.gears
-    C = mimic.offset + np.dot(mimic.gears, state.joint_position[list(mimic.dofs)])
+def gears_of(tree, mimic):
+    """G by dof."""
+    found = np.zeros(len(tree.dofs))
+    found[list(mimic.dofs)] = mimic.gears
+    return found
+
+
+def elements(tree, mimic, state, placed, share, integrator):
+    """A compliant mimic as a spring, a hard one as the relation that takes nine tenths of C back.
+
+    What the gradient of C in the middle has turned by until then, the relation turns it by once more.
+    """
+    before, later = couplings.times(H, share, integrator == "midpoint")
+    gears = gears_of(tree, mimic)
+    G = couplings.gradient(tree, state, gears, before, later)
+    C = mimic.offset + couplings.value_in_step(tree, state, gears, before)
     frequency, ratio = mimic.natural_frequency, mimic.damping_ratio
     if frequency > 0.0:
         r = G @ np.linalg.solve(rigid.mass_matrix(placed), G)
         return Spring(frequency**2 / r, 2.0 * frequency * ratio / r, C, G, G, G)
-    C_M = C + (1.0 - share) * H * G @ rigid.velocity(tree, state)
-    return Relation(G, -0.9 * C_M / H)
+    v = rigid.velocity(tree, state)
+    rate = couplings.gradient(tree, state, gears) @ v
+    C_M = mimic.offset + gears @ state.joint_position + (1.0 - share) * H * rate
+    return Relation(G, -0.9 * C_M / H - (G @ v - rate))
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("seed", range(4))
 def test_steps_of_random_trees_have_the_dense_law(seed, integrator):
-    """A hard and a compliant mimic of three dofs each, of revolute and prismatic joints in any branch."""
+    """A hard and a compliant mimic of three dofs each, of joints of every kind in any branch."""
     rng = np.random.default_rng(seed)
     tree = trees.random_articulation(
-        rng, 9, floating=bool(seed % 2), kinds=("revolute_x", "revolute_z", "prismatic_y", "spherical")
+        rng, 9, floating=bool(seed % 2), kinds=("revolute_x", "prismatic_y", "spherical", "universal_yz")
     )
-    single = [tree.dofs.index(joint.dofs[0]) for joint in tree.joints if len(joint.dofs) == 1]
     mimics = tuple(
         Mimic(
             name=f"m{k}",
-            dofs=tuple(int(dof) for dof in rng.choice(single, 3, replace=False)),
+            dofs=tuple(int(dof) for dof in rng.choice(len(tree.dofs), 3, replace=False)),
             gears=(1.0, *(float(G) for G in rng.uniform(0.5, 2.0, 2) * rng.choice([-1, 1], 2))),
             offset=float(rng.normal()),
             natural_frequency=40.0 * k,
@@ -98,7 +110,9 @@ def test_steps_of_random_trees_have_the_dense_law(seed, integrator):
         tree,
         H,
         integrator,
-        elements=lambda state, placed, share: [elements(tree, mimic, state, placed, share) for mimic in mimics],
+        elements=lambda state, placed, share: [
+            elements(tree, mimic, state, placed, share, integrator) for mimic in mimics
+        ],
     )
     settings = {"precision": "float64", "integrator": integrator}
     simulation = simulate(coupled(tree, *mimics), gravity=rigid.GRAVITY, **settings)

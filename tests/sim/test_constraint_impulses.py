@@ -10,8 +10,9 @@ import pytest
 from tests import trees
 from tests.busy_tree import coupled
 from tests.constraints.test_fixed_tendon import length, vectors
+from tests.constraints.test_mimic import gears_of
 from tests.constraints.test_spatial_tendon import law
-from tests.oracles import pinocchio_model, rigid
+from tests.oracles import couplings, pinocchio_model, rigid
 from tests.phases.test_dynamics import set_states
 from warp_artic import ContactPoint, SettingsError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
@@ -51,7 +52,7 @@ class Dense:
         self.free = rigid.forward_dynamics(motion, effort, wrench)
         self.springs, self.limits, self.gears = [], [], []
         for k, tendon in enumerate(tree.fixed_tendons):
-            c, r = vectors(tree, tendon)
+            c, r = vectors(tree, tendon, state)
             L = length(tree, tendon, state.joint_position)
             self.add_tendon(k, tendon, (L, c, c, r), tendon.rest_length, tendon.lower, tendon.upper)
         leaves = [(tendon, leaf) for tendon in tree.spatial_tendons for leaf in tendon.leaves]
@@ -59,9 +60,8 @@ class Dense:
             self.add_tendon(k, tendon, law(tendon, leaf, motion), leaf.rest_length, leaf.lower, leaf.upper)
         first = len(tree.fixed_tendons) + len(leaves)
         for k, mimic in enumerate(tree.mimics, start=first):
-            G = np.zeros(len(self.v))
-            G[np.add(mimic.dofs, self.base)] = mimic.gears
-            C = G[self.base :] @ state.joint_position + mimic.offset
+            gears = gears_of(tree, mimic)
+            G, C = couplings.gradient(tree, state, gears), gears @ state.joint_position + mimic.offset
             if mimic.natural_frequency == 0.0:
                 self.gears.append((k, G, -0.9 * C / H))
             else:

@@ -1,0 +1,114 @@
+"""Fixed tendons and mimic joints on joints with several rotations: rates, forces, and energy over a minute."""
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.constraints.test_rotation_drive import bodies, drives_of, simulate
+from tests.oracles import couplings
+from tests.oracles.dense_step import put
+from tests.oracles.rotation_drive import potential
+from warp_artic.description.mimic import Mimic
+from warp_artic.description.tendon import FixedTendon
+
+KINDS = ("spherical", "universal_yz")
+STIFFNESS, REST = 40.0, 0.3
+
+
+def tied(tree, dofs=None, coefficients=(1.0, -0.7, 0.5), **options):
+    """The tree with a tendon over two dofs of the first joint and one of the last."""
+    dofs = (0, 1, len(tree.dofs) - 1) if dofs is None else dofs
+    tendon = FixedTendon(
+        name="/World/tendon",
+        dofs=dofs,
+        coefficients=coefficients,
+        force_coefficients=coefficients,
+        stiffness=STIFFNESS,
+        rest_length=REST,
+        **options,
+    )
+    return trees.replace(tree, fixed_tendons=(tendon,))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_coefficients_are_the_gradient_of_the_length(seed):
+    """The coefficient matrix on random trees with joints of every kind, by finite differences of displacements."""
+    rng = np.random.default_rng(seed)
+    tree = trees.random_articulation(rng, 9, floating=bool(seed % 2))
+    dofs = tuple(int(dof) for dof in rng.choice(len(tree.dofs), 5, replace=False))
+    c = tuple(float(value) for value in rng.normal(size=5))
+    gears = Mimic(name="/World/mimic", dofs=dofs[::-1], gears=c)
+    tree = trees.replace(tied(tree, dofs, c), mimics=(gears,))
+    simulation = simulate(tree, precision="float64")
+    state = trees.random_state(rng, tree)
+    put(simulation, state)
+    matrix = simulation.coefficient_matrix().numpy()[0]
+    for column, (chosen, values) in enumerate(((dofs, c), (dofs[::-1], c))):
+        weights = np.zeros(len(tree.dofs))
+        weights[list(chosen)] = values
+        np.testing.assert_allclose(matrix[:, column], couplings.gradient(tree, state, weights), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_speeds_are_rates_of_lengths(kind):
+    """Along a motion: the reported speed is the derivative of the reported length."""
+    tree = tied(bodies(kind))
+    simulation = simulate(tree, precision="float64", dt=1e-4)
+    simulation.set_state(joint_position=np.full(len(tree.dofs), 0.9), joint_velocity=np.linspace(2.0, -3.0, len(tree.dofs)))
+    lengths, speeds = [], []
+    for _ in range(3):
+        lengths.append(float(simulation.state.tendon_length.numpy()[0, 0]))
+        speeds.append(float(simulation.state.tendon_speed.numpy()[0, 0]))
+        simulation.step()
+    assert (lengths[2] - lengths[0]) / 2e-4 == pytest.approx(speeds[1], abs=1e-5)
+    assert abs(speeds[1]) > 0.1
+
+
+@pytest.mark.parametrize(("precision", "environments"), [("float32", 1), ("float32", 16), ("float64", 4)])
+@pytest.mark.parametrize("solver", ["direct", "tgs"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_undamped_tendons_keep_their_energy(kind, solver, precision, environments):
+    """A tendon across two joints, on springs that keep them near their targets: a minute at 480 Hz, within 2 %."""
+    gains, target = (4.0, 6.0, 5.0), (0.4, -0.3, 0.2)
+    tree = tied(bodies(kind, drives=drives_of(kind, gains, target)))
+    dofs = len(tree.dofs) // 2
+    simulation = simulate(tree, environments, precision=precision, solver=solver, dt=1.0 / 480.0)
+    rng = np.random.default_rng(5)
+    simulation.set_state(
+        joint_position=0.3 * rng.normal(size=(environments, len(tree.dofs))),
+        joint_velocity=0.7 * rng.normal(size=(environments, len(tree.dofs))),
+    )
+    recording = simulation.record(steps=60 * 480, every=16)
+    q = recording.joint_position.astype(float)
+    energy = recording.energy[..., 0].astype(float).reshape(q.shape[:2])
+    energy += 0.5 * STIFFNESS * (recording.tendon_length[..., 0].astype(float) - REST) ** 2
+    for joint, part in zip(tree.joints, (slice(0, dofs), slice(dofs, 2 * dofs))):
+        energy += potential(joint, gains[:dofs], q[..., part], target[:dofs])
+    assert (np.abs(energy - energy[0]).max(axis=0) / energy[0]).max() < 0.02
+
+
+@pytest.mark.parametrize(("precision", "environments"), [("float32", 1), ("float32", 16), ("float64", 4)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_hard_mimic_joints_hold_and_take_no_energy(kind, precision, environments):
+    """q_0 = q_1 / 2 of two ball joints for ten seconds without forces: held to 1e-4, kinetic energy to 1 %."""
+    tree = bodies(kind)
+    last = len(tree.dofs) // 2 + 1
+    tree = trees.replace(tree, mimics=(Mimic(name="/World/mimic", dofs=(0, last), gears=(1.0, -0.5)),))
+    simulation = simulate(tree, environments, precision=precision)
+    rng = np.random.default_rng(1)
+    simulation.set_state(joint_velocity=0.25 * rng.normal(size=(environments, len(tree.dofs))))
+    recording = simulation.record(steps=2400)
+    energy = recording.energy[2:, ..., 0].reshape(2399, environments)
+    assert np.abs(recording.mimic_error[2:]).max() < 1e-4
+    assert (energy.max(axis=0) / energy.min(axis=0)).max() < 1.01
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_positions_that_are_coupled_do_not_jump_at_half_a_turn(kind):
+    """A body that a tendon turns on from its joint passes half a turn without a jump of the length."""
+    tree = tied(bodies(kind, 1), dofs=(0,), coefficients=(1.0,))
+    simulation = simulate(tree, precision="float64")
+    simulation.set_state(joint_velocity=[9.0, *[0.3] * (len(tree.dofs) - 1)])
+    recording = simulation.record(steps=240)
+    lengths = recording.tendon_length[:, 0, 0]
+    assert np.abs(np.diff(lengths)).max() < 0.1
