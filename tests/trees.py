@@ -26,7 +26,7 @@ JOINT_KINDS: dict[str, tuple[Axis, ...]] = {
     "prismatic_z": (Axis.TRANS_Z,),
     "universal_xy": (Axis.ROT_X, Axis.ROT_Y),
     "universal_xz": (Axis.ROT_X, Axis.ROT_Z),
-    "universal_yz": (Axis.ROT_Y, Axis.ROT_Z),
+    "zero_twist": (Axis.ROT_Y, Axis.ROT_Z),
     "spherical": (Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z),
 }
 """The free axes of each joint kind."""
@@ -43,7 +43,7 @@ FREER_KINDS: dict[str, tuple[Axis, ...]] = {
 """Those of joints that leave translations free beside other axes; only in trees that ask for them."""
 
 MAX_ROTATION = 2.4
-"""Longest rotation vector of a random state [rad]."""
+"""Longest rotation vector of a random state, or of the two angles of a universal joint [rad]."""
 
 
 def random_articulation(
@@ -257,7 +257,7 @@ def random_drives(rng: np.random.Generator, articulation: Articulation, **fixed)
 
 
 def random_state(rng: np.random.Generator | int, articulation: Articulation, speed: float = 1.0) -> State:
-    """Any root pose, rotation vectors up to MAX_ROTATION, slides up to 0.4 m, velocities of a size `speed`."""
+    """Any root pose, rotations up to MAX_ROTATION, slides up to 0.4 m, velocities of a size `speed`."""
     rng = np.random.default_rng(rng)
     positions = [random_position(rng, joint) for joint in articulation.joints]
     root_pose = root_velocity = None

@@ -160,10 +160,10 @@ class DenseStep:
         return self.drifted(state, after, h - later, later), smooth, mean
 
     def drifted(self, state: State, after: np.ndarray, before: np.ndarray, later: np.ndarray) -> State:
-        """Positions moved with v and then with v+, for times (N) each; a joint as its longest dof."""
+        """Positions moved with v and then with v+, for times (N) each; a ball or zero-twist joint as its longest dof."""
         base, slices = self.base, rigid.dof_slices(self.tree)
-        first = [before[base:][part].min(initial=np.inf) for part in slices]
-        second = [later[base:][part].max(initial=0.0) for part in slices]
+        first = [self.of_joint(joint, before[base:][part], np.min) for joint, part in zip(self.tree.joints, slices)]
+        second = [self.of_joint(joint, later[base:][part], np.max) for joint, part in zip(self.tree.joints, slices)]
         middle = moved(self.tree, state, first, before[0])
         if self.has_middle:
             late = np.zeros(len(after))
@@ -173,11 +173,15 @@ class DenseStep:
         middle = replace(middle, joint_velocity=after[base:], root_velocity=after[:6] if base else None)
         return moved(self.tree, middle, second, later[0])
 
+    def of_joint(self, joint: Joint, times: np.ndarray, choose):
+        """The time of a joint whose rotations move together, else those of its dofs."""
+        return choose(times) if joint_motion.has_quaternion(joint) else times
+
     def turned(self, rates: np.ndarray, v: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Rates (N) of joints with three free rotations in the axes that the child had `times` (N) earlier."""
         rates = rates.copy()
         for joint, part in zip(self.tree.joints, rigid.dof_slices(self.tree)):
-            if len(joint.dofs) == 3:
+            if len(joint.dofs) == 3 and joint_motion.has_quaternion(joint):
                 own = slice(self.base + part.start, self.base + part.stop)
                 axes, sign = joint_motion.free_axes(joint), joint_motion.direction(joint)
                 omega, rate = np.zeros(3), np.zeros(3)
@@ -194,10 +198,10 @@ class DenseStep:
 
     def pivot_shares(self, M: np.ndarray, share: float, h: float) -> np.ndarray:
         """theta of the springs and dampers of single dofs, shape (N)."""
-        slices = rigid.dof_slices(self.tree)
-        order = [
-            dof for joint in rigid.outward_joints(self.tree) for dof in range(slices[joint].start, slices[joint].stop)
-        ]
+        slices, order = rigid.dof_slices(self.tree), []
+        for number in rigid.outward_joints(self.tree):
+            dofs, joint = range(slices[number].start, slices[number].stop), self.tree.joints[number]
+            order += [dofs[turn] for turn in joint_motion.outward(joint)] if joint_motion.is_universal(joint) else dofs
         M, theta = M.copy(), np.ones(len(M))
         for dof in np.add(order[::-1], self.base):
             theta[dof] = implicit_share(h * (self.d[dof] + h * self.k[dof]) / M[dof, dof], share)
@@ -268,16 +272,19 @@ def moved(tree: Articulation, state: State, times: list[float], root_time: float
 
 
 def moved_joint(joint: Joint, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
-    """The public position after a time with constant velocity; of two free rotations by the explicit midpoint rule."""
+    """The public position after a time with constant velocity; of two free swings by the explicit midpoint rule.
+
+    Of dofs that are coordinates themselves, `time` may be one for each.
+    """
+    if not joint_motion.has_quaternion(joint):
+        return q + time * v
     if len(joint.dofs) == 3:
         axes, sign = joint_motion.free_axes(joint), joint_motion.direction(joint)
         phi, omega = np.zeros(3), np.zeros(3)
         phi[axes], omega[axes] = sign * q, sign * v
         return sign * rotation_vector_from_matrix(rotation(phi) @ rotation(time * omega))[axes]
-    if len(joint.dofs) == 2:
-        middle = q + 0.5 * time * vector_rate(joint, q, v)
-        return q + time * vector_rate(joint, middle, v)
-    return q + time * v
+    middle = q + 0.5 * time * vector_rate(joint, q, v)
+    return q + time * vector_rate(joint, middle, v)
 
 
 def vector_rate(joint: Joint, q: np.ndarray, v: np.ndarray) -> np.ndarray:

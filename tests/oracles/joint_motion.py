@@ -1,10 +1,13 @@
 """One joint: displacement, motion subspace and the rate of that subspace, without rotation vectors.
 
 The coordinates of a joint are the distances along its free translations, in the frame where these are authored, then
-those of the rotation parent -> child: the angle for one dof, the unit quaternion xyzw of R_FM for two or three. Both
-are of the displacement parent -> child; velocities keep the public sign.
+those of the rotation parent -> child: the angle for one dof, the twist and the swing, in the order of their dofs, for
+one of each, the unit quaternion xyzw of R_FM for both swings or all three. Both are of the displacement
+parent -> child; velocities keep the public sign.
 
     X_FM = (R_FM, c), but (R_FM, R_FM c) where the joint is reversed: then the translation is along axes of M
+
+Twist a about axis x and one swing b about axis u:  R_FM = R_u(b) R_x(a), but R_x(a) R_u(b) where the joint is reversed.
 """
 
 from __future__ import annotations
@@ -21,13 +24,13 @@ from warp_artic.description.pose import (
 
 def coordinate_count(joint: Joint) -> int:
     """How many coordinates the displacement has."""
-    return slides(joint) + (0, 1, 4, 4)[len(turn_axes(joint))]
+    return slides(joint) + (4 if has_quaternion(joint) else len(turn_axes(joint)))
 
 
 def coordinates_of(joint: Joint, position: np.ndarray) -> np.ndarray:
     """Coordinates of the displacement of a joint at a public position, shape (coordinate_count)."""
     displacement, first = direction(joint) * np.asarray(position, float), slides(joint)
-    if len(turn_axes(joint)) < 2:
+    if not has_quaternion(joint):
         return displacement
     vector = np.zeros(3)
     vector[turn_axes(joint)] = displacement[first:]
@@ -37,7 +40,7 @@ def coordinates_of(joint: Joint, position: np.ndarray) -> np.ndarray:
 def position_of(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
     """The public position, shape (len(joint.dofs)); a rotation vector is at most pi long."""
     first = slides(joint)
-    if len(turn_axes(joint)) < 2:
+    if not has_quaternion(joint):
         return direction(joint) * coordinates
     vector = rotation_vector_from_matrix(matrix_from_quaternion(coordinates[first:]))
     return direction(joint) * np.array([*coordinates[:first], *vector[turn_axes(joint)]])
@@ -47,10 +50,11 @@ def displacement(joint: Joint, coordinates: np.ndarray) -> tuple[np.ndarray, np.
     """R_FM, shape (3, 3), and p_FM [m], shape (3)."""
     turns, first = turn_axes(joint), slides(joint)
     R_FM = np.eye(3)
-    if len(turns) > 1:
+    if has_quaternion(joint):
         R_FM = matrix_from_quaternion(coordinates[first:])
-    elif turns:
-        R_FM = rotation_about(turns[0], coordinates[first])
+    else:
+        for turn in outward(joint):
+            R_FM = R_FM @ rotation_about(turns[turn], coordinates[first + turn])
     shift = shift_of(joint, coordinates[:first])
     return R_FM, R_FM @ shift if joint.reversed else shift
 
@@ -61,7 +65,10 @@ def subspace(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
     for column, dof in enumerate(joint.dofs):
         H[dof.axis.index + (0 if dof.axis.is_linear else 3), column] = 1.0
     first = slides(joint)
-    if len(turn_axes(joint)) == 2:
+    if is_universal(joint):
+        outer, inner = outward(joint)
+        H[3:, first + outer] = inner_rotation(joint, coordinates).T @ H[3:, first + outer]
+    elif len(turn_axes(joint)) == 2:
         u, w = coordinates[first : first + 3], coordinates[first + 3]
         H[3 + locked_axis(joint), first:] = locked_row(joint, u) / w
     H *= direction(joint)
@@ -77,7 +84,11 @@ def subspace_rate(joint: Joint, coordinates: np.ndarray, velocity: np.ndarray) -
     """The time derivative of H in axes of M, shape (6, dofs)."""
     H_rate, first = np.zeros((6, len(joint.dofs))), slides(joint)
     rate = coordinates_rate(joint, coordinates, velocity)
-    if len(turn_axes(joint)) == 2:
+    if is_universal(joint):
+        outer, inner = (first + turn for turn in outward(joint))
+        H = subspace(joint, coordinates)
+        H_rate[3:, outer] = -np.cross(H[3:, inner] * velocity[inner], H[3:, outer])
+    elif len(turn_axes(joint)) == 2:
         u, w = coordinates[first : first + 3], coordinates[first + 3]
         row = locked_row(joint, rate[first : first + 3]) / w - locked_row(joint, u) * rate[first + 3] / w**2
         H_rate[3 + locked_axis(joint), first:] = direction(joint) * row
@@ -94,7 +105,7 @@ def subspace_rate(joint: Joint, coordinates: np.ndarray, velocity: np.ndarray) -
 def coordinates_rate(joint: Joint, coordinates: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """The time derivative of the coordinates at a public velocity, shape (coordinate_count)."""
     rate, first = direction(joint) * np.asarray(velocity, float), slides(joint)
-    if len(turn_axes(joint)) < 2:
+    if not has_quaternion(joint):
         return rate
     turning = (subspace(joint, coordinates) @ velocity)[3:]
     return np.array([*rate[:first], *quaternion_rate(coordinates[first:], turning)])
@@ -128,6 +139,32 @@ def locked_row(joint: Joint, u: np.ndarray) -> np.ndarray:
     row[j % 3], row[k % 3] = u[k % 3], -u[j % 3]
     row[i] = 0.0
     return row[turn_axes(joint)]
+
+
+def is_universal(joint: Joint) -> bool:
+    """Whether the joint has twist and one swing."""
+    return len(turn_axes(joint)) == 2 and joint.cone_axis.index in turn_axes(joint)
+
+
+def has_quaternion(joint: Joint) -> bool:
+    """Whether the rotation of the joint is a quaternion among its coordinates."""
+    return len(turn_axes(joint)) > 1 and not is_universal(joint)
+
+
+def outward(joint: Joint) -> list[int]:
+    """The rotational dofs of a joint without a quaternion, counted among themselves, as they follow from F to M.
+
+    The swing is about an axis of the first frame of the authored displacement, the twist about one of the second.
+    """
+    twist = joint.cone_axis.index
+    found = sorted(range(len(turn_axes(joint))), key=lambda turn: turn_axes(joint)[turn] == twist)
+    return found[::-1] if joint.reversed else found
+
+
+def inner_rotation(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
+    """The second of the two rotations of a universal joint, shape (3, 3)."""
+    _, inner = outward(joint)
+    return rotation_about(turn_axes(joint)[inner], coordinates[slides(joint) + inner])
 
 
 def direction(joint: Joint) -> float:

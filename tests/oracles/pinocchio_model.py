@@ -1,8 +1,8 @@
 """The same articulation as a Pinocchio model, with results in our conventions.
 
 Pinocchio's joints: revolute and prismatic about any axis, spherical (quaternion, velocity in the child frame), free
-flyer (velocity of the link origin, axes of the link). Two rotational dofs are a spherical joint whose velocities are
-restricted:  v_pin = T v  and  a_pin = T vdot + b.
+flyer (velocity of the link origin, axes of the link), composites. Twist with one swing is a composite of two revolute
+joints. Two swings are a spherical joint whose velocities are restricted:  v_pin = T v  and  a_pin = T vdot + b.
 """
 
 from __future__ import annotations
@@ -88,19 +88,44 @@ def add_link(out: PinocchioModel, link: int, joint: int, X_JL: pin.SE3) -> None:
 
 def joint_model(joint: Joint):
     """Pinocchio's joint; a reversed joint with one dof turns about the opposite axis."""
-    if len(joint.dofs) > 1:
-        return pin.JointModelSpherical()
-    axis = np.eye(3)[joint.dofs[0].axis.index] * (-1.0 if joint.reversed else 1.0)
-    unaligned = pin.JointModelPrismaticUnaligned if joint.dofs[0].axis.is_linear else pin.JointModelRevoluteUnaligned
-    return unaligned(axis)
+    models = []
+    for dof in in_order(joint):
+        axis = np.eye(3)[dof.axis.index] * (-1.0 if joint.reversed else 1.0)
+        models.append((pin.JointModelPrismaticUnaligned if dof.axis.is_linear else pin.JointModelRevoluteUnaligned)(axis))
+    if len(models) == 1:
+        return models[0]
+    if len(models) == 2 and joint.cone_axis in [dof.axis for dof in joint.dofs]:
+        composite = pin.JointModelComposite()
+        for model in models:
+            composite.addJoint(model)
+        return composite
+    return pin.JointModelSpherical()
+
+
+def is_projected(joint: Joint) -> bool:
+    """Whether a joint is a spherical one with restricted velocities."""
+    return len(joint.dofs) == 2 and joint.cone_axis not in [dof.axis for dof in joint.dofs]
+
+
+def in_order(joint: Joint):
+    """The dofs of a joint outward; of twist and swing, the swing is about an axis of the first authored frame."""
+    if len(joint.dofs) != 2 or is_projected(joint):
+        return joint.dofs
+    swing, twist = sorted(joint.dofs, key=lambda dof: dof.axis is joint.cone_axis)
+    return (twist, swing) if joint.reversed else (swing, twist)
+
+
+def places(joint: Joint) -> list[int]:
+    """Where each dof is in that order."""
+    return [in_order(joint).index(dof) for dof in joint.dofs]
 
 
 def set_armature(out: PinocchioModel) -> None:
-    """Armature of joints with one or three dofs; that of two dofs is added after the projection."""
+    """Armature; that of joints with restricted velocities is added after the projection."""
     armature = np.zeros(out.model.nv)
     for joint, index in zip(out.articulation.joints, out.joint_index):
-        if len(joint.dofs) in (1, 3):
-            armature[velocity_slice(out, index)] = [dof.armature for dof in joint.dofs]
+        if joint.dofs and not is_projected(joint):
+            armature[velocity_slice(out, index)] = [dof.armature for dof in in_order(joint)]
     out.model.armature = armature
 
 
@@ -112,8 +137,8 @@ def configuration(out: PinocchioModel, state: State) -> np.ndarray:
         q[3:7] /= np.linalg.norm(q[3:7])
     for joint, index, dofs in joints_with_dofs(out):
         start = out.model.joints[index].idx_q
-        if len(joint.dofs) == 1:
-            q[start] = state.joint_position[dofs][0]
+        if out.model.joints[index].nq == len(joint.dofs):
+            q[start + np.array(places(joint))] = state.joint_position[dofs]
         else:
             q[start : start + 4] = pin.Quaternion(relative_rotation(joint, state.joint_position[dofs])).coeffs()
     return q
@@ -129,8 +154,8 @@ def velocity_map(out: PinocchioModel, state: State) -> np.ndarray:
         T[:3, 3:6] = pin.skew(p_LC) @ R.T
     for joint, index, dofs in joints_with_dofs(out):
         rows, columns = velocity_slice(out, index), slice(base + dofs.start, base + dofs.stop)
-        if len(joint.dofs) == 1:
-            T[rows, columns] = 1.0
+        if out.model.joints[index].nq == len(joint.dofs):
+            T[rows, columns] = np.eye(len(joint.dofs))[:, places(joint)]
         else:
             sign = -1.0 if joint.reversed else 1.0
             T[rows, columns] = sign * allowed_rotations(joint, relative_rotation(joint, state.joint_position[dofs]))
@@ -146,7 +171,7 @@ def velocity_map_bias(out: PinocchioModel, state: State) -> np.ndarray:
         linear = R.T @ state.root_velocity[:3] - np.cross(omega, p_LC)
         b[:3] = -np.cross(omega, np.cross(omega, p_LC)) - np.cross(omega, linear)
     for joint, index, dofs in joints_with_dofs(out):
-        if len(joint.dofs) == 2:
+        if is_projected(joint):
             v = state.joint_velocity[dofs] * (-1.0 if joint.reversed else 1.0)
             R_FM = relative_rotation(joint, state.joint_position[dofs])
             b[velocity_slice(out, index)] = allowed_rotations_rate(joint, R_FM, v) @ v
@@ -194,7 +219,7 @@ def nonlinear_effort(out: PinocchioModel, state: State) -> np.ndarray:
 def acceleration(out: PinocchioModel, state: State, effort: np.ndarray, wrench: np.ndarray | None = None) -> np.ndarray:
     """The vdot (N) that efforts (N) and link wrenches (L, 6) at the centres of mass give.
 
-    By the articulated-body algorithm, or by a solve with the projected mass matrix where a joint has two dofs.
+    By the articulated-body algorithm, or by a solve with the projected mass matrix where velocities are restricted.
     """
     T, b = velocity_map(out, state), velocity_map_bias(out, state)
     q, v_pin = configuration(out, state), T @ generalized_velocity(state)
@@ -263,10 +288,10 @@ def joints_with_dofs(out: PinocchioModel):
 
 
 def projected_armature(out: PinocchioModel) -> np.ndarray:
-    """Armature that Pinocchio does not know of: that of joints with two dofs, shape (N)."""
+    """Armature that Pinocchio does not know of: that of joints with restricted velocities, shape (N)."""
     base = [0.0] * (6 if out.articulation.is_floating else 0)
     return np.array(
-        base + [dof.armature * (len(joint.dofs) == 2) for joint in out.articulation.joints for dof in joint.dofs]
+        base + [dof.armature * is_projected(joint) for joint in out.articulation.joints for dof in joint.dofs]
     )
 
 

@@ -16,7 +16,9 @@ from warp_artic.description.joint import Joint
 LINK_COUNTS = (1, 2, 3, 5, 8, 16, 32, 64)
 ALL_KINDS = tuple(trees.JOINT_KINDS)
 FREER_KINDS = (*ALL_KINDS, *trees.FREER_KINDS)
-NO_UNIVERSAL = tuple(kind for kind in ALL_KINDS if not kind.startswith("universal"))
+NO_ZERO_TWIST = tuple(kind for kind in ALL_KINDS if kind != "zero_twist")
+VECTORS = ("zero_twist", "spherical")
+"""Kinds whose positions are components of a rotation vector."""
 GRAVITY = (1.0, -2.0, -9.0)
 
 
@@ -25,7 +27,7 @@ def case(request):
     """A random articulation, a state, efforts, wrenches and the Pinocchio model."""
     count, seed = request.param
     rng = np.random.default_rng(request.param)
-    kinds = ALL_KINDS if seed < 4 else NO_UNIVERSAL
+    kinds = ALL_KINDS if seed < 4 else NO_ZERO_TWIST
     tree = trees.random_articulation(rng, count, floating=seed % 2 == 0, kinds=kinds)
     state = trees.random_state(rng, tree)
     motion = rigid.motion(tree, state)
@@ -150,7 +152,7 @@ def test_velocities_and_accelerations_are_time_derivatives(seed, kinds):
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
-@pytest.mark.parametrize("kind", [kind for kind in ALL_KINDS if kind.startswith(("universal", "spherical"))])
+@pytest.mark.parametrize("kind", VECTORS)
 def test_rotation_vector_moves_as_the_velocity_says(kind, is_reversed):
     """Differences of log(R_FM) give the velocity by the inverse left Jacobian, and a locked component stays zero."""
     rng = np.random.default_rng(len(kind))
@@ -172,13 +174,36 @@ def test_rotation_vector_moves_as_the_velocity_says(kind, is_reversed):
 
 
 def test_locked_component_follows_the_tangent_law():
-    """For phi = (a, b, 0):  omega_3 = tan(theta / 2) / theta (b omega_1 - a omega_2)."""
-    joint = trees.plain_joint("/joint", -1, 0, "universal_xy")
+    """For phi = (0, a, b):  omega_1 = tan(theta / 2) / theta (b omega_2 - a omega_3)."""
+    joint = trees.plain_joint("/joint", -1, 0, "zero_twist")
     a, b, omega_1, omega_2 = 0.7, -1.1, 0.4, 0.9
     theta = np.hypot(a, b)
     H = joint_motion.subspace(joint, joint_motion.coordinates_of(joint, np.array([a, b])))
     expected = np.tan(0.5 * theta) / theta * (b * omega_1 - a * omega_2)
-    assert H[5] @ [omega_1, omega_2] == pytest.approx(expected, rel=1e-13)
+    assert H[3] @ [omega_1, omega_2] == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+@pytest.mark.parametrize("swing", [1, 2])
+def test_a_universal_joint_is_a_swing_and_then_a_twist(swing, is_reversed):
+    """R_01 = exp(b u) exp(a x), with rates of the angles; the x axis of frame 1 is orthogonal to u of frame 0."""
+    kind = ("universal_xy", "universal_xz")[swing - 1]
+    joint = replace(trees.plain_joint("/joint", -1, 0, kind), reversed=is_reversed)
+    angles, rates, h = np.array([2.0, -2.7]), np.array([0.8, -1.3]), 1e-5
+    x, u = np.eye(3)[0], np.eye(3)[swing]
+
+    def displaced(a, b):
+        R_01 = pin.exp3(b * u) @ pin.exp3(a * x)
+        return R_01.T if is_reversed else R_01
+
+    coordinates = joint_motion.coordinates_of(joint, angles)
+    R_FM = joint_motion.displacement(joint, coordinates)[0]
+    np.testing.assert_allclose(R_FM, displaced(*angles), atol=1e-14)
+    R_01 = R_FM.T if is_reversed else R_FM
+    assert abs(u @ R_01 @ x) < 1e-15
+    omega = pin.log3(displaced(*(angles - h * rates)).T @ displaced(*(angles + h * rates))) / (2 * h)
+    np.testing.assert_allclose((joint_motion.subspace(joint, coordinates) @ rates)[3:], omega, atol=1e-9)
+    np.testing.assert_array_equal(joint_motion.position_of(joint, coordinates), angles)
 
 
 def full(joint: Joint, q: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from warp_artic.cli.inspect_tables import blocks
 from warp_artic.cli.inspect_values import plain, readings_of, sourced, units_of
 from warp_artic.cli.table import show
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.joint import WORLD, Dof, Joint
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
@@ -216,9 +216,21 @@ def _kind(joint: Joint) -> str:
     slides = sum(dof.axis.is_linear for dof in joint.dofs)
     turns = len(joint.dofs) - slides
     if len(joint.dofs) < 2 or not slides:
-        return "prismatic" if slides else ("fixed", "revolute", "two rotations", "spherical")[turns]
+        return "prismatic" if slides else ("fixed", "revolute", _two_rotations(joint), "spherical")[turns]
     found = ("", "translation", "two translations", "three translations")[slides]
-    return found + ("", ", rotation", ", two rotations", ", three rotations")[turns]
+    return found + ("", ", rotation", f", {_two_rotations(joint)}", ", three rotations")[turns]
+
+
+def _two_rotations(joint: Joint) -> str:
+    """Which two rotations a joint has, if it has two."""
+    swings = ", ".join(_letter(dof.axis) for dof in joint.rotations if dof.axis is not joint.cone_axis)
+    if joint.is_universal:
+        return f"universal (twist {_letter(joint.cone_axis)}, swing {swings})"
+    return f"zero-twist (swing {swings})"
+
+
+def _letter(axis: Axis) -> str:
+    return axis.value[-1].lower()
 
 
 def _dof(dof: Dof, inspection: Inspection) -> dict:

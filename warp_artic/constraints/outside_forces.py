@@ -107,7 +107,8 @@ def take_fixed_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: R
         while link == body or (link >= model.body_count and link < model.link_count):
             first = model.link_dof[link]
             # Then body 1 is the parent: `description.carriages`.
-            is_reversed = is_reversed or first > model.link_dof[body]
+            if model.link_joint[body] == PRISMATIC and first > model.link_dof[body]:
+                is_reversed = bool(True)
             if model.link_joint[link] == PRISMATIC:
                 axis = load_vec3(work.axis, 3 * first, slot)
                 push = push + axis * work.kick[first, slot]

@@ -3,6 +3,15 @@
     X_01 = shift along x, y, z, then turn     parent, transX, carriage, transY, carriage, ..., rotations, child
     X_10 = X_01^-1 where it is reversed       parent, rotations, carriage, ..., transY, carriage, transX, child
 
+So does a universal joint, which leaves the twist (about x) and one swing (about u, which is y or z) free:
+
+    R_01 = R_u(b) R_x(a)                      parent, swing, carriage, twist, child
+    R_10 = R_x(-a) R_u(-b)                    parent, twist, carriage, swing, child
+
+The swing is about an axis of the first frame and the twist about one of the second, so the x axis of the second frame
+stays orthogonal to the axis u of the first, at any angles. The PhysX guide names the other swing axis of the first
+frame there. That cannot be: near zero it would leave free the twist and the swing about that axis.
+
 A carriage is a link without mass, named after the last dof that moves it. All joints that are made of one have its
 path, and together its dofs, in its order.
 """
@@ -18,7 +27,10 @@ from warp_artic.description.pose import Pose
 
 
 def with_carriages(articulation: Articulation) -> Articulation:
-    """The same mechanism of joints with one translation, or up to three rotations; its carriages are the last links."""
+    """The same mechanism of joints with one translation, one rotation, both swings, or three rotations.
+
+    Its carriages are the last links.
+    """
     links, joints = list(articulation.links), []
     for joint in articulation.joints:
         joints += _in_a_row(joint, links)
@@ -29,11 +41,13 @@ def with_carriages(articulation: Articulation) -> Articulation:
 
 def _in_a_row(joint: Joint, links: list[Link]) -> list[Joint]:
     """The joints that one is made of; their carriages are added to the links."""
-    if len(joint.dofs) < 2 or not joint.dofs[0].axis.is_linear:
-        return [joint]
     groups = [(dof,) for dof in joint.dofs if dof.axis.is_linear]
-    if turns := joint.dofs[len(groups) :]:
-        groups.append(turns)
+    if joint.is_universal:
+        groups += [(dof,) for dof in sorted(joint.rotations, key=lambda dof: dof.axis is joint.cone_axis)]
+    elif joint.rotations:
+        groups.append(joint.rotations)
+    if len(groups) < 2:
+        return [joint]
     if joint.reversed:
         groups.reverse()
     ends = [joint.parent, *range(len(links), len(links) + len(groups) - 1), joint.child]
@@ -43,4 +57,4 @@ def _in_a_row(joint: Joint, links: list[Link]) -> list[Joint]:
         for parent, child, X_PF, X_LM, dofs in zip(ends, ends[1:], *frames, groups)
     ]
     links += [Link(path=one.dofs[-1].name, mass=0.0, inertia=(0.0,) * 6) for one in row[:-1]]
-    return row[::-1] if joint.reversed else row
+    return sorted(row, key=lambda one: joint.dofs.index(one.dofs[0]))

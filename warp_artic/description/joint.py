@@ -44,9 +44,10 @@ class Dof:
     """Joint path, with `:rotX` ... `:transZ` appended when the joint has several dofs."""
     axis: Axis
     position: float = 0.0
-    """Position at the start [m or rad]; of one of several rotations the component of the rotation vector."""
+    """Position at the start [m or rad]; on a ball joint or a zero-twist joint the component of the rotation vector."""
     velocity: float = 0.0
-    """Velocity at the start [m/s or rad/s]; of one of several rotations the component in the child-side joint frame."""
+    """Velocity at the start [m/s or rad/s]; where the position is a component of a vector, the component of the angular
+    velocity in the child-side joint frame."""
     armature: float = 0.0
     """Joint-space inertia [kg or kg m^2]."""
     drive: Drive | None = None
@@ -62,9 +63,14 @@ class Dof:
 class Joint:
     """A joint from a parent link (or the world) to a child link.
 
-    With no dof it is fixed, with one it is revolute or prismatic. The position of two or three rotational dofs is the
-    rotation vector of the relative rotation, of which the components without a dof are zero. Of translations beside
-    other dofs the positions are where the origin of the second frame is in the first one.
+    With no dof it is fixed, with one it is revolute or prismatic. Several rotations are twist, about the twist axis, and
+    swings, about the other two:
+        twist and both swings    ball joint          R_01 = exp(rotation vector)
+        both swings              zero-twist joint    R_01 = exp(rotation vector), whose twist component is zero
+        twist and one swing      universal joint     R_01 = R_u(b) R_x(a)
+    where R_01 is the rotation body0 -> body1. In the last, a is the twist, about the twist axis x of the second frame,
+    and b the swing, about the axis u of the first frame; positions are these two angles, velocities their rates. Of
+    translations beside other dofs the positions are where the origin of the second frame is in the first one.
     """
 
     path: str
@@ -88,3 +94,25 @@ class Joint:
     cone_limit: ConeLimit | None = None
     """About `cone_axis`; only on a joint with three rotational dofs."""
     cone_axis: Axis = Axis.ROT_X
+    """The twist axis."""
+
+    @property
+    def rotations(self) -> tuple[Dof, ...]:
+        """The rotational dofs, which come last."""
+        return tuple(dof for dof in self.dofs if not dof.axis.is_linear)
+
+    @property
+    def is_universal(self) -> bool:
+        """Whether it turns about its twist axis and one swing axis."""
+        axes = [dof.axis for dof in self.rotations]
+        return len(axes) == 2 and self.cone_axis in axes
+
+    @property
+    def has_vector(self) -> bool:
+        """Whether the positions of its rotations are components of one rotation vector."""
+        return len(self.rotations) > 1 and not self.is_universal
+
+    @property
+    def is_zero_twist(self) -> bool:
+        """Whether it turns about both swing axes, but not about its twist axis."""
+        return len(self.rotations) == 2 and not self.is_universal

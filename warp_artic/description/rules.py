@@ -508,6 +508,13 @@ _OF_JOINTS = (
         "Remove the limit, or free the rotations.",
     ),
     Rule(
+        "swing-limit",
+        NOTE,
+        "A joint without twist swings freely, and its positions jump where it swings by 180 degrees.",
+        "Any; limits of both swings below 180 degrees keep the joint where its positions are smooth.",
+        "Limit both swings with PhysicsLimitAPI, or free the twist, or lock a swing, which makes a universal joint.",
+    ),
+    Rule(
         "axis-idle",
         WARNING,
         "A joint schema is applied by axis, but no such axis is free.",

@@ -31,8 +31,12 @@ def start_poses(articulation: Articulation, root: Pose | None = None) -> tuple[P
 
 def displacement(joint: Joint) -> Pose:
     """X_FM at the start, from the parent-side to the child-side frame."""
-    shift, turn = np.zeros(3), np.zeros(3)
+    shift, turn, twist = np.zeros((3, 3))
     for dof in joint.dofs:
-        (shift if dof.axis.is_linear else turn)[dof.axis.index] = dof.position
+        is_inner = joint.is_universal and dof.axis is joint.cone_axis
+        part = shift if dof.axis.is_linear else twist if is_inner else turn
+        part[dof.axis.index] = dof.position
     X_01 = Pose(tuple(shift), quaternion_from_rotation_vector(turn))
+    if joint.is_universal:
+        X_01 = X_01 @ Pose(quaternion=quaternion_from_rotation_vector(twist))
     return X_01.inverse() if joint.reversed else X_01

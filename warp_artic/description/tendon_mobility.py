@@ -71,7 +71,7 @@ def mass_matrix(articulation: Articulation, root: Pose | None = None) -> np.ndar
 def _axes(joint: Joint, X_WM: Pose) -> np.ndarray:
     """Linear and angular velocity of M by the velocities of the dofs, world axes, shape (6, dofs).
 
-    Two free rotations keep the third component of the rotation vector: with the quaternion (x, w) of R_FM, that of
+    Two free swings keep the twist component of the rotation vector: with the quaternion (x, w) of R_FM, that of
     w omega + x cross omega is zero.
     """
     H = np.zeros((6, len(joint.dofs)))

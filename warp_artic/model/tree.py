@@ -160,8 +160,8 @@ def frame_turn(joint: Joint) -> tuple[int, bool]:
     """How the moving frame M of the kernels is turned from the authored joint frame.
 
     Returns the authored axis that becomes x, cyclically followed by y and z, and whether the frame is then turned by
-    half a turn about x. A single axis becomes z, turned round when the joint is reversed. Of two rotations the locked
-    axis becomes z. Of three rotations the axis of the cone becomes x.
+    half a turn about x. A single axis becomes z, turned round when the joint is reversed. Of two swings the axis of the
+    locked twist becomes z. Of three rotations the twist axis becomes x.
     """
     if len(joint.dofs) == 1:
         return (joint.dofs[0].axis.index + 1) % 3, joint.reversed
@@ -174,7 +174,7 @@ def frame_turn(joint: Joint) -> tuple[int, bool]:
 
 
 def tree_of(articulation: Articulation) -> Tree:
-    """The structure of an articulation."""
+    """The structure of an articulation whose joints are those of `description.carriages`."""
     inbound = articulation.inbound
     count = len(articulation.links)
     root_dofs = 6 if articulation.is_floating else 0

@@ -322,10 +322,7 @@ def _of_parts(simulation) -> Iterator[Residual]:
 
 
 def _of_a_step(simulation) -> list[Residual]:
-    """Forces by joints, along their axes, are the sum of what acts there; of the second step.
-
-    Dofs of joints with two rotations have axes that are fixed in neither frame.
-    """
+    """Forces by joints, along axes that are fixed in their links, are the sum of what acts there; of the second step."""
     speeds = _begin(simulation)
     settings, scene = simulation.settings, simulation.scene
     run = simulation.record(1, forces=True)
@@ -339,7 +336,7 @@ def _of_a_step(simulation) -> list[Residual]:
             (joint, dof)
             for joint in tree.joints
             for dof in joint.dofs
-            if tree.links[joint.child].path in link_row and len(joint.dofs) in (1, 3)
+            if tree.links[joint.child].path in link_row and _is_axis_of_child(joint, dof)
         ]
         if not chosen:
             continue
@@ -396,6 +393,20 @@ def _unclamped(scene: Scene) -> Scene:
 def _half(dof: Dof, load: np.ndarray) -> np.ndarray:
     """The force or the torque by a joint, of which a component acts on a dof, shape (E, 3)."""
     return load[:, :3].astype(float) if dof.axis.is_linear else load[:, 3:].astype(float)
+
+
+def _is_axis_of_child(joint: Joint, dof: Dof) -> bool:
+    """Whether a dof is along or about an axis through the origin of the child-side frame that is fixed there.
+
+    Those of a zero-twist joint are fixed in neither frame. Translations are along axes of the first frame, and the
+    rotations beside them are about its shifted origin, where the second frame is.
+    """
+    is_mixed = 0 < len(joint.rotations) < len(joint.dofs)
+    if is_mixed and joint.reversed != dof.axis.is_linear:
+        return False
+    if joint.is_universal and not dof.axis.is_linear:
+        return (dof.axis is joint.cone_axis) != joint.reversed
+    return dof.axis.is_linear or not joint.is_zero_twist
 
 
 def _along(joint: Joint, dof: Dof, load: np.ndarray) -> np.ndarray:

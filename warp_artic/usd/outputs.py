@@ -30,6 +30,12 @@ def joint_axis(stage: Usd.Stage, dof: str) -> tuple[Usd.Prim, str]:
     return prim, axis or _single_axis(prim)
 
 
+def twist_axis(stage: Usd.Stage, path: str) -> str:
+    """The twist axis of a joint with several rotations: the joint axis of a spherical joint, X of others."""
+    joint = UsdPhysics.SphericalJoint(prim_named(stage, path, "joint"))
+    return f"rot{joint.GetAxisAttr().Get() if joint else 'X'}"
+
+
 def joint_quantity(instance: str, name: str) -> Quantity:
     """The quantity of an output of an axis."""
     return JOINT[name][not (instance == "linear" or instance.startswith("trans"))]

@@ -11,7 +11,7 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_dof import instances_of, read_dof
 from warp_artic.usd.read_drive import report_idle
-from warp_artic.usd.read_limit import read_freedom, report_unapplied
+from warp_artic.usd.read_limit import read_freedom, report_swing, report_unapplied
 from warp_artic.usd.read_soft_limit import report_limit
 from warp_artic.usd.read_start import read_start
 
@@ -34,12 +34,10 @@ def read_joint(
     instances = [instances_of(ends.prim, axis) for axis in freedom.limits]
     report_idle(ends.prim, instances, inventory, attributes)
     report_unapplied(ends.prim, inventory, attributes)
-    many, turns = len(freedom.limits) > 1, sum(not axis.is_linear for axis in freedom.limits)
-    dofs = []
+    many, dofs = len(freedom.limits) > 1, []
     for axis, limit in freedom.limits.items():
         name = f"{ends.path}:{axis.value}" if many else ends.path
         dofs.append(read_dof(ends.prim, name, axis, limit, inventory, attributes))
-        report_limit(name, dofs[-1].limit, turns > 1 and not axis.is_linear, attributes)
         attributes.report.readings[name][:0] = freedom.readings.get(axis, ())
     parent_end, child_end = (ends.end1, ends.end0) if is_reversed else (ends.end0, ends.end1)
     joint = Joint(
@@ -53,5 +51,8 @@ def read_joint(
         cone_limit=freedom.cone_limit,
         cone_axis=freedom.cone_axis,
     )
+    for dof in dofs:
+        report_limit(dof.name, dof.limit, joint.has_vector and not dof.axis.is_linear, attributes)
+    report_swing(joint, attributes)
     parent = None if branch.parent == WORLD else links[branch.parent]
     return read_start(ends.prim, joint, parent, links[branch.child], X_PL, moves, attributes)

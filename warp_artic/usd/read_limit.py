@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pxr import Usd
 
-from warp_artic.description.joint import Axis
+from warp_artic.description.joint import Axis, Joint
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import Attributes
@@ -53,6 +53,22 @@ def report_unapplied(prim: Usd.Prim, inventory: Inventory, attributes: Attribute
         attributes.pass_over(prim, f"limit:{axis}:")
 
 
+def report_swing(joint: Joint, attributes: Attributes) -> None:
+    """Advise a limit on the swing of a zero-twist joint, whose positions jump where it swings by half a turn."""
+    if not joint.is_zero_twist or all(_is_below_half_a_turn(dof.limit) for dof in joint.rotations):
+        return
+    axes = " and ".join(dof.axis.value for dof in joint.rotations)
+    text = (
+        f"swings freely about {axes} without twist: at 180 degrees of swing its positions jump to the other side; "
+        "limits of both below that keep it away"
+    )
+    attributes.report.note("swing-limit", joint.path, text)
+
+
+def _is_below_half_a_turn(limit: Limit | None) -> bool:
+    return limit is not None and max(-limit.lower, limit.upper) < math.pi
+
+
 def _fixed(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Freedom:
     return Freedom()
 
@@ -71,7 +87,10 @@ def _one_axis(prim: Usd.Prim, axis: Axis, attributes: Attributes) -> Freedom:
 
 
 def _spherical(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Freedom:
-    """Cone angle 0 bounds the rotation about the axis after the joint axis, cone angle 1 about the next."""
+    """Cone angle 0 bounds the rotation about the axis after the joint axis, cone angle 1 about the next.
+
+    Where one of the two is zero, the twist about the joint axis and the other swing are left: a universal joint.
+    """
     twist = _letter(prim, attributes)
     swings = [ROTATIONS[(twist + 1) % 3], ROTATIONS[(twist + 2) % 3]]
     readings: dict[Axis, list[Reading]] = {swing: [] for swing in swings}

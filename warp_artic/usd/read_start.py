@@ -49,15 +49,15 @@ def read_start(
     if moves:
         rates, forbidden = _rates(joint, X_FM, parent, child)
         _report_forbidden(joint, forbidden, attributes)
-    dofs, turns = [], sum(not dof.axis.is_linear for dof in joint.dofs)
+    dofs = []
     for dof, position, rate in zip(joint.dofs, derived, rates):
-        is_component = turns > 1 and not dof.axis.is_linear
+        is_component = joint.has_vector and not dof.axis.is_linear
         dof = _start(prim, dof, is_component, float(position), float(rate), attributes)
         if moves:
             _report_rate(dof, float(rate), attributes)
         dofs.append(dof)
     joint = replace(joint, dofs=tuple(dofs))
-    if turns > 1:
+    if joint.has_vector:
         _report_rotation(joint, X_01, attributes)
     return joint
 
@@ -75,8 +75,29 @@ def _positions(joint: Joint, X_01: Pose) -> tuple[np.ndarray, np.ndarray]:
         swing = Pose.of((0, 0, 0), X_01.rotation @ _turn(axis, -angle))
         off_axis[3:] = rotation_vector_from_matrix(swing.rotation)
         found[3 + axis] = math.remainder(angle, 2.0 * math.pi)
+    if joint.is_universal:
+        found[3:], off_axis[3:] = _universal_angles(joint, X_01.rotation)
     off_axis[axes] = 0.0
     return found[axes], off_axis
+
+
+def _universal_angles(joint: Joint, R_01: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Twist a and swing b of R_01 = R_u(b) R_w(c) R_x(a) in the places of their axes, and c in that of the locked one.
+
+    The locked turn c is between the two; where it is zero, the rotation is one of the joint.
+    """
+    twist = joint.cone_axis.index
+    (swing,) = (dof.axis.index for dof in joint.rotations if dof.axis is not joint.cone_axis)
+    locked = 3 - twist - swing
+    hand = 1.0 if (swing - twist) % 3 == 1 else -1.0  # of (twist, swing, locked)
+    x = R_01[:, twist]
+    b = math.atan2(-hand * x[locked], x[twist])
+    c = math.atan2(hand * x[swing], math.hypot(x[twist], x[locked]))
+    R_a = _turn(locked, -c) @ _turn(swing, -b) @ R_01
+    angles, off_axis = np.zeros(3), np.zeros(3)
+    angles[twist] = math.atan2(hand * R_a[locked, swing], R_a[swing, swing])
+    angles[swing], off_axis[locked] = b, c
+    return angles, off_axis
 
 
 def _rows(joint: Joint) -> list[int]:
@@ -105,8 +126,9 @@ def _rates(joint: Joint, X_FM: Pose, parent: Link | None, child: Link) -> tuple[
     """Velocities of the dofs from the authored velocities of the bodies, and what the joint does not allow of those.
 
     Velocities are relative ones of the authored displacement: of the origin of frame 1, in the axes of frame 0, then
-    angular, in the axes of M. Two free rotations keep the third component of the rotation vector: with the quaternion
-    (x, w) of R_FM, that of w omega + x cross omega is zero.
+    angular, in the axes of M. Two free swings keep the twist component of the rotation vector: with the quaternion
+    (x, w) of R_FM, that of w omega + x cross omega is zero. The rates of a universal joint are the components of the
+    angular velocity along its two axes.
     """
     X_WM = child.pose @ joint.child_frame
     ends = [(X_WM @ X_FM.inverse(), parent), (X_WM, child)]
@@ -116,12 +138,24 @@ def _rates(joint: Joint, X_FM: Pose, parent: Link | None, child: Link) -> tuple[
     axes = _rows(joint)
     allowed = np.zeros(6)
     allowed[axes] = relative[axes]
-    locked = {3, 4, 5} - set(axes)
-    if len(locked) == 1:
+    if joint.is_zero_twist:
         *x, w = X_FM.quaternion
-        (third,) = locked
+        third = joint.cone_axis.index + 3
         allowed[third] = -np.cross(x, allowed[3:])[third - 3] / w if w else relative[third]
+    if joint.is_universal:
+        slides = len(axes) - 2
+        turns = np.array([_universal_axis(joint, dof, X_FM) for dof in joint.rotations])
+        rates = turns @ relative[3:]
+        allowed[3:] = rates @ turns
+        return np.array([*relative[axes[:slides]], *rates]), relative - allowed
     return relative[axes], relative - allowed
+
+
+def _universal_axis(joint: Joint, dof: Dof, X_FM: Pose) -> np.ndarray:
+    """The axis (3) in M about which a dof of a universal joint turns: the twist in frame 1, the swing in frame 0."""
+    axis = np.eye(3)[dof.axis.index]
+    is_in_M = (dof.axis is joint.cone_axis) != joint.reversed
+    return axis if is_in_M else X_FM.rotation.T @ axis
 
 
 def _report_forbidden(joint: Joint, forbidden: np.ndarray, attributes: Attributes) -> None:

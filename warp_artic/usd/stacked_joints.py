@@ -14,10 +14,11 @@ from dataclasses import replace
 import numpy as np
 from pxr import Usd
 
-from warp_artic.description.joint import Joint
+from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.link import Link
-from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
+from warp_artic.description.pose import Pose, rotation_vector_from_matrix
 from warp_artic.description.spanning_forest import Branch, Edge, Tree
+from warp_artic.description.start_pose import displacement
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
@@ -68,12 +69,12 @@ def carriages(stack: list[JointEnds], parent: Link | None, inventory: Inventory,
 
 def _authored_displacement(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Pose:
     """Of a joint by its authored state; none where it has none."""
-    translation, rotation = np.zeros(3), np.zeros(3)
-    for axis in read_freedom(prim, inventory, attributes).limits:
+    freedom, path, dofs = read_freedom(prim, inventory, attributes), str(prim.GetPath()), []
+    for axis in freedom.limits:
         sources = DOF_FIELDS["position"]
         reading = resolve(attributes, prim, "position", sources, instances_of(prim, axis), axis.is_linear)
-        (translation if axis.is_linear else rotation)[axis.index] = 0.0 if reading is None else reading.value
-    return Pose(tuple(map(float, translation)), quaternion_from_rotation_vector(rotation))
+        dofs.append(Dof(name=path, axis=axis, position=0.0 if reading is None else float(reading.value)))
+    return displacement(Joint(path=path, parent=WORLD, child=0, dofs=tuple(dofs), cone_axis=freedom.cone_axis))
 
 
 def stacked_ends(stack: list[JointEnds]) -> list[JointEnds]:
