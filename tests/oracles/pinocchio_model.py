@@ -1,8 +1,8 @@
 """The same articulation as a Pinocchio model, with results in our conventions.
 
 Pinocchio's joints: revolute and prismatic about any axis, spherical (quaternion, velocity in the child frame), free
-flyer (velocity of the link origin, axes of the link), composites. Twist with one swing is a composite of two revolute
-joints. Two swings are a spherical joint whose velocities are restricted:  v_pin = T v  and  a_pin = T vdot + b.
+flyer (velocity of the link origin, axes of the link). Twist with one swing is two revolute joints in a row. Two swings
+are a spherical joint whose velocities are restricted:  v_pin = T v  and  a_pin = T vdot + b.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class PinocchioModel:
     X_ML: list[pin.SE3]
     """Link frame in the frame of that joint."""
     joint_index: list[int]
-    """Pinocchio joint of each of our joints; 0 for a fixed one."""
+    """Pinocchio joint of each of our joints, of two in a row the last one; 0 for a fixed one."""
 
 
 def build(articulation: Articulation, gravity=(0.0, 0.0, -9.81)) -> PinocchioModel:
@@ -69,9 +69,11 @@ def add_joint(out: PinocchioModel, joint: Joint) -> int:
     if not joint.dofs:
         add_link(out, joint.child, parent, X_JF * se3(joint.child_frame).inverse())
         return 0
-    index = out.model.addJoint(parent, joint_model(joint), X_JF, joint.path)
-    add_link(out, joint.child, index, se3(joint.child_frame).inverse())
-    return index
+    for number, model in enumerate(joint_models(joint)):
+        parent = out.model.addJoint(parent, model, X_JF, f"{joint.path} {number}")
+        X_JF = pin.SE3.Identity()
+    add_link(out, joint.child, parent, se3(joint.child_frame).inverse())
+    return parent
 
 
 def add_link(out: PinocchioModel, link: int, joint: int, X_JL: pin.SE3) -> None:
@@ -86,25 +88,26 @@ def add_link(out: PinocchioModel, link: int, joint: int, X_JL: pin.SE3) -> None:
     out.joint_of_link[link], out.X_ML[link] = joint, X_JL
 
 
-def joint_model(joint: Joint):
-    """Pinocchio's joint; a reversed joint with one dof turns about the opposite axis."""
+def joint_models(joint: Joint):
+    """Pinocchio's joints; those of a reversed joint with one dof or two in a row turn about the opposite axis."""
+    if len(joint.dofs) == 3 or is_projected(joint):
+        return [pin.JointModelSpherical()]
     models = []
     for dof in in_order(joint):
         axis = np.eye(3)[dof.axis.index] * (-1.0 if joint.reversed else 1.0)
-        models.append((pin.JointModelPrismaticUnaligned if dof.axis.is_linear else pin.JointModelRevoluteUnaligned)(axis))
-    if len(models) == 1:
-        return models[0]
-    if len(models) == 2 and joint.cone_axis in [dof.axis for dof in joint.dofs]:
-        composite = pin.JointModelComposite()
-        for model in models:
-            composite.addJoint(model)
-        return composite
-    return pin.JointModelSpherical()
+        unaligned = pin.JointModelPrismaticUnaligned if dof.axis.is_linear else pin.JointModelRevoluteUnaligned
+        models.append(unaligned(axis))
+    return models
 
 
 def is_projected(joint: Joint) -> bool:
     """Whether a joint is a spherical one with restricted velocities."""
     return len(joint.dofs) == 2 and joint.cone_axis not in [dof.axis for dof in joint.dofs]
+
+
+def is_in_a_row(joint: Joint) -> bool:
+    """Whether a joint is a revolute or prismatic one, or two in a row."""
+    return len(joint.dofs) < 3 and not is_projected(joint)
 
 
 def in_order(joint: Joint):
@@ -125,7 +128,7 @@ def set_armature(out: PinocchioModel) -> None:
     armature = np.zeros(out.model.nv)
     for joint, index in zip(out.articulation.joints, out.joint_index):
         if joint.dofs and not is_projected(joint):
-            armature[velocity_slice(out, index)] = [dof.armature for dof in in_order(joint)]
+            armature[velocity_slice(out, joint, index)] = [dof.armature for dof in in_order(joint)]
     out.model.armature = armature
 
 
@@ -137,8 +140,8 @@ def configuration(out: PinocchioModel, state: State) -> np.ndarray:
         q[3:7] /= np.linalg.norm(q[3:7])
     for joint, index, dofs in joints_with_dofs(out):
         start = out.model.joints[index].idx_q
-        if out.model.joints[index].nq == len(joint.dofs):
-            q[start + np.array(places(joint))] = state.joint_position[dofs]
+        if is_in_a_row(joint):
+            q[start + 1 - len(joint.dofs) + np.array(places(joint))] = state.joint_position[dofs]
         else:
             q[start : start + 4] = pin.Quaternion(relative_rotation(joint, state.joint_position[dofs])).coeffs()
     return q
@@ -153,8 +156,8 @@ def velocity_map(out: PinocchioModel, state: State) -> np.ndarray:
         T[:3, :3] = T[3:6, 3:6] = R.T
         T[:3, 3:6] = pin.skew(p_LC) @ R.T
     for joint, index, dofs in joints_with_dofs(out):
-        rows, columns = velocity_slice(out, index), slice(base + dofs.start, base + dofs.stop)
-        if out.model.joints[index].nq == len(joint.dofs):
+        rows, columns = velocity_slice(out, joint, index), slice(base + dofs.start, base + dofs.stop)
+        if is_in_a_row(joint):
             T[rows, columns] = np.eye(len(joint.dofs))[:, places(joint)]
         else:
             sign = -1.0 if joint.reversed else 1.0
@@ -174,7 +177,7 @@ def velocity_map_bias(out: PinocchioModel, state: State) -> np.ndarray:
         if is_projected(joint):
             v = state.joint_velocity[dofs] * (-1.0 if joint.reversed else 1.0)
             R_FM = relative_rotation(joint, state.joint_position[dofs])
-            b[velocity_slice(out, index)] = allowed_rotations_rate(joint, R_FM, v) @ v
+            b[velocity_slice(out, joint, index)] = allowed_rotations_rate(joint, R_FM, v) @ v
     return b
 
 
@@ -300,10 +303,10 @@ def generalized_velocity(state: State) -> np.ndarray:
     return np.concatenate([np.zeros(0) if state.root_velocity is None else state.root_velocity, state.joint_velocity])
 
 
-def velocity_slice(out: PinocchioModel, joint: int) -> slice:
-    """Where the velocities of a Pinocchio joint are."""
-    start = out.model.joints[joint].idx_v
-    return slice(start, start + out.model.joints[joint].nv)
+def velocity_slice(out: PinocchioModel, joint: Joint, index: int) -> slice:
+    """Where the velocities of the Pinocchio joints of one of ours are; of two in a row, `index` is the second."""
+    end = out.model.joints[index].idx_v + out.model.joints[index].nv
+    return slice(end - (len(joint.dofs) if is_in_a_row(joint) else out.model.joints[index].nv), end)
 
 
 def root_rotation(state: State) -> np.ndarray:
