@@ -187,3 +187,44 @@ def test_a_run_layer_starts_where_it_did(order, tmp_path):
     np.testing.assert_allclose(
         Simulation(again, device="cpu").state.link_pose.numpy(), simulation.state.link_pose.numpy(), atol=1e-5
     )
+
+
+@pytest.mark.parametrize("swing", ["Y", "Z"])
+def test_it_moves_as_a_hinge_on_a_hinge(swing):
+    """Two hinges that stack, the first about the swing axis and the second about X, with limits, drives and friction."""
+    root = "uniform bool newton:jointsAddMobility = true\n"
+
+    def scene_of(joints):
+        rod = body("rod", "point3f physics:centerOfMass = (0.3, 0.2, 0.1)\n")
+        return read_stage(open_text(f'def Xform "World" {schemas("NewtonArticulationRootAPI")} {{\n{root}{rod}{joints}}}\n'))
+
+    def drive(axis, stiffness):
+        return (
+            f"float drive:{axis}:physics:stiffness = {stiffness}\nfloat drive:{axis}:physics:damping = 0.01\n"
+            f"float warpArtic:joint:{axis}:dynamicFrictionEffort = 0.01\n"
+        )
+
+    def applied(axis):
+        return f"PhysicsDriveAPI:{axis}", f"WarpArticJointAPI:{axis}"
+
+    bounds = "float physics:lowerLimit = 20\nfloat physics:upperLimit = 125\n"
+    hinges = ""
+    for name, letter, stiffness in (("first", swing, 0.1), ("second", "X", 0.02)):
+        content = f'uniform token physics:axis = "{letter}"\n{bounds}' + drive("angular", stiffness)
+        hinges += joint(name, "Revolute", "", "/World/rod", content, applied("angular"))
+    axes = ("rotX", f"rot{swing}")
+    text, names = free_on(
+        *axes,
+        limits=dict.fromkeys(axes, (20, 125)),
+        content=drive("rotX", 0.02) + drive(f"rot{swing}", 0.1),
+        applied=(*applied("rotX"), *applied(f"rot{swing}")),
+    )
+    runs = []
+    for scene, order in ((scene_of(hinges), [1, 0]), (scene_of(joint("one", "", "", "/World/rod", text, names)), [0, 1])):
+        simulation = Simulation(scene, device="cpu")
+        simulation.set_state(joint_position=np.array([2.0, 1.0])[order], joint_velocity=np.array([8.0, 5.0])[order])
+        recording = simulation.record(480)
+        runs.append((recording.joint_position[:, 0][:, order], recording.link_pose, recording.energy))
+    for one, other in zip(*runs):
+        np.testing.assert_array_equal(one, other)
+    assert np.degrees(runs[0][0]).max() == pytest.approx(125.0, abs=1e-3)

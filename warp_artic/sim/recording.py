@@ -78,10 +78,11 @@ class Recording:
     link_names: tuple[str, ...]
     """Prim path of each link; length L."""
     joint_position: np.ndarray
-    """[m or rad], shape (R, E, D)."""
+    """[m or rad], of ball and zero-twist joints the rotation vector, of universal joints the two angles: see
+    `description.joint`; shape (R, E, D)."""
     joint_velocity: np.ndarray
-    """[m/s or rad/s], of ball joints the relative angular velocity in the axes of their child-side frames; shape
-    (R, E, D). A step h from q and v to q+ and v+ has, for a joint with one axis,
+    """[m/s or rad/s], of ball and zero-twist joints the relative angular velocity in the axes of their child-side
+    frames; shape (R, E, D). A step h from q and v to q+ and v+ has, for a joint with one axis,
         semi_implicit   q+ = q + h v+
         midpoint        q+ = q + h ((1 - share) v + share v+), where share is a half but for joints that meet a stop,
                         for all in a step in which one bounces, and for those with springs or rows in the first step

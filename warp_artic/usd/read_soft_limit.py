@@ -43,13 +43,13 @@ def read_soft_limit(
 def report_limit(name: str, limit: Limit | None, is_component: bool, attributes: Attributes) -> None:
     """Report what the limit of a dof has beside its bounds that has no effect.
 
-    That is all where the dof is one of several rotations of a joint.
+    That is all where the dof is a rotation of a ball or zero-twist joint.
     """
     if limit is None:
         return
     is_soft = limit.stiffness > 0.0 or limit.damping > 0.0
     if is_component and (is_soft or limit.restitution > 0.0):
-        text = "compliance and restitution of the limits of several rotations of a joint: not simulated yet"
+        text = "compliance and restitution of the limits of a ball or zero-twist joint: not simulated yet"
         attributes.report.warn("limit-soft", name, text)
     elif is_soft and limit.restitution > 0.0:
         text = "the restitution of its limit has no effect: the limit has a stiffness or a damping"
