@@ -52,7 +52,8 @@ def symmetric(kind, is_reversed, **fields):
 
 
 def simulate(tree, gravity=(0.0, 0.0, 0.0), **settings):
-    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**{"precision": "float64", **settings}))
+    options = SolverSettings(**{"precision": "float64", **settings})
+    return Simulation(trees.scene(tree, gravity=gravity), settings=options)
 
 
 def off_axis(tree, poses):

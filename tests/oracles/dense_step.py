@@ -160,7 +160,9 @@ class DenseStep:
         return self.drifted(state, after, h - later, later), smooth, mean
 
     def drifted(self, state: State, after: np.ndarray, before: np.ndarray, later: np.ndarray) -> State:
-        """Positions moved with v and then with v+, for times (N) each; a ball or zero-twist joint as its longest dof."""
+        """Positions moved with v and then with v+, for times (N) each; rotations of a joint that move together as the
+        longest.
+        """
         base, slices = self.base, rigid.dof_slices(self.tree)
         first = [self.of_joint(joint, before[base:][part], np.min) for joint, part in zip(self.tree.joints, slices)]
         second = [self.of_joint(joint, later[base:][part], np.max) for joint, part in zip(self.tree.joints, slices)]

@@ -106,7 +106,7 @@ def test_pose_that_violates_its_joint_is_reported():
 
 
 def test_locked_axis_of_two_rotations_is_checked():
-    """What a body is turned about the locked axis, between the swing and the twist of a universal joint, is reported."""
+    """What a body is turned about the locked axis, between swing and twist of a universal joint, is reported."""
     content = "float physics:coneAngle0Limit = 0"
     assert not warnings_of(pendulum(content, "Spherical", rod=turned((0, 0, 20), (10, 0, 0))))
     (warning,) = warnings_of(pendulum(content, "Spherical", rod=turned((0, 0, 20), (0, 5, 0), (10, 0, 0))))

@@ -1,4 +1,4 @@
-"""Joints with twist and one swing, and joints with both swings, from a stage to what is reported and written of them."""
+"""Joints with twist and one swing, and with both swings, from a stage to what is reported and written of them."""
 
 import json
 
@@ -191,12 +191,13 @@ def test_a_run_layer_starts_where_it_did(order, tmp_path):
 
 @pytest.mark.parametrize("swing", ["Y", "Z"])
 def test_it_moves_as_a_hinge_on_a_hinge(swing):
-    """Two hinges that stack, the first about the swing axis and the second about X, with limits, drives and friction."""
+    """Two hinges that stack, first about the swing axis and then about X, with limits, drives and friction."""
     root = "uniform bool newton:jointsAddMobility = true\n"
 
     def scene_of(joints):
         rod = body("rod", "point3f physics:centerOfMass = (0.3, 0.2, 0.1)\n")
-        return read_stage(open_text(f'def Xform "World" {schemas("NewtonArticulationRootAPI")} {{\n{root}{rod}{joints}}}\n'))
+        head = f'def Xform "World" {schemas("NewtonArticulationRootAPI")}'
+        return read_stage(open_text(f"{head} {{\n{root}{rod}{joints}}}\n"))
 
     def drive(axis, stiffness):
         return (
@@ -219,8 +220,8 @@ def test_it_moves_as_a_hinge_on_a_hinge(swing):
         content=drive("rotX", 0.02) + drive(f"rot{swing}", 0.1),
         applied=(*applied("rotX"), *applied(f"rot{swing}")),
     )
-    runs = []
-    for scene, order in ((scene_of(hinges), [1, 0]), (scene_of(joint("one", "", "", "/World/rod", text, names)), [0, 1])):
+    one, runs = joint("one", "", "", "/World/rod", text, names), []
+    for scene, order in ((scene_of(hinges), [1, 0]), (scene_of(one), [0, 1])):
         simulation = Simulation(scene, device="cpu")
         simulation.set_state(joint_position=np.array([2.0, 1.0])[order], joint_velocity=np.array([8.0, 5.0])[order])
         recording = simulation.record(480)

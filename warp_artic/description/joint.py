@@ -63,8 +63,8 @@ class Dof:
 class Joint:
     """A joint from a parent link (or the world) to a child link.
 
-    With no dof it is fixed, with one it is revolute or prismatic. Several rotations are twist, about the twist axis, and
-    swings, about the other two:
+    With no dof it is fixed, with one it is revolute or prismatic. Several rotations are the twist, about the twist
+    axis, and swings, about the other two:
         twist and both swings    ball joint          R_01 = exp(rotation vector)
         both swings              zero-twist joint    R_01 = exp(rotation vector), whose twist component is zero
         twist and one swing      universal joint     R_01 = R_u(b) R_x(a)

@@ -322,7 +322,7 @@ def _of_parts(simulation) -> Iterator[Residual]:
 
 
 def _of_a_step(simulation) -> list[Residual]:
-    """Forces by joints, along axes that are fixed in their links, are the sum of what acts there; of the second step."""
+    """Forces by joints, along axes that their links have, are the sum of what acts there; of the second step."""
     speeds = _begin(simulation)
     settings, scene = simulation.settings, simulation.scene
     run = simulation.record(1, forces=True)
