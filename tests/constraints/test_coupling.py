@@ -11,7 +11,7 @@ from tests.oracles.rotation_drive import potential
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon
 
-KINDS = ("spherical", "universal_yz")
+KINDS = ("spherical", "zero_twist")
 STIFFNESS, REST = 40.0, 0.3
 
 

@@ -93,7 +93,7 @@ def test_steps_of_random_trees_have_the_dense_law(seed, integrator):
     """A hard and a compliant mimic of three dofs each, of joints of every kind in any branch."""
     rng = np.random.default_rng(seed)
     tree = trees.random_articulation(
-        rng, 9, floating=bool(seed % 2), kinds=("revolute_x", "prismatic_y", "spherical", "universal_yz")
+        rng, 9, floating=bool(seed % 2), kinds=("revolute_x", "prismatic_y", "spherical", "zero_twist")
     )
     mimics = tuple(
         Mimic(

@@ -11,7 +11,7 @@ from tests.oracles.rotation_drive import potential
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 
-KINDS = ("spherical", "universal_yz")
+KINDS = ("spherical", "zero_twist")
 GAINS = ((30.0, 30.0, 30.0), (50.0, 10.0, 0.0), (0.0, 0.0, 40.0))
 
 

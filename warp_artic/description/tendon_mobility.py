@@ -1,4 +1,4 @@
-"""The mobility of fixed tendons at the start:  c^T M^-1 r,  M = sum J^T diag(m, I_C) J + armature.
+"""The mobility of fixed tendons at the start:  c^T Q M^-1 Q^T r,  M = sum J^T diag(m, I_C) J + armature,  qdot = Q v.
 
 It is the change of the rate of the length that a unit of force causes. Where it is not positive the force of the tendon
 drives the length on instead of back, and the tendon gains energy.
@@ -23,7 +23,9 @@ def not_opposing(articulation: Articulation) -> dict[str, float]:
     tendons = [tendon for tendon in articulation.fixed_tendons if tendon.enabled]
     if not tendons:
         return {}
+    articulation = with_carriages(articulation)
     M = mass_matrix(articulation, Pose())  # a mobility does not depend on where the tree is
+    Q = _position_rates(articulation, len(M) - len(articulation.dofs))
     first = len(M) - len(articulation.dofs)
     found = {}
     for tendon in tendons:
@@ -31,6 +33,7 @@ def not_opposing(articulation: Articulation) -> dict[str, float]:
         dofs = first + np.array(tendon.dofs)
         np.add.at(c, dofs, tendon.coefficients)
         np.add.at(r, dofs, tendon.force_coefficients)
+        c, r = Q.T @ c, Q.T @ r
         by_c, by_r = np.linalg.lstsq(M, np.column_stack([c, r]), rcond=None)[0].T
         mobility, largest = c @ by_r, np.sqrt(max(c @ by_c, 0.0) * max(r @ by_r, 0.0))
         if largest > 0.0 and mobility <= ROUNDING * largest:
@@ -66,6 +69,29 @@ def mass_matrix(articulation: Articulation, root: Pose | None = None) -> np.ndar
         M += link.mass * J[:3].T @ J[:3]
         M += J[3:].T @ R @ link.inertia_matrix @ R.T @ J[3:]
     return M
+
+
+def _position_rates(articulation: Articulation, roots: int) -> np.ndarray:
+    """Q: velocities to rates of positions, the identity but for joints with several rotations."""
+    Q, start = np.eye(roots + len(articulation.dofs)), roots
+    for joint in articulation.joints:
+        own = slice(start, start + len(joint.dofs))
+        if len(joint.dofs) > 1:
+            axes = [dof.axis.index for dof in joint.dofs]
+            sign = -1.0 if joint.reversed else 1.0
+            phi = np.zeros(3)
+            phi[axes] = [sign * dof.position for dof in joint.dofs]
+            Q[own, own] = sign * (_vector_rates(phi) @ _axes(joint, Pose())[3:])[axes]
+        start = own.stop
+    return Q
+
+
+def _vector_rates(phi: np.ndarray) -> np.ndarray:
+    """Jr^-1: the angular velocity in M to the rate of the rotation vector phi of R_FM, shape (3, 3)."""
+    cross = np.array([[0.0, -phi[2], phi[1]], [phi[2], 0.0, -phi[0]], [-phi[1], phi[0], 0.0]])
+    angle = float(np.linalg.norm(phi))
+    weight = 1.0 / 12.0 if angle < 1e-4 else (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2
+    return np.eye(3) + 0.5 * cross + weight * cross @ cross
 
 
 def _axes(joint: Joint, X_WM: Pose) -> np.ndarray:
