@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "warp_artic"
 
 ALLOWED = {
     "description": {"description", "errors"},
-    "math": {"math"},
+    "math": {"math", "errors"},
     "model": {"model", "math", "description"},
     "joints": {"joints", "math"},
     "phases": {"phases", "joints", "model", "math"},

@@ -1,0 +1,33 @@
+"""What a process with lane vectors of another width than that of the processor does for `test_lane_widths`.
+
+`python -m tests.kernels.other_width FILE` writes the end of a run to a file, and runs tests of which the numbers depend
+on how wide a lane vector is; the exit code is that of pytest. Kernels are compiled with little inlining, which gives
+the same bits, takes a third of the time, and runs slower.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+
+from tests.kernels.test_threads import arm, start
+from warp_artic.kernels.launch import OPTIONS
+
+QUICK = "-O1 -march=native -mllvm=-inline-threshold=20"
+TESTS = ("tests/kernels/test_threads.py", "tests/kernels/test_layout.py", "tests/math/test_rotation.py")
+LEFT_OUT = "tgs or scalar or allocate"
+"""What would need other kernels, or does not depend on widths."""
+
+
+def end():
+    """Positions and velocities of the arms of `test_threads` after 60 steps, by lane vectors."""
+    simulation = arm(1, variant="lanes")
+    start(simulation)
+    simulation.step(60)
+    return np.concatenate([getattr(simulation.state, name).numpy() for name in ("joint_position", "joint_velocity")])
+
+
+if __name__ == "__main__":
+    OPTIONS["module_options"]["cpu_compiler_flags"] = QUICK
+    np.save(sys.argv[1], end())
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", f"not ({LEFT_OUT})", *TESTS]))
