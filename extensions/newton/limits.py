@@ -13,9 +13,18 @@ HARD = 1e8
 """Stiffness, without damping, that the reader of stages gives to limits which are authored as infinitely stiff."""
 
 
+UNSAID = newton.ModelBuilder.JointDofConfig()
+"""What a dof gets of which nothing is said: its gains stand for a limit without gains, which is a stop."""
+ROUNDING = 1e-5
+"""By how much the gains of these may differ, relative to them: the reader of stages turns them to degrees and back."""
+
+
 def are_hard(model: newton.Model) -> np.ndarray:
-    """Whether the limits of each dof are hard stops."""
-    return (model.joint_limit_ke.numpy() >= HARD) & (model.joint_limit_kd.numpy() == 0.0)
+    """Whether the limits of each dof are hard stops: infinitely stiff ones, and such of which no gains are said."""
+    stiffness, damping = model.joint_limit_ke.numpy(), model.joint_limit_kd.numpy()
+    is_unsaid = np.isclose(stiffness, UNSAID.limit_ke, rtol=ROUNDING, atol=0.0)
+    is_unsaid &= np.isclose(damping, UNSAID.limit_kd, rtol=ROUNDING, atol=0.0)
+    return is_unsaid | ((stiffness >= HARD) & (damping == 0.0))
 
 
 def bounded(values: np.ndarray) -> np.ndarray:

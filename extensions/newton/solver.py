@@ -54,12 +54,11 @@ class SolverWarpArtic(newton.solvers.SolverBase):
     environment. Positions and velocities of a state that are not those given out last are taken in, and then steps
     remember nothing of before. Contacts are not simulated.
 
-    A model has no fixed and spatial tendons of stages, no cones, no load friction and no soft mimic joints, and its
-    limits are springs. With `scene`, read from the stage that the model was read from, all of these are stepped as
-    `warp-artic simulate` steps them: the scene then says what is simulated, joints and bodies are found by their prim
-    paths, and of the numbers of the model those count that are changed after the construction, or that differ between
-    worlds. Attributes of a model cannot say as much: tendons are named by instances, and theirs are not known before a
-    stage is read.
+    A model has no fixed and spatial tendons of stages, no cones, no load friction and no soft mimic joints. With
+    `scene`, read from the stage that the model was read from, all of these are stepped as `warp-artic simulate` steps
+    them: the scene then says what is simulated, joints and bodies are found by their prim paths, and of the numbers of
+    the model those count that are changed after the construction, or that differ between worlds. Attributes of a model
+    cannot say as much: tendons are named by instances, and theirs are not known before a stage is read.
 
     Args:
         model: What to step.

@@ -18,6 +18,7 @@ FRAMES = (
     "drive_force_saturated",
     "prismatic_spring_drive",
     "floating3_zero_g",
+    "limit_hard_revolute",
     "spherical3_pendulum",
     "tree_humanoid",
 )
@@ -28,7 +29,6 @@ MORE = (
     "fixed_tendon_two_joints",
     "joint_armature",
     "joint_friction",
-    "limit_hard_revolute",
     "link_damping",
     "mimic_compliant",
     "mimic_hard_gear",
