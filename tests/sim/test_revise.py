@@ -10,7 +10,11 @@ from tests.solver.test_sleep import elsewhere
 from warp_artic import DescriptionError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.limit import Limit
+from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose
+from warp_artic.description.tendon import FixedTendon
 from warp_artic.description.track import Track
 from warp_artic.sim.revise import revise
 
@@ -221,3 +225,210 @@ def test_a_floating_base():
     for name in ("root_pose", "root_velocity"):
         before, after = (getattr(one.snapshot(name), name).numpy() for one in (simulation, other))
         np.testing.assert_allclose(after, before, rtol=0.0, atol=1e-6)
+
+
+EXACT = SolverSettings(precision="float64")
+LIGHT = 1e-9
+"""[kg] of a link that is too light to be felt."""
+
+
+def light(path, **changes):
+    """A link that is not felt."""
+    return Link(path=path, mass=LIGHT, inertia=(LIGHT, 0.0, 0.0, LIGHT, 0.0, LIGHT), **changes)
+
+
+def with_dof(tree, row, **changes):
+    """A tree with a dof that is another."""
+    joints, count = [], 0
+    for joint in tree.joints:
+        dofs = tuple(replace(dof, **changes) if count + k == row else dof for k, dof in enumerate(joint.dofs))
+        joints.append(replace(joint, dofs=dofs))
+        count += len(dofs)
+    return replace(tree, joints=tuple(joints))
+
+
+def walker():
+    """A floating tree with hinges, a ball, and a D6 joint that slides and turns; drives on all but the last joint."""
+    rng = np.random.default_rng(6)
+    kinds = {"revolute_x": 1, "spherical": 3, "slide_ball": 4, "prismatic_y": 1}
+    tree = trees.random_articulation(rng, 1, floating=True)
+    for number, kind in enumerate(kinds):
+        path = f"{tree.path}/part{number}"
+        axes = {**trees.JOINT_KINDS, **trees.FREER_KINDS}[kind]
+        names = [f"{path}_joint" + (f":{axis.value}" if len(axes) > 1 else "") for axis in axes]
+        drive = Drive(stiffness=20.0, damping=0.5) if number < 3 else None
+        dofs = tuple(Dof(name=name, axis=axis, drive=drive) for name, axis in zip(names, axes))
+        ends = {"parent": number, "child": number + 1, "parent_frame": Pose((0.2, 0.1, -0.3))}
+        joint = Joint(path=f"{path}_joint", child_frame=Pose((-0.1, 0.0, 0.2)), dofs=dofs, **ends)
+        link = replace(tree.links[0], path=path)
+        tree = replace(tree, links=(*tree.links, link), joints=(*tree.joints, joint))
+    return tree
+
+
+def with_leaf(tree):
+    """A link more, on a hinge on the last one."""
+    dof = Dof(name="/World/leaf_joint", axis=Axis.ROT_Y)
+    joint = Joint(path="/World/leaf_joint", parent=len(tree.links) - 1, child=len(tree.links), dofs=(dof,))
+    return replace(tree, links=(*tree.links, light("/World/leaf")), joints=(*tree.joints, joint))
+
+
+def with_tendon(tree):
+    """A tendon that does nothing, on the first and the last dof."""
+    ends = {"dofs": (0, len(tree.dofs) - 1), "coefficients": (1.0, 1.0), "force_coefficients": (1.0, 1.0)}
+    return replace(tree, fixed_tendons=(FixedTendon(name="/World/tendon", **ends),))
+
+
+ADDED = {
+    "link": with_leaf,
+    "drive": lambda tree: with_dof(tree, len(tree.dofs) - 1, drive=Drive(stiffness=1e-9, max_force=5.0)),
+    "limit": lambda tree: with_dof(tree, len(tree.dofs) - 1, limit=Limit(lower=-99.0, upper=99.0)),
+    "tendon": with_tendon,
+    "link of another tree": lambda tree: tree,
+}
+
+
+@pytest.mark.parametrize("name", ADDED)
+@pytest.mark.parametrize("make", [lambda: with_dof(arm(), 2, drive=None), walker], ids=["arm", "walker"])
+def test_what_is_added_without_effect_changes_nothing(make, name):
+    """A run goes on as without it, to rounding: motion, accelerations of before, efforts, targets and parameters."""
+    tree, other = make(), elsewhere(arm(), "/World/arm")
+    runs = [simulate(tree, other, settings=EXACT) for _ in range(2)]
+    rng = np.random.default_rng(2)
+    v, effort = rng.normal(size=(2, len(runs[0].joint_names)))
+    for one in runs:
+        one.set_state(joint_velocity=v)
+        one.set_values("joint_effort", effort, environments=[1])
+        one.set_values("drive_position_target", 0.1 * effort)
+        one.set_values("armature", [0.3] * len(v), environments=[0])
+        one.set_values("link_mass", [3.0] * len(one.link_names), environments=[1])
+        one.step(40)
+    plain, edited = runs
+    after = ADDED[name](tree), with_leaf(other) if name == "link of another tree" else other
+    edited, before = revise(edited, trees.scene(*after), EXACT), edited
+    assert edited is not before and edited.steps_done == 40
+    rows = [edited.joint_names.index(name) for name in plain.joint_names]
+    authored = [plain.joint_names.index(tree.dofs[-1].name)] if name == "drive" else []
+    for part in ("joint_position", "joint_velocity", "joint_effort", "drive_position_target", "armature"):
+        old, new = (getattr(one.snapshot(part), part).numpy() for one in (plain, edited))
+        if part == "drive_position_target":  # a new drive follows what is authored
+            old[authored] = 0.0
+        assert (new[rows] == old).all(), part
+    for part in ("root_pose", "root_velocity") if plain.root_names else ():
+        old, new = (getattr(one.snapshot(part), part).numpy() for one in (plain, edited))
+        assert (new == old).all(), part
+    for steps in (1, 60):
+        for one in (plain, edited):
+            one.step(steps)
+        np.testing.assert_allclose(positions(edited)[rows], positions(plain), rtol=0.0, atol=1e-8)
+    assert np.abs(positions(plain)).max() > 0.1
+
+
+def positions(simulation):
+    """Positions of joints, by environment."""
+    return simulation.snapshot("joint_position").joint_position.numpy()
+
+
+def accelerations(simulation):
+    """Those that steps remember of dofs of joints, by name."""
+    (member,) = simulation._members
+    roots, dofs = member.group.tree.root_dofs, member.group.tree.dof_count
+    names = ("smooth_acceleration", "acceleration_change")
+    rows = np.concatenate([member.group.state[name].scalars.numpy()[:, :2] for name in names])
+    rows = rows.reshape(3, dofs, 2)
+    names = [dof.name for dof in simulation.scene.articulations[0].dofs]
+    return {"root": rows[:, :roots]} | {name: rows[:, roots + row] for row, name in enumerate(names)}
+
+
+@pytest.mark.parametrize("make", [lambda: trees.chain(3), walker], ids=["arm", "walker"])
+def test_accelerations_of_before_stay(make):
+    """Bitwise, of what was there, where a link, a drive or a tendon comes, and where the link goes again."""
+    simulation = simulate(make(), settings=EXACT)
+    simulation.set_state(joint_velocity=np.linspace(-1.0, 1.0, len(simulation.joint_names)))
+    simulation.step(20)
+    expected = accelerations(simulation)
+    driven = Drive(stiffness=3.0, max_force=1.0)
+    for change in (with_leaf, with_tendon, lambda tree: with_dof(tree, 0, drive=driven), lambda tree: tree):
+        simulation = revise(simulation, trees.scene(change(make())), EXACT)
+        found = accelerations(simulation)
+        for name, values in expected.items():
+            assert (found[name] == values).all() and (values.size == 0 or np.abs(values).max() > 0.0), name
+        assert not np.any(found.get("/World/leaf_joint", 0.0))
+
+
+def places(simulation, *paths):
+    """World poses and velocities of links, shape (links, 13, environments)."""
+    parts = simulation.snapshot(("link_pose", "link_velocity"))
+    poses = parts.link_pose.numpy() + np.pad(simulation.link_origins, ((0, 0), (0, 4)))[..., None]
+    found = np.concatenate([poses, parts.link_velocity.numpy()], axis=1)
+    found[:, 3:7] *= np.sign(found[:, 6:7])
+    return found[[simulation.link_names.index(path) for path in paths]]
+
+
+def test_a_link_that_carries_others_is_added():
+    """A new floating root is placed such that the old one, and all that it carries, keep their poses and velocities."""
+    tree = walker()
+    simulation = simulate(tree, settings=EXACT)
+    rng = np.random.default_rng(3)
+    simulation.set_state(joint_velocity=rng.normal(size=(2, len(tree.dofs))), root_velocity=rng.normal(size=(2, 6)))
+    simulation.step(50)
+    axes = Axis.ROT_X, Axis.ROT_Y
+    dofs = tuple(Dof(name=f"/World/new:{axis.value}", axis=axis, position=0.3, velocity=0.7) for axis in axes)
+    frames = {"parent_frame": Pose((0.3, 0.0, 0.2)), "child_frame": Pose((0.0, 0.5, 0.0), (0.5, 0.5, 0.5, 0.5))}
+    count = len(tree.links)
+    joint = Joint(path="/World/new", parent=count, child=0, dofs=dofs, **frames)
+    carrier = light("/World/carrier", center_of_mass=(0.1, 0.2, 0.3))
+    grown = replace(tree, links=(*tree.links, carrier), joints=(*tree.joints, joint))
+    other = revise(simulation, trees.scene(grown), EXACT)
+    paths = [link.path for link in tree.links]
+    np.testing.assert_allclose(places(other, *paths), places(simulation, *paths), rtol=0.0, atol=1e-12)
+    rows = [other.joint_names.index(dof.name) for dof in dofs]
+    assert (positions(other)[rows] == 0.3).all()
+    back = revise(other, trees.scene(tree), EXACT)
+    np.testing.assert_allclose(places(back, *paths), places(simulation, *paths), rtol=0.0, atol=1e-12)
+
+
+JOINED = {"hinge": (Axis.ROT_Y,), "table": (Axis.TRANS_X, Axis.TRANS_Z, Axis.ROT_Y), "free": tuple(Axis)}
+
+
+@pytest.mark.parametrize("direction", [False, True], ids=["forward", "reversed"])
+@pytest.mark.parametrize("name", JOINED)
+def test_a_joint_between_links_that_were_there(name, direction):
+    """It starts where they are, as far as its axes let it: here they do, as links move in a plane."""
+    tree = arm(3)
+    names = [f"/World/new{'' if name == 'hinge' else ':' + axis.value}" for axis in JOINED[name]]
+    dofs = tuple(Dof(name=own, axis=axis) for own, axis in zip(names, JOINED[name]))
+    kept = replace(tree, links=tree.links[:2], joints=tree.joints[:2])
+    loose = Articulation(path=tree.links[2].path, links=(tree.links[2],), joints=())
+    simulation = simulate(kept, loose, settings=EXACT)
+    whole = simulate(tree, settings=EXACT)
+    whole.set_state(joint_position=[0.4, -0.3, 0.8], joint_velocity=[[1.0, -2.0, 0.5], [0.5, 0.1, 3.0]])
+    apart = revise(whole, trees.scene(kept, loose), EXACT)
+    joint = replace(tree.joints[2], path="/World/new", dofs=dofs, reversed=direction)
+    assert simulation.link_names == apart.link_names
+    joined = revise(apart, trees.scene(replace(tree, joints=(*tree.joints[:2], joint))), EXACT)
+    paths = [link.path for link in tree.links]
+    np.testing.assert_allclose(places(joined, *paths), places(whole, *paths), rtol=0.0, atol=1e-12)
+    row = joined.joint_names.index(names[-1] if name != "free" else "/World/new:rotY")
+    sign = -1.0 if direction else 1.0
+    assert positions(joined)[row] == pytest.approx(sign * 0.8, abs=1e-12)
+
+
+def test_a_floating_tree_is_put_on_the_world():
+    """By a hinge through where it is: links stay where they are, and turn as they did about the hinge."""
+    tree = trees.chain(3, floating=True)
+    simulation = simulate(tree, settings=EXACT, gravity=(0.0, 0.0, 0.0))
+    axis_speed = [0.0, 0.0, 0.0, 0.0, 2.0, 0.0]
+    simulation.set_state(root_velocity=axis_speed)
+    simulation.step(30)
+    root = tree.links[0]
+    hinge = Joint(
+        path="/World/on", parent=WORLD, child=0, parent_frame=root.pose, dofs=(Dof(name="/World/on", axis=Axis.ROT_Y),),
+        child_frame=Pose(root.center_of_mass),
+    )  # fmt: skip
+    center = root.pose.apply(root.center_of_mass)
+    hinge = replace(hinge, parent_frame=Pose(tuple(center), root.pose.quaternion))
+    held = revise(simulation, trees.scene(replace(tree, joints=(hinge, *tree.joints)), gravity=(0.0, 0.0, 0.0)), EXACT)
+    now, before = (places(one, root.path)[0] for one in (held, simulation))
+    np.testing.assert_allclose(now[3:7], before[3:7], atol=1e-12)
+    np.testing.assert_allclose(now[10:], before[10:], atol=1e-12)
+    assert np.abs(before[10:]).max() > 1.0

@@ -2,11 +2,9 @@
 
 Where only numbers differ (gains, limits, masses, frames, targets, gravity ...), those that differ are written to all
 environments; others keep what a user has written. The state stays; what is in the start state takes effect at a reset.
-Where the structure differs, everything is built anew and goes on with the state of what stayed, as an articulation of
-PhysX does that is removed and added again. An articulation that has not changed goes on bitwise. In one that has, dofs
-of the same names keep position, velocity and controls, a link that has come loose its pose and velocity, and the rest
-starts as authored, parameters too. So it is with elastic bodies: what differs in one, or in a tendon, builds anew, and
-bodies of as many nodes keep their motion.
+Where the structure differs, because links, joints, drives, limits or tendons have come or gone, everything is built
+anew and goes on from where it is; only what is new starts as authored (`sim.carry_over`). So it is with elastic bodies:
+what differs in one, or in a tendon, builds anew, and bodies of as many nodes keep their motion.
 """
 
 from __future__ import annotations
@@ -14,19 +12,16 @@ from __future__ import annotations
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.model.group import initial_control, trees_of
 from warp_artic.model.parameters import parameter_rows
+from warp_artic.sim.carry_over import carry_over
 from warp_artic.sim.layout import content_of_bodies, laid_out
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.targets import TARGETS, entries_of, gravity_entries
-from warp_artic.sim.views import CONTROL, ROW_COUNTS, Member
+from warp_artic.sim.targets import entries_of, gravity_entries
+from warp_artic.sim.views import Member
 from warp_artic.solver.settings import SolverSettings
-
-DOF_MOTION = ("joint_position", "joint_velocity")
-LINK_MOTION = ("link_pose", "link_velocity")
 
 
 def revise(simulation: Simulation, scene: Scene, settings: SolverSettings) -> Simulation:
@@ -53,7 +48,7 @@ def revise(simulation: Simulation, scene: Scene, settings: SolverSettings) -> Si
         settings=settings,
         threads=simulation.threads,
     )
-    _carry_over(simulation, made)
+    carry_over(simulation, made)
     return made
 
 
@@ -113,90 +108,3 @@ def _write_rows(member: Member, before: dict[str, np.ndarray], after: dict[str, 
         rows = np.flatnonzero(before[name] != values)
         if rows.size:
             member.group.write_rows(name, member.place, rows, values[rows])
-
-
-def _carry_over(old: Simulation, new: Simulation) -> None:
-    """Let a new simulation go on from where another one is, as far as they have the same parts."""
-    old._idle.end(old.steps_done)
-    new.steps_done = old.steps_done
-    if old.articulations and new.articulations:
-        _take_state_by_name(old, new)
-        _take_controls_by_name(old, new)
-    if old.settings == new.settings:
-        places = {tree.path: member for tree, member in zip(old.scene.articulations, old._members)}
-        for tree, member in zip(new.scene.articulations, new._members):
-            before = places.get(tree.path)
-            if before is not None and old.scene.articulations[before.index] == tree:
-                _take_all(before, member)
-        new._launches.pack()
-    bodies = {body.path: body for body in old.elastic_bodies}
-    for body in new.elastic_bodies:
-        if body.path in bodies:
-            body.carry_over(bodies[body.path])
-    new.target_tracks.carry_over(old.target_tracks)
-
-
-def _take_state_by_name(old: Simulation, new: Simulation) -> None:
-    """Positions and velocities of dofs that both have, and of floating roots that were links."""
-    dofs, links = (_common(getattr(old, names), getattr(new, names)) for names in ("joint_names", "link_names"))
-    before, start = old.snapshot((*DOF_MOTION, *LINK_MOTION)), new.snapshot((*DOF_MOTION, *LINK_MOTION))
-    state = {}
-    for names, (here, there) in ((DOF_MOTION, dofs), (LINK_MOTION, links)):
-        for name in names:
-            values = getattr(start, name).numpy().copy()
-            values[there] = getattr(before, name).numpy()[here]
-            state[name] = np.moveaxis(values, -1, 0)
-    here, there = links
-    origins = new.link_origins.copy()
-    origins[there] = old.link_origins[here]
-    state["link_pose"][..., :3] += origins
-    roots = [new.link_names.index(path) for path in new.root_names]
-    if roots:
-        state |= {"root_pose": state["link_pose"][:, roots], "root_velocity": state["link_velocity"][:, roots]}
-    new.set_state(**{name: values for name, values in state.items() if name not in LINK_MOTION})
-
-
-def _take_controls_by_name(old: Simulation, new: Simulation) -> None:
-    """Targets that the stage has not changed, efforts and external forces."""
-    before, start = old.snapshot(CONTROL), new.snapshot(CONTROL)
-    authored = [{dof.name: dof.drive for tree in one.scene.articulations for dof in tree.dofs} for one in (old, new)]
-    kept = [
-        name
-        for name in new.joint_names
-        if name in authored[0] and _targets(authored[0][name]) == _targets(authored[1][name])
-    ]
-    for name in CONTROL:
-        of_links = name == "link_external_force"
-        here, there = _common(old.link_names, new.link_names) if of_links else _common(old.joint_names, new.joint_names)
-        if name in TARGETS:
-            chosen = np.isin(there, [new.joint_names.index(dof) for dof in kept])
-            here, there = here[chosen], there[chosen]
-        values = getattr(start, name).numpy().copy()
-        values[there] = getattr(before, name).numpy()[here]
-        new._write_rows(
-            name, values.reshape(len(values), ROW_COUNTS[name][1], new.environments), np.arange(new.environments)
-        )
-
-
-def _common(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the names that both have, among the old and among the new ones."""
-    rows = {name: row for row, name in enumerate(old)}
-    pairs = [(rows[name], row) for row, name in enumerate(new) if name in rows]
-    return tuple(np.array(pairs, int).reshape(-1, 2).T)
-
-
-def _targets(drive: Drive | None) -> tuple | None:
-    """What a drive follows."""
-    return drive and (drive.position_target, drive.velocity_target, drive.position_track, drive.velocity_track)
-
-
-def _take_all(before: Member, member: Member) -> None:
-    """Everything of an articulation that has not changed, history and parameters included, bitwise."""
-    old, new = before.group, member.group
-    for name in (*new.state, *new.control, *new.parameters):
-        if name in new.parameters:
-            if old.parameters[name].is_shared:
-                continue
-            new.expand_parameter(name)
-        source = old.field(name).view(before.first_column, old.environments)
-        new.field(name).view(member.first_column, new.environments).assign(source)

@@ -1,0 +1,411 @@
+"""What goes on in a simulation that is made in place of another one, because parts have come or gone.
+
+An articulation that has not changed goes on bitwise. In one that has, what was there goes on from where it is: dofs of
+the same names keep position, velocity, accelerations of before, targets, efforts and parameters, bitwise; links their
+poses and velocities. So a floating root that has come into being, be it a link that has come loose or a new link that
+carries others, is placed such that what was there stays, and so does a joint that has come between two links, as far
+as its axes let it. What is new starts as authored, and what is authored anew as it is authored now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import Drive
+from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.link import Link
+from warp_artic.description.pose import Pose
+from warp_artic.description.relative_motion import positions_of, rates_of, turn_within
+from warp_artic.model.parameters import parameter_rows
+from warp_artic.sim.layout import laid_out
+from warp_artic.sim.simulation import Simulation
+from warp_artic.sim.targets import TARGETS
+from warp_artic.sim.views import CONTROL, PARAMETERS, ROW_COUNTS, Member
+
+DOF_MOTION = ("joint_position", "joint_velocity")
+ROOT_MOTION = ("root_pose", "root_velocity")
+LINK_MOTION = ("link_pose", "link_velocity")
+MASS_PROPERTIES = {"link_center": 3, "link_inertia": 6}
+"""What `Simulation.set_mass_properties` writes of a link that is no floating root, by the rows of each link."""
+SLACK = 1e-3
+"""By how much a hinge may be outside of its limit that has come to it, and not be a turn on or back [rad]."""
+
+Place = tuple[Member, int]
+"""Who has a row, and which."""
+
+
+def carry_over(old: Simulation, new: Simulation) -> None:
+    """Let a new simulation, at its start, go on from where another one is, as far as they have the same parts."""
+    old._idle.end(old.steps_done)
+    new._go_to(old.steps_done)
+    if old.articulations and new.articulations:
+        parts, is_same = Parts(old), old.settings == new.settings
+        stays = [is_same and _unchanged(parts, new, member) for member in new._members]
+        changed = [member for member, own in zip(new._members, stays) if not own]
+        new.set_state()  # what is authored to sleep is awake
+        _take_motion(parts, new, changed)
+        _take_controls(old, new)
+        for member in changed if is_same else ():
+            _take_history(parts, new, member)
+        _take_parameters(parts, new, changed)
+        for member, own in zip(new._members, stays):
+            if own:
+                _take_all(parts.trees[new.scene.articulations[member.index].path], member)
+        new._launches.pack()
+        new._parameter_watch.accept()
+        new._set_anew()
+        new._follow_links()
+    bodies = {body.path: body for body in old.elastic_bodies}
+    for body in new.elastic_bodies:
+        if body.path in bodies:
+            body.carry_over(bodies[body.path])
+    new.target_tracks.carry_over(old.target_tracks)
+
+
+class Parts:
+    """Where the parts of a simulation are, by name."""
+
+    def __init__(self, simulation: Simulation):
+        self.simulation = simulation
+        self._is_reported = False
+        self.trees: dict[str, Member] = {}
+        self.dofs: dict[str, Place] = {}
+        self.joints: dict[str, Joint] = {}
+        """By the names of their dofs."""
+        self.links: dict[str, Place] = {}
+        self.roots: dict[str, Member] = {}
+        """Floating ones."""
+        for tree, member in zip(simulation.scene.articulations, simulation._members):
+            self.trees[tree.path] = member
+            self.dofs |= {dof.name: (member, row) for row, dof in enumerate(tree.dofs)}
+            self.joints |= {dof.name: joint for joint in tree.joints for dof in joint.dofs}
+            self.links |= {path: (member, row) for row, path in enumerate(tree.bodies)}
+            if tree.is_floating:
+                self.roots[_root(tree).path] = member
+
+    def rows_of(self, names: Sequence[str]) -> Iterator[tuple[Member, np.ndarray, np.ndarray]]:
+        """Who has the dofs of these names that were there: the rows there, and where they are among the names."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for place, name in enumerate(names):
+            if name in self.dofs:
+                member, row = self.dofs[name]
+                found.setdefault(member.index, []).append((row, place))
+        for index, pairs in found.items():
+            yield self.simulation._members[index], *np.array(pairs).T
+
+    def motion_of(self, path: str) -> tuple[list[Pose], np.ndarray]:
+        """World poses and velocities of a link, by environment."""
+        if not self._is_reported:
+            self.simulation.report()
+            self._is_reported = True
+        return _link_motion(*self.links[path])
+
+
+def _unchanged(parts: Parts, new: Simulation, member: Member) -> bool:
+    tree = new.scene.articulations[member.index]
+    before = parts.trees.get(tree.path)
+    return before is not None and parts.simulation.scene.articulations[before.index] == tree
+
+
+def _take_all(before: Member, member: Member) -> None:
+    """Everything of an articulation that has not changed, history and parameters included, bitwise."""
+    old, new = before.group, member.group
+    for name in (*new.state, *new.control, *new.parameters):
+        if name in new.parameters:
+            if old.parameters[name].is_shared:
+                continue
+            new.expand_parameter(name)
+        source = old.field(name).view(before.first_column, old.environments)
+        new.field(name).view(member.first_column, new.environments).assign(source)
+
+
+def _take_motion(parts: Parts, new: Simulation, members: list[Member]) -> None:
+    """Positions and velocities of dofs and roots that were there, and such of others that links stay where they are."""
+    for member in members:
+        tree = new.scene.articulations[member.index]
+        for before, here, there in parts.rows_of([dof.name for dof in tree.dofs]):
+            for name in DOF_MOTION:
+                _write(member, name, there, _read(before, name, here))
+        root = _root(tree)
+        if root is not None and root.path in parts.roots:
+            before = parts.roots[root.path]
+            shift = before.group.origins[before.place] - member.group.origins[member.place]
+            for name in ROOT_MOTION:
+                rows = np.arange(ROW_COUNTS[name][1])
+                values = _read(before, name, rows)
+                if name == "root_pose" and shift.any():
+                    values[:3] += shift[:, None]
+                _write(member, name, rows, values)
+    new._set_anew()
+    for member in members:
+        _place_root(parts, new, member)
+    waiting = {member.index: list(_joints_to_find(parts, new, member)) for member in members}
+    while any(waiting.values()):
+        new._set_anew()
+        for member in members:
+            tree, joints = new.scene.articulations[member.index], waiting[member.index]
+            later = [joint for joint in joints if _waits(tree, joint, joints)]
+            for joint in joints:
+                if not any(joint is other for other in later):
+                    _place_joint(parts, new, member, joint)
+            waiting[member.index] = later
+
+
+def _place_root(parts: Parts, new: Simulation, member: Member) -> None:
+    """Place a floating root that was none such that the link next to it that was there has its pose and velocity."""
+    tree = new.scene.articulations[member.index]
+    root = _root(tree)
+    known = _next_known(parts, tree)
+    if root is None or root.path in parts.roots or known is None:
+        return
+    new.report()
+    row_of = {path: row for row, path in enumerate(tree.bodies)}
+    goal = parts.motion_of(known.path)
+    now, own = (_link_motion(member, row_of[link.path]) for link in (known, root))
+    pose, velocity = np.empty((7, new.environments)), np.empty((6, new.environments))
+    for k in range(new.environments):
+        X = goal[0][k] @ now[0][k].inverse()
+        X_WR = X @ own[0][k]
+        arm = X_WR.apply(root.center_of_mass) - goal[0][k].apply(known.center_of_mass)
+        turned, at_root = ((X.rotation @ one[1][k].reshape(2, 3).T).T for one in (now, own))
+        v, w = goal[1][k].reshape(2, 3) - turned
+        pose[:, k] = [*(np.asarray(X_WR.position) - member.group.origins[member.place]), *X_WR.quaternion]
+        velocity[:, k] = [*(at_root[0] + v + np.cross(w, arm)), *(at_root[1] + w)]
+    _write(member, "root_pose", np.arange(7), pose)
+    _write(member, "root_velocity", np.arange(6), velocity)
+
+
+def _place_joint(parts: Parts, new: Simulation, member: Member, joint: Joint) -> None:
+    """Have a joint to a link that was there start where that link is, as far as its axes let it."""
+    tree = new.scene.articulations[member.index]
+    child, link_row = tree.links[joint.child], {path: row for row, path in enumerate(tree.bodies)}
+    poses, velocities = parts.motion_of(child.path)
+    parent, carrier = None, ([Pose()] * new.environments, np.zeros((new.environments, 6)))
+    if joint.parent != WORLD:
+        parent = tree.links[joint.parent]
+        new.report()
+        carrier = _link_motion(member, link_row[parent.path])
+    found = np.empty((2, len(joint.dofs), new.environments))
+    for k in range(new.environments):
+        X_FM = (carrier[0][k] @ joint.parent_frame).inverse() @ poses[k] @ joint.child_frame
+        q, _ = positions_of(joint, X_FM.inverse() if joint.reversed else X_FM)
+        ends = parent and _moving(parent, carrier[0][k], carrier[1][k]), _moving(child, poses[k], velocities[k])
+        v, _ = rates_of(joint, X_FM, *ends)
+        found[:, :, k] = q, v
+    turns = [k for k, dof in enumerate(joint.dofs) if not dof.axis.is_linear]
+    for k in turns if len(turns) == 1 else ():
+        found[0, k] = [turn_within(float(q), joint.dofs[k], SLACK) for q in found[0, k]]
+    row_of = {dof.name: row for row, dof in enumerate(tree.dofs)}
+    for k, dof in enumerate(joint.dofs):
+        if dof.name not in parts.dofs:
+            for name, values in zip(DOF_MOTION, found):
+                _write(member, name, row_of[dof.name], values[k])
+
+
+def _joints_to_find(parts: Parts, new: Simulation, member: Member) -> Iterator[Joint]:
+    """Joints with dofs that are new, to links that were there, but that by which the root is placed."""
+    tree = new.scene.articulations[member.index]
+    root, known = _root(tree), _next_known(parts, tree)
+    placing = None if root is None or root.path in parts.roots else known
+    for joint in tree.joints:
+        child, is_carried = tree.links[joint.child], joint.parent == WORLD and tree.base_motion is not None
+        if child.path not in parts.links or child is placing or is_carried:
+            continue
+        if joint.parent != WORLD and tree.links[joint.parent].is_carriage:
+            continue
+        if any(dof.name not in parts.dofs for dof in joint.dofs):
+            yield joint
+
+
+def _waits(tree: Articulation, joint: Joint, waiting: list[Joint]) -> bool:
+    """Whether a joint nearer to the root is to be placed before."""
+    inbound = tree.inbound
+    while joint is not None and joint.parent != WORLD:
+        joint = inbound[joint.parent]
+        if any(joint is other for other in waiting):
+            return True
+    return False
+
+
+def _root(tree: Articulation) -> Link | None:
+    """The floating root, if there is one."""
+    return tree.links[tree.inbound.index(None)] if tree.is_floating else None
+
+
+def _next_known(parts: Parts, tree: Articulation) -> Link | None:
+    """The link that was there which is nearest to the root."""
+    inbound, depths = tree.inbound, []
+    for number, link in enumerate(tree.links):
+        if link.path in parts.links:
+            depth, joint = 0, inbound[number]
+            while joint is not None and joint.parent != WORLD:
+                depth, joint = depth + 1, inbound[joint.parent]
+            depths.append((depth, number))
+    return tree.links[min(depths)[1]] if depths else None
+
+
+def _moving(link: Link, pose: Pose, velocity: np.ndarray) -> Link:
+    return replace(link, pose=pose, linear_velocity=tuple(velocity[:3]), angular_velocity=tuple(velocity[3:]))
+
+
+def _link_motion(member: Member, row: int) -> tuple[list[Pose], np.ndarray]:
+    """World poses and velocities of a link, as reported, by environment."""
+    pose, velocity = (
+        member.group.field(name).scalars.numpy()[size * row : size * (row + 1), _columns(member)].T.astype(float)
+        for name, size in zip(LINK_MOTION, (7, 6))
+    )
+    origin = member.group.origins[member.place]
+    return [Pose(tuple(origin + x[:3]), tuple(x[3:] / np.linalg.norm(x[3:]))) for x in pose], velocity
+
+
+def _take_controls(old: Simulation, new: Simulation) -> None:
+    """Targets that the stage has not changed, efforts and external forces."""
+    before, start = old.snapshot(CONTROL), new.snapshot(CONTROL)
+    authored = [{dof.name: dof.drive for tree in one.scene.articulations for dof in tree.dofs} for one in (old, new)]
+    kept = [
+        name
+        for name in new.joint_names
+        if name in authored[0] and _targets(authored[0][name]) == _targets(authored[1][name])
+    ]
+    for name in CONTROL:
+        of_links = name == "link_external_force"
+        here, there = _common(old.link_names, new.link_names) if of_links else _common(old.joint_names, new.joint_names)
+        if name in TARGETS:
+            chosen = np.isin(there, [new.joint_names.index(dof) for dof in kept])
+            here, there = here[chosen], there[chosen]
+        values = getattr(start, name).numpy().copy()
+        values[there] = getattr(before, name).numpy()[here]
+        new._write_rows(
+            name, values.reshape(len(values), ROW_COUNTS[name][1], new.environments), np.arange(new.environments)
+        )
+
+
+def _common(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the names that both have, among the old and among the new ones."""
+    rows = {name: row for row, name in enumerate(old)}
+    pairs = [(rows[name], row) for row, name in enumerate(new) if name in rows]
+    return tuple(np.array(pairs, int).reshape(-1, 2).T)
+
+
+def _targets(drive: Drive | None) -> tuple | None:
+    """What a drive follows."""
+    return drive and (drive.position_target, drive.velocity_target, drive.position_track, drive.velocity_track)
+
+
+def _take_history(parts: Parts, new: Simulation, member: Member) -> None:
+    """What steps remember of dofs and roots that were there; of the others they remember nothing."""
+    tree = new.scene.articulations[member.index]
+    root, roots, dofs = _root(tree), member.group.tree.root_dofs, member.group.tree.dof_count
+    joints = {dof.name: joint for joint in tree.joints for dof in joint.dofs}
+    alike = [dof.name if _moves_alike(joints[dof.name], parts.joints.get(dof.name)) else "" for dof in tree.dofs]
+    sources = [
+        (before, before.group.tree.root_dofs + here, roots + there) for before, here, there in parts.rows_of(alike)
+    ]
+    if root is not None and root.path in parts.roots:
+        sources.append((parts.roots[root.path], np.arange(6), np.arange(6)))
+    for before, here, there in sources:
+        count = before.group.tree.dof_count
+        for name, table in (("smooth_acceleration", 0), ("acceleration_change", 0), ("acceleration_change", 1)):
+            _write(member, name, table * dofs + there, _read(before, name, table * count + here))
+    known = _next_known(parts, tree)
+    owner = parts.simulation._members[0] if known is None else parts.links[known.path][0]
+    for name, size in (("clock", 1), *(() if known is None else (("started", 1), ("smoothness", 2)))):
+        _write(member, name, np.arange(size), _read(owner, name, np.arange(size)))
+
+
+def _moves_alike(one: Joint, other: Joint | None) -> bool:
+    """Whether the dofs of a joint are laid out as those of another one that there may be."""
+    if other is None or [dof.axis for dof in one.dofs] != [dof.axis for dof in other.dofs]:
+        return False
+    return (one.reversed, one.cone_axis) == (other.reversed, other.cone_axis)
+
+
+def _take_parameters(parts: Parts, new: Simulation, members: list[Member]) -> None:
+    """Values that a user gave to what was there, unless the stage has changed them."""
+    old = parts.simulation
+    given = {name for group in old._groups for name, field in group.parameters.items() if not field.is_shared}
+    given &= {*PARAMETERS, *MASS_PROPERTIES}
+    if not given:
+        return
+    authored = {one.key: one for one in _authored(old, old._members, given)}
+    for one in _authored(new, members, given):
+        before, values = authored.get(one.key), one.values
+        if before is None or not np.array_equal(before.values, values):
+            continue
+        if before.member.group.parameters[one.name].is_shared:
+            continue
+        found = _read(before.member, one.name, np.arange(before.row, before.row + len(values)))
+        if (found != values.astype(found.dtype)[:, None]).any():
+            one.member.group.expand_parameter(one.name)
+            _write(one.member, one.name, np.arange(one.row, one.row + len(values)), found)
+
+
+@dataclass(frozen=True)
+class Authored:
+    """What a stage says of one part: the rows of a parameter."""
+
+    key: Hashable
+    """The parameter, and what it is of."""
+    name: str
+    member: Member
+    row: int
+    """The first of its rows."""
+    values: np.ndarray
+
+
+def _authored(simulation: Simulation, members: Sequence[Member], names: set[str]) -> Iterator[Authored]:
+    """What the stage says of all parts of some articulations."""
+    laid = laid_out(simulation.scene, simulation.settings).articulations
+    for member in members:
+        tree, scene = laid[member.index], simulation.scene
+        rows = parameter_rows(tree, member.group.origins[member.place]) | {"gravity": np.asarray(scene.gravity, float)}
+        owners = _owners(scene.articulations[member.index])
+        root = _root(scene.articulations[member.index])
+        for name in names:
+            kind, size = ROW_COUNTS[name] if name in ROW_COUNTS else ("link", MASS_PROPERTIES[name])
+            for place, owner in enumerate(owners[kind]):
+                if name in MASS_PROPERTIES and root is not None and owner == root.path:
+                    continue  # its moving frame is at its centre of mass, and others are measured from there
+                first = size * place
+                yield Authored((name, owner), name, member, first, rows[name][first : first + size])
+
+
+def _owners(tree: Articulation) -> dict[str, list[Hashable]]:
+    """What the rows of parameters are of, by what they are counted by."""
+    names = [dof.name for dof in tree.dofs]
+    return {
+        "articulation": [tree.path],
+        "dof": names,
+        "link": list(tree.bodies),
+        "cone": [joint.path for joint in tree.joints if joint.cone_limit is not None],
+        "fixed_tendon": [tendon.name for tendon in tree.fixed_tendons],
+        "tendon_term": [(tendon.name, names[dof]) for tendon in tree.fixed_tendons for dof in tendon.dofs],
+        "spatial_tendon": [tendon.name for tendon in tree.spatial_tendons],
+        "leaf": [name for tendon in tree.spatial_tendons for name in tendon.leaf_names],
+        "attachment": [(one.name, point.name) for one in tree.spatial_tendons for point in one.attachments],
+        "mimic": [mimic.name for mimic in tree.mimics],
+        "mimic_term": [(mimic.name, names[dof]) for mimic in tree.mimics for dof in mimic.dofs],
+    }
+
+
+def _columns(member: Member) -> slice:
+    return slice(member.first_column, member.first_column + member.group.environments)
+
+
+def _read(member: Member, name: str, rows: np.ndarray) -> np.ndarray:
+    """A copy of rows of an articulation on the host, shape (rows, environments)."""
+    return member.group.field(name).scalars.numpy()[rows, _columns(member)].copy()
+
+
+def _write(member: Member, name: str, rows, values: np.ndarray) -> None:
+    """Write rows of an articulation, of shape (rows, environments) or (environments), from the host."""
+    scalars: wp.array = member.group.field(name).scalars
+    written = scalars.numpy()
+    written[rows, _columns(member)] = values
+    if not scalars.device.is_cpu:
+        scalars.assign(written)
