@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 import warp as wp
 from newton.usd import SchemaResolverNewton, SchemaResolverPhysx
-from warp_artic.extensions.newton import SolverWarpArtic
+from pxr import UsdGeom
+from warp_artic.extensions.newton import SchemaResolverWarpArtic, SolverWarpArtic
 
 import warp_artic as wa
-from tests.extensions.newton.models import ASSETS, DT
+from tests.extensions.newton.models import ASSETS, DT, STAGES
 from tests.usd.authoring import body, joint, open_text, schemas
 
 
@@ -178,17 +179,17 @@ def table_by_hand() -> newton.Model:
 BY_HAND = {"arm": arm_by_hand, "walker": walker_by_hand, "table": table_by_hand}
 
 
-def read(source) -> newton.Model:
+def read(source, *resolvers) -> newton.Model:
     """A stage, or the path of one, as Newton reads it."""
     builder = newton.ModelBuilder()
-    builder.add_usd(source, schema_resolvers=[SchemaResolverNewton(), SchemaResolverPhysx()])
+    builder.add_usd(source, schema_resolvers=resolvers or [SchemaResolverNewton(), SchemaResolverPhysx()])
     return builder.finalize()
 
 
-def furthest(source, model: newton.Model) -> tuple[float, float, float]:
-    """By how much joints of a stage and of a model are apart in two seconds at most, and links by their sums.
+def furthest(source, model: newton.Model, has_start: bool = True) -> tuple[float, float, float]:
+    """By how much joints of a stage and of a model are apart in two seconds at most, and links; and how far they move.
 
-    [rad or m], of all joints with a single dof or three; [m]; and how far joints have moved [rad or m].
+    [rad or m], of dofs of the same names; [m]; and [rad or m]. A model that has not the start of the stage is given it.
     """
     settings = wa.SolverSettings(dt=DT, precision="float64")
     alone, solver = wa.Simulation(wa.read_stage(source), settings=settings), SolverWarpArtic(model, settings=settings)
@@ -197,7 +198,7 @@ def furthest(source, model: newton.Model) -> tuple[float, float, float]:
     ours, theirs = ([one.joint_names.index(name) for name in names] for one in (alone, simulation))
     links = [simulation.link_names.index(name) for name in alone.link_names]
     begin = alone.state.joint_position.numpy()[:, 0].copy()
-    if begin.any():  # Newton does not read all that says where joints start
+    if not has_start:  # Newton does not read all that says where joints start
         start = simulation.state.joint_position.numpy()[:, 0].copy()
         start[theirs] = begin[ours]
         simulation.set_state(joint_position=start)
@@ -229,9 +230,56 @@ def test_robots(name, make):
 def test_fingers_in_the_schemas_of_newton(name):
     """Geared fingers whose tips reach their limits."""
     source = str(SAMPLES / "four_dialects" / f"{name}.usda")
-    apart, places, moved = furthest(source, read(source))
+    apart, places, moved = furthest(source, read(source), has_start=False)
     assert moved > 0.1
     assert apart < 1e-5 and places < 1e-5
+
+
+PEERS = Path(__file__).parents[2] / "data" / "peers"
+OF_OTHER_SCHEMAS = {
+    "arm, ours": SAMPLES / "arm.usda",
+    "arm, PhysX": PEERS / "arm.usda",
+    "hand": PEERS / "hand_mimic.usda",
+    "ant": ASSETS / "ant.usda",
+    "armature": STAGES / "joint_armature.usda",
+    "friction": STAGES / "joint_friction.usda",
+}
+"""Stages that say armature, friction, limits and starts in schemas that Newton does not read, or reads otherwise."""
+
+
+@pytest.mark.filterwarnings("ignore:contacts are not simulated")
+@pytest.mark.parametrize("name", OF_OTHER_SCHEMAS)
+def test_what_we_read_for_newton(name):
+    """Where our reader reads the joints, the model is the robot of the stage, and starts where it does."""
+    source = str(OF_OTHER_SCHEMAS[name])
+    model, scene = read(source, SchemaResolverWarpArtic()), wa.read_stage(source)
+    first = dict(zip(model.joint_label, model.joint_q_start.numpy()))
+    start = {dof.name: dof.position for tree in scene.articulations for dof in tree.dofs}
+    found = model.joint_q.numpy()[[first[dof] for dof in start]]
+    np.testing.assert_allclose(found, list(start.values()), rtol=0.0, atol=1e-6)
+    apart, places, moved = furthest(source, model)
+    assert moved > 0.1
+    assert apart < 1e-5 and places < 1e-5
+
+
+@pytest.mark.filterwarnings("ignore:USD stages with non-unit linear units")
+def test_we_read_d6_joints_for_newton():
+    """Values of axes by their names; of a stage in other units nothing, as Newton keeps its numbers."""
+    starts = {"transX": 0.01, "transY": -0.03, "rotZ": 20.0}
+    source = table()
+    prim = source.GetPrimAtPath("/r/j1")
+    for axis, value in starts.items():
+        prim.ApplyAPI("WarpArticJointAPI", axis)
+        prim.GetAttribute(f"warpArtic:joint:{axis}:position").Set(value)
+        prim.GetAttribute(f"warpArtic:joint:{axis}:armature").Set(0.2)
+    model = read(source, SchemaResolverWarpArtic())
+    np.testing.assert_allclose(model.joint_q.numpy()[:3], [0.01, -0.03, 20.0 * DEGREE], rtol=1e-6)
+    np.testing.assert_allclose(model.joint_armature.numpy(), [0.2, 0.2, 0.2, 0.0], rtol=1e-6)
+    apart, _, _ = furthest(source, BY_HAND["table"]())
+    assert apart > 1e-3  # without armature it is another robot
+    UsdGeom.SetStageMetersPerUnit(source, 0.01)
+    with pytest.raises(wa.HostError, match="has units of 0.01 m and 1 kg, which Newton keeps"):
+        read(source, SchemaResolverWarpArtic())
 
 
 @pytest.mark.filterwarnings("ignore:contacts are not simulated")
