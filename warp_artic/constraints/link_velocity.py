@@ -1,29 +1,16 @@
-"""Velocity limits of links:  |v_C| <= v_max of the centre of mass, and |w| <= w_max.
+"""Velocity limits of links:  |v_C| <= v_max of the centre of mass, and |w| <= w_max; the law is in `speed_limit`.
 
-A link that would be faster without constraints is slowed by an impulse against its motion, with the direction d of
-that motion:  d . v_C+ <= v_max,  J = d^T J_C.  The impulse is that of a force on the link, in which the tree shares. It
-only takes energy; what it turns the motion by is left for the next step.
-PhysX instead gives each link the force that would slow it if it were alone.
+The impulse is that of a force on the centre of mass of the link, or of a torque on it, in which the tree shares. PhysX
+instead gives each link the force that would slow it if it were alone.
 """
 
 import warp as wp
 
-from warp_artic.constraints.rows import forget_response, set_coefficient, set_unbounded, set_window
-from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Real,
-    Vec3,
-    add,
-    any_positive,
-    div,
-    mul,
-    neg,
-    real,
-    sqrt,
-    sub,
-    where_positive,
-)
+from warp_artic.constraints.rows import set_coefficient
+from warp_artic.math.numbers import Vec3, add, mul, real  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3, store_vec3
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.base import BASE_ANGULAR, BASE_LINEAR
 from warp_artic.model.families import LINK_SPIN
 from warp_artic.phases.link_velocities import move_base, move_link
 
@@ -49,16 +36,16 @@ def center_of(model: ModelArrays, work: WorkArrays, link: int, column: int, slot
 
 
 @wp.func
-def find_link_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """Write the angular and linear velocities that links have without constraints, outward."""
+def move_all_links(model: ModelArrays, work: WorkArrays, rates: Array, column: int, slot: int):
+    """Write the angular and linear velocities that links have with rates of the dofs, outward."""
     move_base(model, work, column, slot)
     for k in range(model.link_count):
-        move_link(model, work, work.v_next, model.order[k], slot)
+        move_link(model, work, rates, model.order[k], slot)
 
 
 @wp.func
-def free_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """The velocity of the link of a row without constraints, from `find_link_motions`."""
+def link_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """w or v_C of the link of a row, from `move_all_links`."""
     link = model.row_item[row]
     angular = load_vec3(work.angular, 3 * link, slot)
     if model.row_family[row] == LINK_SPIN:
@@ -67,9 +54,22 @@ def free_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
 
 
 @wp.func
-def set_direction(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, d: Vec3):
-    """Write d and J = d^T J_C; the terms of the row are the dofs from its link inward."""
-    store_vec3(work.direction, 3 * row, slot, d)
+def base_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """The part of `link_motion` that is not J v: what the body that carries the tree gives to its link."""
+    w = load_vec3(model.base, BASE_ANGULAR, column)
+    if model.row_family[row] == LINK_SPIN:
+        return w
+    link = model.row_item[row]
+    r = center_of(model, work, link, column, slot)
+    while link < model.link_count:
+        r = r + load_vec3(work.p_PM, 3 * link, slot)
+        link = model.link_parent[link]
+    return load_vec3(model.base, BASE_LINEAR, column) + cross(w, r)
+
+
+@wp.func
+def set_link_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, d: Vec3):
+    """Write d^T J of the link of a row; the terms of the row are the dofs from its link inward."""
     link = model.row_item[row]
     r = center_of(model, work, link, column, slot)
     term = model.row_term[row]
@@ -80,24 +80,3 @@ def set_direction(model: ModelArrays, work: WorkArrays, row: int, column: int, s
             term += 1
         r = r + load_vec3(work.p_PM, 3 * link, slot)
         link = model.link_parent[link]
-    forget_response(model, work, row, slot)
-
-
-@wp.func
-def set_link_velocity_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill the row of a velocity limit of a link, linear or angular; it allows every velocity of a slower link."""
-    zero = real(0.0, h)
-    one = real(1.0, h)
-    infinite = one / zero
-    link = model.row_item[row]
-    fastest = model.link_max_linear_velocity[link, column]
-    if model.row_family[row] == LINK_SPIN:
-        fastest = model.link_max_angular_velocity[link, column]
-    motion = free_motion(model, work, row, column, slot)
-    excess = dot(motion, motion) - fastest * fastest
-    set_window(work, row, slot, neg(infinite), where_positive(excess, fastest, infinite))
-    if any_positive(excess):
-        speed = sqrt(dot(motion, motion))
-        set_direction(model, work, row, column, slot, motion * (one / where_positive(speed, speed, one)))
-    work.compliance[row, slot] = zero
-    set_unbounded(work, row, slot, h)

@@ -1,6 +1,6 @@
 """Forces on links that are left out of what joints transmit, as if they came from outside of the tree.
 
-Velocity limits of links do come from there. Tendons are left out on request, as PhysX does it:
+Velocity limits of links and of whole trees do come from there. Tendons are left out on request, as PhysX does it:
     spatial   its forces on the links of attachments, along the segments where the links are placed
     fixed     its effort tau on the dofs of a joint, which is a pair of forces on the two links of the joint: along an
               axis a of translation a force tau a, at the origin of the joint frame of body 1, about which the joint
@@ -13,6 +13,7 @@ import warp as wp
 from warp_artic.constraints.forces import row_force
 from warp_artic.constraints.link_velocity import center_of
 from warp_artic.constraints.spatial_tendon import attachment_place, direction, end_forces
+from warp_artic.constraints.tree_velocity import take_tree_push_off
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -32,9 +33,10 @@ from warp_artic.model.families import (
     FIXED_TENDON,
     FIXED_TENDON_LIMIT,
     LINK_SPEED,
-    LINK_SPIN,
     SPATIAL_TENDON,
     SPATIAL_TENDON_LIMIT,
+    TREE_SPEED,
+    TREE_SPIN,
 )
 from warp_artic.model.kinds import PRISMATIC
 from warp_artic.phases.transmitted_forces import take_off
@@ -45,12 +47,14 @@ def take_clamps_off(model: ModelArrays, work: WorkArrays, column: int, slot: int
     """Take what velocity limits push links by off what these need."""
     for row in range(model.row_count):
         family = model.row_family[row]
-        if family == LINK_SPEED or family == LINK_SPIN:
+        if family >= LINK_SPEED and family <= TREE_SPIN:
             force = row_force(work, row, slot, h)
             if any_positive(absolute(force)):
                 link = model.row_item[row]
                 push = load_vec3(work.direction, 3 * row, slot) * force
-                if family == LINK_SPEED:
+                if family >= TREE_SPEED:
+                    take_tree_push_off(model, work, row, column, slot, push)
+                elif family == LINK_SPEED:
                     take_off(work, link, slot, push, cross(center_of(model, work, link, column, slot), push))
                 else:
                     take_off(work, link, slot, push - push, push)

@@ -11,7 +11,6 @@ from warp_artic.constraints.fixed_tendon import (
 )
 from warp_artic.constraints.joint_friction import set_friction_row
 from warp_artic.constraints.joint_limit import set_joint_limit_row
-from warp_artic.constraints.link_velocity import set_link_velocity_row
 from warp_artic.constraints.mimic import set_gears, set_mimic_row
 from warp_artic.constraints.rotation_limit import set_rotation_limit_row
 from warp_artic.constraints.rows import prepare_response, row_response
@@ -21,6 +20,7 @@ from warp_artic.constraints.spatial_tendon import (
     set_spatial_tendon_limit_row,
     set_spatial_tendon_row,
 )
+from warp_artic.constraints.speed_limit import set_speed_limit_row
 from warp_artic.constraints.velocity_limit import set_velocity_limit_row
 from warp_artic.math.numbers import Real, real
 from warp_artic.model.arrays import ModelArrays, WorkArrays
@@ -32,11 +32,11 @@ from warp_artic.model.families import (
     FRICTION,
     JOINT_LIMIT,
     LINK_SPEED,
-    LINK_SPIN,
     MIMIC,
     SOFT_LIMIT,
     SPATIAL_TENDON,
     SPATIAL_TENDON_LIMIT,
+    TREE_SPIN,
     VELOCITY_LIMIT,
 )
 
@@ -84,8 +84,8 @@ def set_law(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: i
         set_friction_row(model, work, row, column, slot, h)
     if family == VELOCITY_LIMIT:
         set_velocity_limit_row(model, work, row, column, slot, h)
-    if family == LINK_SPEED or family == LINK_SPIN:
-        set_link_velocity_row(model, work, row, column, slot, h)
+    if family >= LINK_SPEED and family <= TREE_SPIN:
+        set_speed_limit_row(work, row, slot, h)
     if family == FIXED_TENDON:
         set_fixed_tendon_row(model, work, row, column, slot, h)
     if family == FIXED_TENDON_LIMIT:

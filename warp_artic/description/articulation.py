@@ -36,6 +36,17 @@ class Articulation:
     """Kinetic energy by mass below which all links must be for the tree to fall asleep [m^2/s^2]; 0 keeps it awake."""
     starts_asleep: bool = False
     """Whether it sleeps until something changes, where trees sleep at all."""
+    max_linear_velocity: float = math.inf
+    """Largest speed of the centre of mass of all links [m/s]; of a floating tree only.
+
+    As PxArticulationReducedCoordinate::setMaxCOMLinearVelocity.
+    """
+    max_angular_velocity: float = math.inf
+    """Largest angular velocity of all links as one [rad/s]: their angular momentum about the centre of mass, by their
+    inertia about it in the present pose; of a floating tree only.
+
+    As PxArticulationReducedCoordinate::setMaxCOMAngularVelocity.
+    """
     base_motion: BaseMotion | None = None
     """Of the kinematic body that carries it, if one does: joints to the world then are on that body at the start."""
 

@@ -74,7 +74,9 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         rotation_drives: int
         stop_row: int
         bouncing_limits: int
-        link_limits: int
+        limit_row: int
+        speed_limits: int
+        tree_limits: int
         load_friction: int
         free_motion: int
         sleep_steps: int
@@ -127,6 +129,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         link_angular_damping: wp.array2d(dtype=T)
         link_max_linear_velocity: wp.array2d(dtype=T)
         link_max_angular_velocity: wp.array2d(dtype=T)
+        tree_max_velocity: wp.array2d(dtype=T)
         joint_turn: wp.array2d(dtype=T)
         # Dofs of joints
         dof_sign: wp.array2d(dtype=T)
@@ -276,6 +279,16 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         coefficient: wp.array2d(dtype=T)
         push: wp.array2d(dtype=T)
         direction: wp.array2d(dtype=T)
+        motion: wp.array2d(dtype=T)
+        bent: wp.array2d(dtype=T)
+        turns: wp.array2d(dtype=T)
+        settled: wp.array2d(dtype=T)
+        kept: wp.array2d(dtype=T)
+        end_position: wp.array2d(dtype=T)
+        end_root: wp.array2d(dtype=T)
+        tree_center: wp.array2d(dtype=T)
+        tree_mobility: wp.array2d(dtype=T)
+        tree_jacobian: wp.array2d(dtype=T)
         response: wp.array2d(dtype=T)
         ready: wp.array2d(dtype=int)
         # Direct solver

@@ -17,30 +17,37 @@ class Family(IntEnum):
     VELOCITY_LIMIT = 2
     LINK_SPEED = 3
     LINK_SPIN = 4
-    FIXED_TENDON = 5
-    FIXED_TENDON_LIMIT = 6
-    SPATIAL_TENDON = 7
-    SPATIAL_TENDON_LIMIT = 8
-    SOFT_LIMIT = 9
-    MIMIC = 10
-    JOINT_LIMIT = 11
-    BOUNCING_LIMIT = 12
-    ROTATION_LIMIT = 13
-    TWIST_LIMIT = 14
-    SWING_LIMIT = 15
-    CONE_LIMIT = 16
-    CONTACT_FRICTION = 17
-    CONTACT = 18
+    TREE_SPEED = 5
+    TREE_SPIN = 6
+    FIXED_TENDON = 7
+    FIXED_TENDON_LIMIT = 8
+    SPATIAL_TENDON = 9
+    SPATIAL_TENDON_LIMIT = 10
+    SOFT_LIMIT = 11
+    MIMIC = 12
+    JOINT_LIMIT = 13
+    BOUNCING_LIMIT = 14
+    ROTATION_LIMIT = 15
+    TWIST_LIMIT = 16
+    SWING_LIMIT = 17
+    CONE_LIMIT = 18
+    CONTACT_FRICTION = 19
+    CONTACT = 20
 
 
 IN_STEPS = frozenset(Family) - {Family.CONTACT_FRICTION, Family.CONTACT}
 """Those that step; rows of contact points are in the dynamics suite only."""
+
+SPEED_LIMITS = (Family.LINK_SPEED, Family.LINK_SPIN, Family.TREE_SPEED, Family.TREE_SPIN)
+"""Those that bound the length of a vector, with three rows for each bound, one after the other."""
 
 DRIVE = wp.constant(int(Family.DRIVE))
 FRICTION = wp.constant(int(Family.FRICTION))
 VELOCITY_LIMIT = wp.constant(int(Family.VELOCITY_LIMIT))
 LINK_SPEED = wp.constant(int(Family.LINK_SPEED))
 LINK_SPIN = wp.constant(int(Family.LINK_SPIN))
+TREE_SPEED = wp.constant(int(Family.TREE_SPEED))
+TREE_SPIN = wp.constant(int(Family.TREE_SPIN))
 FIXED_TENDON = wp.constant(int(Family.FIXED_TENDON))
 FIXED_TENDON_LIMIT = wp.constant(int(Family.FIXED_TENDON_LIMIT))
 SPATIAL_TENDON = wp.constant(int(Family.SPATIAL_TENDON))

@@ -19,7 +19,7 @@ from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.base import base_rows
-from warp_artic.model.families import Family
+from warp_artic.model.families import SPEED_LIMITS, Family
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
@@ -42,9 +42,6 @@ ON_ONE_DOF = (
     Family.BOUNCING_LIMIT,
 )
 """Families whose rows push their only dof."""
-
-ON_A_LINK = (Family.LINK_SPEED, Family.LINK_SPIN)
-"""Families whose rows push a link from outside of the tree."""
 
 LOPSIDED = (
     Family.FIXED_TENDON,
@@ -416,7 +413,9 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)
     struct.free_motion = int(tree.moves_freely)
-    struct.link_limits = sum(tree.count(family) for family in ON_A_LINK)
+    struct.limit_row = sum(row.family < Family.LINK_SPEED for row in tree.rows)
+    struct.speed_limits = tree.speed_limit_count
+    struct.tree_limits = tree.count(Family.TREE_SPEED) + tree.count(Family.TREE_SPIN)
     struct.bouncing_limits = tree.count(Family.BOUNCING_LIMIT)
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     struct.row_count = len(tree.rows)
@@ -549,6 +548,16 @@ def _coupled_terms(tree: Tree, row: Row) -> tuple[list[int], list[int]]:
     return spans, places
 
 
+def _speed_limit_sizes(tree: Tree) -> dict[str, int]:
+    """Rows of the work space of limits on speeds."""
+    limits, dofs = tree.speed_limit_count, tree.dof_count * (tree.speed_limit_count > 0)
+    return {
+        "direction": 3 * len(tree.rows) * (limits > 0), "motion": 3 * limits, "bent": 3 * limits, "turns": 1, "settled": 1,
+        "kept": dofs, "end_position": dofs, "end_root": 7, "tree_center": 3, "tree_mobility": 7,
+        "tree_jacobian": 6 * dofs,
+    }  # fmt: skip
+
+
 def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str, dense_rows: bool):
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
@@ -568,7 +577,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "bound": 2 * rows, "impulse": rows, "given": rows, "smooth": rows, "row_mobility": rows, "active": rows,
         "joining": 1, "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
         "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
-        "direction": 3 * rows * any(tree.count(family) for family in ON_A_LINK), "response": slot_count * dofs,
+        "response": slot_count * dofs, **_speed_limit_sizes(tree),
         "weight": dofs + dense, "basis": dense * (dofs + dense), "dual": dense * (dofs + dense),
         "ratios": dense * dense, "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense,
         "mobility": dense, "kick": dofs, "change": dofs, "yields": dense, "beyond": dense, "feasible": dense,

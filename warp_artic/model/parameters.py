@@ -71,6 +71,7 @@ def _link_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.n
         "link_angular_damping": np.array([link.angular_damping for link in links]),
         "link_max_linear_velocity": np.array([link.max_linear_velocity for link in links]),
         "link_max_angular_velocity": np.array([link.max_angular_velocity for link in links]),
+        "tree_max_velocity": np.array([articulation.max_linear_velocity, articulation.max_angular_velocity]),
     }
 
 

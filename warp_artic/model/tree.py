@@ -9,7 +9,7 @@ from functools import cached_property
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.joint import WORLD, Dof, Joint
-from warp_artic.model.families import Family
+from warp_artic.model.families import SPEED_LIMITS, Family
 from warp_artic.model.kinds import JointKind
 
 ACTING = frozenset((Family.FRICTION, Family.FIXED_TENDON, Family.SPATIAL_TENDON, Family.MIMIC))
@@ -111,6 +111,11 @@ class Tree:
     def count(self, family: Family) -> int:
         """Number of rows of a family."""
         return sum(row.family is family for row in self.rows)
+
+    @property
+    def speed_limit_count(self) -> int:
+        """Number of limits on lengths of velocities, of three rows each."""
+        return sum(map(self.count, SPEED_LIMITS)) // 3
 
     @property
     def tendon_count(self) -> int:
@@ -287,7 +292,10 @@ def _coupled_dofs(articulation, root_dofs: int, first_of: dict[int, int], chosen
 
 
 def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int]) -> list[Row]:
-    """The velocity limits of links that move, each on the dofs from its link to the root, in this order."""
+    """The velocity limits of links that move, each on the dofs from its link to the root, in this order.
+
+    Those of the whole tree are on all dofs. Each has three rows.
+    """
     rows = []
     for index, link in enumerate(articulation.links):
         limits = link.max_linear_velocity, link.max_angular_velocity
@@ -296,7 +304,13 @@ def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: di
         dofs = _dofs_inward(articulation, root_dofs, first_of, index)
         for family, limit in zip((Family.LINK_SPEED, Family.LINK_SPIN), limits):
             if dofs and math.isfinite(limit):
-                rows.append(Row(family, dofs, index))
+                rows += [Row(family, dofs, index)] * 3
+    if articulation.is_floating:
+        every = tuple(range(root_dofs + len(articulation.dofs)))
+        limits = articulation.max_linear_velocity, articulation.max_angular_velocity
+        for family, limit in zip((Family.TREE_SPEED, Family.TREE_SPIN), limits):
+            if math.isfinite(limit):
+                rows += [Row(family, every, 0)] * 3
     return rows
 
 

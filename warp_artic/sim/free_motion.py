@@ -9,7 +9,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
-from warp_artic.model.families import Family
+from warp_artic.model.families import SPEED_LIMITS, Family
 from warp_artic.model.tree import tree_of
 from warp_artic.solver.settings import INTEGRATORS
 
@@ -19,6 +19,8 @@ NAMES = {
     Family.VELOCITY_LIMIT: ("velocity limit", "velocity limits"),
     Family.LINK_SPEED: ("limit on the speed of a link", "limits on the speed of links"),
     Family.LINK_SPIN: ("limit on the spin of a link", "limits on the spin of links"),
+    Family.TREE_SPEED: ("limit on the speed of its centre of mass", "limits on the speed of its centre of mass"),
+    Family.TREE_SPIN: ("limit on its spin as a whole", "limits on its spin as a whole"),
     Family.FIXED_TENDON: ("fixed tendon", "fixed tendons"),
     Family.SPATIAL_TENDON: ("spatial tendon leaf", "spatial tendon leaves"),
     Family.MIMIC: ("mimic joint", "mimic joints"),
@@ -54,6 +56,8 @@ def check_free_motion(scene: Scene) -> None:
 def _constraints(articulation: Articulation) -> list[str]:
     """What acts other than by a smooth force, each with its number."""
     counts = Counter(NAMES[row.family] for row in tree_of(articulation).rows if row.family not in NOT_COUNTED)
+    for family in SPEED_LIMITS:
+        counts[NAMES[family]] //= 3
     counts[CARRIER] = int(articulation.base_motion is not None)
     counts[MOTOR] = sum(_has_envelope(dof.drive) for dof in articulation.dofs)
     return [f"{count} {names[count > 1]}" for names, count in counts.items() if count]

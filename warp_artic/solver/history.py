@@ -29,7 +29,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import FIXED_TENDON_LIMIT, SOFT_LIMIT, SPATIAL_TENDON_LIMIT
+from warp_artic.model.families import FIXED_TENDON_LIMIT, LINK_SPEED, SOFT_LIMIT, SPATIAL_TENDON_LIMIT, TREE_SPIN
 from warp_artic.phases.integrate import turn_rates
 
 ROUGH = wp.constant(0.07)
@@ -91,7 +91,8 @@ def keep_smooth_acceleration(
         family = model.row_family[row]
         z = work.impulse[row, slot]
         work.smooth[row, slot] = rate * z
-        if family == FIXED_TENDON_LIMIT or family == SPATIAL_TENDON_LIMIT or family == SOFT_LIMIT:
+        is_stop = family == FIXED_TENDON_LIMIT or family == SPATIAL_TENDON_LIMIT or family == SOFT_LIMIT
+        if is_stop or (family >= LINK_SPEED and family <= TREE_SPIN):
             work.smooth[row, slot] = zero
             stopped = maximum(stopped, absolute(z + work.given[row, slot]))
     for row in range(model.stop_row, model.row_count):

@@ -38,14 +38,16 @@ def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
     found = bool(False)
     joining = real(0.0, work.v_next[0, slot])
     for row in range(model.row_count):
-        y = row_velocity(model, work, row, slot)
-        outside = maximum(work.window[2 * row, slot] - y, y - work.window[2 * row + 1, slot])
-        active = work.active[row, slot]
-        newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
-        if any_positive(newly):
-            found = bool(True)
-            work.active[row, slot] = maximum(active, newly)
-            joining = maximum(joining, newly)
+        # Those of limits on speeds join by `speed_limit.turn_limits`.
+        if row < model.limit_row or row >= model.limit_row + 3 * model.speed_limits:
+            y = row_velocity(model, work, row, slot)
+            outside = maximum(work.window[2 * row, slot] - y, y - work.window[2 * row + 1, slot])
+            active = work.active[row, slot]
+            newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
+            if any_positive(newly):
+                found = bool(True)
+                work.active[row, slot] = maximum(active, newly)
+                joining = maximum(joining, newly)
     work.joining[0, slot] = joining
     return found
 

@@ -55,7 +55,7 @@ def report_step(
             if part == WHOLE:
                 g = load_vec3(model.gravity, 0, column)
                 report_accelerations(model, work, forces, g, column, slot, substep, weight, moves)
-                if model.link_limits > 0:
+                if model.speed_limits > 0:
                     take_clamps_off(model, work, column, slot, h)
                 if forces.without_tendons == 1:
                     take_spatial_tendons_off(model, work, column, slot, h)

@@ -12,7 +12,6 @@ import warp as wp
 from warp_artic.constraints.bouncing_limit import drop_bounces, prepare_bounces
 from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out, saturate_drive
 from warp_artic.constraints.fixed_tendon import set_tendon_coefficients
-from warp_artic.constraints.link_velocity import find_link_motions
 from warp_artic.constraints.mimic import set_gears
 from warp_artic.constraints.rows import (
     add_responses,
@@ -22,7 +21,9 @@ from warp_artic.constraints.rows import (
     set_single_coefficient,
 )
 from warp_artic.constraints.spatial_tendon import set_leaf_gradients
+from warp_artic.constraints.speed_limit import turn_limits
 from warp_artic.constraints.table import set_rows
+from warp_artic.constraints.tree_velocity import place_tree
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -106,30 +107,42 @@ def solve_rows(
     column: int,
     slot: int,
     h: Real,
+    has_middle: int,
     sweeps: int,
     settle: wp.Function,
 ):
     """v+ with constraint rows, from that without them."""
     if model.bouncing_limits > 0:
         prepare_bounces(model, control, work, column, slot, h)
-    if model.link_limits > 0:
-        find_link_motions(model, work, column, slot)
+    if model.tree_limits > 0:
+        place_tree(model, work, column, slot)
     set_rows(model, work, column, slot, h)
     add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
     for dof in range(model.dof_count):
         work.v_free[dof, slot] = work.v_next[dof, slot]
     if model.innovations_only == 1:
         forget_guess(model, work, slot, real(0.0, h))
-    settle_rows(model, work, column, slot, h, sweeps, settle)
+    settle_rows(model, work, column, slot, h, has_middle, sweeps, settle)
 
 
 @wp.func
 def settle_rows(
-    model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, sweeps: int, settle: wp.Function
+    model: ModelArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    has_middle: int,
+    sweeps: int,
+    settle: wp.Function,
 ):
     """Let rows join the active ones, and solve those, until no row is outside its window."""
     bends = int(0)
+    work.turns[0, slot] = real(0.0, h)
+    work.settled[0, slot] = real(0.0, h)
     unsolved = activate_rows(model, work, slot)
+    if not unsolved and model.speed_limits > 0:
+        unsolved = turn_limits(model, work, column, slot, h, has_middle)
     while unsolved:
         prepare_responses(model, work, slot)
         settle(model, work, slot, sweeps)
@@ -139,6 +152,8 @@ def settle_rows(
         if not unsolved and bends < BENDS and model.rotation_rows > 0:
             unsolved = bend_windows(model, work, column, slot, h)
             bends += 1
+        if not unsolved and model.speed_limits > 0:
+            unsolved = turn_limits(model, work, column, slot, h, has_middle)
 
 
 @wp.func
@@ -222,7 +237,7 @@ def solve_velocities(
                 work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
             anew = zero
             if model.row_count > 0:
-                solve_rows(model, control, work, column, slot, h, sweeps, settle)
+                solve_rows(model, control, work, column, slot, h, has_middle, sweeps, settle)
                 passes += 1
                 if passes < PASSES and expectations == 0:
                     anew = saturate_drives(model, work, column, slot, h)

@@ -1,0 +1,341 @@
+"""Limits on the length of a velocity:  |y| <= y_max at the end of the step, y three numbers such as v_C of a link.
+
+    y = J v+ + b,   impulse on y: - z y / |y|,   z >= 0,   z (|y| - y_max) = 0
+This is the shortest way, in terms of M, into the ball of velocities that a limit allows, of several limits into what
+all of them allow; where rest is allowed, kinetic energy only goes down by it, whatever it turns. b is what the body
+that carries the tree gives, and by how much y where the links will be at the end of the step differs from J v+ where
+they are placed.
+
+It is found by Newton's method (sequential quadratic programming). A limit has three rows, with d the direction of y so
+far, z so far, and t_1, t_2 across:
+    d.y <= y_max, a stop,   t.y + (y_max / z) z_t = 0
+of which the latter two are how the ball curves. When all rows hold, d is that of their y, and they are solved again
+until y is along d. A limit takes part from when it is exceeded, with the z that it alone would need; while it lets go,
+it has no curvature. A limit of zero is three equations.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.joint_limit import land_on_limits
+from warp_artic.constraints.link_velocity import base_motion, link_motion, move_all_links, set_link_coefficients
+from warp_artic.constraints.rows import (
+    forget_response,
+    prepare_response,
+    push_row,
+    row_response,
+    row_velocity,
+    set_unbounded,
+    set_window,
+)
+from warp_artic.constraints.shares import set_shares
+from warp_artic.constraints.tree_velocity import place_tree, set_tree_coefficients, tree_motion
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.math.spatial import dot
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.model.families import LINK_SPEED, LINK_SPIN, TREE_SPEED, TREE_SPIN
+from warp_artic.phases.integrate import move_joints
+from warp_artic.phases.kinematics import place_links
+
+TURNS = wp.constant(40.0)
+"""Times that directions are found again in a step."""
+NEAR = wp.constant(0.5)
+"""Share of a limit from which on it is looked at where the links are at the end of the step."""
+TURNED = wp.constant(0.3)
+"""Angle of a step from which on limits hold where the links are placed if not at the end of the step [rad]."""
+ALONG = wp.constant(1000.0)
+"""What y may have across d, in units of what a velocity is known to."""
+
+
+@wp.func
+def set_speed_limit_row(work: WorkArrays, row: int, slot: int, h: Real):
+    """Begin a step with a row of a limit that does not take part."""
+    infinite = real(1.0, h) / real(0.0, h)
+    set_window(work, row, slot, neg(infinite), infinite)
+    set_unbounded(work, row, slot, h)
+    work.compliance[row, slot] = real(0.0, h)
+
+
+@wp.func
+def largest_speed(model: ModelArrays, row: int, column: int):
+    """y_max of a row."""
+    family = model.row_family[row]
+    fastest = model.tree_max_velocity[0, column]
+    if family == TREE_SPIN:
+        fastest = model.tree_max_velocity[1, column]
+    if family == LINK_SPEED:
+        fastest = model.link_max_linear_velocity[model.row_item[row], column]
+    if family == LINK_SPIN:
+        fastest = model.link_max_angular_velocity[model.row_item[row], column]
+    return fastest
+
+
+@wp.func
+def length(v: Vec3):
+    """|v|"""
+    return sqrt(dot(v, v))
+
+
+@wp.func
+def choose(x: Real, a: Vec3, b: Vec3):
+    """a where x is positive, else b."""
+    return vec3(where_positive(x, a.x, b.x), where_positive(x, a.y, b.y), where_positive(x, a.z, b.z))
+
+
+@wp.func
+def across(d: Vec3):
+    """Two unit vectors that are normal to a unit vector and to each other (Duff et al., Building an orthonormal basis,
+    revisited, 2017)."""
+    one = real(1.0, d.x)
+    side = where_positive(neg(d.z), neg(one), one)
+    a = neg(one) / (side + d.z)
+    b = d.x * d.y * a
+    return vec3(one + side * d.x * d.x * a, side * b, neg(side * d.x)), vec3(b, side + d.y * d.y * a, neg(d.y))
+
+
+@wp.func
+def find_motions(model: ModelArrays, work: WorkArrays, motions: Array, column: int, slot: int):
+    """Write y of all limits where the links are placed, with the velocities so far."""
+    if model.row_family[model.limit_row] <= LINK_SPIN:
+        move_all_links(model, work, work.v_next, column, slot)
+    for k in range(model.speed_limits):
+        row = model.limit_row + 3 * k
+        if model.row_family[row] >= TREE_SPEED:
+            store_vec3(motions, 3 * k, slot, tree_motion(model, work, work.v_next, row, slot))
+        else:
+            store_vec3(motions, 3 * k, slot, link_motion(model, work, row, column, slot))
+
+
+@wp.func
+def bend_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int):
+    """Write to `work.bent` by how much y at the end of the step is other than where the links are placed.
+
+    Where joints turn so far in a step that J is another at its end, or no answer is found, it is no more than y_max: then
+    rest is allowed, and no impulse gives energy. Nothing where the step is not `work.settled`.
+    """
+    one = real(1.0, h)
+    near = one - one
+    for k in range(model.speed_limits):
+        row = model.limit_row + 3 * k
+        speed = length(load_vec3(work.motion, 3 * k, slot))
+        near = maximum(near, speed - real(NEAR, h) * largest_speed(model, row, column))
+        near = maximum(near, work.active[row, slot])
+    near = work.settled[0, slot] * near
+    if any_positive(near):
+        turned = work.turns[0, slot] - real(0.5 * TURNS, h)
+        for dof in range(model.dof_count):
+            work.kept[dof, slot] = work.v_next[dof, slot]
+            if model.dof_is_linear[dof] == 0:
+                turned = maximum(turned, h * absolute(work.v_next[dof, slot]) - real(TURNED, h))
+        set_shares(model, work, slot, h, has_middle)
+        if has_middle == 1:
+            land_on_limits(model, work, column, slot, h)
+        move_joints(model, work, work.end_position, work.end_root, column, slot, h, has_middle, 1)
+        place_links(model, work, work.end_position, work.end_root, work.v_next, column, slot)
+        if model.tree_limits > 0:
+            place_tree(model, work, column, slot)
+        find_motions(model, work, work.bent, column, slot)
+        for dof in range(model.dof_count):
+            work.v_next[dof, slot] = work.kept[dof, slot]
+        place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
+        if model.tree_limits > 0:
+            place_tree(model, work, column, slot)
+        for k in range(model.speed_limits):
+            y = load_vec3(work.motion, 3 * k, slot)
+            bend = load_vec3(work.bent, 3 * k, slot) - y
+            size = length(bend)
+            fastest = largest_speed(model, model.limit_row + 3 * k, column)
+            excess = minimum(turned, size - fastest)
+            part = where_positive(excess, fastest / where_positive(size, size, one), one)
+            part = where_positive(near, part, one - one)
+            store_vec3(work.bent, 3 * k, slot, bend * part)
+
+
+@wp.func
+def turn_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int):
+    """Bring the rows of limits up to date with the velocities so far where one is missed; these environments join.
+
+    First limits are met where the links are placed. That settles about where they will be at the end of the step, and
+    then limits are met there. Says whether there are any that join.
+    """
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    find_motions(model, work, work.motion, column, slot)
+    for k in range(model.speed_limits):
+        store_vec3(work.bent, 3 * k, slot, vec3(zero, zero, zero))
+    joining = any_missed(model, work, column, slot, zero)
+    work.settled[0, slot] = maximum(work.settled[0, slot], one - joining)
+    bend_motions(model, work, column, slot, h, has_middle)
+    joining = where_positive(work.settled[0, slot], any_missed(model, work, column, slot, zero), joining)
+    # So many times in each environment, whatever its neighbours need.
+    count = work.turns[0, slot] + joining
+    joining = where_positive(count - real(TURNS, h) - real(0.5, h), zero, joining)
+    work.turns[0, slot] = count
+    work.joining[0, slot] = joining
+    found = any_positive(joining)
+    if found:
+        for k in range(model.speed_limits):
+            turn_limit(model, work, k, column, slot)
+    return found
+
+
+@wp.func
+def any_missed(model: ModelArrays, work: WorkArrays, column: int, slot: int, none: Real):
+    """One where any limit is missed, else zero."""
+    found = none
+    for k in range(model.speed_limits):
+        found = maximum(found, missed(model, work, k, column, slot))
+    return found
+
+
+@wp.func
+def missed(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int):
+    """One where a limit is exceeded by more than its rows know, or these have another direction, else zero."""
+    row = model.limit_row + 3 * k
+    active = work.active[row, slot]
+    one = real(1.0, active)
+    zero = one - one
+    fastest = largest_speed(model, row, column)
+    y = load_vec3(work.motion, 3 * k, slot) + load_vec3(work.bent, 3 * k, slot)
+    excess = length(y) - fastest
+    miss = where_positive(active, zero, excess)
+    if any_positive(active):
+        known = (fastest + largest_terms(model, work, row, slot)) * model.rounding[0, 0]
+        short = zero
+        if model.innovations_only == 1:
+            # What the row itself could not hold is not for its direction to mend; sweeps mend that too.
+            short = maximum(row_velocity(model, work, row, slot) - work.window[2 * row + 1, slot], zero)
+        miss = where_positive(active, excess - short - known, miss)
+        pushes = where_positive(absolute(work.impulse[row, slot]), active, zero)
+        curved = maximum(work.active[row + 1, slot], work.active[row + 2, slot])
+        if model.innovations_only == 1:
+            d = load_vec3(work.direction, 3 * row, slot)
+            aside = length(y - d * dot(d, y)) - known * real(ALONG, one)
+            miss = maximum(miss, pushes * where_positive(fastest, aside, zero))
+        miss = maximum(miss, (active - pushes) * where_positive(fastest, curved, zero))
+    return where_positive(miss, one, zero)
+
+
+@wp.func
+def largest_terms(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """What the velocity of a row is made of, without constraints: the sum of |J_i v_i|."""
+    start = model.row_term[row]
+    total = absolute(work.coefficient[start, slot] * work.v_free[model.term_dof[start], slot])
+    for term in range(start + 1, start + model.row_terms[row]):
+        total = total + absolute(work.coefficient[term, slot] * work.v_free[model.term_dof[term], slot])
+    return total
+
+
+@wp.func
+def turn_limit(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int):
+    """Give the rows of a limit the direction of y and the curvature that its impulse makes, where they join."""
+    row = model.limit_row + 3 * k
+    joining = work.joining[0, slot]
+    one = real(1.0, joining)
+    zero = one - one
+    infinite = one / zero
+    active = work.active[row, slot]
+    fastest = largest_speed(model, row, column)
+    bent = load_vec3(work.bent, 3 * k, slot)
+    y = load_vec3(work.motion, 3 * k, slot) + bent
+    speed = length(y)
+    takes_part = where_positive(active, one, where_positive(speed - fastest, one, zero))
+    turns = joining * takes_part
+    if any_positive(takes_part):
+        push = take_back(model, work, row, slot, turns)
+        is_new = one - active
+        is_point = where_positive(fastest, zero, one)
+        # Where a limit does not take part its rows have a direction too, for those beside it in a lane.
+        old = load_vec3(work.direction, 3 * row, slot)
+        unit = choose(speed, y * (one / where_positive(speed, speed, one)), vec3(one, zero, zero))
+        stays = where_positive(active, maximum(maximum(one - turns, is_point), where_positive(speed, zero, one)), zero)
+        d = choose(stays, old, unit)
+        t_1, t_2 = across(d)
+        set_coefficients(model, work, row, column, slot, d)
+        set_coefficients(model, work, row + 1, column, slot, t_1)
+        set_coefficients(model, work, row + 2, column, slot, t_2)
+
+        prepare_response(model, work, row, slot)
+        r = row_response(model, work, row, slot)
+        guess = maximum(speed - fastest, zero) / where_positive(r, r, one)
+        z_n = where_positive(is_new, guess, maximum(neg(work.impulse[row, slot]), zero))
+        z_n = where_positive(is_point * active, maximum(z_n, length(push)), z_n)
+        radius = fastest + largest_terms(model, work, row, slot) * model.rounding[0, 0]
+        curved = where_positive(z_n, turns, zero)
+        curvature = radius / where_positive(z_n, z_n, one)
+        constant = bent
+        if model.row_family[row] <= LINK_SPIN:
+            constant = constant + base_motion(model, work, row, column, slot)
+        for j in range(3):
+            own = row + j
+            direction = load_vec3(work.direction, 3 * own, slot)
+            offset = neg(dot(direction, constant))
+            lower = where_positive(is_point, offset, neg(infinite))
+            upper = fastest + offset
+            compliance = zero
+            takes = turns
+            if j > 0:
+                lower = where_positive(curved, offset, neg(infinite))
+                upper = where_positive(curved, offset, infinite)
+                compliance = where_positive(curved, curvature, zero)
+                takes = curved
+            lower = where_positive(turns, lower, work.window[2 * own, slot])
+            upper = where_positive(turns, upper, work.window[2 * own + 1, slot])
+            set_window(work, own, slot, lower, upper)
+            work.compliance[own, slot] = where_positive(turns, compliance, work.compliance[own, slot])
+            work.active[own, slot] = where_positive(turns, takes, work.active[own, slot])
+            z = where_positive(takes, dot(direction, push), zero)
+            give_again(model, work, own, slot, z, turns)
+
+
+@wp.func
+def set_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, d: Vec3):
+    """Write the direction of a row and d^T J."""
+    store_vec3(work.direction, 3 * row, slot, d)
+    if model.row_family[row] >= TREE_SPEED:
+        set_tree_coefficients(model, work, row, slot, d)
+    else:
+        set_link_coefficients(model, work, row, column, slot, d)
+    forget_response(model, work, row, slot)
+
+
+@wp.func
+def take_back(model: ModelArrays, work: WorkArrays, row: int, slot: int, turns: Real):
+    """The impulse of three rows on y; what it has changed is taken off the velocities so far where they turn.
+
+    The direct solver starts anew anyway.
+    """
+    zero = turns - turns
+    push = vec3(zero, zero, zero)
+    for j in range(3):
+        z = work.impulse[row + j, slot]
+        push = push + choose(absolute(z), load_vec3(work.direction, 3 * (row + j), slot) * z, vec3(zero, zero, zero))
+        change = where_positive(turns, neg(z), zero)
+        if model.innovations_only == 0 and any_positive(absolute(change)):
+            push_row(model, work, row + j, slot, change)
+    return push
+
+
+@wp.func
+def give_again(model: ModelArrays, work: WorkArrays, row: int, slot: int, impulse: Real, turns: Real):
+    """Give a row its part of that impulse along its new direction, with what it changes."""
+    work.impulse[row, slot] = where_positive(turns, impulse, work.impulse[row, slot])
+    change = where_positive(turns, impulse, turns - turns)
+    if model.innovations_only == 0 and any_positive(absolute(change)):
+        prepare_response(model, work, row, slot)
+        push_row(model, work, row, slot, change)

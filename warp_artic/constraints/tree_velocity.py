@@ -1,0 +1,132 @@
+"""Velocity limits of a floating articulation as a whole:  |v_C| <= v_max of its centre of mass, and |w| <= w_max.
+
+    v_C = sum m_i v_i / sum m_i,   w = I^-1 L
+with L the angular momentum of all links about the common centre of mass, and I their inertia about it in the present
+pose, as if joints were locked (PxArticulationReducedCoordinate::setMaxCOMLinearVelocity, setMaxCOMAngularVelocity: from
+the total momentum and the spatial inertia of the articulation). Armature is not counted. The law is in `speed_limit`.
+
+With the columns A_i of the centroidal momentum matrix, force f_i and moment n_i about the centre of mass, J is f_i / m
+and I^-1 n_i. What an impulse along J changes is the motion of the whole as one rigid body: joints do not feel it.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import set_coefficient
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Sym3,
+    Vec3,
+    add,
+    div,
+    mul,
+    neg,
+    real,
+    sub,
+    sym3,
+    vec3,
+)
+from warp_artic.math.spatial import cross, dot, sym_outer, sym_rotate, sym_scalar
+from warp_artic.model.arrays import (
+    Array,
+    ModelArrays,
+    WorkArrays,
+    load_mat3,
+    load_sym3,
+    load_vec3,
+    store_sym3,
+    store_vec3,
+)
+from warp_artic.model.families import TREE_SPIN
+from warp_artic.phases.composite_inertias import compose_inertias, composite_load
+from warp_artic.phases.transmitted_forces import take_off
+
+
+@wp.func
+def sym_inverse(s: Sym3):
+    """s^-1"""
+    xx = s.yy * s.zz - s.yz * s.yz
+    xy = s.xz * s.yz - s.xy * s.zz
+    xz = s.xy * s.yz - s.xz * s.yy
+    scale = real(1.0, xx) / (s.xx * xx + s.xy * xy + s.xz * xz)
+    yy = s.xx * s.zz - s.xz * s.xz
+    yz = s.xy * s.xz - s.xx * s.yz
+    zz = s.xx * s.yy - s.xy * s.xy
+    return sym3(xx, xy, xz, yy, yz, zz) * scale
+
+
+@wp.func
+def place_tree(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write J of v_C and w, and the centre of mass from the origin of the root, 1 / m and I^-1, where links are."""
+    compose_inertias(model, work, column, slot)
+    root = model.order[0]
+    mass = work.M[root, slot]
+    c = load_vec3(work.moment, 3 * root, slot) * (real(1.0, mass) / mass)
+    about_center = load_sym3(work.A, 6 * root, slot) + sym_scalar(neg(dot(c, c) * mass)) + sym_outer(c) * mass
+    mobility = sym_inverse(about_center)
+    store_vec3(work.tree_center, 0, slot, c)
+    store_sym3(work.tree_mobility, 0, slot, mobility)
+    work.tree_mobility[6, slot] = real(1.0, mass) / mass
+    for link in range(model.link_count):
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            n, f = composite_load(model, work, link, dof, slot)
+            n = n + cross(from_root(model, work, link, slot) - c, f)
+            store_vec3(work.tree_jacobian, 6 * dof, slot, f * work.tree_mobility[6, slot])
+            store_vec3(work.tree_jacobian, 6 * dof + 3, slot, mobility * n)
+
+
+@wp.func
+def from_root(model: ModelArrays, work: WorkArrays, link: int, slot: int):
+    """From the origin of the root to that of a link."""
+    root = model.order[0]
+    other = int(link)
+    zero = real(0.0, work.M[0, slot])
+    r = vec3(zero, zero, zero)
+    while other != root:
+        r = r + load_vec3(work.p_PM, 3 * other, slot)
+        other = model.link_parent[other]
+    return r
+
+
+@wp.func
+def spin_offset(model: ModelArrays, row: int):
+    """Where w is in six rows, or v_C."""
+    if model.row_family[row] == TREE_SPIN:
+        return 3
+    return 0
+
+
+@wp.func
+def tree_motion(model: ModelArrays, work: WorkArrays, rates: Array, row: int, slot: int):
+    """v_C or w with rates of the dofs, from `place_tree`."""
+    first = spin_offset(model, row)
+    y = load_vec3(work.tree_jacobian, first, slot) * rates[0, slot]
+    for dof in range(1, model.dof_count):
+        y = y + load_vec3(work.tree_jacobian, 6 * dof + first, slot) * rates[dof, slot]
+    return y
+
+
+@wp.func
+def set_tree_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, d: Vec3):
+    """Write d^T J; the terms of the row are all dofs."""
+    first = spin_offset(model, row)
+    start = model.row_term[row]
+    for dof in range(model.dof_count):
+        set_coefficient(work, start + dof, slot, dot(d, load_vec3(work.tree_jacobian, 6 * dof + first, slot)))
+
+
+@wp.func
+def take_tree_push_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, push: Vec3):
+    """Take the forces that move all links as one rigid body, with a force or moment in all, off what links need."""
+    c = load_vec3(work.tree_center, 0, slot)
+    for link in range(model.link_count):
+        mass = model.link_mass[link, column]
+        R_WM = load_mat3(work.R_WM, 9 * link, slot)
+        arm = R_WM * load_vec3(model.link_center, 3 * link, column)
+        if model.row_family[row] == TREE_SPIN:
+            turn = load_sym3(work.tree_mobility, 0, slot) * push
+            force = cross(turn, from_root(model, work, link, slot) + arm - c) * mass
+            I_W = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))
+            take_off(work, link, slot, force, cross(arm, force) + I_W * turn)
+        else:
+            force = push * (mass * work.tree_mobility[6, slot])
+            take_off(work, link, slot, force, cross(arm, force))
