@@ -118,7 +118,8 @@ def busy_tree(rng, balls=True):
         )
         for k, link in enumerate(tree.links)
     )
-    return coupled(rng, bounded(trees.replace(tree, links=links), balls))
+    tree = trees.replace(tree, links=links, max_linear_velocity=0.3, max_angular_velocity=0.4)
+    return coupled(rng, bounded(tree, balls))
 
 
 def disturb(rng, simulation):

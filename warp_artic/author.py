@@ -17,10 +17,11 @@ left as it is. Every argument is checked before anything is written: an error le
 
 from warp_artic.usd.author_joints import drive, joint, mimic
 from warp_artic.usd.author_meshes import elastic_body, elastic_material, mesh_tendon
-from warp_artic.usd.author_scene import link, scene
+from warp_artic.usd.author_scene import articulation, link, scene
 from warp_artic.usd.author_tendons import attachment, fixed_tendon, spatial_tendon
 
 __all__ = [
+    "articulation",
     "attachment",
     "drive",
     "elastic_body",

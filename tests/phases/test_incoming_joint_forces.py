@@ -38,7 +38,7 @@ def test_they_move_what_is_beyond_the_joint(solver, integrator):
     # In substeps of a midpoint step the axes of ball joints at stops turn each time.
     tree = busy_tree(rng, balls=(solver, integrator) != ("tgs", "midpoint"))
     free = {"max_linear_velocity": math.inf, "max_angular_velocity": math.inf}
-    tree = trees.replace(tree, links=tuple(trees.replace(link, **free) for link in tree.links))
+    tree = trees.replace(tree, links=tuple(trees.replace(link, **free) for link in tree.links), **free)
     simulation = simulate(tree, gravity=rigid.GRAVITY, solver=solver, integrator=integrator, precision="float64")
     _efforts, wrench = disturb(rng, simulation)
     for k in range(6):

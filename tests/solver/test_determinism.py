@@ -75,7 +75,8 @@ def busy_tree(links=18):
         )
         for k, link in enumerate(tree.links)
     )
-    tree = coupled(rng, with_limits(trees.replace(tree, links=bounded)))
+    tree = trees.replace(tree, links=bounded, max_linear_velocity=0.3, max_angular_velocity=0.4)
+    tree = coupled(rng, with_limits(tree))
     everywhere = tuple(trees.replace(tendon, all_segments=True) for tendon in tree.spatial_tendons)
     return trees.replace(tree, spatial_tendons=everywhere)
 
@@ -101,6 +102,12 @@ def without(tree, family):
         Family.LINK_SPEED: {"max_linear_velocity": np.inf},
         Family.LINK_SPIN: {"max_angular_velocity": np.inf},
     }
+    whole = {
+        Family.TREE_SPEED: {"max_linear_velocity": np.inf},
+        Family.TREE_SPIN: {"max_angular_velocity": np.inf},
+    }
+    if family in whole:
+        return trees.replace(tree, **whole[family])
     if family in dofs:
         return trees.with_dofs(tree, **dofs[family])
     if family in couplings:

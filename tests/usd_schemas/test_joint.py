@@ -2,12 +2,16 @@
 
 import math
 
+import numpy as np
 import pytest
 
-from tests.usd.authoring import SI, SMALL_UNITS, errors_of, hinge_of, pendulum, warnings_of
+from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, hinge_of, joint, pendulum, warnings_of
 from tests.usd_schemas.source import DEGREE, PER_DEGREE, attributes_of, line
+from warp_artic import Simulation, SolverSettings, author
+from warp_artic.cli.inspect import content
+from warp_artic.cli.inspect_tables import blocks
 from warp_artic.description.joint import Dof
-from warp_artic.usd.read_stage import inspect_stage
+from warp_artic.usd.read_stage import inspect_stage, read_stage
 
 ATTRIBUTES = attributes_of("WarpArticJointAPI")
 ROWS = {
@@ -26,6 +30,7 @@ ROWS = {
 }
 """Our field; what a 1 is on a slide, in metres and kilograms, and in centimetres and grams; and so on a hinge."""
 OUTPUTS = {"effort", "mimicError"}
+FLAGS = {"countTurns"}
 FALLBACKS = [name for name in ROWS if ATTRIBUTES[name].default is not None]
 VALUE = 0.75
 BOUNDS = "float physics:lowerLimit = -90\nfloat physics:upperLimit = 90\n"
@@ -49,7 +54,7 @@ def field_of(dof: Dof, name: str) -> float:
 
 def test_every_attribute_has_a_row():
     """Inputs are tested one by one below; the others are outputs."""
-    assert {*ROWS, *OUTPUTS} == set(ATTRIBUTES)
+    assert {*ROWS, *OUTPUTS, *FLAGS} == set(ATTRIBUTES)
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -95,6 +100,80 @@ def test_axes_of_a_spherical_joint():
     content = "double warpArtic:joint:rotY:armature = 0.5"
     dofs = hinge_of(pendulum(content, "Spherical", ("WarpArticJointAPI:rotY",))).dofs
     assert [dof.armature for dof in dofs] == [0.0, 0.5, 0.0]
+
+
+def test_turns_are_counted_on_request():
+    """Not without it; to author the fallback changes nothing."""
+    name = "warpArtic:joint:angular:countTurns"
+    applied = ("WarpArticJointAPI:angular",)
+    wanted, plain, told = (pendulum(text, applied=applied) for text in (f"bool {name} = 1", "", f"bool {name} = 0"))
+    assert ATTRIBUTES["countTurns"].default is False
+    assert [dof_of(stage).wraps for stage in (wanted, plain, told)] == [False, True, True]
+    assert dof_of(plain) == dof_of(told)
+    assert not warnings_of(wanted)
+    assert errors_of(pendulum(f'token {name} = "yes"', applied=applied)) == [
+        f"/World/hinge.{name}: is 'yes', must be true or false"
+    ]
+
+
+def test_turns_of_what_has_none():
+    """A slide, and an axis of several rotations, are told so."""
+    stage = pendulum("bool warpArtic:joint:linear:countTurns = 1", "Prismatic", ("WarpArticJointAPI:linear",))
+    assert warnings_of(stage) == [
+        "/World/hinge: transX counts no turns: it slides; countTurns is for the one rotation of a joint"
+    ]
+    stage = pendulum("bool warpArtic:joint:rotY:countTurns = 1", "Spherical", ("WarpArticJointAPI:rotY",))
+    assert warnings_of(stage) == [
+        "/World/hinge: rotY counts no turns: it is one of 3 rotations; countTurns is for the one rotation of a joint"
+    ]
+
+
+def test_inspect_shows_what_counts_turns():
+    """As JSON by dof, as text beside the joint."""
+    stage = pendulum("bool warpArtic:joint:angular:countTurns = 1", applied=("WarpArticJointAPI:angular",))
+    shown = content(inspect_stage(stage))
+    dofs = {dof["name"]: dof["counts_turns"] for joint in shown["articulations"][0]["joints"] for dof in joint["dofs"]}
+    assert dofs == {"/World/hinge": True}
+    tables = [block for block in blocks(shown) if not isinstance(block, str)]
+    assert any("revolute, counts turns" in cell for table in tables for row in table.rows for cell in row)
+
+
+def wheel(authored: bool, more: str = ""):
+    """A wheel that a motor turns at 10 turns a second, authored from Python, at the start."""
+    drive = "float drive:angular:physics:targetVelocity = 3600\nfloat drive:angular:physics:damping = 1000"
+    stage = pendulum(drive, applied=("PhysicsDriveAPI:angular",), rod="vector3f physics:angularVelocity = (3600, 0, 0)",
+                     more=more)  # fmt: skip
+    author.joint(stage, "/World/hinge", count_turns=True if authored else None)
+    return stage
+
+
+def test_a_wheel_counts_a_hundred_turns():
+    """After ten seconds at ten turns a second its position is 200 pi; without the request it is within two turns."""
+    settings = SolverSettings(dt=1 / 240, precision="float64")
+    ends = []
+    for authored in (True, False):
+        simulation = Simulation(read_stage(wheel(authored)), settings=settings)
+        simulation.step(2400)
+        ends.append(simulation.state.joint_position.numpy()[-1, 0])
+    assert ends[0] == pytest.approx(200 * math.pi, rel=1e-6)
+    assert abs(ends[1]) < 2 * math.pi and math.sin(ends[1] - ends[0]) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("authored", [True, False])
+def test_what_depends_on_a_wheel_does_not_jump(authored):
+    """A fixed tendon and a mimic joint follow a wheel over many turns, whether or not it is asked to count them."""
+    more = body("second") + joint("other", "Revolute", "/World/base", "/World/second")
+    stage = wheel(authored, more)
+    author.mimic(stage, "/World/other", ["/World/hinge"], gears=[0.5])
+    author.fixed_tendon(stage, "/World/t", ["/World/hinge", "/World/other"], [0.01, 0.02], stiffness=0, damping=0)
+    simulation = Simulation(read_stage(stage), settings=SolverSettings(dt=1 / 240, precision="float64"))
+    recording = simulation.record(960)
+    places = [recording.joint_names.index(f"/World/{name}") for name in ("hinge", "other")]
+    q = recording.joint_position[:, 0, places]
+    assert q[-1, 0] > 60 * math.pi
+    np.testing.assert_allclose(q[2:, 1], 0.5 * q[2:, 0], rtol=1e-6, atol=1e-6)
+    steps = np.diff(recording.tendon_length[:, 0, 0])
+    assert steps.min() > 0.0 and steps.max() < 3.0 * np.median(steps)
 
 
 CONFLICTS = {

@@ -35,6 +35,7 @@ FOLLOWS = "rel warpArtic:mimic:angular:leaders = </World/j2>\nfloat physics:lowe
 WHERE = {
     "WarpArticSceneAPI": "/World/scene",
     "WarpArticLinkAPI": "/World/l1",
+    "WarpArticArticulationAPI": "/World",
     "WarpArticDriveAPI": "/World/j1",
     "WarpArticJointAPI": "/World/j1",
     "WarpArticMimicAPI": "/World/j1",

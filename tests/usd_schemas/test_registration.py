@@ -19,6 +19,7 @@ SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setup
 CLASSES = (
     "WarpArticSceneAPI",
     "WarpArticLinkAPI",
+    "WarpArticArticulationAPI",
     "WarpArticDriveAPI",
     "WarpArticJointAPI",
     "WarpArticMimicAPI",

@@ -25,6 +25,7 @@ from warp_artic.usd.lookup import (
     LIMIT_FIELDS,
     LINK_FIELDS,
     TENDON_FIELDS,
+    TREE_FIELDS,
 )
 from warp_artic.usd.read_stage import Inspection, inspect_stage
 from warp_artic.usd.report import SCENE
@@ -59,7 +60,7 @@ LINK_UNITS = {
     **{name: sources[0].linear.si for name, sources in LINK_FIELDS.items()},
 }
 """What is shown of a link, in SI units."""
-OF_TREES = ("position_iterations", "velocity_iterations", "sleep_threshold")
+OF_TREES = ("position_iterations", "velocity_iterations", "sleep_threshold", *TREE_FIELDS)
 """Values of a tree."""
 TENDON_NUMBERS = ("stiffness", "damping", "limit_stiffness", "offset")
 LENGTH_NUMBERS = ("rest_length", "lower", "upper")
@@ -144,6 +145,8 @@ def _articulation(tree: Articulation, inspection: Inspection) -> dict:
         "velocity_iterations": tree.velocity_iterations,
         "sleep_threshold": tree.sleep_threshold,
         "starts_asleep": tree.starts_asleep,
+        "max_linear_velocity": plain(tree.max_linear_velocity),
+        "max_angular_velocity": plain(tree.max_angular_velocity),
         "authored": readings_of(own),
         "links": [_link(link, inspection) for link in tree.links],
         "joints": [_joint(joint, tree, inspection) for joint in tree.joints],
@@ -240,6 +243,7 @@ def _dof(dof: Dof, inspection: Inspection) -> dict:
         "name": dof.name,
         "axis": dof.axis.value,
         "drive_kind": dof.drive.kind.value if dof.drive else None,
+        "counts_turns": not dof.wraps,
         "targets_over_time": _tracks(dof),
         "si": plain(numbers),
         "units": _dofunits_of(dof),

@@ -94,6 +94,10 @@ def _articulation(tree: dict) -> Iterator[str | Table]:
     origins = [_origin(one) for one in tree["authored"] if one["field"] == "sleep_threshold"]
     if origins:
         head += f"\nsleep threshold {tree['sleep_threshold']:.5g} m^2/s^2  [{', '.join(origins)}]"
+    for name, unit in (("max_linear_velocity", "m/s"), ("max_angular_velocity", "rad/s")):
+        origins = [_origin(one) for one in tree["authored"] if one["field"] == f"tree_{name}"]
+        if origins and tree[name] is not None:
+            head += f"\n{words_of(name)} as a whole {tree[name]:.5g} {unit}  [{', '.join(origins)}]"
     if tree["starts_asleep"]:
         head += "\nstarts asleep  [usdphysics physics:startsAsleep]"
     if names.above:
@@ -174,6 +178,7 @@ def _joint_cells(joint: dict | None, names: _Names) -> tuple[str, str, str]:
         return "", "free", "all"
     kind = joint["kind"] + (", to the world" if joint["parent"] == "world" else "")
     kind += ", authored from child to parent" if joint["reversed"] else ""
+    kind += ", counts turns" if any(dof["counts_turns"] for dof in joint["dofs"]) else ""
     return names.of(joint["path"]), kind, " ".join(dof["axis"] for dof in joint["dofs"])
 
 

@@ -357,13 +357,13 @@ def hold_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
         if model.spatial_leaves > 0:
             for dof in range(model.dof_count):
                 work.shift[dof, slot] = work.shift[dof, slot] + work.v_next[dof, slot]
-        move_joints(model, work, work.middle, work.middle_root, column, slot, one, 0, 1)
+        move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
         moved = work.joining[0, slot]
         for item in range(model.dof_count - model.root_dofs):
-            work.position[item, slot] = where_positive(moved, work.middle[item, slot], work.position[item, slot])
+            work.position[item, slot] = where_positive(moved, work.end_position[item, slot], work.position[item, slot])
         if model.root_dofs > 0:
             for k in range(7):
-                work.root[k, slot] = where_positive(moved, work.middle_root[k, slot], work.root[k, slot])
+                work.root[k, slot] = where_positive(moved, work.end_root[k, slot], work.root[k, slot])
         passes += 1
 
 

@@ -212,6 +212,20 @@ _OF_A_SCENE = (
         "Author a count in this range, or remove the opinion.",
     ),
     Rule(
+        "fixed-base",
+        WARNING,
+        "An articulation on a fixed base has a largest velocity as a whole, which acts on floating ones only.",
+        "warpArtic:articulation:maxLinearVelocity and maxAngularVelocity on floating articulations.",
+        "Remove the opinion, or bound single links with WarpArticLinkAPI.",
+    ),
+    Rule(
+        "count-turns",
+        WARNING,
+        "An axis is to count its turns that has none to count: it slides, or is one of several rotations of a joint.",
+        "countTurns on the one rotation of a joint.",
+        "Remove the opinion, or author it on the axis that turns.",
+    ),
+    Rule(
         "sleep-threshold",
         ERROR,
         "The energy below which a tree falls asleep cannot be.",

@@ -91,6 +91,11 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
         count = getattr(articulation, name)
         if count is not None and count < 0:
             yield _error("iterations", articulation.path, f"{name} {count} must not be negative")
+    for name in ("linear", "angular"):
+        speed = getattr(articulation, f"max_{name}_velocity")
+        if not speed >= 0.0:
+            text = f"maximum {name} velocity of the articulation {speed:g} must not be negative"
+            yield _error("negative", articulation.path, text)
     if not (0.0 <= articulation.sleep_threshold < math.inf):
         text = f"sleep threshold {articulation.sleep_threshold:g} m^2/s^2 must be finite and not negative"
         yield _error("sleep-threshold", articulation.path, text)

@@ -20,6 +20,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.spatial import column, cross, rotate_about_z
 
 
+TWO_TURNS = wp.constant(wp.float64(12.566370614359172))
+
+
 @wp.func
 def place(R_WF: Mat3, w_P: Vec3, q: Real, v: Real):
     """R_WM, the axis in W, the angular velocity of the link, and its angular acceleration while vdot is zero."""

@@ -281,6 +281,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         direction: wp.array2d(dtype=T)
         motion: wp.array2d(dtype=T)
         bent: wp.array2d(dtype=T)
+        bends: wp.array2d(dtype=T)
         turns: wp.array2d(dtype=T)
         settled: wp.array2d(dtype=T)
         kept: wp.array2d(dtype=T)

@@ -31,6 +31,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 
+BENDS = wp.constant(4.0)
+"""Times that the limits of finite rotations are corrected for curvature in a step, in each environment."""
+
 
 @wp.func
 def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
@@ -65,12 +68,15 @@ def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
     """Correct the limits of finite rotations for curvature in the environments that have an active one; these join."""
     first = model.row_count - model.rotation_rows
     bends = real(0.0, h)
+    waits = real(BENDS, h) - real(0.5, h) - work.bends[0, slot]
     for row in range(first, model.row_count):
         bends = maximum(bends, work.active[row, slot])
+    bends = where_positive(waits, bends, real(0.0, h))
     joining = real(0.0, h)
     if any_positive(bends):
         for row in range(first, model.row_count):
             joining = maximum(joining, bend_window(model, work, row, column, slot, h, bends))
+    work.bends[0, slot] = work.bends[0, slot] + joining
     work.joining[0, slot] = joining
     return any_positive(joining)
 

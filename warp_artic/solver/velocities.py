@@ -52,8 +52,6 @@ from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.direct import forget_guess
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
-BENDS = wp.constant(4)
-"""Times that the limits of finite rotations are corrected for curvature."""
 TURNED = wp.constant(0.02)
 """Angle of a step from which on velocity forces may be found again [rad]."""
 EXPECTATIONS = wp.constant(2)
@@ -137,7 +135,7 @@ def settle_rows(
     settle: wp.Function,
 ):
     """Let rows join the active ones, and solve those, until no row is outside its window."""
-    bends = int(0)
+    work.bends[0, slot] = real(0.0, h)
     work.turns[0, slot] = real(0.0, h)
     work.settled[0, slot] = real(0.0, h)
     unsolved = activate_rows(model, work, slot)
@@ -149,9 +147,8 @@ def settle_rows(
         unsolved = activate_rows(model, work, slot)
         if not unsolved and model.bouncing_limits > 0:
             unsolved = drop_bounces(model, work, column, slot, h)
-        if not unsolved and bends < BENDS and model.rotation_rows > 0:
+        if not unsolved and model.rotation_rows > 0:
             unsolved = bend_windows(model, work, column, slot, h)
-            bends += 1
         if not unsolved and model.speed_limits > 0:
             unsolved = turn_limits(model, work, column, slot, h, has_middle)
 

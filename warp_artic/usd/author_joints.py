@@ -73,12 +73,14 @@ def joint(
     limit_bounce_threshold: float | None = None,
     position: float | None = None,
     velocity: float | None = None,
+    count_turns: bool | None = None,
 ) -> Usd.Prim:
     """A WarpArticJointAPI on an axis of a joint.
 
     On a rotation: armature [mass*distance^2], friction efforts [torque], viscous friction and limit damping
     [torque*s/degree], limit stiffness [torque/degree], velocity, its limit and bounce threshold [degrees/s], position
-    [degrees]; on a translation armature [mass], and distance for degrees, and force for torque.
+    [degrees]; on a translation armature [mass], and distance for degrees, and force for torque. `count_turns` has the
+    position of the one rotation of a joint without limits go on beyond two turns.
     """
     prim = joint_at(stage, path)
     instance = instance_of(prim, axis)
@@ -100,6 +102,7 @@ def joint(
     edit.not_negative(prefix, True, velocityLimit=velocity_limit)
     edit.number(f"{prefix}position", position)
     edit.number(f"{prefix}velocity", velocity)
+    edit.flag(f"{prefix}countTurns", count_turns)
     edit.apply(f"{tokens.ARTIC_JOINT}:{instance}")
     return edit.write(prim)
 

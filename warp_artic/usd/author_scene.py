@@ -41,6 +41,29 @@ def scene(
     return edit.write(stage.DefinePrim(path, tokens.SCENE))
 
 
+def articulation(
+    stage: Usd.Stage,
+    path: str | Sdf.Path,
+    *,
+    max_linear_velocity: float | None = None,
+    max_angular_velocity: float | None = None,
+) -> Usd.Prim:
+    """An articulation root, or a root body, with a WarpArticArticulationAPI.
+
+    It bounds the velocity of the centre of mass of a floating articulation [distance/s], and its angular velocity as a
+    whole [degrees/s].
+    """
+    prim = prim_at(stage, path)
+    allowed = {*tokens.ARTICULATION_ROOTS, tokens.RIGID_BODY}
+    if allowed.isdisjoint(prim.GetAppliedSchemas()):
+        raise StageError(f"{path}: is no articulation root; apply {tokens.ARTICULATION_ROOTS[0]} first")
+    edit = Edit(path)
+    speeds = {"maxLinearVelocity": max_linear_velocity, "maxAngularVelocity": max_angular_velocity}
+    edit.not_negative("warpArtic:articulation:", True, **speeds)
+    edit.apply(tokens.ARTIC_ARTICULATION)
+    return edit.write(prim)
+
+
 def link(
     stage: Usd.Stage,
     path: str | Sdf.Path,

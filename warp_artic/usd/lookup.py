@@ -269,6 +269,16 @@ ARTICULATION_FIELDS: dict[str, tuple[Source, ...]] = {
     ),
 }
 
+TREE_FIELDS: dict[str, tuple[Source, ...]] = {
+    "tree_max_linear_velocity": (
+        Source("warpArtic:articulation:maxLinearVelocity", units.LINEAR_VELOCITY, unbounded=True),
+    ),
+    "tree_max_angular_velocity": (
+        Source("warpArtic:articulation:maxAngularVelocity", units.ANGULAR_VELOCITY, unbounded=True),
+    ),
+}
+"""Velocities of an articulation as a whole; PhysX has them in its API, but in no schema."""
+
 SCENE_FIELDS: dict[str, tuple[Source, ...]] = {
     "steps_per_second": (
         Source("warpArtic:scene:timeStepsPerSecond", units.RATE),

@@ -9,7 +9,7 @@ from warp_artic.description.spanning_forest import Branch
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
-from warp_artic.usd.lookup import ARTICULATION_FIELDS, report_difference
+from warp_artic.usd.lookup import ARTICULATION_FIELDS, TREE_FIELDS, report_difference, resolve
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_base_motion import read_base_motion
 from warp_artic.usd.read_couplings import with_couplings
@@ -65,6 +65,7 @@ def read_articulation(
         joints=tuple(read),
         base_motion=base_motion,
         **_iterations(plan, settings, attributes),
+        **_speed_limits(plan, len(read) < len(links), attributes),
         **read_sleep(plan.path, plan.settings, [prims[body] for body in plan.tree.bodies], settings.sleep, attributes),
     )
     return with_couplings(articulation, inventory, attributes, placements)
@@ -98,6 +99,24 @@ def _read_stack(
             X_PL = links[local.parent].pose.inverse() @ X_PL
         read.append(read_joint(ends, local, False, links, X_PL, False, inventory, attributes))
     return read if are_independent(read, child, attributes) else [None]
+
+
+def _speed_limits(plan: TreePlan, is_floating: bool, attributes: Attributes) -> dict[str, float]:
+    """The largest velocities of an articulation as a whole; on a fixed base they have no effect, as with PhysX."""
+    found = {}
+    for field, sources in TREE_FIELDS.items():
+        reading = resolve(attributes, plan.settings, field, sources)
+        if reading is None:
+            continue
+        if reading.value < 0.0:
+            attributes.report.error("negative", reading.attribute, f"is {reading.found}, must not be negative")
+        elif not is_floating:
+            text = f"has no effect on {plan.path}: its base is fixed, and a velocity as a whole is that of a floating base"
+            attributes.report.warn("fixed-base", reading.attribute, text)
+        else:
+            attributes.report.readings.setdefault(plan.path, []).append(reading)
+            found[field.removeprefix("tree_")] = reading.value
+    return found
 
 
 def _iterations(plan: TreePlan, settings: SceneSettings, attributes: Attributes) -> dict[str, int]:

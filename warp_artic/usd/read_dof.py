@@ -56,7 +56,23 @@ def read_dof(
         limit=limit,
         friction=_friction(prim, values, attributes),
         velocity_limit=values.get("velocity_limit", math.inf),
+        wraps=not counts_turns(prim, instances, attributes),
     )
+
+
+def counts_turns(prim: Usd.Prim, instances: tuple[str, ...], attributes: Attributes) -> bool:
+    """Whether an axis is asked to count all turns."""
+    return any(attributes.flag(prim, f"warpArtic:joint:{instance}:countTurns", False) for instance in instances)
+
+
+def report_turns(prim: Usd.Prim, dofs: list[Dof], attributes: Attributes) -> None:
+    """Warn of axes that are asked to count turns and have none."""
+    turning = sum(not dof.axis.is_linear for dof in dofs)
+    for dof in dofs:
+        if not dof.wraps and (dof.axis.is_linear or turning > 1):
+            why = "it slides" if dof.axis.is_linear else f"it is one of {turning} rotations"
+            text = f"{dof.axis.value} counts no turns: {why}; countTurns is for the one rotation of a joint"
+            attributes.report.warn("count-turns", prim.GetPath(), text)
 
 
 def _fields(prim: Usd.Prim, axis: Axis, instances: tuple[str, ...], attributes: Attributes) -> dict[str, Reading]:

@@ -9,7 +9,7 @@ from warp_artic.description.spanning_forest import Branch
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
-from warp_artic.usd.read_dof import instances_of, read_dof
+from warp_artic.usd.read_dof import instances_of, read_dof, report_turns
 from warp_artic.usd.read_drive import report_idle
 from warp_artic.usd.read_limit import read_freedom, report_swing, report_unapplied
 from warp_artic.usd.read_soft_limit import report_limit
@@ -39,6 +39,7 @@ def read_joint(
         name = f"{ends.path}:{axis.value}" if many else ends.path
         dofs.append(read_dof(ends.prim, name, axis, limit, inventory, attributes))
         attributes.report.readings[name][:0] = freedom.readings.get(axis, ())
+    report_turns(ends.prim, dofs, attributes)
     parent_end, child_end = (ends.end1, ends.end0) if is_reversed else (ends.end0, ends.end1)
     joint = Joint(
         path=ends.path,

@@ -42,6 +42,7 @@ SITES = ("MjcSiteAPI", "NewtonSiteAPI")
 
 ARTIC_SCENE = "WarpArticSceneAPI"
 ARTIC_LINK = "WarpArticLinkAPI"
+ARTIC_ARTICULATION = "WarpArticArticulationAPI"
 ARTIC_DRIVE = "WarpArticDriveAPI"
 """Brings a PhysicsDriveAPI with it, also where its plugin is not registered."""
 ARTIC_JOINT = "WarpArticJointAPI"

@@ -38,6 +38,7 @@ READ_SCHEMAS = frozenset(
         *tokens.SITES,
         tokens.ARTIC_SCENE,
         tokens.ARTIC_LINK,
+        tokens.ARTIC_ARTICULATION,
         tokens.ARTIC_DRIVE,
         tokens.ARTIC_JOINT,
         tokens.ARTIC_MIMIC,
