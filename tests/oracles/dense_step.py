@@ -52,6 +52,8 @@ class Spring:
     """The dofs that it acts on, shape (N); None: those that push and rates have."""
     is_limit: bool = False
     """Whether it is the spring of a limit that is passed: its force is not part of a."""
+    resolves: bool = False
+    """Whether the share (1 - theta) / (1 - share) of the force of a limit is part of a, which the step resolves."""
 
     @property
     def touched(self) -> np.ndarray:
@@ -229,7 +231,8 @@ def with_elements(matrix, right, elements, v, h: float, share: float) -> tuple[n
     springs = [element for element in elements if isinstance(element, Spring)]
     relations = [element for element in elements if isinstance(element, Relation)]
     bare = np.linalg.inv(matrix)
-    laws = [spring_law(spring, bare, v, h, share) for spring in springs]
+    laws = [spring_law(spring, bare, v, h, share)[:2] for spring in springs]
+    thetas = [spring_law(spring, bare, v, h, share)[2] for spring in springs]
     coupled = matrix + h * sum(
         (np.outer(spring.push, slope) for spring, (_, slope) in zip(springs, laws)), 0.0 * matrix
     )
@@ -238,18 +241,21 @@ def with_elements(matrix, right, elements, v, h: float, share: float) -> tuple[n
     system = np.block([[coupled, -J.T], [J, np.zeros((len(J), len(J)))]])
     after = np.linalg.solve(system, np.concatenate([load, [relation.y for relation in relations]]))[: len(v)]
     by_limits = np.zeros(len(v))
-    for spring, (known, slope) in zip(springs, laws):
+    for spring, (known, slope), theta in zip(springs, laws, thetas):
         if spring.is_limit:
-            by_limits -= h * (known + slope @ after) * (bare @ spring.push)
+            left = 1.0 - (1.0 - theta) / (1.0 - share) if spring.resolves and share < 1.0 else 1.0
+            by_limits -= left * h * (known + slope @ after) * (bare @ spring.push)
     return after, by_limits
 
 
-def spring_law(spring: Spring, bare: np.ndarray, v: np.ndarray, h: float, share: float) -> tuple[float, np.ndarray]:
-    """The known part of - f, and what of it v+ (N) makes."""
+def spring_law(
+    spring: Spring, bare: np.ndarray, v: np.ndarray, h: float, share: float
+) -> tuple[float, np.ndarray, float]:
+    """The known part of - f, what of it v+ (N) makes, and theta."""
     k, d = spring.stiffness, spring.damping
     theta = implicit_share(h * (h * k * spring.length + d * spring.rate) @ bare @ spring.push, share)
     known = k * (spring.error + theta * h * (1.0 - share) * spring.length @ v) + d * (1.0 - theta) * spring.rate @ v
-    return known, k * theta**2 * h * spring.length + d * theta * spring.rate
+    return known, k * theta**2 * h * spring.length + d * theta * spring.rate, theta
 
 
 def moved(tree: Articulation, state: State, times: list[float], root_time: float) -> State:

@@ -1,4 +1,4 @@
-"""Hard limits of joints with two or three free rotations.
+"""Limits of joints with two or three free rotations: what they bound, and the rows of hard ones.
 
 Two rotations: each component of the rotation vector (a, b) stays in its limits; with the letters of `joints.swing`,
     adot = (1 + kappa b^2) w_1 - kappa a b w_2,   bdot = (1 + kappa a^2) w_2 - kappa a b w_1.
@@ -61,7 +61,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, ratio
 from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.model.families import CONE_LIMIT, ROTATION_LIMIT, TWIST_LIMIT
+from warp_artic.model.families import CONE_LIMIT, ROTATION_LIMIT, SOFT_ROTATION_LIMIT, TWIST_LIMIT
 from warp_artic.phases.integrate import move_joints
 
 REVERSED = wp.constant(1.1)
@@ -110,6 +110,19 @@ def solved_triple(model: ModelArrays, work: WorkArrays, dof: int, count: int, co
     if count == 3:
         solved = turn_to_middle(model, work, dof, column, slot, h) * solved
     return solved
+
+
+@wp.func
+def moved_triple(model: ModelArrays, item: int, count: int, column: int, start: Vec3, v: Vec3, time: Real):
+    """Public positions of a rotational joint in the axes of M after a time with v, which is in these axes."""
+    sign = model.dof_sign[item, column]
+    phi = start * sign
+    if count == 2:
+        a, b = swing.advance(phi.x, phi.y, v.x * sign, v.y * sign, time)
+        phi = vec3(a, b, real(0.0, time))
+    else:
+        phi = spherical.advance(phi, v * sign, time)
+    return phi * sign
 
 
 @wp.func
@@ -237,20 +250,34 @@ def cone_angle_towards(model: ModelArrays, row: int, column: int, n: Vec3):
 
 @wp.func
 def cone_at(model: ModelArrays, row: int, column: int, x: Vec3, w: Real):
-    """The swing, the Jacobian of e times the angle of the cone in this direction, and that angle."""
+    """The swing theta, the angle of the cone in this direction, and a Jacobian, which comes second.
+
+    Beyond the cone it is that of theta - angle, and within that of e times the angle, which goes on to where all
+    directions meet.
+    """
     theta, n = swing_of(x, w)
     side, side_rate = swing_rates(theta, n)
     angle = cone_angle_towards(model, row, column, n)
-    # The rate is angle^2 (m.sdot); m.n = 1 / angle^2 makes its part along n the swing rate itself.
-    J = n + side_rate * (dot(cone_steepness(model, row, column, n), side) * angle * angle)
+    # The rate of e angle is angle^2 (m.sdot); m.n = 1 / angle^2 makes its part along n the swing rate itself.
+    beyond = angle / maximum(theta, angle)
+    J = n + side_rate * (dot(cone_steepness(model, row, column, n), side) * angle * angle * beyond)
     item = model.term_dof[model.row_term[row]] - model.root_dofs
     return theta, in_moving_frame(J, quaternion_matrix(x, w), neg(model.dof_sign[item, column])), angle
 
 
 @wp.func
+def hard_family(model: ModelArrays, row: int):
+    """The family of the hard limit that bounds what a row bounds."""
+    family = model.row_family[row]
+    if family < ROTATION_LIMIT:
+        family += ROTATION_LIMIT - SOFT_ROTATION_LIMIT
+    return family
+
+
+@wp.func
 def limit_at(model: ModelArrays, row: int, column: int, phi: Vec3):
     """At a public rotation vector: y of a row, its Jacobian in the axes of M, and its limits."""
-    family = model.row_family[row]
+    family = hard_family(model, row)
     y, J = rotation_at(model, row, column, phi)
     lower = neg(real(1.0, y) / real(0.0, y))
     upper = neg(lower)
@@ -314,17 +341,11 @@ def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
     dof = model.term_dof[model.row_term[row]]
     item = dof - model.root_dofs
     count = model.row_terms[row]
-    sign = model.dof_sign[item, column]
     start = start_triple(model, work, dof, item, count, slot)
     v = solved_triple(model, work, dof, count, column, slot, h)
-    phi = start * sign
-    if count == 2:
-        a, b = swing.advance(phi.x, phi.y, v.x * sign, v.y * sign, h)
-        phi = vec3(a, b, real(0.0, h))
-    else:
-        phi = spherical.advance(phi, v * sign, h)
+    end = moved_triple(model, item, count, column, start, v, h)
     before, J, lower, upper = limit_at(model, row, column, start)
-    after, J_after, lower_after, upper_after = limit_at(model, row, column, phi * sign)
+    after, J_after, lower_after, upper_after = limit_at(model, row, column, end)
     if model.row_family[row] == CONE_LIMIT:
         after = after * upper / upper_after
     old = work.bend[row, slot]

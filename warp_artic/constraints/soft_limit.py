@@ -1,14 +1,16 @@
 """Soft limits of one dof:  f = k (lower - q) - d v below lower, and likewise above upper, pushing and never pulling.
 
 The spring and damper are those beyond the ends in `spring`, with e = q. The response of the dof, which tells how stiff
-the spring is for the step, is only computed where the dof may come near an end; elsewhere theta is one.
+the spring is for the step, is only computed where the dof may come near an end; elsewhere theta is one, with which a
+spring looks a whole step ahead of the middle. So an end is near from there on: a spring that acted before it is reached
+would take energy.
 """
 
 import warp as wp
 
 from warp_artic.constraints.joint_limit import reach_beyond
 from warp_artic.constraints.rows import set_single_coefficient
-from warp_artic.constraints.spring import set_stop_spring_row, spring_theta
+from warp_artic.constraints.spring import set_resolved, set_stop_spring_row, spring_theta
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -28,7 +30,14 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 def set_soft_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Write J = 1; says whether any environment of the column comes near an end."""
     set_single_coefficient(model, work, row, slot, h)
-    return any_positive(reach_beyond(model, work, row, column, slot, h))
+    return any_positive(near_end(model, work, row, column, slot, h))
+
+
+@wp.func
+def near_end(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Positive where a dof might pass an end in a whole step after its middle."""
+    before = (real(1.0, h) - work.least[0, slot]) * h
+    return reach_beyond(model, work, row, column, slot, h) + before * absolute(work.v[model.row_dof[row], slot])
 
 
 @wp.func
@@ -37,8 +46,9 @@ def set_soft_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: i
     item = model.row_item[row]
     k = model.limit_stiffness[item, column]
     d = model.limit_damping[item, column]
-    near = reach_beyond(model, work, row, column, slot, h)
+    near = near_end(model, work, row, column, slot, h)
     theta = where_positive(near, spring_theta(work, row, slot, k, d, h), real(1.0, h))
+    set_resolved(work, row, slot, theta)
     set_stop_spring_row(
         model,
         work,

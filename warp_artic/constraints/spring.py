@@ -96,6 +96,15 @@ def set_stop_spring_row(
 
 
 @wp.func
+def set_resolved(work: WorkArrays, row: int, slot: int, theta: Real):
+    """Write how far the step resolves the motion on the spring of a row: one with the least theta, none with one."""
+    one = real(1.0, theta)
+    least = work.least[0, slot]
+    rest = one - least
+    work.resolved[row, slot] = where_positive(rest, (one - theta) / where_positive(rest, rest, one), rest)
+
+
+@wp.func
 def free_speed(gap: Real, k: Real, d: Real, theta: Real, h: Real):
     """The largest speed towards an end at a distance `gap` that meets no force; of one that is passed, away from it."""
     resistance = d + theta * h * k

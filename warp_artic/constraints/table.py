@@ -15,6 +15,7 @@ from warp_artic.constraints.mimic import set_gears, set_mimic_row
 from warp_artic.constraints.rotation_limit import set_rotation_limit_row
 from warp_artic.constraints.rows import prepare_response, row_response
 from warp_artic.constraints.soft_limit import set_soft_limit_gradient, set_soft_limit_row
+from warp_artic.constraints.soft_rotation_limit import set_soft_rotation_limit_gradient, set_soft_rotation_limit_row
 from warp_artic.constraints.spatial_tendon import (
     set_spatial_tendon_gradients,
     set_spatial_tendon_limit_row,
@@ -33,7 +34,9 @@ from warp_artic.model.families import (
     JOINT_LIMIT,
     LINK_SPEED,
     MIMIC,
+    SOFT_CONE_LIMIT,
     SOFT_LIMIT,
+    SOFT_ROTATION_LIMIT,
     SPATIAL_TENDON,
     SPATIAL_TENDON_LIMIT,
     TREE_SPIN,
@@ -69,6 +72,8 @@ def set_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
         needs = set_spatial_tendon_gradients(model, work, row, column, slot, h)
     if family == SOFT_LIMIT:
         needs = set_soft_limit_gradient(model, work, row, column, slot, h)
+    if family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT:
+        needs = set_soft_rotation_limit_gradient(model, work, row, column, slot, h)
     if family == MIMIC:
         needs = set_gears(model, work, row, column, slot, h)
     return needs
@@ -96,6 +101,8 @@ def set_law(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: i
         set_spatial_tendon_limit_row(model, work, row, column, slot, h)
     if family == SOFT_LIMIT:
         set_soft_limit_row(model, work, row, column, slot, h)
+    if family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT:
+        set_soft_rotation_limit_row(model, work, row, column, slot, h)
     if family == MIMIC:
         set_mimic_row(model, work, row, column, slot, h)
 

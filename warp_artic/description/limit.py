@@ -23,10 +23,15 @@ class Limit:
     bounce_threshold: float = 0.0
     """Smallest speed of an impact that comes back [m/s or rad/s]."""
 
+    @property
+    def is_soft(self) -> bool:
+        """Whether a spring or a damper acts beyond the bounds."""
+        return self.stiffness > 0.0 or self.damping > 0.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConeLimit:
-    """Bound on the swing of a spherical joint: (swing_1 / angle_1)^2 + (swing_2 / angle_2)^2 <= 1.
+    """Bound on the swing of a spherical joint: (swing_1 / angle_1)^2 + (swing_2 / angle_2)^2 <= 1, hard or soft.
 
     The swing is the rotation, without twist, that carries the joint axis from the parent-side to the child-side
     frame; swing_1 and swing_2 are the components of its rotation vector about the two axes that follow the joint
@@ -37,3 +42,13 @@ class ConeLimit:
     """[rad]"""
     angle_2: float = math.inf
     """[rad]"""
+    stiffness: float = 0.0
+    """Of the spring beyond the cone, by the angle to the cone in the direction of the swing [N m/rad]; 0, with a
+    damping of 0: hard."""
+    damping: float = 0.0
+    """Of the damper beyond the cone [N m s/rad]."""
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether a spring or a damper acts beyond the bounds."""
+        return self.stiffness > 0.0 or self.damping > 0.0

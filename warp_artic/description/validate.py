@@ -145,6 +145,10 @@ def _joint(joint: Joint) -> Iterator[Diagnostic]:
         for angle in (joint.cone_limit.angle_1, joint.cone_limit.angle_2):
             if not angle > 0.0:
                 yield _error("cone-limit", joint.path, f"cone angle {angle:g} rad must be positive")
+        for name, value in (("stiffness", joint.cone_limit.stiffness), ("damping", joint.cone_limit.damping)):
+            if not (0.0 <= value < math.inf):
+                text = f"{name} of the cone limit {value:g} must be finite and not negative"
+                yield _error("negative", joint.path, text)
     for dof in joint.dofs:
         yield from _dof(dof)
 

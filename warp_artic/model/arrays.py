@@ -154,6 +154,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         friction_coefficient: wp.array2d(dtype=T)
         velocity_limit: wp.array2d(dtype=T)
         cone_angle: wp.array2d(dtype=T)
+        cone_stiffness: wp.array2d(dtype=T)
+        cone_damping: wp.array2d(dtype=T)
         # Couplings
         tendon_coefficient: wp.array2d(dtype=T)
         tendon_force_coefficient: wp.array2d(dtype=T)
@@ -273,6 +275,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         joining: wp.array2d(dtype=T)
         bend: wp.array2d(dtype=T)
         slack: wp.array2d(dtype=T)
+        stretch: wp.array2d(dtype=T)
+        resolved: wp.array2d(dtype=T)
         impact_share: wp.array2d(dtype=T)
         rest_share: wp.array2d(dtype=T)
         bounced: wp.array2d(dtype=T)

@@ -1,7 +1,8 @@
 """The constraint families, as the numbers that kernels branch on, in the order in which a solver visits them.
 
 Later rows have the last word in an iteration: what must hold hardest comes last. The families from JOINT_LIMIT on
-are stops; those from ROTATION_LIMIT to CONE_LIMIT are limits of finite rotations, whose rows are linearizations.
+are stops; those from ROTATION_LIMIT to CONE_LIMIT are limits of finite rotations, whose rows are linearizations. The
+soft ones from SOFT_ROTATION_LIMIT to SOFT_CONE_LIMIT are in the same order.
 """
 
 from enum import IntEnum
@@ -24,15 +25,19 @@ class Family(IntEnum):
     SPATIAL_TENDON = 9
     SPATIAL_TENDON_LIMIT = 10
     SOFT_LIMIT = 11
-    MIMIC = 12
-    JOINT_LIMIT = 13
-    BOUNCING_LIMIT = 14
-    ROTATION_LIMIT = 15
-    TWIST_LIMIT = 16
-    SWING_LIMIT = 17
-    CONE_LIMIT = 18
-    CONTACT_FRICTION = 19
-    CONTACT = 20
+    SOFT_ROTATION_LIMIT = 12
+    SOFT_TWIST_LIMIT = 13
+    SOFT_SWING_LIMIT = 14
+    SOFT_CONE_LIMIT = 15
+    MIMIC = 16
+    JOINT_LIMIT = 17
+    BOUNCING_LIMIT = 18
+    ROTATION_LIMIT = 19
+    TWIST_LIMIT = 20
+    SWING_LIMIT = 21
+    CONE_LIMIT = 22
+    CONTACT_FRICTION = 23
+    CONTACT = 24
 
 
 IN_STEPS = frozenset(Family) - {Family.CONTACT_FRICTION, Family.CONTACT}
@@ -53,6 +58,10 @@ FIXED_TENDON_LIMIT = wp.constant(int(Family.FIXED_TENDON_LIMIT))
 SPATIAL_TENDON = wp.constant(int(Family.SPATIAL_TENDON))
 SPATIAL_TENDON_LIMIT = wp.constant(int(Family.SPATIAL_TENDON_LIMIT))
 SOFT_LIMIT = wp.constant(int(Family.SOFT_LIMIT))
+SOFT_ROTATION_LIMIT = wp.constant(int(Family.SOFT_ROTATION_LIMIT))
+SOFT_TWIST_LIMIT = wp.constant(int(Family.SOFT_TWIST_LIMIT))
+SOFT_SWING_LIMIT = wp.constant(int(Family.SOFT_SWING_LIMIT))
+SOFT_CONE_LIMIT = wp.constant(int(Family.SOFT_CONE_LIMIT))
 MIMIC = wp.constant(int(Family.MIMIC))
 JOINT_LIMIT = wp.constant(int(Family.JOINT_LIMIT))
 BOUNCING_LIMIT = wp.constant(int(Family.BOUNCING_LIMIT))

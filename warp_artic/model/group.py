@@ -43,6 +43,14 @@ ON_ONE_DOF = (
 )
 """Families whose rows push their only dof."""
 
+SOFT_ROTATION = (
+    Family.SOFT_ROTATION_LIMIT,
+    Family.SOFT_TWIST_LIMIT,
+    Family.SOFT_SWING_LIMIT,
+    Family.SOFT_CONE_LIMIT,
+)
+"""Soft limits of finite rotations."""
+
 LOPSIDED = (
     Family.FIXED_TENDON,
     Family.FIXED_TENDON_LIMIT,
@@ -576,6 +584,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows,
         "bound": 2 * rows, "impulse": rows, "given": rows, "smooth": rows, "row_mobility": rows, "active": rows,
         "joining": 1, "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
+        "stretch": 3 * rows * any(row.family in SOFT_ROTATION for row in tree.rows), "resolved": rows,
         "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
         "response": slot_count * dofs, **_speed_limit_sizes(tree),
         "weight": dofs + dense, "basis": dense * (dofs + dense), "dual": dense * (dofs + dense),

@@ -127,6 +127,8 @@ def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
         "friction_coefficient": np.array([friction.coefficient for friction in frictions]),
         "velocity_limit": np.array([dof.velocity_limit for dof in dofs]),
         "cone_angle": np.ravel([_cone_angles(cone) for cone in cones]),
+        "cone_stiffness": np.array([cone.stiffness for cone in cones]),
+        "cone_damping": np.array([cone.damping for cone in cones]),
     }
 
 

@@ -122,6 +122,11 @@ class Tree:
         """Number of fixed tendons and of leaves of spatial tendons."""
         return self.count(Family.FIXED_TENDON) + len(self.routes.leaf_tendon)
 
+    @property
+    def cone_count(self) -> int:
+        """Number of cones, hard and soft."""
+        return self.count(Family.CONE_LIMIT) + self.count(Family.SOFT_CONE_LIMIT)
+
     def term_count(self, family: Family) -> int:
         """Number of coefficients of all fixed tendons, or of all mimic joints."""
         return sum(len(row.coupled) for row in self.rows if row.family is family)
@@ -261,7 +266,8 @@ def _rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int], 
             if family is not None:
                 rows.append(Row(family, single if len(joint.dofs) == 1 else whole, item))
         if joint.cone_limit is not None:
-            rows.append(Row(Family.CONE_LIMIT, whole, cones))
+            family = Family.SOFT_CONE_LIMIT if joint.cone_limit.is_soft else Family.CONE_LIMIT
+            rows.append(Row(family, whole, cones))
             cones += 1
     rows += _link_velocity_rows(articulation, root_dofs, first_of)
     for item, tendon in enumerate(articulation.fixed_tendons):
@@ -390,9 +396,11 @@ def _limit_family(joint: Joint, dof: Dof) -> Family | None:
     if dof.limit is None or not (math.isfinite(dof.limit.lower) or math.isfinite(dof.limit.upper)):
         return None
     if len(joint.dofs) == 1:
-        if dof.limit.stiffness > 0.0 or dof.limit.damping > 0.0:
+        if dof.limit.is_soft:
             return Family.SOFT_LIMIT
         return Family.BOUNCING_LIMIT if dof.limit.restitution > 0.0 else Family.JOINT_LIMIT
     if len(joint.dofs) == 2:
-        return Family.ROTATION_LIMIT
-    return Family.TWIST_LIMIT if dof.axis is joint.cone_axis else Family.SWING_LIMIT
+        return Family.SOFT_ROTATION_LIMIT if dof.limit.is_soft else Family.ROTATION_LIMIT
+    if dof.axis is joint.cone_axis:
+        return Family.SOFT_TWIST_LIMIT if dof.limit.is_soft else Family.TWIST_LIMIT
+    return Family.SOFT_SWING_LIMIT if dof.limit.is_soft else Family.SWING_LIMIT

@@ -14,6 +14,7 @@ from warp_artic.model.tree import tree_of
 from warp_artic.solver.settings import INTEGRATORS
 
 JOINT_LIMIT = ("joint limit", "joint limits")
+CONE_LIMIT = ("cone limit", "cone limits")
 NAMES = {
     Family.FRICTION: ("dof with dry friction", "dofs with dry friction"),
     Family.VELOCITY_LIMIT: ("velocity limit", "velocity limits"),
@@ -25,12 +26,16 @@ NAMES = {
     Family.SPATIAL_TENDON: ("spatial tendon leaf", "spatial tendon leaves"),
     Family.MIMIC: ("mimic joint", "mimic joints"),
     Family.SOFT_LIMIT: JOINT_LIMIT,
+    Family.SOFT_ROTATION_LIMIT: JOINT_LIMIT,
+    Family.SOFT_TWIST_LIMIT: JOINT_LIMIT,
+    Family.SOFT_SWING_LIMIT: JOINT_LIMIT,
+    Family.SOFT_CONE_LIMIT: CONE_LIMIT,
     Family.JOINT_LIMIT: JOINT_LIMIT,
     Family.BOUNCING_LIMIT: JOINT_LIMIT,
     Family.ROTATION_LIMIT: JOINT_LIMIT,
     Family.TWIST_LIMIT: JOINT_LIMIT,
     Family.SWING_LIMIT: JOINT_LIMIT,
-    Family.CONE_LIMIT: ("cone limit", "cone limits"),
+    Family.CONE_LIMIT: CONE_LIMIT,
 }
 """What one row of a family, and several, stand for."""
 CARRIER = ("kinematic body that carries it",) * 2

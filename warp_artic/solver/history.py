@@ -29,7 +29,14 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import FIXED_TENDON_LIMIT, LINK_SPEED, SOFT_LIMIT, SPATIAL_TENDON_LIMIT, TREE_SPIN
+from warp_artic.model.families import (
+    FIXED_TENDON_LIMIT,
+    LINK_SPEED,
+    SOFT_CONE_LIMIT,
+    SOFT_LIMIT,
+    SPATIAL_TENDON_LIMIT,
+    TREE_SPIN,
+)
 from warp_artic.phases.integrate import turn_rates
 
 ROUGH = wp.constant(0.07)
@@ -91,10 +98,14 @@ def keep_smooth_acceleration(
         family = model.row_family[row]
         z = work.impulse[row, slot]
         work.smooth[row, slot] = rate * z
-        is_stop = family == FIXED_TENDON_LIMIT or family == SPATIAL_TENDON_LIMIT or family == SOFT_LIMIT
+        is_limit = is_soft_limit(model, row)
+        is_stop = family == FIXED_TENDON_LIMIT or family == SPATIAL_TENDON_LIMIT or is_limit
         if is_stop or (family >= LINK_SPEED and family <= TREE_SPIN):
+            z = z + work.given[row, slot]
             work.smooth[row, slot] = zero
-            stopped = maximum(stopped, absolute(z + work.given[row, slot]))
+            if is_limit:
+                work.smooth[row, slot] = rate * z * work.resolved[row, slot]
+            stopped = maximum(stopped, absolute(z))
     for row in range(model.stop_row, model.row_count):
         stopped = maximum(stopped, absolute(work.impulse[row, slot]))
     is_stopped = any_positive(stopped)
@@ -112,6 +123,12 @@ def keep_smooth_acceleration(
         if substep > 0:
             mean = mean + state.smooth_acceleration[dof, column]
         state.smooth_acceleration[dof, column] = mean
+
+
+@wp.func
+def is_soft_limit(model: ModelArrays, row: int):
+    """Whether a row is a soft limit of a joint."""
+    return model.row_family[row] >= SOFT_LIMIT and model.row_family[row] <= SOFT_CONE_LIMIT
 
 
 @wp.func
@@ -154,11 +171,15 @@ def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArra
             rough = rough + own_rough
             size = size + own_size
         free = where_positive(work.spring[dof, slot] + work.damper[dof, slot], zero, free)
+    touched = zero
     for row in range(model.row_count):
         free = where_positive(work.active[row, slot], zero, free)
+        if is_soft_limit(model, row):
+            touched = maximum(touched, absolute(work.impulse[row, slot] + work.given[row, slot]))
     free = where_positive(rough - real(ROUGH, one) * size, zero, free)
     free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)
     known = minimum(state.smoothness[1, column] + one, real(4.0, one))
+    known = where_positive(touched, zero, known)
     state.smoothness[0, column] = where_positive(known - real(3.5, one), free, zero)
     state.smoothness[1, column] = known
 

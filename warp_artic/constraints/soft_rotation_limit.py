@@ -1,0 +1,94 @@
+"""Soft limits of joints with two or three free rotations:  f = k (limit - y) - d ydot beyond the limit, never pulling.
+
+y and ydot = J v are those of `rotation_limit`: a component of the rotation vector or of the swing, the twist, or the
+swing theta against the angle of the cone in its direction, of which J is the gradient of theta - angle. The torque is
+J^T f, along the axes of the velocities.
+
+The spring and damper are those beyond the ends in `spring`, with y and J where the step places links:
+    e = y(q_M) - (h / 2) J(q_M) v,   edot = J(q_M) v;   e = y(q) in steps without a middle.
+With the trapezoidal rule the force is then that at the middle, along the J of the middle: what the curvature of y does
+in the first half of a step is undone in the second, so that a bounce without a damper gives back what it took.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rotation_limit import in_axes, limit_at, moved_triple, set_coefficients, start_triple
+from warp_artic.constraints.rows import row_rate
+from warp_artic.constraints.spring import set_resolved, set_stop_spring_row, spring_theta
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    maximum,
+    minimum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import SOFT_CONE_LIMIT
+
+
+@wp.func
+def set_soft_rotation_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J, and e with its ends to `work.stretch`; says whether any environment of the column comes near an end."""
+    dof = model.term_dof[model.row_term[row]]
+    item = dof - model.root_dofs
+    count = model.row_terms[row]
+    start = start_triple(model, work, dof, item, count, slot)
+    v = in_axes(model, dof, count, work.v[dof, slot], work.v[dof + 1, slot], work.v[dof + count - 1, slot])
+    before = (real(1.0, h) - work.free_share[0, slot]) * h
+    placed = moved_triple(model, item, count, column, start, v, before)
+    y, J, lower, upper = limit_at(model, row, column, placed)
+    set_coefficients(model, work, row, slot, J)
+    e = y - before * row_rate(model, work, work.v, row, slot)
+    work.stretch[3 * row, slot] = e
+    work.stretch[3 * row + 1, slot] = lower
+    work.stretch[3 * row + 2, slot] = upper
+    return any_positive(near_end(model, work, row, slot, h))
+
+
+@wp.func
+def near_end(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+    """Positive where y might pass an end in a whole step after its middle."""
+    e = work.stretch[3 * row, slot]
+    speed = row_rate(model, work, work.v, row, slot)
+    change = h * row_rate(model, work, work.vdot, row, slot)
+    before = (real(1.0, h) - work.least[0, slot]) * h
+    reach = before * absolute(speed) + h * maximum(absolute(speed), absolute(speed + change))
+    return reach - minimum(e - work.stretch[3 * row + 1, slot], work.stretch[3 * row + 2, slot] - e)
+
+
+@wp.func
+def set_soft_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a soft limit of two or three free rotations."""
+    item = model.row_item[row]
+    if model.row_family[row] == SOFT_CONE_LIMIT:
+        set_soft_end_row(model, work, row, slot, model.cone_stiffness[item, column], model.cone_damping[item, column], h)
+    else:
+        set_soft_end_row(
+            model, work, row, slot, model.limit_stiffness[item, column], model.limit_damping[item, column], h
+        )
+
+
+@wp.func
+def set_soft_end_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, k: Real, d: Real, h: Real):
+    """Fill a row whose e and ends are in `work.stretch`."""
+    near = near_end(model, work, row, slot, h)
+    theta = where_positive(near, spring_theta(work, row, slot, k, d, h), real(1.0, h))
+    set_resolved(work, row, slot, theta)
+    set_stop_spring_row(
+        model,
+        work,
+        row,
+        slot,
+        work.stretch[3 * row, slot],
+        work.stretch[3 * row + 1, slot],
+        work.stretch[3 * row + 2, slot],
+        k,
+        d,
+        theta,
+        h,
+    )
