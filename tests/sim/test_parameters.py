@@ -25,6 +25,7 @@ FIELDS = {
     "friction_viscous": ("dofs", "friction", "viscous"),
     "friction_coefficient": ("dofs", "friction", "coefficient"),
     "cone_angle": ("joints", "cone_limit", ("angle_1", "angle_2")),
+    **{f"cone_{name}": ("joints", "cone_limit", name) for name in ("stiffness", "damping")},
     "link_mass": ("links", "", "mass"),
     **{f"link_{name}": ("links", "", name) for name in ("linear_damping", "angular_damping")},
     **{f"link_{name}": ("links", "", name) for name in ("max_linear_velocity", "max_angular_velocity")},

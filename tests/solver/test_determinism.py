@@ -26,11 +26,16 @@ def limits_of(joint, place):
         )
         return [kinds[place % 4]], None
     if len(joint.dofs) == 2:
-        return [Limit(lower=-0.3, upper=0.2)] * 2, None
+        soft = Limit(lower=-0.2, upper=0.3, stiffness=50.0, damping=0.5)
+        return [Limit(lower=-0.3, upper=0.2), soft if place % 2 else Limit(lower=-0.3, upper=0.2)], None
     twist = Limit(lower=-0.4, upper=0.5)
-    if place % 2:
-        return [twist, None, None], ConeLimit(angle_1=0.8, angle_2=0.6)
-    return [twist, Limit(lower=-0.5, upper=0.5), Limit(lower=-0.6, upper=0.4)], None
+    kinds = (
+        ([twist, Limit(lower=-0.5, upper=0.5), Limit(lower=-0.6, upper=0.4)], None),
+        ([twist, None, None], ConeLimit(angle_1=0.8, angle_2=0.6)),
+        ([Limit(lower=-0.4, upper=0.5, damping=2.0), None, None], ConeLimit(angle_1=0.4, angle_2=0.6, stiffness=40.0)),
+        ([twist, Limit(lower=-0.3, upper=0.4, stiffness=40.0, damping=0.2), None], None),
+    )
+    return kinds[place % 4]
 
 
 def with_limits(tree):
@@ -114,8 +119,14 @@ def without(tree, family):
         return trees.replace(tree, **couplings[family])
     if family in links:
         return trees.replace(tree, links=tuple(trees.replace(link, **links[family]) for link in tree.links))
-    if family is Family.CONE_LIMIT:
-        return trees.replace(tree, joints=tuple(trees.replace(joint, cone_limit=None) for joint in tree.joints))
+    if family in (Family.CONE_LIMIT, Family.SOFT_CONE_LIMIT):
+        joints = [
+            trees.replace(joint, cone_limit=None)
+            if joint.cone_limit and joint.cone_limit.is_soft == (family is Family.SOFT_CONE_LIMIT)
+            else joint
+            for joint in tree.joints
+        ]
+        return trees.replace(tree, joints=tuple(joints))
     if family is Family.FIXED_TENDON_LIMIT:
         tendons = tuple(trees.replace(tendon, limit_stiffness=0.0) for tendon in tree.fixed_tendons)
         return trees.replace(tree, fixed_tendons=tendons)

@@ -108,7 +108,7 @@ def test_soft_and_bouncing_limits_are_simulated(content):
 
 
 def test_limits_of_a_translation_beside_others_can_be_soft():
-    """Also that of the only rotation; those of several rotations cannot."""
+    """Also that of the only rotation, and those of several rotations."""
     axes = ("transX", "transY", "rotZ")
     bounds = "".join(f"float limit:{axis}:physics:low = -0.5\nfloat limit:{axis}:physics:high = 0.5\n" for axis in axes)
     content = bounds + "".join(f"float physxLimit:{axis}:stiffness = 3\n" for axis in axes)
@@ -120,19 +120,63 @@ def test_limits_of_a_translation_beside_others_can_be_soft():
     assert warnings_of(stage) == []
     stage.GetPrimAtPath("/World/hinge").GetAttribute("limit:rotY:physics:low").Set(-1.0)
     stage.GetPrimAtPath("/World/hinge").GetAttribute("limit:rotY:physics:high").Set(1.0)
-    (warning,) = warnings_of(stage)
-    assert warning.startswith("/World/hinge:rotZ: compliance")
+    assert [dof.limit.stiffness > 0.0 for dof in hinge_of(stage).dofs] == [True, True, False, True]
+    assert warnings_of(stage) == []
 
 
 def test_what_has_no_effect_is_reported():
-    """The restitution of a soft limit, and all of these on a joint with several rotations."""
+    """The restitution of a soft limit, and any on a joint with several rotations."""
     (warning,) = warnings_of(pendulum(BOUNDS + SOFT + BOUNCING, applied=("PhysxLimitAPI:angular",)))
     assert warning.startswith("/World/hinge: the restitution of its limit has no effect")
     content = "float physics:coneAngle0Limit = 0\nfloat physics:coneAngle1Limit = 30\n" + VALUES.format("rotZ")
     (warning,) = warnings_of(pendulum(content, "Spherical", ("PhysxLimitAPI:rotZ",)))
-    assert warning.startswith(
-        "/World/hinge:rotZ: compliance and restitution of the limits of several rotations of a joint"
-    )
+    assert warning.startswith("/World/hinge:rotZ: restitution of the limits of several rotations of a joint")
+
+
+ANGLES = "float physics:coneAngle0Limit = 40\nfloat physics:coneAngle1Limit = 30\n"
+
+
+@pytest.mark.parametrize(
+    "content, applied",
+    [
+        ("float physxLimit:cone:stiffness = 300\nfloat physxLimit:cone:damping = 20", "PhysxLimitAPI:cone"),
+        ("float newton:limitStiffness = 300\nfloat newton:limitDamping = 20", "NewtonJointAPI"),
+        (
+            "double warpArtic:joint:cone:limitStiffness = 300\ndouble warpArtic:joint:cone:limitDamping = 20",
+            "WarpArticJointAPI:cone",
+        ),
+    ],
+)
+def test_a_cone_can_be_soft(content, applied):
+    """In the schemas of PhysX and Newton and in ours; all values are used, and are listed with both swings."""
+    stage = pendulum(ANGLES + content, "Spherical", (applied,))
+    cone = hinge_of(stage).cone_limit
+    assert (cone.stiffness, cone.damping) == pytest.approx((300 / DEGREE, 20 / DEGREE))
+    assert warnings_of(stage) == []
+    readings = inspect_stage(stage).readings
+    for axis in ("rotY", "rotZ"):
+        fields = [reading.field for reading in readings[f"/World/hinge:{axis}"]]
+        assert sorted(fields) == ["cone_angle", "limit_damping", "limit_stiffness"]
+
+
+def test_a_cone_of_one_angle_is_the_limit_of_its_swing():
+    """What is said of the cone holds for it."""
+    content = "float physics:coneAngle0Limit = 0\nfloat physics:coneAngle1Limit = 30\n"
+    content += "float physxLimit:cone:stiffness = 300"
+    stage = pendulum(content, "Spherical", ("PhysxLimitAPI:cone",))
+    assert [dof.limit and dof.limit.stiffness for dof in hinge_of(stage).dofs] == [None, pytest.approx(300 / DEGREE)]
+    assert warnings_of(stage) == []
+
+
+def test_what_a_cone_has_without_effect_is_reported():
+    """Its restitution, and its spring where no angle bounds it."""
+    stage = pendulum(ANGLES + "float physxLimit:cone:restitution = 0.5", "Spherical", ("PhysxLimitAPI:cone",))
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/hinge: restitution of the limits of several rotations of a joint")
+    stage = pendulum("float physxLimit:cone:stiffness = 5", "Spherical", ("PhysxLimitAPI:cone",))
+    assert any("physxLimit:cone:stiffness" in text for text in warnings_of(stage))
+    stage = pendulum(ANGLES + "float physxLimit:cone:stiffness = -5", "Spherical", ("PhysxLimitAPI:cone",))
+    assert errors_of(stage) == ["/World/hinge.physxLimit:cone:stiffness: is -5 torque/deg, must not be negative"]
 
 
 def test_hard_bounds_are_the_default():

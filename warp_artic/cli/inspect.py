@@ -13,6 +13,7 @@ from warp_artic.cli.inspect_values import plain, readings_of, sourced, units_of
 from warp_artic.cli.table import show
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
+from warp_artic.description.limit import ConeLimit
 from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
@@ -210,7 +211,9 @@ def _joint(joint: Joint, tree: Articulation, inspection: Inspection) -> dict:
         "child": tree.links[joint.child].path,
         "reversed": joint.reversed,
         "cone_limit": None if cone is None else [plain(cone.angle_1), plain(cone.angle_2)],
-        "dofs": [_dof(dof, inspection) for dof in joint.dofs],
+        "cone_stiffness": None if cone is None else cone.stiffness,
+        "cone_damping": None if cone is None else cone.damping,
+        "dofs": [_dof(dof, cone, inspection) for dof in joint.dofs],
     }
 
 
@@ -236,9 +239,12 @@ def _letter(axis: Axis) -> str:
     return axis.value[-1].lower()
 
 
-def _dof(dof: Dof, inspection: Inspection) -> dict:
+def _dof(dof: Dof, cone: ConeLimit | None, inspection: Inspection) -> dict:
+    """A dof, of a swing that a cone bounds with what the cone has."""
     readings = [one for one in inspection.readings.get(dof.name, ()) if not one.field.startswith(MIMIC)]
     numbers = _numbers(dof) | {one.field: one.value for one in readings if one.field == "cone_angle"}
+    if cone is not None and "cone_angle" in numbers:
+        numbers |= {"limit_stiffness": cone.stiffness, "limit_damping": cone.damping}
     return {
         "name": dof.name,
         "axis": dof.axis.value,

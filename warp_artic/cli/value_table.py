@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from warp_artic.cli.table import Column, Table, width
 
-INSTANCE = re.compile(r"(?<=^physxTendon:)[^:]+|(?<=:)(angular|linear|rot[XYZ]|trans[XYZ])(?=:)")
+INSTANCE = re.compile(r"(?<=^physxTendon:)[^:]+|(?<=:)(angular|linear|cone|rot[XYZ]|trans[XYZ])(?=:)")
 """What differs in the name of an attribute from axis to axis, or from tendon to tendon."""
 FREE = ("lower", "upper", "cone_angle")
 """Values that leave a side free where they are infinite; other infinite values are no bound."""

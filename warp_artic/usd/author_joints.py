@@ -12,6 +12,7 @@ from warp_artic.usd.author_terms import Term, write_terms
 from warp_artic.usd.edit import Edit
 from warp_artic.usd.free_axes import instance_of, joint_at
 from warp_artic.usd.read_drive import KINDS
+from warp_artic.usd.read_soft_limit import CONE
 
 FLOAT = Sdf.ValueTypeNames.Float
 
@@ -79,11 +80,13 @@ def joint(
 
     On a rotation: armature [mass*distance^2], friction efforts [torque], viscous friction and limit damping
     [torque*s/degree], limit stiffness [torque/degree], velocity, its limit and bounce threshold [degrees/s], position
-    [degrees]; on a translation armature [mass], and distance for degrees, and force for torque. `count_turns` has the
-    position of the one rotation of a joint without limits go on beyond two turns.
+    [degrees]; on a translation armature [mass], and distance for degrees, and force for torque. The axis "cone" has
+    stiffness and damping of the limit of a spherical joint beyond its cone angles. `count_turns` has the position of
+    the one rotation of a joint without limits go on beyond two turns.
     """
     prim = joint_at(stage, path)
-    instance = instance_of(prim, axis)
+    is_cone = axis == CONE and prim.GetTypeName() == tokens.SPHERICAL_JOINT
+    instance = CONE if is_cone else instance_of(prim, axis)
     edit = Edit(path)
     prefix = f"warpArtic:joint:{instance}:"
     edit.not_negative(

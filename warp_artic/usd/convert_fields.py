@@ -22,6 +22,7 @@ from warp_artic.usd.lookup import (
 )
 from warp_artic.usd.read_dof import instances_of
 from warp_artic.usd.read_scene import LEAST, choose_scene
+from warp_artic.usd.read_soft_limit import CONE, limit_instances
 
 OURS = {
     "warpArtic:joint:": tokens.ARTIC_JOINT,
@@ -56,14 +57,16 @@ def convert_fields(conversion: Conversion) -> None:
             prim = conversion.inventory.joints[joint.path]
             done: dict[str, list[str]] = {}
             for dof in joint.dofs:
-                for fields, applies in (
-                    (DOF_FIELDS, True),
-                    (LIMIT_FIELDS, True),
+                own = instances_of(prim, dof.axis)
+                _convert(prim, DOF_FIELDS, own, dof, done, conversion)
+                has_cone = joint.cone_limit is not None
+                of_limit = limit_instances(prim, own, dof.limit is not None and not has_cone)
+                _convert(prim, LIMIT_FIELDS, of_limit, dof, done, conversion)
+                if has_cone and dof.axis is not joint.cone_axis:
+                    _convert(prim, LIMIT_FIELDS, (CONE,), dof, done, conversion)
+                if dof.drive is not None:
                     # Authored on an axis without a drive they have no effect; ours would be a drive.
-                    (ENVELOPE_FIELDS, dof.drive is not None),
-                ):
-                    if applies:
-                        _convert(prim, fields, instances_of(prim, dof.axis), dof, done, conversion)
+                    _convert(prim, ENVELOPE_FIELDS, own, dof, done, conversion)
             ends = [tree.links[link] for link in (joint.parent, joint.child) if link != WORLD]
             _retire(prim, done, conversion, stacks=any(link.is_carriage for link in ends))
         for path in tree.bodies:

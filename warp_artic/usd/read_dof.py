@@ -14,7 +14,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import DOF_FIELDS, Reading, resolve
 from warp_artic.usd.read_drive import read_drive
-from warp_artic.usd.read_soft_limit import read_soft_limit
+from warp_artic.usd.read_soft_limit import limit_instances, read_soft_limit
 
 FRICTION = ("static_effort", "dynamic_effort", "viscous", "coefficient")
 NOT_NEGATIVE = ("armature", *FRICTION, "velocity_limit")
@@ -39,14 +39,21 @@ def is_locked(prim: Usd.Prim, axis: str) -> bool:
 
 
 def read_dof(
-    prim: Usd.Prim, name: str, axis: Axis, limit: Limit | None, inventory: Inventory, attributes: Attributes
+    prim: Usd.Prim,
+    name: str,
+    axis: Axis,
+    limit: Limit | None,
+    has_cone: bool,
+    inventory: Inventory,
+    attributes: Attributes,
 ) -> Dof:
-    """A degree of freedom, at rest at zero."""
+    """A degree of freedom, at rest at zero, of a joint with a cone limit or without."""
     instances = instances_of(prim, axis)
     readings = _fields(prim, axis, instances, attributes)
     values = {field: reading.value for field, reading in readings.items()}
     drive, drive_readings = read_drive(prim, instances[0], axis.is_linear, inventory, attributes)
-    limit, limit_readings = read_soft_limit(prim, limit, instances, axis.is_linear, inventory, attributes)
+    own = limit_instances(prim, instances, limit is not None and not has_cone)
+    limit, limit_readings = read_soft_limit(prim, limit, own, axis.is_linear, inventory, attributes)
     attributes.report.readings[name] = [*readings.values(), *drive_readings, *limit_readings]
     return Dof(
         name=name,

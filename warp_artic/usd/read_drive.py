@@ -81,11 +81,20 @@ def _effort_range(prim: Usd.Prim, is_linear: bool, attributes: Attributes) -> Re
     return Reading("max_force", f"{path}:max", bound, quantity.authored, si, quantity.si)
 
 
-def report_idle(prim: Usd.Prim, instances: list[tuple[str, ...]], inventory: Inventory, attributes: Attributes) -> None:
-    """Report drives, and what else goes by axis, under none of the instance names that the free axes have."""
+def report_idle(
+    prim: Usd.Prim,
+    instances: list[tuple[str, ...]],
+    of_limits: tuple[str, ...],
+    inventory: Inventory,
+    attributes: Attributes,
+) -> None:
+    """Report drives, and what else goes by axis, under none of the instance names that the free axes have.
+
+    Instance names `of_limits` are those of limits alone.
+    """
     drives = {*inventory.instances(prim, tokens.DRIVE), *inventory.instances(prim, tokens.ARTIC_DRIVE)}
     own = set(inventory.instances(prim, tokens.ARTIC_JOINT))
-    first, every = {names[0] for names in instances}, {name for names in instances for name in names}
+    first, every = {names[0] for names in instances}, {*of_limits, *(name for names in instances for name in names)}
     listed = ", ".join(sorted(first)) or "none: the joint is fixed"
     for rule, what, idle, prefixes in (
         ("drive-idle", "the drive {}", drives - first, ("drive:{}:", "warpArtic:drive:{}:")),

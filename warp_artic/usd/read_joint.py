@@ -6,14 +6,18 @@ from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.spanning_forest import Branch
+from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_dof import instances_of, read_dof, report_turns
 from warp_artic.usd.read_drive import report_idle
 from warp_artic.usd.read_limit import read_freedom, report_swing, report_unapplied
-from warp_artic.usd.read_soft_limit import report_limit
+from warp_artic.usd.read_soft_limit import CONE, read_soft_cone, report_limit
 from warp_artic.usd.read_start import read_start
+
+CONE_OF = {tokens.SPHERICAL_JOINT: (CONE,)}
+"""Instance names for the limits of joints beside those of axes."""
 
 
 def read_joint(
@@ -32,13 +36,19 @@ def read_joint(
     """
     freedom = read_freedom(ends.prim, inventory, attributes)
     instances = [instances_of(ends.prim, axis) for axis in freedom.limits]
-    report_idle(ends.prim, instances, inventory, attributes)
+    report_idle(ends.prim, instances, CONE_OF.get(ends.prim.GetTypeName(), ()), inventory, attributes)
     report_unapplied(ends.prim, inventory, attributes)
+    cone, cone_readings = freedom.cone_limit, []
+    if cone is not None:
+        cone, cone_readings = read_soft_cone(ends.prim, cone, inventory, attributes)
     many, dofs = len(freedom.limits) > 1, []
     for axis, limit in freedom.limits.items():
         name = f"{ends.path}:{axis.value}" if many else ends.path
-        dofs.append(read_dof(ends.prim, name, axis, limit, inventory, attributes))
+        dofs.append(read_dof(ends.prim, name, axis, limit, cone is not None, inventory, attributes))
         attributes.report.readings[name][:0] = freedom.readings.get(axis, ())
+        if axis is not freedom.cone_axis:
+            own = attributes.report.readings[name]
+            own += [one for one in cone_readings if one not in own]
     report_turns(ends.prim, dofs, attributes)
     parent_end, child_end = (ends.end1, ends.end0) if is_reversed else (ends.end0, ends.end1)
     joint = Joint(
@@ -49,7 +59,7 @@ def read_joint(
         child_frame=child_end.frame,
         dofs=tuple(dofs),
         reversed=is_reversed,
-        cone_limit=freedom.cone_limit,
+        cone_limit=cone,
         cone_axis=freedom.cone_axis,
     )
     for dof in dofs:

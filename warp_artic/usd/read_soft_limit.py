@@ -7,10 +7,29 @@ from dataclasses import replace
 
 from pxr import Usd
 
-from warp_artic.description.limit import Limit
+from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import LIMIT_FIELDS, Reading, resolve
+
+
+CONE = "cone"
+"""Instance name of what the limit of a spherical joint does beyond its cone angles."""
+
+
+def limit_instances(prim: Usd.Prim, instances: tuple[str, ...], is_side: bool) -> tuple[str, ...]:
+    """Instance names for the limit of a dof; of one that is a side of a cone, whose other side is locked, also CONE."""
+    return (*instances, CONE) if is_side and prim.GetTypeName() == tokens.SPHERICAL_JOINT else instances
+
+
+def read_soft_cone(
+    prim: Usd.Prim, cone: ConeLimit, inventory: Inventory, attributes: Attributes
+) -> tuple[ConeLimit, list[Reading]]:
+    """The cone with the spring and damper beyond it, and where they came from; its restitution is reported."""
+    limit, readings = read_soft_limit(prim, Limit(), (CONE,), False, inventory, attributes)
+    report_limit(str(prim.GetPath()), limit, True, attributes)
+    return replace(cone, stiffness=limit.stiffness, damping=limit.damping), readings
 
 
 def read_soft_limit(
@@ -43,14 +62,13 @@ def read_soft_limit(
 def report_limit(name: str, limit: Limit | None, is_component: bool, attributes: Attributes) -> None:
     """Report what the limit of a dof has beside its bounds that has no effect.
 
-    That is all where the dof is a rotation of a ball or zero-twist joint.
+    That is any restitution where the dof is a rotation of a ball or zero-twist joint.
     """
     if limit is None:
         return
-    is_soft = limit.stiffness > 0.0 or limit.damping > 0.0
-    if is_component and (is_soft or limit.restitution > 0.0):
-        text = "compliance and restitution of the limits of a ball or zero-twist joint: not simulated yet"
+    if is_component and limit.restitution > 0.0:
+        text = "restitution of the limits of a ball or zero-twist joint: not simulated yet"
         attributes.report.warn("limit-soft", name, text)
-    elif is_soft and limit.restitution > 0.0:
+    elif limit.is_soft and limit.restitution > 0.0:
         text = "the restitution of its limit has no effect: the limit has a stiffness or a damping"
         attributes.report.warn("limit-soft", name, text)
