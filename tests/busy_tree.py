@@ -22,12 +22,14 @@ def bounds_of(joint, place, balls):
         )
         return [kinds[place % 3]], None
     if len(joint.dofs) == 2:
-        return [Limit(lower=-0.3, upper=0.2)] * 2, None
+        soft = Limit(lower=-0.1, upper=0.2, stiffness=50.0, damping=0.5)
+        return [Limit(lower=-0.3, upper=0.2), soft if place % 3 == 2 else Limit(lower=-0.3, upper=0.2)], None
     if not (balls and joint.dofs):
         return [None] * len(joint.dofs), None
     twist = Limit(lower=-0.1, upper=0.15)
     if place % 2:
-        return [twist, None, None], ConeLimit(angle_1=0.2, angle_2=0.15)
+        spring = {"stiffness": 40.0, "damping": 0.3} if place % 4 == 3 else {}
+        return [twist, None, None], ConeLimit(angle_1=0.2, angle_2=0.15, **spring)
     return [twist, Limit(lower=-0.15, upper=0.15), Limit(lower=-0.1, upper=0.1)], None
 
 

@@ -278,22 +278,19 @@ def hard_family(model: ModelArrays, row: int):
 def limit_at(model: ModelArrays, row: int, column: int, phi: Vec3):
     """At a public rotation vector: y of a row, its Jacobian in the axes of M, and its limits."""
     family = hard_family(model, row)
-    y, J = rotation_at(model, row, column, phi)
-    lower = neg(real(1.0, y) / real(0.0, y))
-    upper = neg(lower)
+    item = model.row_item[row]
+    if family == ROTATION_LIMIT:
+        y, J = rotation_at(model, row, column, phi)
+        return y, J, model.limit_lower[item, column], model.limit_upper[item, column]
+    x, w = quaternion_exp(phi)
     if family == CONE_LIMIT:
-        x, w = quaternion_exp(phi)
-        y, J, upper = cone_at(model, row, column, x, w)
-    else:
-        lower = model.limit_lower[model.row_item[row], column]
-        upper = model.limit_upper[model.row_item[row], column]
-        if family != ROTATION_LIMIT:
-            x, w = quaternion_exp(phi)
-            if family == TWIST_LIMIT:
-                y, J = twist_at(model, row, column, x, w)
-            else:
-                y, J = swing_at(model, row, column, x, w)
-    return y, J, lower, upper
+        theta, J_cone, angle = cone_at(model, row, column, x, w)
+        return theta, J_cone, neg(real(1.0, w) / real(0.0, w)), angle
+    if family == TWIST_LIMIT:
+        twist, J_twist = twist_at(model, row, column, x, w)
+        return twist, J_twist, model.limit_lower[item, column], model.limit_upper[item, column]
+    swing_part, J_swing = swing_at(model, row, column, x, w)
+    return swing_part, J_swing, model.limit_lower[item, column], model.limit_upper[item, column]
 
 
 @wp.func
@@ -309,6 +306,9 @@ def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, colum
     set_coefficients(model, work, row, slot, J)
     fastest = fastest_way_back(model, work, row, column, slot, dot(J, J))
     set_position_window(work, row, slot, y, lower, upper, fastest, h)
+    work.stretch[3 * row, slot] = y
+    work.stretch[3 * row + 1, slot] = lower
+    work.stretch[3 * row + 2, slot] = upper
     set_unbounded(work, row, slot, h)
     work.compliance[row, slot] = zero
     work.bend[row, slot] = zero
@@ -344,7 +344,8 @@ def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
     start = start_triple(model, work, dof, item, count, slot)
     v = solved_triple(model, work, dof, count, column, slot, h)
     end = moved_triple(model, item, count, column, start, v, h)
-    before, J, lower, upper = limit_at(model, row, column, start)
+    before = work.stretch[3 * row, slot]
+    upper = work.stretch[3 * row + 2, slot]
     after, J_after, lower_after, upper_after = limit_at(model, row, column, end)
     if model.row_family[row] == CONE_LIMIT:
         after = after * upper / upper_after

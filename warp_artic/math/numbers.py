@@ -63,6 +63,23 @@ _SINE_COSINE_FLOAT = """
     const I odd = (quadrant & 1) != 0;
 """
 
+_ARCTAN2_FLOAT = """
+    // Half an octant by a minimax polynomial (Cephes), and the rest by reflections; two roundings.
+    const V ay = __builtin_elementwise_abs(y), ax = __builtin_elementwise_abs(x);
+    const V most = ay > ax ? ay : ax, least = ay > ax ? ax : ay;
+    const V t = most > 0.0f ? least / most : 0.0f * most;
+    const V upper = t > 0.41421356f ? V(1.0f) : V(0.0f);
+    const V r = (t - upper) / (1.0f + upper * t);
+    const V z = r * r;
+    const V arc = r + r * z * (-3.33329491539e-1f + z * (1.99777106478e-1f
+        + z * (-1.38776856032e-1f + z * 8.05374449538e-2f)));
+    V angle = upper * 0.785398185f + (arc - upper * 2.18556941e-8f);
+    angle = ay > ax ? 1.57079637f - (angle + 4.37113883e-8f) : angle;
+    angle = x < 0.0f ? 3.14159274f - (angle + 8.74227766e-8f) : angle;
+    angle = x != x ? x : angle;
+    R = y < 0.0f ? -angle : angle;
+"""
+
 
 def _lane_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum,
                     absolute, where_positive, any_positive, is_finite):  # fmt: skip
@@ -81,8 +98,10 @@ def _lane_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, 
     if scalar == "float":
         sine_body = body(reduction + "const V s = odd ? cosine : sine; R = ((quadrant & 2) != 0) ? -s : s;")
         cosine_body = body(reduction + "const V c = odd ? sine : cosine; R = (((quadrant + 1) & 2) != 0) ? -c : c;")
+        arctan2_body = body("const V y = *(const V*)&a, x = *(const V*)&b;" + _ARCTAN2_FLOAT)
     else:
         sine_body, cosine_body = each("wp::sin(a[i])"), each("wp::cos(a[i])")
+        arctan2_body = each("wp::atan2(a[i], b[i])")
 
     @wp.func_native(body(f"R = {A} + {B};"))
     def add(a: T, b: T) -> T: ...
@@ -114,7 +133,7 @@ def _lane_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, 
     @wp.func_native(cosine_body)
     def cosine(a: T) -> T: ...
 
-    @wp.func_native(each("wp::atan2(a[i], b[i])"))
+    @wp.func_native(arctan2_body)
     def arctan2(a: T, b: T) -> T: ...
 
     @wp.func_native(body(f"R = {A} < {B} ? {A} : {B};"))

@@ -43,13 +43,17 @@ ON_ONE_DOF = (
 )
 """Families whose rows push their only dof."""
 
-SOFT_ROTATION = (
+OF_ROTATIONS = (
+    Family.ROTATION_LIMIT,
+    Family.TWIST_LIMIT,
+    Family.SWING_LIMIT,
+    Family.CONE_LIMIT,
     Family.SOFT_ROTATION_LIMIT,
     Family.SOFT_TWIST_LIMIT,
     Family.SOFT_SWING_LIMIT,
     Family.SOFT_CONE_LIMIT,
 )
-"""Soft limits of finite rotations."""
+"""Limits of finite rotations, which keep y and its ends."""
 
 LOPSIDED = (
     Family.FIXED_TENDON,
@@ -584,7 +588,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows,
         "bound": 2 * rows, "impulse": rows, "given": rows, "smooth": rows, "row_mobility": rows, "active": rows,
         "joining": 1, "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
-        "stretch": 3 * rows * any(row.family in SOFT_ROTATION for row in tree.rows), "resolved": rows,
+        "stretch": 3 * rows * any(row.family in OF_ROTATIONS for row in tree.rows), "resolved": rows,
         "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
         "response": slot_count * dofs, **_speed_limit_sizes(tree),
         "weight": dofs + dense, "basis": dense * (dofs + dense), "dual": dense * (dofs + dense),
