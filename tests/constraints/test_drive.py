@@ -5,7 +5,7 @@ import pytest
 
 from tests import trees
 from tests.oracles import rigid
-from tests.oracles.dense_step import DenseStep, assert_steps, put, state_of
+from tests.oracles.dense_step import DenseStep, assert_steps, put, single_shares, state_of
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive, DriveKind
 
@@ -22,16 +22,20 @@ def simulate(articulation, gravity=(0.0, 0.0, 0.0), **settings):
 
 
 @pytest.mark.parametrize("damping", [10.0, 1e3])
-def test_a_stiff_drive_takes_a_backward_euler_step(damping):
-    """One step of kp = 1e6 equals the closed form, and 10 s of it stay put."""
+def test_a_stiff_drive_takes_a_step_of_its_law(damping):
+    """One step of kp = 1e6 equals the law by hand, and 10 s of it stay put."""
     mass, stiffness, q, v, target = 2.0, 1e6, 0.3, -1.0, 0.5
     drive = Drive(stiffness=stiffness, damping=damping, position_target=target)
     simulation = simulate(slider(mass, drive=drive))
     simulation.set_state(joint_position=[q], joint_velocity=[v])
     simulation.step()
-    expected = (mass * v + H * stiffness * (target - q)) / (mass + H * damping + H * H * stiffness)
+    theta, reach = single_shares(stiffness, damping, mass, H)
+    resistance = damping + reach * H * stiffness
+    momentum = (mass - H * (1.0 - theta) * resistance) * v + H * stiffness * (target - q)
+    expected = momentum / (mass + H * theta * resistance)
+    moved = H * ((1.0 - theta) * v + theta * expected)
     np.testing.assert_allclose(simulation.state.joint_velocity.numpy(), [[expected]], rtol=1e-5)
-    np.testing.assert_allclose(simulation.state.joint_position.numpy(), [[q + H * expected]], rtol=1e-5)
+    np.testing.assert_allclose(simulation.state.joint_position.numpy(), [[q + moved]], rtol=1e-5)
     simulation.step(2400)
     np.testing.assert_allclose(simulation.state.joint_position.numpy(), [[target]], atol=1e-5)
 
@@ -90,7 +94,7 @@ def efforts(tree, before, after, acceleration, integrator):
 @pytest.mark.parametrize("solver", ["direct", "pgs"])
 @pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
 def test_a_saturated_drive_in_a_tree_applies_its_maximum_force(integrator, solver):
-    """The first step of a tree has clamp(law, max), the law of backward Euler; no later one has more than max."""
+    """The first step of a tree has clamp(law, max); no later one has more than max."""
     rng = np.random.default_rng(5)
     tree = trees.random_articulation(rng, 8, floating=True, kinds=("revolute_x", "revolute_y", "prismatic_z"))
     target = rng.normal(size=len(tree.dofs))
@@ -104,7 +108,12 @@ def test_a_saturated_drive_in_a_tree_applies_its_maximum_force(integrator, solve
         simulation.step()
         path.append(state_of(simulation))
     found = efforts(tree, path[0], path[1], 0.0, integrator)
-    wanted = 1e4 * (target - path[0].joint_position - H * path[1].joint_velocity) - 10.0 * path[1].joint_velocity
+    stiffness, damping = (np.where(np.abs(found) > 5.0 - 1e-6, 0.0, value) for value in (1e4, 10.0))
+    law = DenseStep(tree, H, integrator, stiffness=stiffness, damping=damping)
+    M = rigid.mass_matrix(law.place(path[0], rigid.velocity(tree, path[0])))
+    theta, reach = (share[rigid.base_count(tree) :] for share in law.pivot_shares(M, H)[:2])
+    w = (1.0 - theta) * path[0].joint_velocity + theta * path[1].joint_velocity
+    wanted = 1e4 * (target - path[0].joint_position - reach * H * w) - 10.0 * w
     assert (np.abs(wanted) > 5.0).sum() >= 3
     np.testing.assert_allclose(found, np.clip(wanted, -5.0, 5.0), atol=1e-6)
     speeds = [rigid.velocity(tree, state) for state in path]
@@ -122,8 +131,9 @@ def test_acceleration_drives_do_not_depend_on_mass():
         paths.append(simulation.record(120).joint_position[:, 0, 0])
     np.testing.assert_allclose(paths[0], paths[1], atol=1e-5)
     np.testing.assert_allclose(paths[2], paths[1], atol=1e-5)
-    v = (100.0 * H) / (1.0 + H * 4.0 + H * H * 100.0)
-    np.testing.assert_allclose(paths[1][1], H * v, rtol=1e-5)
+    theta, reach = single_shares(100.0, 4.0, 1.0, H)
+    v = (100.0 * H) / (1.0 + H * theta * (4.0 + reach * H * 100.0))
+    np.testing.assert_allclose(paths[1][1], theta * H * v, rtol=1e-5)
 
 
 @pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])

@@ -3,15 +3,22 @@
     q_M = q moved by h/2 v,  a the smooth acceleration of the step before (in the first step: zero), which is what
     springs of limits do not do, and after the first step what no element does, as far as dofs have moved so
     M(q_M) (v+ - v) = h (tau - C(q_M, v + h/2 a) - g(q_M)) + h sum of f push + J^T z
+What acts on single dofs (drives, viscous friction) sees the pivot m of its dof in the elimination of M from the tips to
+the root, in which the pivots before it have h theta (d + reach h k) of their own:
+    f = - k (e + reach h w) - d w,   w = (1 - theta) v + theta v+,   q+ = q + h w,
+    theta = 1 - late(delta) / (1 + x^2 (1 + x) / 2),  delta = h d / m,  x = h^2 k m / (m + h d)^2,
+    reach = 1 - late(rho) / (1 + x^2 (1 + x) / 2),  rho = delta x,
+    late(y) = 1 / y - E / (1 - E),  E = 1 / (1 + y + y^2 / 2 + y^3 / 6) instead of exp(- y);
+and without a middle theta = reach = 1, and q_M = q. For all elements else
     f = - k (e + theta h ((1 - share) J_L v + theta J_L v+)) - d ((1 - theta) J_S v + theta J_S v+)
-with share = 1/2, and in the first step and for the semi-implicit integrator share = 1; that one has no middle: q_M = q.
+with share = 1/2, and in the first step and for the semi-implicit integrator share = 1.
     theta = share + (1 - share) x^2 / (1 + x^2),   x = h (d + h k) r,   r: what a unit impulse along push changes
-of the rate of e. What the stiff elements on single dofs (drives, viscous friction) see as 1 / r is the pivot of their
-dof in the elimination of M from the tips to the root, in which the pivots before have h slope of their own.
+of the rate of e. Of dofs with drives a has in the first step the part that these leave of v, 1 - h resistance / pivot.
 where in a tree with joints of two or three free rotations v + h/2 a gives way, up to twice, to the mean of v and v+ if
 that is other than it by more than 0.002 of the largest angular rate, where that is above 0.02 rad a step;
     q+ = q moved by (1 - share) h v, then by share h v+
-for the joints on which elements act; with a middle, all others have the share 1/2 in the first step too. In substeps h
+with share = theta for dofs with drives, and else with a middle 1/2; for dofs of an element at least its own share, and
+for all dofs of a relation the largest of theirs. In substeps h
 is that of the substep in all but the first two lines. The velocity of a joint with three free rotations is given in the
 axes of its child: a is turned from those of the step before, v+ from those in the middle to those where it is taken up.
 """
@@ -143,9 +150,9 @@ class DenseStep:
         """
         h, v = self.h / self.substeps, rigid.velocity(self.tree, state)
         M = rigid.mass_matrix(placed)
-        theta = self.pivot_shares(M, share, h)
-        slope = theta * (self.d + theta * h * self.k)
-        drag = (1.0 - theta) * self.d + theta * (1.0 - share) * h * self.k
+        theta, reach, pivots = self.pivot_shares(M, h)
+        resistance = self.d + reach * h * self.k
+        slope, drag = theta * resistance, (1.0 - theta) * resistance
         q = np.concatenate([np.zeros(self.base), state.joint_position])
         effort = self.bias - self.k * q - drag * v
         effort -= rigid.coriolis_effort(placed) + rigid.gravity_effort(placed, self.gravity)
@@ -153,11 +160,14 @@ class DenseStep:
         free = np.linalg.solve(matrix, right)
         elements = list(self.elements(state, placed, share))
         after, by_limits = with_elements(matrix, right, elements, v, h, share)
-        touched = self.k + self.d > 0.0
+        later = theta.copy()
         for element in elements:
-            touched |= element.touched
-        later = h * np.where(touched, share, 0.5 if self.has_middle else 1.0)
-        smooth = smaller((free if is_first else after - by_limits) - v, after - v)
+            later[element.touched] = np.maximum(share, later[element.touched])
+            if isinstance(element, Relation):
+                later[element.touched] = later[element.touched].max(initial=share)
+        later *= h
+        goes_on = np.maximum(1.0 - h * resistance / pivots, 0.0)
+        smooth = smaller((free - v) * goes_on if is_first else after - by_limits - v, after - v)
         mean = 0.5 * (v + after + (self.h - h) * (free - v) / h)
         return self.drifted(state, after, h - later, later), smooth, mean
 
@@ -200,24 +210,42 @@ class DenseStep:
             state = moved(self.tree, state, [half] * len(self.tree.joints), half)
         return rigid.motion_at(self.tree, rigid.coordinates(self.tree, state), velocity)
 
-    def pivot_shares(self, M: np.ndarray, share: float, h: float) -> np.ndarray:
-        """theta of the springs and dampers of single dofs, shape (N)."""
+    def pivot_shares(self, M: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """theta and reach of the springs and dampers of single dofs, and pivots with them, shapes (N).
+
+        theta of dofs without is their share.
+        """
         slices, order = rigid.dof_slices(self.tree), []
         for number in rigid.outward_joints(self.tree):
             dofs, joint = range(slices[number].start, slices[number].stop), self.tree.joints[number]
             order += [dofs[turn] for turn in joint_motion.outward(joint)] if joint_motion.is_universal(joint) else dofs
-        M, theta = M.copy(), np.ones(len(M))
+        M, pivots = M.copy(), np.ones(len(M))
+        theta, reach = np.full((2, len(M)), 0.5 if self.has_middle else 1.0)
         for dof in np.add(order[::-1], self.base):
-            theta[dof] = implicit_share(h * (self.d[dof] + h * self.k[dof]) / M[dof, dof], share)
-            M[dof, dof] += h * theta[dof] * (self.d[dof] + theta[dof] * h * self.k[dof])
+            if self.has_middle:
+                theta[dof], reach[dof] = single_shares(self.k[dof], self.d[dof], M[dof, dof], h)
+            M[dof, dof] += h * theta[dof] * (self.d[dof] + reach[dof] * h * self.k[dof])
+            pivots[dof] = M[dof, dof]
             M -= np.outer(M[:, dof], M[dof]) / M[dof, dof] * (1.0 - np.eye(len(M))[dof])
             M[dof, :], M[:, dof] = np.eye(len(M))[dof], np.eye(len(M))[dof]
-        return theta
+        return theta, reach, pivots
 
 
 def smaller(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:
     """Of each dof what is wanted, as far as it is found; nothing where they point against each other."""
     return np.where(wanted * found > 0.0, np.sign(wanted) * np.minimum(np.abs(wanted), np.abs(found)), 0.0)
+
+
+def single_shares(k: float, d: float, m: float, h: float) -> tuple[float, float]:
+    """theta and reach of a spring and damper on a mass m."""
+    x = h * h * k * m / (m + h * d) ** 2
+    unresolved = 1.0 + 0.5 * x**2 * (1.0 + x)
+    return 1.0 - lateness(h * d / m) / unresolved, 1.0 - lateness(h * d / m * x) / unresolved
+
+
+def lateness(y: float) -> float:
+    """1 - theta of a damper alone, of which y is what it does in a step."""
+    return 1.0 / y - 1.0 / (y + y**2 / 2.0 + y**3 / 6.0) if y > 1e-5 else 0.5 - y / 12.0
 
 
 def implicit_share(x: float, share: float) -> float:

@@ -190,7 +190,7 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, colum
     threshold = model.limit_bounce_threshold[item, column]
     fastest = model.velocity_limit[item, column]
     free = work.free_share[0, slot]
-    theta = where_positive(work.spring[dof, slot] + work.damper[dof, slot], work.least[0, slot], free)
+    theta = where_positive(work.spring[dof, slot] + work.damper[dof, slot], work.theta[dof, slot], free)
     no_middle = free - real(0.5, h)
     below = q - model.limit_lower[item, column]
     above = model.limit_upper[item, column] - q

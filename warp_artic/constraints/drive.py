@@ -1,4 +1,4 @@
-"""Drives:  f = k (q* - q) + d (v* - v), a spring and damper of `phases.implicit`:
+"""Drives:  f = k (q* - q) + d (v* - v), the spring and damper of a dof of `phases.implicit`:
     f = bias - drag v - slope v+,   bias = k (q* - q) + d v*,   q and v at the start of the step.
 
 A drive within its maximum force is exact: its spring and damper are folded into the factors. A drive that would exceed
@@ -27,7 +27,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
-from warp_artic.phases.implicit import spring_drag, spring_slope
+from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.joint_springs import cross_loss
 
 
@@ -95,6 +95,13 @@ def fold_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, co
 
 
 @wp.func
+def mean_velocity(work: WorkArrays, dof: int, slot: int, theta: Real):
+    """w of `phases.implicit`."""
+    v = work.v[dof, slot]
+    return v + theta * (work.v_next[dof, slot] - v)
+
+
+@wp.func
 def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a drive; while it is folded into the factors the row allows every velocity."""
     one = real(1.0, h)
@@ -103,9 +110,10 @@ def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
     theta = work.drive_theta[item, slot]
     k = work.drive_spring[item, slot]
     d = drive_damping(model, work, item, column, slot)
-    slope = spring_slope(k, d, theta, h)
+    resistance = joint_resistance(k, d, work.drive_reach[item, slot], h)
+    slope = theta * resistance
     safe = where_positive(slope, slope, one)
-    drag = spring_drag(k, d, theta, work.least[0, slot], h)
+    drag = (one - theta) * resistance
     goal = (work.drive_bias[item, slot] - drag * work.v[model.row_dof[row], slot]) / safe
     set_window(work, row, slot, goal, goal)
     allow_every_velocity(work, row, slot, saturated)
@@ -123,17 +131,18 @@ def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, 
     item = model.row_item[row]
     dof = model.row_dof[row]
     theta = work.theta[dof, slot]
+    reach = work.reach[dof, slot]
     k = work.drive_spring[item, slot]
     d = drive_damping(model, work, item, column, slot)
-    lost = spring_drag(k, d, theta, work.least[0, slot], h) * work.v[dof, slot]
-    lost = lost + spring_slope(k, d, theta, h) * work.v_next[dof, slot]
+    lost = joint_resistance(k, d, reach, h) * mean_velocity(work, dof, slot, theta)
     wanted = work.drive_bias[item, slot] - lost - cross_loss(model, work, dof, slot, work.v_next, h)
     saturated = work.saturated[item, slot]
     if model.drive_envelopes == 1:
-        return choose_line(model, work, row, column, slot, wanted, theta, h)
+        return choose_line(model, work, row, column, slot, wanted, theta, reach, h)
     excess = absolute(wanted) - model.drive_max_force[item, column]
     one = real(1.0, excess)
     newly = where_positive(excess, one - saturated, real(0.0, excess))
     work.drive_theta[item, slot] = where_positive(newly, theta, work.drive_theta[item, slot])
+    work.drive_reach[item, slot] = where_positive(newly, reach, work.drive_reach[item, slot])
     work.saturated[item, slot] = maximum(saturated, newly)
     return newly

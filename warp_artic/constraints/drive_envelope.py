@@ -79,12 +79,20 @@ def set_envelope_row(model: ModelArrays, work: WorkArrays, row: int, column: int
 
 @wp.func
 def choose_line(
-    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, wanted: Real, theta: Real, h: Real
+    model: ModelArrays,
+    work: WorkArrays,
+    row: int,
+    column: int,
+    slot: int,
+    wanted: Real,
+    theta: Real,
+    reach: Real,
+    h: Real,
 ):
     """Write to `work.saturated` what a drive is to follow: 0 folded, 1 its own law, 2 the speed, 3 the effort line.
 
-    `wanted` is the force of its law at the velocities so far, and `theta` that of its spring while it is folded. Says
-    in which environments anything is new.
+    `wanted` is the force of its law at the velocities so far, and `theta` and `reach` those of its spring while it is
+    folded. Says in which environments anything is new.
     """
     item = model.row_item[row]
     one = real(1.0, h)
@@ -120,6 +128,7 @@ def choose_line(
     of_effort = where_positive(pushes_more, one, where_positive(too_fast, two, real(3.0, h)))
     chosen = where_positive(line - real(2.5, h), of_effort, where_positive(line - real(1.5, h), of_speed, of_law))
     work.drive_theta[item, slot] = where_positive(line, work.drive_theta[item, slot], theta)
+    work.drive_reach[item, slot] = where_positive(line, work.drive_reach[item, slot], reach)
     work.drive_side[item, slot] = side
     work.saturated[item, slot] = chosen
     turned = where_positive(chosen, absolute(side - old_side), zero)

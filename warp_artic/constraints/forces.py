@@ -12,6 +12,7 @@ the links, for joints with several dofs along the axes in which their velocities
 
 import warp as wp
 
+from warp_artic.constraints.drive import mean_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -36,7 +37,7 @@ from warp_artic.model.force_parts import (
     TENDON_PART,
 )
 from warp_artic.phases.force_parts import add_to_part
-from warp_artic.phases.implicit import spring_drag, spring_slope
+from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.joint_springs import cross_loss
 
 
@@ -116,17 +117,13 @@ def report_folded(
 ):
     """Add what the drive and the viscous friction of a dof give through the factors."""
     zero = weight - weight
-    share = work.least[0, slot]
     item = dof - model.root_dofs
-    v = work.v[dof, slot]
-    v_next = work.v_next[dof, slot]
-    theta = work.theta[dof, slot]
+    w = mean_velocity(work, dof, slot, work.theta[dof, slot])
     viscous = model.friction_viscous[item, column]
     k = work.spring[dof, slot]
     d = work.damper[dof, slot] - viscous
     bias = where_positive(work.saturated[item, slot], zero, work.drive_bias[item, slot])
-    driven = bias - spring_drag(k, d, theta, share, h) * v - spring_slope(k, d, theta, h) * v_next
+    driven = bias - joint_resistance(k, d, work.reach[dof, slot], h) * w
     driven = driven - cross_loss(model, work, dof, slot, work.v_next, h)
-    rubbed = spring_drag(zero, viscous, theta, share, h) * v + spring_slope(zero, viscous, theta, h) * v_next
     add_to_part(model, forces, DRIVE_PART, dof, column, weight * driven)
-    add_to_part(model, forces, FRICTION_PART, dof, column, neg(weight * rubbed))
+    add_to_part(model, forces, FRICTION_PART, dof, column, neg(weight * viscous * w))

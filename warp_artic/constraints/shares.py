@@ -5,41 +5,58 @@ import warp as wp
 from warp_artic.constraints.bouncing_limit import share_bounces
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    absolute,
     add,
     any_positive,
     maximum,
+    minimum,
     mul,
     real,
     sub,
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import DRIVE, MIMIC
 
 
-@wp.func
 def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_middle: int):
-    """Write how much of the step each dof moves with v+."""
+    """Write how much of the step each dof moves with v+; what a mimic joint ties together moves alike."""
     least = work.least[0, slot]
     free = real(1.0, like)
     if has_middle == 1:
         free = real(0.5, like)
-    for dof in range(model.dof_count):
+    for dof in range(model.root_dofs):
         work.share[dof, slot] = free
-    first = model.stop_row
-    if any_positive(least - free):
-        first = 0
-        for dof in range(model.root_dofs, model.dof_count):
-            stiffness = work.spring[dof, slot] + work.damper[dof, slot]
-            work.share[dof, slot] = where_positive(stiffness, least, free)
-    for row in range(first, model.row_count):
+    for dof in range(model.root_dofs, model.dof_count):
+        stiffness = work.spring[dof, slot] + work.damper[dof, slot]
+        work.share[dof, slot] = where_positive(stiffness, work.theta[dof, slot], free)
+    for row in range(model.row_count):
         active = work.active[row, slot]
         if any_positive(active):
             share = active
-            if row < model.stop_row:
-                share = least * active
             start = model.row_term[row]
+            if model.row_family[row] == DRIVE:
+                share = active * saturated_share(model, work, row, slot, free)
+            elif row < model.stop_row:
+                share = least
+                if model.row_family[row] == MIMIC:
+                    for term in range(start, start + model.row_terms[row]):
+                        share = maximum(share, work.share[model.term_dof[term], slot])
+                share = share * active
             for term in range(start, start + model.row_terms[row]):
                 dof = model.term_dof[term]
                 work.share[dof, slot] = maximum(work.share[dof, slot], share)
     if model.bouncing_limits > 0:
         share_bounces(model, work, slot)
+
+
+@wp.func
+def saturated_share(model: ModelArrays, work: WorkArrays, row: int, slot: int, free: Real):
+    """The share of a dof by a drive that has left the factors: theta where it follows its own law."""
+    item = model.row_item[row]
+    within = work.bound[2 * row, slot] - absolute(work.impulse[row, slot])
+    of_law = minimum(within, real(1.5, free) - work.saturated[item, slot])
+    return where_positive(of_law, work.drive_theta[item, slot], free)
+
+
+@wp.func

@@ -6,8 +6,8 @@ and then, with the velocity acceleration c of the link, the parent at the distan
     p += I c,   I and p shifted by r.
 A joint of several dofs is the same elimination, one dof after the other.
 
-The spring k and damper d of a dof are folded in: with slope and drag of `phases.implicit` the effort that they add to
-that at rest is  - drag v - slope (v + h vdot),  so that D gains h slope and the effort loses (drag + slope) v. What
+The spring k and damper d of a dof are folded in: with the resistance of `phases.implicit` the effort that they add to
+that at rest is  - resistance (v + theta h vdot),  so that D gains h theta resistance and the effort loses resistance v. What
 springs between the dofs of a joint add is in `joint_springs`.
 """
 
@@ -35,35 +35,36 @@ from warp_artic.model.arrays import (
     store_sym3,
     store_vec3,
 )
-from warp_artic.phases.implicit import implicit_theta, spring_drag, spring_slope
-from warp_artic.phases.joint_springs import couple_dofs, couple_inward, cross_loss, joint_theta, less_later
+from warp_artic.phases.implicit import joint_resistance, joint_shares
+from warp_artic.phases.joint_springs import couple_dofs, couple_inward, cross_loss, less_later, widen_shares
 
 
 @wp.func
-def find_theta(model: ModelArrays, work: WorkArrays, dof: int, slot: int, resistance: Real, bare: Real):
-    """theta of a dof; in a joint with springs between its dofs that of the joint, which is known."""
+def find_shares(model: ModelArrays, work: WorkArrays, dof: int, slot: int, k: Real, d: Real, bare: Real, h: Real):
+    """theta and reach of a dof; in a joint with springs between its dofs those of the joint, which are known."""
     if model.link_is_coupled[model.dof_link[dof]] == 1:
-        return work.theta[dof, slot]
-    return implicit_theta(resistance, bare, work.least[0, slot])
+        return work.theta[dof, slot], work.reach[dof, slot]
+    theta, reach = joint_shares(k, d, bare, work.free_share[0, slot], h)
+    return theta, reach
 
 
 @wp.func
 def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, D: Real, h: Real):
-    """D with armature, spring and damper, and the effort without acceleration; writes theta and that effort."""
+    """D with armature, spring and damper, and the effort without acceleration; writes shares and that effort."""
     if dof < model.root_dofs:
         return D, work.effort[dof, slot]
     bare = D + model.armature[dof - model.root_dofs, column]
     k = work.spring[dof, slot]
     d = work.damper[dof, slot]
-    share = work.least[0, slot]
-    theta = find_theta(model, work, dof, slot, h * (d + h * k), bare)
-    slope = spring_slope(k, d, theta, h)
-    load = work.effort[dof, slot] - (slope + spring_drag(k, d, theta, share, h)) * work.v[dof, slot]
+    theta, reach = find_shares(model, work, dof, slot, k, d, bare, h)
+    resistance = joint_resistance(k, d, reach, h)
+    load = work.effort[dof, slot] - resistance * work.v[dof, slot]
     work.theta[dof, slot] = theta
+    work.reach[dof, slot] = reach
     if model.rotation_drives > 0:
         load = load - cross_loss(model, work, dof, slot, work.v, h)
     work.load[dof, slot] = load
-    return bare + h * slope, load
+    return bare + h * theta * resistance, load
 
 
 @wp.func
@@ -80,12 +81,13 @@ def project(A: Sym3, B: Mat3, M: Sym3, n: Vec3, f: Vec3, s: Vec3, is_linear: int
 def couple_joint(
     model: ModelArrays, work: WorkArrays, first: int, dofs: int, column: int, slot: int, A: Sym3, h: Real
 ):
-    """Write theta of a joint with springs between its dofs, and what couples them."""
+    """Write theta and reach of a joint with springs between its dofs, and what couples them."""
     for dof in range(first, first + dofs):
         s = load_vec3(work.axis, 3 * dof, slot)
-        work.theta[first, slot] = joint_theta(model, work, first, dof, column, slot, dot(s, A * s), h)
+        widen_shares(model, work, first, dof, column, slot, dot(s, A * s), h)
     for dof in range(first + 1, first + dofs):
         work.theta[dof, slot] = work.theta[first, slot]
+        work.reach[dof, slot] = work.reach[first, slot]
     couple_dofs(work, first, dofs, slot, h)
 
 

@@ -1,6 +1,22 @@
 """Springs and dampers in a step.
 
-A spring k and a damper d act on a coordinate e, of which a unit impulse changes the rate by r. In a step h the joints
+Those of a dof (drives, viscous friction) see its inertia m: the pivot of the dof in the elimination from the tips to the
+root, in which the dofs before it have springs of their own. The dof moves by what its damper feels, the mean velocity
+    w = (1 - theta) v + theta v+,   q+ = q + h w,   f = - k (e + reach h w) - d w = - k e - resistance w
+    slope = theta resistance,   drag = (1 - theta) resistance,   resistance = d + reach h k.
+With what the damper does in a step, delta = h d / m, how far the spring relaxes against it, rho = delta x, and how
+little of a swing the damper leaves the spring, x = h^2 k m / (m + h d)^2,
+    1 - theta = late(delta) / (1 + x^2 (1 + x) / 2),   1 - reach = late(rho) / (1 + x^2 (1 + x) / 2),
+    late(y) = (3 + y) / (6 + 3 y + y^2).
+A damper alone slows down by 1 / (1 + delta + delta^2 / 2 + delta^3 / 6), and both v+ and q+ are those of exp(- delta) to
+third order: from the trapezoidal rule, theta = 1/2, to a dof that follows its forces, theta = 1, of which v+ is the
+mean velocity of the step. On such a dof a spring relaxes by the same fraction of rho. A spring alone follows the
+trapezoidal rule, of second order and without loss, as far as the step resolves it; where it does not, backward Euler,
+theta = reach = 1, and an infinite spring is at rest after two steps. All of it is stable for all k and d, and for trees
+of dofs with any of them. A step without a middle is backward Euler for all k and d.
+
+Elsewhere (tendons, mimic joints, soft limits) a spring k and a damper d act on a coordinate e of several dofs, of which
+a unit impulse changes the rate by r. In a step h the joints
 move with v for (1 - share) h and then with v+ for share h: share is a half (see `solver.step`), or one in a step
 without a middle. With edot at the start and edot+ at the end of the step,
     f = - k (e + theta h ((1 - share) edot + theta edot+)) - d ((1 - theta) edot + theta edot+)
@@ -11,15 +27,44 @@ long for the spring. theta = 1 looks a whole step ahead of the middle: first ord
 after two steps. Both are stable for all k and d, and so is what lies between:
     theta = least + (1 - least) x^2 / (1 + x^2),   x = r h (d + h k),   least = 1/2.
 With share = theta = 1 this is backward Euler. So steps without a middle are, and the first step of an environment
-is for the joints that springs, dampers or constraints act on: a start may be far from any motion, and would ring.
+is for the joints that these springs or constraints act on: a start may be far from any motion, and would ring.
 """
 
 import warp as wp
 
-from warp_artic.math.numbers import Real, add, div, minimum, mul, real, sub  # noqa: F401 (operators)
+from warp_artic.math.numbers import Real, add, div, maximum, minimum, mul, real, sub  # noqa: F401 (operators)
 
 STIFFEST = wp.constant(1e4)
-"""The largest x that is told apart from an infinite one."""
+"""The largest x of a row that is told apart from an infinite one."""
+STRONGEST = wp.constant(1e6)
+"""The same of delta, rho and x of a dof."""
+
+
+@wp.func
+def joint_shares(k: Real, d: Real, inertia: Real, least: Real, h: Real):
+    """theta and reach of the spring and damper of a dof with a pivot, neither below `least`."""
+    one = real(1.0, h)
+    three = real(3.0, h)
+    six = real(6.0, h)
+    strongest = real(STRONGEST, h)
+    damping = h * d
+    inverse = one / (inertia + damping)
+    sprung = h * h * k * inverse
+    delta = minimum(maximum(damping / inertia, one - one), strongest)
+    rho = minimum(sprung * (damping * inverse), strongest)
+    x = minimum(sprung * (inertia * inverse), strongest)
+    slowed = six + delta * (three + delta)
+    relaxed = six + rho * (three + rho)
+    share = one / (slowed * relaxed * (one + real(0.5, h) * x * x * (one + x)))
+    theta = one - (three + delta) * relaxed * share
+    reach = one - (three + rho) * slowed * share
+    return maximum(theta, least), maximum(reach, least)
+
+
+@wp.func
+def joint_resistance(k: Real, d: Real, reach: Real, h: Real):
+    """What the spring and damper of a dof lose by w."""
+    return d + reach * h * k
 
 
 @wp.func

@@ -1,9 +1,9 @@
 """Springs between the dofs of one joint, in the factors of the articulated inertia.
 
 The drives of a joint with several rotations (`constraints.rotation_drive`) are a spring with a symmetric matrix K on its
-dofs. The diagonal is the spring of each dof, with `phases.implicit` and one theta for the joint, that of its stiffest
-dof. An entry K_jl beside it adds to the effort of dof j
-    - cross_drag v_l - cross_slope v_l+,   cross_slope = theta^2 h K_jl,   cross_drag = - (1 - theta) (1 - share) h K_jl.
+dofs. The diagonal is the spring of each dof, with `phases.implicit` and one theta and reach for the joint, the largest of
+its dofs. An entry K_jl beside it adds to the effort of dof j
+    - K_jl (reach h w_l - (1 - share) h v_l),   w = (1 - theta) v + theta v+,   cross_slope = theta reach h K_jl.
 
 Dofs are eliminated from the last to the first (Featherstone, section 7.3). With c_jl = h cross_slope the entry of two
 dofs j < l of a joint is a_jl = s_j.U_l + c_jl; of three dofs the elimination of m leaves c_jl - c_jm a_lm / D_m. Then
@@ -16,7 +16,7 @@ import warp as wp
 from warp_artic.math.numbers import Real, Vec3, add, maximum, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3
-from warp_artic.phases.implicit import implicit_theta
+from warp_artic.phases.implicit import joint_shares
 
 
 @wp.func
@@ -26,22 +26,26 @@ def pair(first: int, j: int, l: int):
 
 
 @wp.func
-def joint_theta(
+def widen_shares(
     model: ModelArrays, work: WorkArrays, first: int, dof: int, column: int, slot: int, bare: Real, h: Real
 ):
-    """The largest theta of a joint so far, with that of a dof whose inertia without spring is `bare`."""
-    x = h * (work.damper[dof, slot] + h * work.spring[dof, slot])
-    theta = implicit_theta(x, bare + model.armature[dof - model.root_dofs, column], work.least[0, slot])
+    """Write the largest theta and reach of a joint so far, with a dof whose inertia without spring is `bare`."""
+    k = work.spring[dof, slot]
+    d = work.damper[dof, slot]
+    inertia = bare + model.armature[dof - model.root_dofs, column]
+    theta, reach = joint_shares(k, d, inertia, work.free_share[0, slot], h)
     if dof == first:
-        return theta
-    return maximum(theta, work.theta[first, slot])
+        work.theta[first, slot] = theta
+        work.reach[first, slot] = reach
+    else:
+        work.theta[first, slot] = maximum(theta, work.theta[first, slot])
+        work.reach[first, slot] = maximum(reach, work.reach[first, slot])
 
 
 @wp.func
 def couple_dofs(work: WorkArrays, first: int, dofs: int, slot: int, h: Real):
     """Write the entries c of a joint whose theta is known."""
-    theta = work.theta[first, slot]
-    scale = theta * theta * h * h
+    scale = work.theta[first, slot] * work.reach[first, slot] * h * h
     for k in range(2 * dofs - 3):
         work.coupled_entry[first + k, slot] = scale * work.cross_spring[first + k, slot]
 
@@ -106,9 +110,10 @@ def cross_loss(model: ModelArrays, work: WorkArrays, dof: int, slot: int, ends: 
         return total
     first = model.link_dof[link]
     theta = work.theta[first, slot]
+    reach = work.reach[first, slot]
     one = real(1.0, h)
-    slope = theta * theta * h
-    drag = (theta - one) * (one - work.least[0, slot]) * h
+    slope = theta * reach * h
+    drag = ((one - theta) * reach - (one - work.least[0, slot])) * h
     for k in range(model.link_dofs[link]):
         other = first + k
         if other != dof:

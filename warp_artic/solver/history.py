@@ -37,6 +37,7 @@ from warp_artic.model.families import (
     SPATIAL_TENDON_LIMIT,
     TREE_SPIN,
 )
+from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.integrate import turn_rates
 
 ROUGH = wp.constant(0.07)
@@ -85,7 +86,8 @@ def keep_smooth_acceleration(
 ):
     """Write the smooth acceleration of a step, or add that of a further substep to the mean.
 
-    Smooth is all but the impulses of stops, and in the first step of an environment what is no row. Of a dof that stops
+    Smooth is all but the impulses of stops, and in the first step of an environment what is no row, as far as springs and
+    dampers let it go on: a start is not what motion before it promised. Of a dof that stops
     hold, or slow down, only what they leave of it. Where no stop acts it is what the step does: not to find it there
     from the rows takes 4 % off a step of a hand with tendons.
     """
@@ -118,7 +120,8 @@ def keep_smooth_acceleration(
     for dof in range(model.dof_count):
         mean = (work.v_next[dof, slot] - work.v[dof, slot]) * per_second
         if is_stopped:
-            mean = where_positive(stopped, nearer(mean, work.v_free[dof, slot]), mean)
+            smooth = work.v_free[dof, slot] * where_positive(started, one, what_goes_on(model, work, dof, slot, h))
+            mean = where_positive(stopped, nearer(mean, smooth), mean)
         mean = weight * mean
         if substep > 0:
             mean = mean + state.smooth_acceleration[dof, column]
@@ -129,6 +132,16 @@ def keep_smooth_acceleration(
 def is_soft_limit(model: ModelArrays, row: int):
     """Whether a row is a soft limit of a joint."""
     return model.row_family[row] >= SOFT_LIMIT and model.row_family[row] <= SOFT_CONE_LIMIT
+
+
+@wp.func
+def what_goes_on(model: ModelArrays, work: WorkArrays, dof: int, slot: int, h: Real):
+    """The part of its velocity that the spring and damper of a dof leave it in a step."""
+    one = real(1.0, h)
+    if dof < model.root_dofs:
+        return one
+    resistance = joint_resistance(work.spring[dof, slot], work.damper[dof, slot], work.reach[dof, slot], h)
+    return maximum(one - h * resistance * work.D_inverse[dof, slot], one - one)
 
 
 @wp.func

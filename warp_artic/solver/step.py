@@ -3,7 +3,8 @@
     q_M = q moved by h/2 v,   M(q_M) (v+ - v) = h f(q_M, v + h/2 a) + J^T z,   q+ = q moved by h/2 v, then by h/2 v+
 with a the smooth acceleration of the step before, so that an impact does not leak into the forces of the next step.
 One evaluation a step; second order where motion is smooth, and more where it is also free (`solver.history`). Springs,
-drives and dampers follow `phases.implicit`. Joints at a stop have no middle: they move by h v+ from where they were. In
+drives and dampers follow `phases.implicit`: joints with drives or viscous friction have theta of v+ and the rest of v,
+instead of halves, and joints that a mimic joint ties together the largest share of any of them. Joints at a stop have no middle: they move by h v+ from where they were. In
 trees with joints of two or three free rotations that turn fast, v + h/2 a gives way to the mean of v and v+ where it is
 not what a has promised: then the step is evaluated again (`velocities.expect_velocities`).
 
@@ -28,6 +29,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import DRIVE, MIMIC
 from warp_artic.phases.integrate import (
     count_step,
     find_failure,
@@ -140,7 +142,7 @@ def place_step(
 
 @wp.func
 def find_least_share(state: StateArrays, work: WorkArrays, column: int, slot: int, has_middle: int):
-    """Write the share of `phases.implicit`: one without a middle and in the first step, else a half."""
+    """Write the share of rows in `phases.implicit`: one without a middle and in the first step, else a half."""
     started = state.started[0, column]
     one = real(1.0, started)
     work.least[0, slot] = one

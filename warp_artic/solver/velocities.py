@@ -40,7 +40,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import DRIVE, FIXED_TENDON, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.articulated_inertia import factor_inertias
-from warp_artic.phases.implicit import spring_drag, spring_slope
+from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.joint_springs import cross_loss
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
@@ -255,9 +255,8 @@ def change_loads(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     for dof in range(model.root_dofs, model.dof_count):
         k = work.spring[dof, slot]
         d = work.damper[dof, slot]
-        theta = work.theta[dof, slot]
-        lost = spring_slope(k, d, theta, h) + spring_drag(k, d, theta, work.least[0, slot], h)
-        load = work.effort[dof, slot] - lost * work.v[dof, slot] - cross_loss(model, work, dof, slot, work.v, h)
+        resistance = joint_resistance(k, d, work.reach[dof, slot], h)
+        load = work.effort[dof, slot] - resistance * work.v[dof, slot] - cross_loss(model, work, dof, slot, work.v, h)
         change = load - work.load[dof, slot]
         work.u[dof, slot] = change
         work.load[dof, slot] = load
