@@ -41,6 +41,8 @@ def bounded(tree, balls):
         limits, cone = bounds_of(joint, places[count], balls)
         places[count] += 1
         dofs = tuple(trees.replace(dof, limit=limit) for dof, limit in zip(joint.dofs, limits))
+        if count == 3 and not balls:
+            dofs = tuple(trees.replace(dof, drive=None, friction=None) for dof in dofs)
         joints.append(trees.replace(joint, dofs=dofs, cone_limit=cone))
     return trees.replace(tree, joints=tuple(joints))
 
@@ -90,7 +92,7 @@ def coupled(rng, tree):
 
 
 def busy_tree(rng, balls=True):
-    """A floating tree with every joint type and every family; limits of ball joints only where `balls`."""
+    """A floating tree with every joint type and every family; limits, drives and friction of ball joints only where `balls`."""
     tree = trees.random_articulation(rng, 18, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
     count = len(tree.dofs)
     drives = [

@@ -88,7 +88,7 @@ def test_busy_trees_are_not_thrown(seed):
 def test_those_of_links_are_their_laws(solver, integrator):
     """Beside dense dynamics where the step places the links, drag with the velocities of its start."""
     rng = np.random.default_rng(4)
-    # In substeps of a midpoint step the axes of ball joints at stops turn each time.
+    # In substeps of a midpoint step the axes of ball joints with stops or dampers turn each time.
     simulation = simulate(
         damped(busy_tree(rng, balls=(solver, integrator) != ("tgs", "midpoint"))), solver=solver, integrator=integrator
     )
