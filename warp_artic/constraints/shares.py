@@ -19,6 +19,7 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import DRIVE, MIMIC
 
 
+@wp.func
 def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_middle: int):
     """Write how much of the step each dof moves with v+; what a mimic joint ties together moves alike."""
     least = work.least[0, slot]
@@ -57,6 +58,3 @@ def saturated_share(model: ModelArrays, work: WorkArrays, row: int, slot: int, f
     within = work.bound[2 * row, slot] - absolute(work.impulse[row, slot])
     of_law = minimum(within, real(1.5, free) - work.saturated[item, slot])
     return where_positive(of_law, work.drive_theta[item, slot], free)
-
-
-@wp.func

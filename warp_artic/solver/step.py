@@ -30,7 +30,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import DRIVE, MIMIC
 from warp_artic.phases.integrate import (
     count_step,
     find_failure,
