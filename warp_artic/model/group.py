@@ -564,8 +564,8 @@ def _speed_limit_sizes(tree: Tree) -> dict[str, int]:
     """Rows of the work space of limits on speeds."""
     limits, dofs = tree.speed_limit_count, tree.dof_count * (tree.speed_limit_count > 0)
     return {
-        "direction": 3 * len(tree.rows) * (limits > 0), "motion": 3 * limits, "bent": 3 * limits, "turns": 1, "bends": 1, "settled": 1,
-        "kept": dofs, "end_position": tree.dof_count, "end_root": 7, "tree_center": 3, "tree_mobility": 7,
+        "direction": 3 * len(tree.rows) * (limits > 0), "motion": 3 * limits, "bent": 3 * limits, "turns": 1,
+        "bends": 1, "settled": 1, "kept": dofs, "end_position": tree.dof_count, "end_root": 7, "tree_center": 3, "tree_mobility": 7,
         "tree_jacobian": 6 * dofs,
     }  # fmt: skip
 
