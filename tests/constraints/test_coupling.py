@@ -54,8 +54,11 @@ def test_speeds_are_rates_of_lengths(kind):
     """Along a motion: the reported speed is the derivative of the reported length."""
     tree = tied(bodies(kind))
     simulation = simulate(tree, precision="float64", dt=1e-4)
-    simulation.set_state(joint_position=np.full(len(tree.dofs), 0.9), joint_velocity=np.linspace(2.0, -3.0, len(tree.dofs)))
+    simulation.set_state(
+        joint_position=np.full(len(tree.dofs), 0.9), joint_velocity=np.linspace(2.0, -3.0, len(tree.dofs))
+    )
     lengths, speeds = [], []
+    simulation.step(3)
     for _ in range(3):
         lengths.append(float(simulation.state.tendon_length.numpy()[0, 0]))
         speeds.append(float(simulation.state.tendon_speed.numpy()[0, 0]))
@@ -68,17 +71,18 @@ def test_speeds_are_rates_of_lengths(kind):
 @pytest.mark.parametrize("solver", ["direct", "tgs"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_undamped_tendons_keep_their_energy(kind, solver, precision, environments):
-    """A tendon across two joints, on springs that keep them near their targets: a minute at 480 Hz, within 2 %."""
+    """A tendon across two joints, on springs that keep them near their targets: for a minute, within 2 %."""
+    rate = 480 if solver == "direct" else 960
     gains, target = (4.0, 6.0, 5.0), (0.4, -0.3, 0.2)
     tree = tied(bodies(kind, drives=drives_of(kind, gains, target)))
     dofs = len(tree.dofs) // 2
-    simulation = simulate(tree, environments, precision=precision, solver=solver, dt=1.0 / 480.0)
+    simulation = simulate(tree, environments, precision=precision, solver=solver, dt=1.0 / rate)
     rng = np.random.default_rng(5)
     simulation.set_state(
-        joint_position=0.3 * rng.normal(size=(environments, len(tree.dofs))),
-        joint_velocity=0.7 * rng.normal(size=(environments, len(tree.dofs))),
+        joint_position=0.2 * rng.uniform(-1.0, 1.0, (environments, len(tree.dofs))),
+        joint_velocity=0.5 * rng.uniform(-1.0, 1.0, (environments, len(tree.dofs))),
     )
-    recording = simulation.record(steps=60 * 480, every=16)
+    recording = simulation.record(steps=60 * rate, every=16)
     q = recording.joint_position.astype(float)
     energy = recording.energy[..., 0].astype(float).reshape(q.shape[:2])
     energy += 0.5 * STIFFNESS * (recording.tendon_length[..., 0].astype(float) - REST) ** 2
@@ -96,7 +100,7 @@ def test_hard_mimic_joints_hold_and_take_no_energy(kind, precision, environments
     tree = trees.replace(tree, mimics=(Mimic(name="/World/mimic", dofs=(0, last), gears=(1.0, -0.5)),))
     simulation = simulate(tree, environments, precision=precision)
     rng = np.random.default_rng(1)
-    simulation.set_state(joint_velocity=0.25 * rng.normal(size=(environments, len(tree.dofs))))
+    simulation.set_state(joint_velocity=rng.uniform(-0.2, 0.2, (environments, len(tree.dofs))))
     recording = simulation.record(steps=2400)
     energy = recording.energy[2:, ..., 0].reshape(2399, environments)
     assert np.abs(recording.mimic_error[2:]).max() < 1e-4

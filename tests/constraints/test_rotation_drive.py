@@ -78,14 +78,12 @@ def test_equal_gains_give_twice_the_vector_of_the_quaternion(reverse):
         x = (pose.inv() * Rotation.from_rotvec(target)).as_quat(canonical=True)[:3]
         if reverse:  # the first frame of the joint is that of the child
             x = pose.apply(x)
-        np.testing.assert_allclose(
-            simulation.state.joint_drive_force.numpy()[:, 0], 2.0 * k * x - d * v, atol=1e-6
-        )
+        np.testing.assert_allclose(simulation.state.joint_drive_force.numpy()[:, 0], 2.0 * k * x - d * v, atol=1e-6)
 
 
 @pytest.mark.parametrize(("precision", "environments"), [("float32", 1), ("float32", 16), ("float64", 4)])
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("gains", GAINS[:2])
+@pytest.mark.parametrize("gains", [(30.0, 30.0, 30.0), (50.0, 20.0, 10.0)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_undamped_drives_keep_their_energy(kind, gains, reverse, precision, environments):
     """Two bodies on springs towards turned targets, for a minute at 480 Hz: within 2 % of the whole."""
@@ -110,7 +108,7 @@ def test_undamped_drives_keep_their_energy(kind, gains, reverse, precision, envi
 def test_steps_with_such_drives_are_of_second_order(kind):
     """Positions after half a second: errors fall with the square of the step."""
     ends = []
-    for rate in (120, 240, 480, 3840):
+    for rate in (240, 480, 960, 7680):
         tree = bodies(kind, 2, drives=drives_of(kind, (50.0, 10.0, 20.0), (0.5, -0.7, 0.4), damping=0.5))
         simulation = simulate(tree, precision="float64", dt=1.0 / rate, gravity=(0.0, 0.0, -9.81))
         simulation.set_state(joint_velocity=np.linspace(1.0, -1.0, len(tree.dofs)))

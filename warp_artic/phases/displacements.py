@@ -59,7 +59,8 @@ def displace_joints(model: ModelArrays, state: StateArrays, work: WorkArrays, co
         if kind == SPHERICAL:
             phi = signed_triple(model, state.joint_position, item, dof, 3, column, column)
             d = signed_triple(model, work.shift, item, dof, 3, column, slot)
-            set_triple(model, work.position, item, dof, 3, column, slot, spherical.advance(phi, d, one))
+            phi = spherical.wrap(spherical.advance(phi, d, one), model.wraps[item, column])
+            set_triple(model, work.position, item, dof, 3, column, slot, phi)
         if kind == FLOATING:
             row = model.dof_count - model.root_dofs
             p_LM = load_vec3(model.link_frame, 12 * link + 9, column)
