@@ -32,7 +32,10 @@ def limits_of(joint, place):
     kinds = (
         ([twist, Limit(lower=-0.5, upper=0.5), Limit(lower=-0.6, upper=0.4)], None),
         ([twist, None, None], ConeLimit(angle_1=0.8, angle_2=0.6)),
-        ([Limit(lower=-0.4, upper=0.5, damping=2.0), None, None], ConeLimit(angle_1=0.4, angle_2=0.6, stiffness=40.0)),
+        (
+            [Limit(lower=-0.05, upper=0.05, stiffness=20.0, damping=0.5), None, None],
+            ConeLimit(angle_1=0.4, angle_2=0.6, stiffness=40.0),
+        ),
         ([twist, Limit(lower=-0.3, upper=0.4, stiffness=40.0, damping=0.2), None], None),
     )
     return kinds[place % 4]
