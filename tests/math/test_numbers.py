@@ -25,5 +25,6 @@ def test_arc_tangents_of_lanes_are_those_of_numpy(numbers, known):
     y, x = (rng.normal(size=shape) * 10.0 ** rng.uniform(-8, 3, shape)).astype(scalar)
     (y[0, : len(SPECIAL)], x[0, : len(SPECIAL)]) = np.transpose(SPECIAL) if numbers.lanes >= len(SPECIAL) else (0, 1)
     found = wp.zeros(len(y), dtype=T, device="cpu")
-    wp.launch(angles, dim=len(y), inputs=[wp.array(y, dtype=T, device="cpu"), wp.array(x, dtype=T, device="cpu"), found])
+    given = [wp.array(side, dtype=T, device="cpu") for side in (y, x)]
+    wp.launch(angles, dim=len(y), inputs=[*given, found], device="cpu")
     np.testing.assert_allclose(found.numpy(), np.arctan2(y.astype(float), x.astype(float)), rtol=known, atol=1e-37)

@@ -125,12 +125,12 @@ def test_limits_of_a_translation_beside_others_can_be_soft():
 
 
 def test_what_has_no_effect_is_reported():
-    """The restitution of a soft limit, and any on a joint with several rotations."""
+    """The restitution of a soft limit, also of a universal joint."""
     (warning,) = warnings_of(pendulum(BOUNDS + SOFT + BOUNCING, applied=("PhysxLimitAPI:angular",)))
     assert warning.startswith("/World/hinge: the restitution of its limit has no effect")
     content = "float physics:coneAngle0Limit = 0\nfloat physics:coneAngle1Limit = 30\n" + VALUES.format("rotZ")
     (warning,) = warnings_of(pendulum(content, "Spherical", ("PhysxLimitAPI:rotZ",)))
-    assert warning.startswith("/World/hinge:rotZ: restitution of the limits of several rotations of a joint")
+    assert warning.startswith("/World/hinge:rotZ: the restitution of its limit has no effect")
 
 
 ANGLES = "float physics:coneAngle0Limit = 40\nfloat physics:coneAngle1Limit = 30\n"
@@ -172,7 +172,7 @@ def test_what_a_cone_has_without_effect_is_reported():
     """Its restitution, and its spring where no angle bounds it."""
     stage = pendulum(ANGLES + "float physxLimit:cone:restitution = 0.5", "Spherical", ("PhysxLimitAPI:cone",))
     (warning,) = warnings_of(stage)
-    assert warning.startswith("/World/hinge: restitution of the limits of several rotations of a joint")
+    assert warning.startswith("/World/hinge: restitution of the limits of a ball or zero-twist joint")
     stage = pendulum("float physxLimit:cone:stiffness = 5", "Spherical", ("PhysxLimitAPI:cone",))
     assert any("physxLimit:cone:stiffness" in text for text in warnings_of(stage))
     stage = pendulum(ANGLES + "float physxLimit:cone:stiffness = -5", "Spherical", ("PhysxLimitAPI:cone",))
