@@ -69,7 +69,7 @@ def test_random_trees_step_as_the_dense_law_says(seed, integrator):
     tree = trees.with_dofs(tree, drive=drives)
     simulation = simulate(tree, gravity=rigid.GRAVITY, precision="float64", integrator=integrator)
     put(simulation, trees.random_state(rng, tree))
-    law = DenseStep(tree, H, integrator, stiffness=k, damping=d, bias=k * target + d * rate)
+    law = DenseStep(tree, H, integrator, stiffness=k, damping=d, bias=k * target + d * rate, target=target)
     assert_steps(simulation, law, tolerance=1e-9)
 
 

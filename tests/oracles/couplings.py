@@ -57,6 +57,15 @@ def turned(joint: Joint, J: np.ndarray, turn: np.ndarray) -> np.ndarray:
     return (rotation(vector).T @ own)[axes]
 
 
+def displaced(tree: Articulation, position: np.ndarray, dof: int, time: float) -> np.ndarray:
+    """Positions (D) after a dof has moved with a unit velocity for a time."""
+    position = position.copy()
+    for joint, part in zip(tree.joints, rigid.dof_slices(tree)):
+        if part.start <= dof < part.stop:
+            position[part] = moved_joint(joint, position[part], np.eye(len(joint.dofs))[dof - part.start], time)
+    return position
+
+
 def value_in_step(tree: Articulation, state: State, coefficients: np.ndarray, before: float) -> float:
     """sum c_i q_i in the middle, taken back along J there."""
     total = 0.0

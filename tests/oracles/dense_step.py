@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tests.oracles import joint_motion, rigid
+from tests.oracles import joint_motion, rigid, rotation_drive
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Joint
@@ -105,6 +105,7 @@ class DenseStep:
         stiffness=0.0,
         damping=0.0,
         bias=0.0,
+        target=0.0,
         elements=lambda state, placed, share: (),
         substeps=1,
     ):
@@ -112,8 +113,14 @@ class DenseStep:
         self.has_middle = integrator == "midpoint"
         self.base = rigid.base_count(tree)
         roots, dofs = np.zeros(self.base), np.ones(len(tree.dofs))
-        self.k, self.d, self.bias = (np.concatenate([roots, dofs * value]) for value in (stiffness, damping, bias))
-        self.turns = self.has_middle and any(len(joint.dofs) > 1 for joint in tree.joints)
+        self.k, self.d, self.bias, self.target = (
+            np.concatenate([roots, dofs * value]) for value in (stiffness, damping, bias, target)
+        )
+        self.coupled = [
+            joint.has_vector and any(dof.drive is not None for dof in joint.dofs) for joint in self.tree.joints
+        ]
+        """Of each joint whether a drive couples its rotations."""
+        self.turns = self.has_middle and any(joint.has_vector for joint in tree.joints)
         self.angular = np.array([k >= 3 for k in range(self.base)] + [not dof.axis.is_linear for dof in tree.dofs])
         self.acceleration = None
         """Smooth acceleration of the step before; None before the first step."""
@@ -150,13 +157,15 @@ class DenseStep:
         """
         h, v = self.h / self.substeps, rigid.velocity(self.tree, state)
         M = rigid.mass_matrix(placed)
-        theta, reach, pivots = self.pivot_shares(M, h)
-        resistance = self.d + reach * h * self.k
+        ahead = 0.5 * h if self.has_middle else 0.0
+        effort, k, cross = self.drives(state, v, ahead)
+        theta, reach, pivots = self.pivot_shares(M, h, k, cross)
+        resistance = self.d + reach * h * k
         slope, drag = theta * resistance, (1.0 - theta) * resistance
-        q = np.concatenate([np.zeros(self.base), state.joint_position])
-        effort = self.bias - self.k * q - drag * v
+        effort -= drag * v + ((1.0 - theta) * reach * h - ahead) * (cross @ v)
         effort -= rigid.coriolis_effort(placed) + rigid.gravity_effort(placed, self.gravity)
-        matrix, right = M + h * np.diag(slope), M @ v + h * effort
+        matrix = M + h * np.diag(slope) + (h * theta * reach * h)[:, None] * cross
+        right = M @ v + h * effort
         free = np.linalg.solve(matrix, right)
         elements = list(self.elements(state, placed, share))
         after, by_limits = with_elements(matrix, right, elements, v, h, share)
@@ -210,25 +219,66 @@ class DenseStep:
             state = moved(self.tree, state, [half] * len(self.tree.joints), half)
         return rigid.motion_at(self.tree, rigid.coordinates(self.tree, state), velocity)
 
-    def pivot_shares(self, M: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def drives(self, state: State, v: np.ndarray, ahead: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Efforts of drives by positions and targets, k of each dof, shapes (N), and what couples dofs of a joint (N, N).
+
+        In joints with several rotations the torque is that after `ahead`, by finite differences of the potential, and
+        goes back from there along the diagonal of K = G^T diag(k) G, G the gradient of its errors.
+        """
+        q, k, cross = np.concatenate([np.zeros(self.base), state.joint_position]), self.k.copy(), np.zeros((len(v),) * 2)
+        effort = self.bias - k * q
+        for joint, part, is_coupled in zip(self.tree.joints, rigid.dof_slices(self.tree), self.coupled):
+            own = np.arange(self.base + part.start, self.base + part.stop)
+            own = own[[not dof.axis.is_linear for dof in joint.dofs]]
+            if not is_coupled:
+                continue
+            error, G = rotation_error(joint, moved_joint(joint, q[own], v[own], ahead), self.target[own])
+            K = G.T @ np.diag(self.k[own]) @ G
+            k[own], cross[np.ix_(own, own)] = np.diag(K), K - np.diag(np.diag(K))
+            effort[own] = self.bias[own] - self.k[own] * self.target[own]
+            effort[own] += np.diag(K) * ahead * v[own] - G.T @ (self.k[own] * error)
+        return effort, k, cross
+
+    def pivot_shares(
+        self, M: np.ndarray, h: float, k: np.ndarray | None = None, cross: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """theta and reach of the springs and dampers of single dofs, and pivots with them, shapes (N).
 
-        theta of dofs without is their share.
+        theta of dofs without is their share. Rotations that a drive couples have the largest of their joint.
         """
+        k = self.k if k is None else k
+        cross = np.zeros_like(M) if cross is None else cross
         slices, order = rigid.dof_slices(self.tree), []
         for number in rigid.outward_joints(self.tree):
             dofs, joint = range(slices[number].start, slices[number].stop), self.tree.joints[number]
-            order += [dofs[turn] for turn in joint_motion.outward(joint)] if joint_motion.is_universal(joint) else dofs
+            dofs = [dofs[turn] for turn in joint_motion.outward(joint)] if joint_motion.is_universal(joint) else dofs
+            together = [dof for dof in dofs if not self.tree.dofs[dof].axis.is_linear] if self.coupled[number] else ()
+            order += [(dof, together) for dof in dofs]
         M, pivots = M.copy(), np.ones(len(M))
         theta, reach = np.full((2, len(M)), 0.5 if self.has_middle else 1.0)
-        for dof in np.add(order[::-1], self.base):
-            if self.has_middle:
-                theta[dof], reach[dof] = single_shares(self.k[dof], self.d[dof], M[dof, dof], h)
-            M[dof, dof] += h * theta[dof] * (self.d[dof] + reach[dof] * h * self.k[dof])
+        for joint_dof, together in order[::-1]:
+            dof, own = joint_dof + self.base, np.add(together, self.base).astype(int)
+            if self.has_middle and not len(own):
+                theta[dof], reach[dof] = single_shares(k[dof], self.d[dof], M[dof, dof], h)
+            if len(own) and dof == own[-1]:
+                if self.has_middle:
+                    shares = [single_shares(k[one], self.d[one], M[one, one], h) for one in own]
+                    theta[own], reach[own] = np.max(shares, axis=0)[:, None]
+                M[np.ix_(own, own)] += h * h * theta[dof] * reach[dof] * cross[np.ix_(own, own)]
+            M[dof, dof] += h * theta[dof] * (self.d[dof] + reach[dof] * h * k[dof])
             pivots[dof] = M[dof, dof]
             M -= np.outer(M[:, dof], M[dof]) / M[dof, dof] * (1.0 - np.eye(len(M))[dof])
             M[dof, :], M[:, dof] = np.eye(len(M))[dof], np.eye(len(M))[dof]
         return theta, reach, pivots
+
+
+def rotation_error(joint: Joint, q: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """e of a joint with several rotations and its gradient G by central differences of displacements."""
+    G = np.zeros((len(q), len(q)))
+    for i, direction in enumerate(np.eye(len(q))):
+        for time, weight in ((1e-3, 8.0), (-1e-3, -8.0), (2e-3, -1.0), (-2e-3, 1.0)):
+            G[:, i] += weight / 12e-3 * rotation_drive.errors(joint, moved_joint(joint, q, direction, time), target)
+    return rotation_drive.errors(joint, q, target), G
 
 
 def smaller(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:

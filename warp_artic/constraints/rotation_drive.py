@@ -17,7 +17,7 @@ which `drive` and `phases.joint_springs` fold in. That is second order, and stab
 
 import warp as wp
 
-from warp_artic.constraints.coupling import middle_vector, time_with_v
+from warp_artic.constraints.coupling import middle_vector
 from warp_artic.constraints.rotation_limit import component, in_axes
 from warp_artic.joints import swing
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -35,7 +35,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, quaternion_mul
-from warp_artic.math.spatial import cross, dot, mat_mul, sym_outer
+from warp_artic.math.spatial import cross, dot, sym_outer
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.phases.joint_springs import pair
 from warp_artic.phases.kinematics import signed_triple
@@ -105,15 +105,13 @@ def fold_rotation_drive(
     dof = model.link_dof[link]
     count = model.link_dofs[link]
     item = dof - model.root_dofs
-    before = time_with_v(work, slot, h)
-    later = (real(1.0, h) - work.free_share[0, slot]) * h - before
+    before = (real(1.0, h) - work.free_share[0, slot]) * h
     k = gains_in_axes(model, work, dof, count, slot)
     sign = model.dof_sign[item, column]
     q = middle_vector(model, work, dof, count, column, slot, before) * sign
     target = signed_triple(model, control.drive_position_target, item, dof, count, column, column) * sign
     if count == 3:
-        turn = signed_triple(model, work.v, dof, dof, 3, column, slot) * later
-        tau, K = ball_torque(q, target, k, turn, neg(sign))
+        tau, K = ball_torque(q, target, k, neg(sign))
         write_spring(model, work, dof, 3, slot, tau, K, before)
     else:
         tau, K = swing_torque(q, target, k)
@@ -129,16 +127,13 @@ def gains_in_axes(model: ModelArrays, work: WorkArrays, dof: int, count: int, sl
 
 
 @wp.func
-def ball_torque(q: Vec3, target: Vec3, k: Vec3, turn: Vec3, reversed: Real):
-    """tau without damping and K, in the axes of M turned by a rotation vector from those at q."""
+def ball_torque(q: Vec3, target: Vec3, k: Vec3, reversed: Real):
+    """tau without damping and K of three rotations, in the axes of M."""
     x, w = drive_error(q, target)
     zero = real(0.0, w)
     one = real(1.0, w)
-    y, s = quaternion_exp(neg(turn))
-    u, t = quaternion_exp(vec3(
-        where_positive(reversed, q.x, zero), where_positive(reversed, q.y, zero), where_positive(reversed, q.z, zero)
-    ))
-    R = mat_mul(quaternion_matrix(y, s), quaternion_matrix(u, t))
+    y, s = quaternion_exp(q * where_positive(reversed, one, zero))
+    R = quaternion_matrix(y, s)
     g = error_scale(w)
     g_x = R * ball_gradient(x, w, vec3(one, zero, zero))
     g_y = R * ball_gradient(x, w, vec3(zero, one, zero))

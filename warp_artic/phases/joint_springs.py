@@ -113,7 +113,7 @@ def cross_loss(model: ModelArrays, work: WorkArrays, dof: int, slot: int, ends: 
     reach = work.reach[first, slot]
     one = real(1.0, h)
     slope = theta * reach * h
-    drag = ((one - theta) * reach - (one - work.least[0, slot])) * h
+    drag = ((one - theta) * reach - (one - work.free_share[0, slot])) * h
     for k in range(model.link_dofs[link]):
         other = first + k
         if other != dof:
