@@ -72,14 +72,19 @@ def leave_drives_out(model: ModelArrays, control: ControlArrays, work: WorkArray
 
 
 @wp.func
-def fold_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Write spring, damper and effort of every joint dof: viscous friction, unsaturated drives and given efforts."""
+def fold_drives(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real, anew: int
+):
+    """Write spring, damper and effort of every joint dof: viscous friction, unsaturated drives and given efforts.
+
+    `anew` is 1 where factors are to be found with them.
+    """
     for item in range(model.dof_count - model.root_dofs):
         k = drive_stiffness(model, work, item, column, slot)
         work.drive_spring[item, slot] = k
         work.drive_bias[item, slot] = k * (control.drive_position_target[item, column] - work.position[item, slot])
     if model.rotation_drives > 0:
-        fold_rotation_drives(model, control, work, column, slot, h)
+        fold_rotation_drives(model, control, work, column, slot, h, anew)
     for dof in range(model.root_dofs, model.dof_count):
         item = dof - model.root_dofs
         k = work.drive_spring[item, slot]

@@ -13,6 +13,7 @@ A reversed joint is the same in its public direction; M is its first frame then,
 
 A step takes tau in the middle of what the joint does with v, and K = G^T diag(k) G there as the matrix of the spring,
 which `drive` and `phases.joint_springs` fold in. That is second order, and stable for all k: K bounds the curvature of U.
+Further substeps keep the K that the factors have.
 """
 
 import warp as wp
@@ -89,17 +90,17 @@ def swing_gradient(r: Vec3, w: Real, half: Vec3, w_half: Real, stretch: Real, ax
 
 @wp.func
 def fold_rotation_drives(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real, anew: int
 ):
-    """Write K and the bias of the drives of all joints with several rotations that have any."""
+    """Write the bias of the drives of all joints with several rotations that have any, and K where `anew` is 1."""
     for link in range(model.link_count):
         if model.link_is_coupled[link] == 1:
-            fold_rotation_drive(model, control, work, link, column, slot, h)
+            fold_rotation_drive(model, control, work, link, column, slot, h, anew)
 
 
 @wp.func
 def fold_rotation_drive(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, column: int, slot: int, h: Real
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, column: int, slot: int, h: Real, anew: int
 ):
     """The same for one joint, whose gains are in `work.drive_spring`, from where the entries of K take their place."""
     dof = model.link_dof[link]
@@ -112,10 +113,10 @@ def fold_rotation_drive(
     target = signed_triple(model, control.drive_position_target, item, dof, count, column, column) * sign
     if count == 3:
         tau, K = ball_torque(q, target, k, neg(sign))
-        write_spring(model, work, dof, 3, slot, tau, K, before)
+        write_spring(model, work, dof, 3, slot, tau, K, before, anew)
     else:
         tau, K = swing_torque(q, target, k)
-        write_spring(model, work, dof, 2, slot, tau, K, before)
+        write_spring(model, work, dof, 2, slot, tau, K, before, anew)
 
 
 @wp.func
@@ -182,16 +183,21 @@ def write_spring(
     tau: Vec3,
     K: Sym3,
     before: Real,
+    anew: int,
 ):
     """Write the springs and biases of the dofs of a joint, and what couples those that are not saturated."""
-    zero = real(0.0, before)
+    if anew == 1:
+        zero = real(0.0, before)
+        for i in range(count):
+            item = dof + i - model.root_dofs
+            work.rotation_spring[item, slot] = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + i])
+            for j in range(i):
+                entry = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + j])
+                saturated = work.saturated[item, slot] + work.saturated[item + j - i, slot]
+                work.cross_spring[pair(dof, j, i), slot] = where_positive(saturated, zero, entry)
     for i in range(count):
         item = dof + i - model.root_dofs
-        own = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + i])
+        own = work.rotation_spring[item, slot]
         work.drive_spring[item, slot] = own
         torque = component(tau, model.dof_axis[dof + i])
         work.drive_bias[item, slot] = torque + own * before * work.v[dof + i, slot]
-        for j in range(i):
-            entry = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + j])
-            saturated = work.saturated[item, slot] + work.saturated[item + j - i, slot]
-            work.cross_spring[pair(dof, j, i), slot] = where_positive(saturated, zero, entry)

@@ -22,6 +22,8 @@ class DriveKind(Enum):
 class Drive:
     """effort = stiffness (position_target - q) + damping (velocity_target - v), at the end of the step.
 
+    The drives of a joint whose positions are a rotation vector have a common potential, `constraints.rotation_drive`.
+
     Of a motor with a performance envelope also |v| <= max_velocity - velocity_gradient |effort| and
     |effort| <= max_force - velocity_resistance |v|.
     """

@@ -248,6 +248,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         load: wp.array2d(dtype=T)
         drive_bias: wp.array2d(dtype=T)
         drive_spring: wp.array2d(dtype=T)
+        rotation_spring: wp.array2d(dtype=T)
         cross_spring: wp.array2d(dtype=T)
         coupled_entry: wp.array2d(dtype=T)
         drive_scale: wp.array2d(dtype=T)

@@ -582,7 +582,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "recalled": 3 * dofs,
         "vdot": dofs, "rest_vdot": dofs,
         "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "reach": dofs, "load": dofs, "drive_bias": dofs,
-        "drive_spring": dofs, "cross_spring": dofs, "coupled_entry": dofs,
+        "drive_spring": dofs, "rotation_spring": dofs, "cross_spring": dofs, "coupled_entry": dofs,
         "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs,
         "drive_reach": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,

@@ -118,7 +118,7 @@ def accelerate(model: ModelArrays, control: ControlArrays, work: WorkArrays, col
         leave_drives_out(model, control, work, column, slot)
         factor(model, control, work, column, slot, zero)
         measure_inertias(model, work, column, slot, zero)
-    fold_drives(model, control, work, column, slot, zero)
+    fold_drives(model, control, work, column, slot, zero, 1)
     bound_drives(model, control, work, column, slot)
     factor(model, control, work, column, slot, zero)
     accelerate_links(model, work, work.vdot, column, slot)
