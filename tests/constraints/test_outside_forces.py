@@ -8,7 +8,7 @@ import pytest
 from tests import trees
 from tests.busy_tree import disturb
 from tests.constraints.test_spatial_tendon import chain_of, places, random_tendon
-from tests.oracles import joint_motion, rigid
+from tests.oracles import couplings, joint_motion, rigid
 from tests.oracles.dense_step import put, state_of
 from warp_artic import IncomingForces, SettingsError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
@@ -116,7 +116,9 @@ def test_what_is_beyond_a_joint_balances_with_tendons_outside(kinds, solver):
     leaves = [unit_wrenches(tendon, leaf, placed) for tendon in tree.spatial_tendons for leaf in tendon.leaves]
     fixed = np.zeros((2, len(acted)))
     for push, tendon in zip(fixed, tree.fixed_tendons):
-        push[6 + np.array(tendon.dofs)] = tendon.force_coefficients
+        r = np.zeros(len(tree.dofs))
+        r[list(tendon.dofs)] = tendon.force_coefficients
+        push[:] = couplings.gradient(tree, before, r)
     pushes = np.array([*fixed, *(rigid.external_effort(placed, leaf) for leaf in leaves)]).T
     forces, misfit, rank, _ = np.linalg.lstsq(pushes, acted)
     assert rank == len(forces) and misfit < 1e-18 * (acted @ acted) and np.abs(forces).min() > 1e-2

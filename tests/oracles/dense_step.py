@@ -364,6 +364,9 @@ def moved_joint(joint: Joint, q: np.ndarray, v: np.ndarray, time: float) -> np.n
     """
     if not joint_motion.has_quaternion(joint):
         return q + time * v
+    if first := joint_motion.slides(joint):
+        turned = moved_joint(replace(joint, dofs=joint.dofs[first:]), q[first:], v[first:], time)
+        return np.array([*(q + time * v)[:first], *turned])
     if len(joint.dofs) == 3:
         axes, sign = joint_motion.free_axes(joint), joint_motion.direction(joint)
         phi, omega = np.zeros(3), np.zeros(3)
