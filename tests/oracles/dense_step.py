@@ -232,7 +232,8 @@ class DenseStep:
             own = own[[not dof.axis.is_linear for dof in joint.dofs]]
             if not is_coupled:
                 continue
-            error, G = rotation_error(joint, moved_joint(joint, q[own], v[own], ahead), self.target[own])
+            turns = rotations_of(joint)
+            error, G = rotation_error(turns, moved_joint(turns, q[own], v[own], ahead), self.target[own])
             K = G.T @ np.diag(self.k[own]) @ G
             k[own], cross[np.ix_(own, own)] = np.diag(K), K - np.diag(np.diag(K))
             effort[own] = self.bias[own] - self.k[own] * self.target[own]
@@ -273,12 +274,17 @@ class DenseStep:
 
 
 def rotation_error(joint: Joint, q: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """e of a joint with several rotations and its gradient G by central differences of displacements."""
-    G = np.zeros((len(q), len(q)))
-    for i, direction in enumerate(np.eye(len(q))):
-        for time, weight in ((1e-3, 8.0), (-1e-3, -8.0), (2e-3, -1.0), (-2e-3, 1.0)):
-            G[:, i] += weight / 12e-3 * rotation_drive.errors(joint, moved_joint(joint, q, direction, time), target)
-    return rotation_drive.errors(joint, q, target), G
+    """e of a joint with rotations alone and its gradient G by central differences of displacements."""
+    times, weights = np.array([1e-3, -1e-3, 2e-3, -2e-3]), np.array([8.0, -8.0, -1.0, 1.0]) / 12e-3
+    around = [[moved_joint(joint, q, direction, time) for time in times] for direction in np.eye(len(q))]
+    return rotation_drive.errors(joint, q, target), np.einsum(
+        "t,itm->mi", weights, rotation_drive.errors(joint, np.array(around), target)
+    )
+
+
+def rotations_of(joint: Joint) -> Joint:
+    """The joint without its translations."""
+    return replace(joint, dofs=joint.rotations)
 
 
 def smaller(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:

@@ -16,9 +16,10 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from tests.oracles import rigid
+from tests.oracles.dense_step import rotation_error, rotations_of
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.drive import DriveKind
+from warp_artic.description.drive import Drive, DriveKind
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,17 @@ def drive_effort(motion: rigid.Motion, state: State) -> np.ndarray:
         law += drive.damping * (drive.velocity_target - state.joint_velocity[index])
         law *= inertia[index] if drive.kind is DriveKind.ACCELERATION else 1.0
         efforts[index] = np.clip(law, -drive.max_force, drive.max_force)
+    for joint, part in zip(motion.articulation.joints, rigid.dof_slices(motion.articulation)):
+        if joint.has_vector and any(dof.drive for dof in joint.dofs):
+            own = [index for index in range(part.start, part.stop) if not dofs[index].axis.is_linear]
+            drives = [dofs[index].drive or Drive() for index in own]
+            scale = [inertia[k] if drive.kind is DriveKind.ACCELERATION else 1.0 for k, drive in zip(own, drives)]
+            k, d = (scale * np.array([getattr(drive, name) for drive in drives]) for name in ("stiffness", "damping"))
+            target, rate = np.array([(drive.position_target, drive.velocity_target) for drive in drives]).T
+            error, G = rotation_error(rotations_of(joint), state.joint_position[own], target)
+            law = d * (rate - state.joint_velocity[own]) - G.T @ (k * error)
+            largest = np.array([drive.max_force for drive in drives])
+            efforts[own] = np.clip(law, -largest, largest)
     return efforts
 
 
