@@ -25,7 +25,7 @@ def bodies(kind, count=2, reverse=False, drives=()):
 
 
 def drives_of(kind, gains, target, **options):
-    dofs = len(trees.JOINT_KINDS[kind])
+    dofs = len((trees.JOINT_KINDS | trees.FREER_KINDS)[kind])
     return [Drive(stiffness=gains[k], position_target=target[k], **options) for k in range(dofs)]
 
 

@@ -6,6 +6,8 @@ of the shortest turn theta n from the pose to the target: of q^-1 q*, and with t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -27,6 +29,17 @@ def errors(joint: Joint, q: np.ndarray, target: np.ndarray) -> np.ndarray:
     theta = np.linalg.norm(turn, axis=1, keepdims=True)
     scale = np.where(theta > 1e-9, 4.0 * np.sin(0.25 * theta) / np.maximum(theta, 1e-9), 1.0)
     return (scale * turn)[:, axes].reshape(q.shape)
+
+
+def spring_energy(joint: Joint, stiffness, q: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Energy of the drives of any joint at public positions (..., dofs), shape (...)."""
+    stiffness, q, target = (np.asarray(values, float) for values in (stiffness, q, target))
+    together = np.array([joint.has_vector and not dof.axis.is_linear for dof in joint.dofs])
+    alone = 0.5 * (stiffness * (q - target) ** 2)[..., ~together].sum(axis=-1)
+    if not together.any():
+        return alone
+    turns = replace(joint, dofs=joint.rotations)
+    return alone + potential(turns, stiffness[together], q[..., together], target[together])
 
 
 def potential(joint: Joint, stiffness, q: np.ndarray, target: np.ndarray) -> np.ndarray:
