@@ -92,7 +92,7 @@ def coupled(rng, tree):
 
 
 def busy_tree(rng, balls=True):
-    """A floating tree with every joint type and every family; limits, drives and friction of ball joints only where `balls`."""
+    """A floating tree with every joint type and every family; limits and drives of balls only where `balls`."""
     tree = trees.random_articulation(rng, 18, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
     count = len(tree.dofs)
     drives = [

@@ -185,7 +185,9 @@ def test_one_sweep_solves_a_tendon_alone(integrator):
     rng = np.random.default_rng(4)
     tree = trees.random_articulation(rng, 6, floating=True)
     tendon = random_tendon(rng, tree, same=False, stiffness=2e3, damping=5.0)
-    law = DenseStep(tree, H, integrator, elements=lambda state, placed, share: springs(tree, tendon, state, share, integrator))
+    law = DenseStep(
+        tree, H, integrator, elements=lambda state, placed, share: springs(tree, tendon, state, share, integrator)
+    )
     settings = {"precision": "float64", "integrator": integrator, "solver": "pgs", "position_iterations": 1}
     simulation = simulate(tied(tree, tendon), gravity=rigid.GRAVITY, **settings)
     put(simulation, trees.random_state(rng, tree))
@@ -207,7 +209,7 @@ def applied_effort(tree, tendon, position):
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_forces_are_the_derivative_of_the_potential(seed, limits):
-    """With r = c: minus the gradient of k (L - rest)^2 / 2 + k_lim Delta^2 / 2, by differences of the reported length."""
+    """With r = c: minus the gradient of k (L - rest)^2 / 2 + k_lim Delta^2 / 2, by the reported length."""
     rng = np.random.default_rng(seed)
     tree = trees.random_articulation(rng, 6, floating=False)
     tendon = random_tendon(rng, tree, stiffness=30.0, rest_length=0.4, offset=-0.1, **limits)

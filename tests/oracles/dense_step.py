@@ -220,12 +220,16 @@ class DenseStep:
         return rigid.motion_at(self.tree, rigid.coordinates(self.tree, state), velocity)
 
     def drives(self, state: State, v: np.ndarray, ahead: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Efforts of drives by positions and targets, k of each dof, shapes (N), and what couples dofs of a joint (N, N).
+        """Efforts of drives by positions and targets, k of each dof, shapes (N), and what couples dofs, shape (N, N).
 
         In joints with several rotations the torque is that after `ahead`, by finite differences of the potential, and
         goes back from there along the diagonal of K = G^T diag(k) G, G the gradient of its errors.
         """
-        q, k, cross = np.concatenate([np.zeros(self.base), state.joint_position]), self.k.copy(), np.zeros((len(v),) * 2)
+        q, k, cross = (
+            np.concatenate([np.zeros(self.base), state.joint_position]),
+            self.k.copy(),
+            np.zeros((len(v),) * 2),
+        )
         effort = self.bias - k * q
         for joint, part, is_coupled in zip(self.tree.joints, rigid.dof_slices(self.tree), self.coupled):
             own = np.arange(self.base + part.start, self.base + part.stop)

@@ -224,7 +224,7 @@ def test_the_order_of_an_oscillator(ratio, integrator, order):
 @pytest.mark.parametrize("damping", [0.1, 1.0, 10.0, 1000.0])
 @pytest.mark.parametrize("start", [0.0, -1.0])
 def test_the_order_of_a_damped_drive(damping, start):
-    """One that relaxes at 15 / s, with h d / m of `damping` at 240 Hz: of second order, or as close as that would be."""
+    """One that relaxes at 15 / s, with h d / m of `damping` at 240 Hz: of second order, or as close."""
     d = 2.0 * 240.0 * damping
     errors = []
     for rate in (120, 240, 480, 960):
@@ -244,7 +244,7 @@ def test_the_order_of_a_damped_drive(damping, start):
 @pytest.mark.parametrize("ratio", [0.7, 1.1, 3.0])
 @pytest.mark.parametrize("radians", [0.1, 1.0, 10.0])
 def test_the_order_of_a_stiff_drive(radians, ratio):
-    """Of `radians` a step at 120 Hz: where a step resolves it the error falls by four, and before that it is bounded."""
+    """Of `radians` a step at 120 Hz: where a step resolves it the error falls by four; before, it is bounded."""
     omega = 120.0 * radians
     k, d = 2.0 * omega**2, 2.0 * ratio * omega * 2.0
     errors = {}

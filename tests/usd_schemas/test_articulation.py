@@ -72,8 +72,8 @@ def test_a_fixed_base_is_warned_of(name):
     stage = pendulum(world=f"double warpArtic:articulation:{name} = 3")
     assert getattr(tree_of(stage), ROWS[name][0]) == math.inf
     assert warnings_of(stage) == [
-        f"/World.warpArtic:articulation:{name}: has no effect on /World: its base is fixed, and a velocity as a whole is "
-        "that of a floating base"
+        f"/World.warpArtic:articulation:{name}: has no effect on /World: its base is fixed, and a velocity as a whole "
+        "is that of a floating base"
     ]
 
 
@@ -92,7 +92,9 @@ def test_inspect_tells_value_and_source():
     (tree,) = json.loads(json.dumps(shown))["articulations"]
     assert (tree["max_linear_velocity"], tree["max_angular_velocity"]) == (None, pytest.approx(math.pi / 2))
     text = "\n".join(block for block in blocks(shown) if isinstance(block, str))
-    assert "max angular velocity as a whole 1.5708 rad/s  [warpArtic:articulation:maxAngularVelocity, warpArtic]" in text
+    assert (
+        "max angular velocity as a whole 1.5708 rad/s  [warpArtic:articulation:maxAngularVelocity, warpArtic]" in text
+    )
 
 
 def test_authoring():

@@ -1,19 +1,21 @@
 """Drives of joints with two or three rotations: a potential of the shortest turn from the pose to the target.
 
-Three rotations: the error is the quaternion (x, w), w >= 0, of q^-1 q*, q* = exp(target). With its angle theta and axis n
-    e = 4 sin(theta / 4) n = g x,   g = sqrt(8 / (1 + w)),   U = sum k_i e_i^2 / 2,   tau = - dU / d(rotation) - d (omega - v*)
-on the axes of the second frame of the joint, that of body1. Gains that are equal give U = 8 k sin^2(theta / 4) and the torque 2 k x. When that frame turns by delta,
+Three rotations: the error is the quaternion (x, w), w >= 0, of q^-1 q*, q* = exp(target). With its angle a and axis n
+    e = 4 sin(a / 4) n = g x,   g = sqrt(8 / (1 + w)),   U = sum k_i e_i^2 / 2,   tau = - dU / d(rotation) - d (v - v*)
+on the axes of the second frame of the joint, that of body1. Gains that are equal give U = 8 k sin^2(a / 4) and the
+torque 2 k x. When that frame turns by delta,
     de = - (g / 2) (w delta + delta cross x) - (g / 4) x (x.delta) / (1 + w) = G delta.
-Two rotations: the same seen from half way, a = exp(phi / 2) with q = a a: the error is  r = a^-1 q* a^-1, which has no
+Two rotations: the same seen from half way, p = exp(phi / 2) with q = p p: the error is  r = p^-1 q* p^-1, which has no
 component along z and the angle of q^-1 q*. With m = tan(theta / 4), of the swing theta, t across it as z cross phi, and
 u the velocity of q in the plane half way, which is v but along t, where it is v.t / g_s of `joints.swing`,
     de = - (g / 2) r_w u + (g / 2) m (u.t) (z cross r) - (g / 4) r (r.u) / (1 + r_w).
 
-A reversed joint is the same in its public direction; M is its first frame then, so that G delta is (G R^T) v, R = exp(q).
+A reversed joint is the same in its public direction; M is its first frame then, so that G delta is (G R^T) v with
+R = exp(q).
 
 A step takes tau in the middle of what the joint does with v, and K = G^T diag(k) G there as the matrix of the spring,
-which `drive` and `phases.joint_springs` fold in. That is second order, and stable for all k: K bounds the curvature of U.
-Further substeps keep the K that the factors have.
+which `drive` and `phases.joint_springs` fold in. That is second order, and stable for all k: K bounds the curvature of
+U. Further substeps keep the K that the factors have.
 """
 
 import warp as wp

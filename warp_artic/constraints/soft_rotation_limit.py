@@ -66,7 +66,9 @@ def set_soft_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, 
     """Fill the row of a soft limit of two or three free rotations."""
     item = model.row_item[row]
     if model.row_family[row] == SOFT_CONE_LIMIT:
-        set_soft_end_row(model, work, row, slot, model.cone_stiffness[item, column], model.cone_damping[item, column], h)
+        set_soft_end_row(
+            model, work, row, slot, model.cone_stiffness[item, column], model.cone_damping[item, column], h
+        )
     else:
         set_soft_end_row(
             model, work, row, slot, model.limit_stiffness[item, column], model.limit_damping[item, column], h

@@ -125,8 +125,8 @@ def find_motions(model: ModelArrays, work: WorkArrays, motions: Array, column: i
 def bend_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int):
     """Write to `work.bent` by how much y at the end of the step is other than where the links are placed.
 
-    Where joints turn so far in a step that J is another at its end, or no answer is found, it is no more than y_max: then
-    rest is allowed, and no impulse gives energy. Nothing where the step is not `work.settled`.
+    Where joints turn so far in a step that J is another at its end, or no answer is found, it is no more than y_max:
+    then rest is allowed, and no impulse gives energy. Nothing where the step is not `work.settled`.
     """
     one = real(1.0, h)
     near = one - one

@@ -510,8 +510,8 @@ _OF_JOINTS = (
     Rule(
         "limit-soft",
         ERROR_OR_WARNING,
-        "Compliance or restitution of a limit cannot be, or restitution has no effect: on ball and zero-twist joints, or "
-        "when soft.",
+        "Compliance or restitution of a limit cannot be, or restitution has no effect: on ball and zero-twist joints, "
+        "or when soft.",
         "Stiffness and damping of zero or more, restitution from 0 to 1, and not both kinds.",
         "Correct the value, or remove restitution or compliance.",
     ),

@@ -19,7 +19,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import column, cross, rotate_about_z
 
-
 TWO_TURNS = wp.constant(wp.float64(12.566370614359172))
 
 

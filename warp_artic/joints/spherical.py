@@ -26,10 +26,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.rotation import quaternion_exp, quaternion_log, quaternion_matrix, quaternion_mul, ratio
 from warp_artic.math.spatial import cross, dot, mat_mul
 
-
 WHOLE_TURN = wp.constant(wp.float64(2.0 * math.pi))
 LONGEST = wp.constant(wp.float64(5.5))
-"""The longest rotation vector of a joint that tendons or mimic joints follow round; a whole turn is a singularity [rad]."""
+"""The longest rotation vector of a joint that tendons or mimic joints follow; a whole turn is a singularity [rad]."""
 
 
 @wp.func

@@ -19,7 +19,7 @@ from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.base import base_rows
-from warp_artic.model.families import SPEED_LIMITS, Family
+from warp_artic.model.families import Family
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
@@ -565,8 +565,8 @@ def _speed_limit_sizes(tree: Tree) -> dict[str, int]:
     limits, dofs = tree.speed_limit_count, tree.dof_count * (tree.speed_limit_count > 0)
     return {
         "direction": 3 * len(tree.rows) * (limits > 0), "motion": 3 * limits, "bent": 3 * limits, "turns": 1,
-        "bends": 1, "settled": 1, "kept": dofs, "end_position": tree.dof_count, "end_root": 7, "tree_center": 3, "tree_mobility": 7,
-        "tree_jacobian": 6 * dofs,
+        "bends": 1, "settled": 1, "kept": dofs, "end_position": tree.dof_count, "end_root": 7, "tree_center": 3,
+        "tree_mobility": 7, "tree_jacobian": 6 * dofs,
     }  # fmt: skip
 
 

@@ -26,7 +26,7 @@ class Row:
     item: int
     """Index of the joint dof, or of the cone, that has the parameters."""
     coupled: tuple[int, ...] = ()
-    """Of a fixed tendon or mimic joint the dof of each coefficient; `dofs` has for each all that change its position."""
+    """Of a fixed tendon or mimic joint the dof of each coefficient; `dofs` has all that change its position."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ and then, with the velocity acceleration c of the link, the parent at the distan
 A joint of several dofs is the same elimination, one dof after the other.
 
 The spring k and damper d of a dof are folded in: with the resistance of `phases.implicit` the effort that they add to
-that at rest is  - resistance (v + theta h vdot),  so that D gains h theta resistance and the effort loses resistance v. What
-springs between the dofs of a joint add is in `joint_springs`.
+that at rest is  - resistance (v + theta h vdot),  so that D gains h theta resistance and the effort loses resistance v.
+What springs between the dofs of a joint add is in `joint_springs`.
 """
 
 import warp as wp
@@ -78,9 +78,7 @@ def project(A: Sym3, B: Mat3, M: Sym3, n: Vec3, f: Vec3, s: Vec3, is_linear: int
 
 
 @wp.func
-def couple_joint(
-    model: ModelArrays, work: WorkArrays, first: int, dofs: int, column: int, slot: int, A: Sym3, h: Real
-):
+def couple_joint(model: ModelArrays, work: WorkArrays, first: int, dofs: int, column: int, slot: int, A: Sym3, h: Real):
     """Write theta and reach of a joint with springs between its dofs, and what couples them."""
     for dof in range(first, first + dofs):
         s = load_vec3(work.axis, 3 * dof, slot)
@@ -92,9 +90,7 @@ def couple_joint(
 
 
 @wp.func
-def reduce_coupled(
-    model: ModelArrays, work: WorkArrays, link: int, j: int, slot: int, s: Vec3, U: Vec3, V: Vec3
-):
+def reduce_coupled(model: ModelArrays, work: WorkArrays, link: int, j: int, slot: int, s: Vec3, U: Vec3, V: Vec3):
     """U of a dof, less what later dofs of its joint take by springs between them; and what D loses."""
     if model.link_is_coupled[link] == 0:
         return U, V, real(0.0, s.x)

@@ -1,15 +1,16 @@
 """Springs and dampers in a step.
 
-Those of a dof (drives, viscous friction) see its inertia m: the pivot of the dof in the elimination from the tips to the
-root, in which the dofs before it have springs of their own. The dof moves by what its damper feels, the mean velocity
+Those of a dof (drives, viscous friction) see its inertia m: the pivot of the dof in the elimination from the tips to
+the root, in which the dofs before it have springs of their own. The dof moves by what its damper feels, the mean
+velocity
     w = (1 - theta) v + theta v+,   q+ = q + h w,   f = - k (e + reach h w) - d w = - k e - resistance w
     slope = theta resistance,   drag = (1 - theta) resistance,   resistance = d + reach h k.
 With what the damper does in a step, delta = h d / m, how far the spring relaxes against it, rho = delta x, and how
 little of a swing the damper leaves the spring, x = h^2 k m / (m + h d)^2,
     1 - theta = late(delta) / (1 + x^2 (1 + x) / 2),   1 - reach = late(rho) / (1 + x^2 (1 + x) / 2),
     late(y) = (3 + y) / (6 + 3 y + y^2).
-A damper alone slows down by 1 / (1 + delta + delta^2 / 2 + delta^3 / 6), and both v+ and q+ are those of exp(- delta) to
-third order: from the trapezoidal rule, theta = 1/2, to a dof that follows its forces, theta = 1, of which v+ is the
+A damper alone slows down by 1 / (1 + delta + delta^2 / 2 + delta^3 / 6), and both v+ and q+ are those of exp(- delta)
+to third order: from the trapezoidal rule, theta = 1/2, to a dof that follows its forces, theta = 1, of which v+ is the
 mean velocity of the step. On such a dof a spring relaxes by the same fraction of rho. A spring alone follows the
 trapezoidal rule, of second order and without loss, as far as the step resolves it; where it does not, backward Euler,
 theta = reach = 1, and an infinite spring is at rest after two steps. All of it is stable for all k and d, and for trees

@@ -5,8 +5,8 @@ import warp as wp
 from warp_artic.math.numbers import Real, Vec3, add, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
-from warp_artic.phases.joint_springs import less_earlier
 from warp_artic.model.base import BASE_ANGULAR_RATE, BASE_LINEAR_RATE
+from warp_artic.phases.joint_springs import less_earlier
 
 
 @wp.func

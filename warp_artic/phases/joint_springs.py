@@ -1,8 +1,8 @@
 """Springs between the dofs of one joint, in the factors of the articulated inertia.
 
-The drives of a joint with several rotations (`constraints.rotation_drive`) are a spring with a symmetric matrix K on its
-dofs. The diagonal is the spring of each dof, with `phases.implicit` and one theta and reach for the joint, the largest of
-its dofs. An entry K_jl beside it adds to the effort of dof j
+The drives of a joint with several rotations (`constraints.rotation_drive`) are a spring with a symmetric matrix K on
+its dofs. The diagonal is the spring of each dof, with `phases.implicit` and one theta and reach for the joint, the
+largest of its dofs. An entry K_jl beside it adds to the effort of dof j
     - K_jl (reach h w_l - (1 - share) h v_l),   w = (1 - theta) v + theta v+,   cross_slope = theta reach h K_jl.
 
 Dofs are eliminated from the last to the first (Featherstone, section 7.3). With c_jl = h cross_slope the entry of two
@@ -92,7 +92,7 @@ def less_later(model: ModelArrays, work: WorkArrays, link: int, j: int, slot: in
 
 @wp.func
 def less_earlier(model: ModelArrays, work: WorkArrays, rates: Array, row: int, link: int, l: int, slot: int, u: Real):
-    """u - U.a of dof l of a link, less what the rates of earlier dofs of its joint take; they are in rows `row + dof`."""
+    """u - U.a of dof l of a link, less what the rates of earlier dofs of its joint, rows `row + dof`, take."""
     if model.link_is_coupled[link] == 0:
         return u
     first = model.link_dof[link]

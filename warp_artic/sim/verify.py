@@ -384,7 +384,7 @@ def _of_dofs(views, name: str) -> np.ndarray:
 
 
 def _unclamped(scene: Scene) -> Scene:
-    """Without limits on velocities of links and trees: they push from outside of the tree, and no joint transmits them."""
+    """Without limits on velocities of links and trees: they push from outside, and no joint transmits them."""
     free = {"max_linear_velocity": math.inf, "max_angular_velocity": math.inf}
     trees = (
         replace(tree, links=tuple(replace(link, **free) for link in tree.links), **free) for tree in scene.articulations

@@ -86,8 +86,8 @@ def keep_smooth_acceleration(
 ):
     """Write the smooth acceleration of a step, or add that of a further substep to the mean.
 
-    Smooth is all but the impulses of stops, and in the first step of an environment what is no row, as far as springs and
-    dampers let it go on: a start is not what motion before it promised. Of a dof that stops
+    Smooth is all but the impulses of stops, and in the first step of an environment what is no row, as far as springs
+    and dampers let it go on: a start is not what motion before it promised. Of a dof that stops
     hold, or slow down, only what they leave of it. Where no stop acts it is what the step does: not to find it there
     from the rows takes 4 % off a step of a hand with tendons.
     """

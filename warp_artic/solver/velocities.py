@@ -41,10 +41,10 @@ from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArra
 from warp_artic.model.families import DRIVE, FIXED_TENDON, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import joint_resistance
-from warp_artic.phases.joint_springs import cross_loss
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.joint_accelerations import accelerate_links
+from warp_artic.phases.joint_springs import cross_loss
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import forget_drag
 from warp_artic.phases.link_inertias import set_link_inertias

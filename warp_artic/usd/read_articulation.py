@@ -111,7 +111,9 @@ def _speed_limits(plan: TreePlan, is_floating: bool, attributes: Attributes) -> 
         if reading.value < 0.0:
             attributes.report.error("negative", reading.attribute, f"is {reading.found}, must not be negative")
         elif not is_floating:
-            text = f"has no effect on {plan.path}: its base is fixed, and a velocity as a whole is that of a floating base"
+            text = (
+                f"has no effect on {plan.path}: its base is fixed, and a velocity as a whole is that of a floating base"
+            )
             attributes.report.warn("fixed-base", reading.attribute, text)
         else:
             attributes.report.readings.setdefault(plan.path, []).append(reading)

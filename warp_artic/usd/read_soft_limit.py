@@ -13,7 +13,6 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import LIMIT_FIELDS, Reading, resolve
 
-
 CONE = "cone"
 """Instance name of what the limit of a spherical joint does beyond its cone angles."""
 

@@ -19,7 +19,6 @@ import warp_artic as wa
 from tests.extensions.newton.models import ASSETS, DT, STAGES
 from tests.usd.authoring import body, joint, open_text, schemas
 
-
 SAMPLES = Path(__file__).parents[3] / "samples" / "scenes"
 STEPS = 480
 DEGREE = math.radians(1.0)
