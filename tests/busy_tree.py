@@ -26,11 +26,13 @@ def bounds_of(joint, place, balls):
         return [Limit(lower=-0.3, upper=0.2), soft if place % 3 == 2 else Limit(lower=-0.3, upper=0.2)], None
     if not (balls and joint.dofs):
         return [None] * len(joint.dofs), None
+    spring = {"stiffness": 40.0, "damping": 0.3}
     twist = Limit(lower=-0.1, upper=0.15)
-    if place % 2:
-        spring = {"stiffness": 40.0, "damping": 0.3} if place % 4 == 3 else {}
+    if place % 3 == 1:
         return [twist, None, None], ConeLimit(angle_1=0.2, angle_2=0.15, **spring)
-    return [twist, Limit(lower=-0.15, upper=0.15), Limit(lower=-0.1, upper=0.1)], None
+    if place % 3 == 2:
+        return [trees.replace(twist, **spring), None, None], ConeLimit(angle_1=0.2, angle_2=0.15)
+    return [twist, Limit(lower=-0.15, upper=0.15, **spring), Limit(lower=-0.1, upper=0.1)], None
 
 
 def bounded(tree, balls):

@@ -77,7 +77,7 @@ def fold_drives(
 ):
     """Write spring, damper and effort of every joint dof: viscous friction, unsaturated drives and given efforts.
 
-    `anew` is 1 where factors are to be found with them.
+    `anew` is 1 in the first substep.
     """
     for item in range(model.dof_count - model.root_dofs):
         k = drive_stiffness(model, work, item, column, slot)

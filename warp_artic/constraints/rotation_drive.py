@@ -15,7 +15,7 @@ R = exp(q).
 
 A step takes tau in the middle of what the joint does with v, and K = G^T diag(k) G there as the matrix of the spring,
 which `drive` and `phases.joint_springs` fold in. That is second order, and stable for all k: K bounds the curvature of
-U. Further substeps keep the K that the factors have.
+U. Further substeps keep the K of the first one, which the factors have.
 """
 
 import warp as wp
@@ -189,16 +189,18 @@ def write_spring(
 ):
     """Write the springs and biases of the dofs of a joint, and what couples those that are not saturated."""
     if anew == 1:
-        zero = real(0.0, before)
         for i in range(count):
             item = dof + i - model.root_dofs
             work.rotation_spring[item, slot] = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + i])
             for j in range(i):
                 entry = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + j])
-                saturated = work.saturated[item, slot] + work.saturated[item + j - i, slot]
-                work.cross_spring[pair(dof, j, i), slot] = where_positive(saturated, zero, entry)
+                work.cross_spring[pair(dof, j, i), slot] = entry
     for i in range(count):
         item = dof + i - model.root_dofs
+        for j in range(i):
+            entry = work.cross_spring[pair(dof, j, i), slot]
+            saturated = work.saturated[item, slot] + work.saturated[item + j - i, slot]
+            work.cross_spring[pair(dof, j, i), slot] = where_positive(saturated, entry - entry, entry)
         own = work.rotation_spring[item, slot]
         work.drive_spring[item, slot] = own
         torque = component(tau, model.dof_axis[dof + i])

@@ -168,7 +168,7 @@ OPERATIONS = {
     "mul": lambda a, b: a * b,
     "div": lambda a, b: a / b,
     "neg": lambda a: -a,
-    "real": lambda value, like: Number(value.value if isinstance(value, Number) else value, like.tally),
+    "real": lambda value, like: Number(value.value if isinstance(value, (Number, wp.float64)) else value, like.tally),
     "sqrt": lambda a: a.sqrt(),
     "sine": lambda a: a.uncounted(math.sin),
     "cosine": lambda a: a.uncounted(math.cos),

@@ -217,7 +217,7 @@ def solve_velocities(
         if measures == 1:
             leave_drives_out(model, control, work, column, slot)
         else:
-            fold_drives(model, control, work, column, slot, h, int(substep == 0 or passes > 0))
+            fold_drives(model, control, work, column, slot, h, int(substep == 0))
         if substep == 0 or passes > 0:
             factor(model, control, work, column, slot, h)
             if measures == 0:
