@@ -37,10 +37,15 @@ def parts_of(simulation, environment=0):
     return found
 
 
-def assert_nothing_is_left(parts, tolerance=1e-10):
-    """Their sum is rounding of the largest of them."""
+def assert_nothing_is_left(parts, tolerance=1e-10, of_rows=0.0):
+    """Their sum is rounding of the largest of them, and of given forces of single rows."""
     largest = max(np.abs(part).max() for part in parts.values())
-    np.testing.assert_allclose(sum(parts.values()), 0.0, rtol=0.0, atol=tolerance * largest)
+    np.testing.assert_allclose(sum(parts.values()), 0.0, rtol=0.0, atol=tolerance * largest + of_rows)
+
+
+def largest_row_force(simulation):
+    """What the row pushes with that pushes hardest, in any environment [N or N m]."""
+    return float(np.abs(simulation._groups[0].arrays.work.impulse.numpy()).max()) / simulation.settings.dt
 
 
 @pytest.mark.parametrize(("solver", "integrator"), STEPPING)
@@ -62,13 +67,16 @@ def test_they_sum_to_zero(solver, integrator):
 
 @pytest.mark.parametrize("seed", [4, 6, 9])
 def test_they_sum_to_zero_in_single_precision(seed):
-    """Also where limits of rotations and of velocities of the same dof contradict each other."""
+    """Also where limits of rotations and of velocities of the same dof contradict each other.
+
+    Then rows push with a hundred times of what any part shows, and their own rounding, some 1e-7 of them, is left.
+    """
     rng = np.random.default_rng(seed)
     simulation = simulate(damped(busy_tree(rng)), precision="float32", variant="lanes")
     disturb(rng, simulation)
     for _ in range(10):
         simulation.step(forces=True)
-        assert_nothing_is_left(parts_of(simulation), 1e-5)
+        assert_nothing_is_left(parts_of(simulation), 1e-5, of_rows=5e-7 * largest_row_force(simulation))
 
 
 @pytest.mark.parametrize("seed", [24, 26, 29, 38])
