@@ -205,7 +205,7 @@ def test_every_family_steps_by_the_same_matrix(kind, k, d, integrator):
 @pytest.mark.parametrize(("integrator", "order"), [("midpoint", 4.0), ("semi_implicit", 2.0)])
 @pytest.mark.parametrize("ratio", [0.0, 0.2, 3.0])
 def test_the_order_of_an_oscillator(ratio, integrator, order):
-    """Of 8 rad/s over a second, by halving steps that resolve it."""
+    """Of 8 rad/s over a second, by halving steps that resolve it; with a middle it may be better."""
     k, d = 2.0 * 8.0**2, 2.0 * ratio * 8.0 * 2.0
     errors = []
     for rate in (480, 960, 1920):
@@ -219,6 +219,7 @@ def test_the_order_of_an_oscillator(ratio, integrator, order):
         errors.append(np.abs(recording.joint_position[:, 0, 0] - q).max())
     for coarse, fine in zip(errors, errors[1:]):
         assert coarse / fine > 0.9 * order
+        assert integrator == "midpoint" or coarse / fine < 1.1 * order
 
 
 @pytest.mark.parametrize("damping", [0.1, 1.0, 10.0, 1000.0])
