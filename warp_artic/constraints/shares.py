@@ -31,24 +31,34 @@ def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_
     for dof in range(model.root_dofs, model.dof_count):
         stiffness = work.spring[dof, slot] + work.damper[dof, slot]
         work.share[dof, slot] = where_positive(stiffness, work.theta[dof, slot], free)
+    widens = any_positive(least - free)
     for row in range(model.row_count):
-        active = work.active[row, slot]
-        if any_positive(active):
-            share = active
-            start = model.row_term[row]
-            if model.row_family[row] == DRIVE:
-                share = active * saturated_share(model, work, row, slot, free)
-            elif row < model.stop_row:
-                share = least
-                if model.row_family[row] == MIMIC:
-                    for term in range(start, start + model.row_terms[row]):
-                        share = maximum(share, work.share[model.term_dof[term], slot])
-                share = share * active
-            for term in range(start, start + model.row_terms[row]):
-                dof = model.term_dof[term]
-                work.share[dof, slot] = maximum(work.share[dof, slot], share)
+        family = model.row_family[row]
+        if widens or row >= model.stop_row or family == DRIVE or family == MIMIC:
+            active = work.active[row, slot]
+            if any_positive(active):
+                share_row(model, work, row, slot, active, least, free)
     if model.bouncing_limits > 0:
         share_bounces(model, work, slot)
+
+
+@wp.func
+def share_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, active: Real, least: Real, free: Real):
+    """Widen the shares of the dofs of an active row."""
+    share = active
+    start = model.row_term[row]
+    end = start + model.row_terms[row]
+    if model.row_family[row] == DRIVE:
+        share = active * saturated_share(model, work, row, slot, free)
+    elif row < model.stop_row:
+        share = least
+        if model.row_family[row] == MIMIC:
+            for term in range(start, end):
+                share = maximum(share, work.share[model.term_dof[term], slot])
+        share = share * active
+    for term in range(start, end):
+        dof = model.term_dof[term]
+        work.share[dof, slot] = maximum(work.share[dof, slot], share)
 
 
 @wp.func

@@ -68,13 +68,13 @@ def set_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
     needs = bool(False)
     if family == FIXED_TENDON or family == FIXED_TENDON_LIMIT:
         needs = set_tendon_coefficients(model, work, row, column, slot, h)
-    if family == SPATIAL_TENDON or family == SPATIAL_TENDON_LIMIT:
+    elif family == SPATIAL_TENDON or family == SPATIAL_TENDON_LIMIT:
         needs = set_spatial_tendon_gradients(model, work, row, column, slot, h)
-    if family == SOFT_LIMIT:
+    elif family == SOFT_LIMIT:
         needs = set_soft_limit_gradient(model, work, row, column, slot, h)
-    if family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT:
+    elif family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT:
         needs = set_soft_rotation_limit_gradient(model, work, row, column, slot, h)
-    if family == MIMIC:
+    elif family == MIMIC:
         needs = set_gears(model, work, row, column, slot, h)
     return needs
 
@@ -85,25 +85,25 @@ def set_law(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: i
     family = model.row_family[row]
     if family == DRIVE:
         set_drive_row(model, work, row, column, slot, h)
-    if family == FRICTION:
+    elif family == FRICTION:
         set_friction_row(model, work, row, column, slot, h)
-    if family == VELOCITY_LIMIT:
+    elif family == VELOCITY_LIMIT:
         set_velocity_limit_row(model, work, row, column, slot, h)
-    if family >= LINK_SPEED and family <= TREE_SPIN:
+    elif family >= LINK_SPEED and family <= TREE_SPIN:
         set_speed_limit_row(work, row, slot, h)
-    if family == FIXED_TENDON:
+    elif family == FIXED_TENDON:
         set_fixed_tendon_row(model, work, row, column, slot, h)
-    if family == FIXED_TENDON_LIMIT:
+    elif family == FIXED_TENDON_LIMIT:
         set_fixed_tendon_limit_row(model, work, row, column, slot, h)
-    if family == SPATIAL_TENDON:
+    elif family == SPATIAL_TENDON:
         set_spatial_tendon_row(model, work, row, column, slot, h)
-    if family == SPATIAL_TENDON_LIMIT:
+    elif family == SPATIAL_TENDON_LIMIT:
         set_spatial_tendon_limit_row(model, work, row, column, slot, h)
-    if family == SOFT_LIMIT:
+    elif family == SOFT_LIMIT:
         set_soft_limit_row(model, work, row, column, slot, h)
-    if family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT:
+    elif family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT:
         set_soft_rotation_limit_row(model, work, row, column, slot, h)
-    if family == MIMIC:
+    elif family == MIMIC:
         set_mimic_row(model, work, row, column, slot, h)
 
 
@@ -113,7 +113,7 @@ def set_stop_law(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
     family = model.row_family[row]
     if family == JOINT_LIMIT:
         set_joint_limit_row(model, work, row, column, slot, h)
-    if family == BOUNCING_LIMIT:
+    elif family == BOUNCING_LIMIT:
         set_bouncing_limit_row(model, work, row, column, slot, h)
-    if row >= model.row_count - model.rotation_rows:
+    else:
         set_rotation_limit_row(model, work, row, column, slot, h)

@@ -36,16 +36,7 @@ from warp_artic.model.arrays import (
     store_vec3,
 )
 from warp_artic.phases.implicit import joint_resistance, joint_shares
-from warp_artic.phases.joint_springs import couple_dofs, couple_inward, cross_loss, less_later, widen_shares
-
-
-@wp.func
-def find_shares(model: ModelArrays, work: WorkArrays, dof: int, slot: int, k: Real, d: Real, bare: Real, h: Real):
-    """theta and reach of a dof; in a joint with springs between its dofs those of the joint, which are known."""
-    if model.link_is_coupled[model.dof_link[dof]] == 1:
-        return work.theta[dof, slot], work.reach[dof, slot]
-    theta, reach = joint_shares(k, d, bare, work.free_share[0, slot], h)
-    return theta, reach
+from warp_artic.phases.joint_springs import couple_dofs, couple_inward
 
 
 @wp.func
@@ -56,13 +47,11 @@ def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, column: int, slo
     bare = D + model.armature[dof - model.root_dofs, column]
     k = work.spring[dof, slot]
     d = work.damper[dof, slot]
-    theta, reach = find_shares(model, work, dof, slot, k, d, bare, h)
+    theta, reach = joint_shares(k, d, bare, work.free_share[0, slot], h)
     resistance = joint_resistance(k, d, reach, h)
     load = work.effort[dof, slot] - resistance * work.v[dof, slot]
     work.theta[dof, slot] = theta
     work.reach[dof, slot] = reach
-    if model.rotation_drives > 0:
-        load = load - cross_loss(model, work, dof, slot, work.v, h)
     work.load[dof, slot] = load
     return bare + h * theta * resistance, load
 
@@ -78,24 +67,44 @@ def project(A: Sym3, B: Mat3, M: Sym3, n: Vec3, f: Vec3, s: Vec3, is_linear: int
 
 
 @wp.func
-def couple_joint(model: ModelArrays, work: WorkArrays, first: int, dofs: int, column: int, slot: int, A: Sym3, h: Real):
-    """Write theta and reach of a joint with springs between its dofs, and what couples them."""
-    for dof in range(first, first + dofs):
-        s = load_vec3(work.axis, 3 * dof, slot)
-        widen_shares(model, work, first, dof, column, slot, dot(s, A * s), h)
-    for dof in range(first + 1, first + dofs):
-        work.theta[dof, slot] = work.theta[first, slot]
-        work.reach[dof, slot] = work.reach[first, slot]
-    couple_dofs(work, first, dofs, slot, h)
+def eliminate(A: Sym3, B: Mat3, M: Sym3, n: Vec3, f: Vec3, U: Vec3, V: Vec3, u: Real, D_inverse: Real):
+    """I and p without a dof."""
+    scaled = u * D_inverse
+    return (
+        A - sym_outer(U) * D_inverse,
+        B - outer(U, V * D_inverse),
+        M - sym_outer(V) * D_inverse,
+        n + U * scaled,
+        f + V * scaled,
+    )
 
 
 @wp.func
-def reduce_coupled(model: ModelArrays, work: WorkArrays, link: int, j: int, slot: int, s: Vec3, U: Vec3, V: Vec3):
-    """U of a dof, less what later dofs of its joint take by springs between them; and what D loses."""
-    if model.link_is_coupled[link] == 0:
-        return U, V, real(0.0, s.x)
-    U_left, V_left, less = couple_inward(work, model.link_dof[link], model.link_dofs[link], j, slot, s, U, V)
-    return U_left, V_left, less
+def factor_coupled_joint(model: ModelArrays, work: WorkArrays, link: int, column: int, slot: int, h: Real):
+    """Eliminate the dofs of a joint with springs between them from I and p of its link."""
+    first = model.link_dof[link]
+    dofs = model.link_dofs[link]
+    A = load_sym3(work.A, 6 * link, slot)
+    B = load_mat3(work.B, 9 * link, slot)
+    M = load_sym3(work.M, 6 * link, slot)
+    n = load_vec3(work.moment, 3 * link, slot)
+    f = load_vec3(work.force, 3 * link, slot)
+    couple_dofs(model, work, first, dofs, column, slot, A, h)
+    for j in range(dofs):
+        dof = first + dofs - 1 - j
+        s = load_vec3(work.axis, 3 * dof, slot)
+        U, V, bare, bias = project(A, B, M, n, f, s, 0)
+        store_vec3(work.U_moment, 3 * dof, slot, U)
+        store_vec3(work.U_force, 3 * dof, slot, V)
+        couple_inward(model, work, first, dofs, dofs - 1 - j, column, slot, bare, bias, h)
+        U = load_vec3(work.U_moment, 3 * dof, slot)
+        V = load_vec3(work.U_force, 3 * dof, slot)
+        A, B, M, n, f = eliminate(A, B, M, n, f, U, V, work.u[dof, slot], work.D_inverse[dof, slot])
+    store_sym3(work.A, 6 * link, slot, A)
+    store_mat3(work.B, 9 * link, slot, B)
+    store_sym3(work.M, 6 * link, slot, M)
+    store_vec3(work.moment, 3 * link, slot, n)
+    store_vec3(work.force, 3 * link, slot, f)
 
 
 @wp.func
@@ -105,33 +114,28 @@ def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int
         link = model.order[model.link_count - 1 - k]
         parent = model.link_parent[link]
         first = model.link_dof[link]
-        dofs = model.link_dofs[link]
+        dofs = int(model.link_dofs[link])
+        if model.link_is_coupled[link] == 1:
+            factor_coupled_joint(model, work, link, column, slot, h)
+            dofs = 0
         A = load_sym3(work.A, 6 * link, slot)
         B = load_mat3(work.B, 9 * link, slot)
         M = load_sym3(work.M, 6 * link, slot)
         n = load_vec3(work.moment, 3 * link, slot)
         f = load_vec3(work.force, 3 * link, slot)
         one = real(1.0, f.x)
-        if model.link_is_coupled[link] == 1:
-            couple_joint(model, work, first, dofs, column, slot, A, h)
         for j in range(dofs):
             dof = first + dofs - 1 - j
             s = load_vec3(work.axis, 3 * dof, slot)
             U, V, bare, bias = project(A, B, M, n, f, s, model.dof_is_linear[dof])
             D, load = fold_spring(model, work, dof, column, slot, bare, h)
-            U, V, less = reduce_coupled(model, work, link, dofs - 1 - j, slot, s, U, V)
-            u = less_later(model, work, link, dofs - 1 - j, slot, load - bias)
-            D_inverse = one / (D - less)
+            u = load - bias
+            D_inverse = one / D
             store_vec3(work.U_moment, 3 * dof, slot, U)
             store_vec3(work.U_force, 3 * dof, slot, V)
             work.D_inverse[dof, slot] = D_inverse
             work.u[dof, slot] = u
-            scaled = u * D_inverse
-            n = n + U * scaled
-            f = f + V * scaled
-            A = A - sym_outer(U) * D_inverse
-            B = B - outer(U, V * D_inverse)
-            M = M - sym_outer(V) * D_inverse
+            A, B, M, n, f = eliminate(A, B, M, n, f, U, V, u, D_inverse)
         if parent < model.link_count:
             r = load_vec3(work.p_PM, 3 * link, slot)
             angular = load_vec3(work.velocity_moment, 3 * link, slot)

@@ -38,7 +38,7 @@ from warp_artic.math.numbers import Real, add, div, maximum, minimum, mul, real,
 STIFFEST = wp.constant(1e4)
 """The largest x of a row that is told apart from an infinite one."""
 STRONGEST = wp.constant(1e6)
-"""The same of delta, rho and x of a dof."""
+"""The same of rho and x of a dof."""
 
 
 @wp.func
@@ -46,19 +46,23 @@ def joint_shares(k: Real, d: Real, inertia: Real, least: Real, h: Real):
     """theta and reach of the spring and damper of a dof with a pivot, neither below `least`."""
     one = real(1.0, h)
     three = real(3.0, h)
-    six = real(6.0, h)
+    half = real(0.5, h)
     strongest = real(STRONGEST, h)
     damping = h * d
     inverse = one / (inertia + damping)
-    sprung = h * h * k * inverse
-    delta = minimum(maximum(damping / inertia, one - one), strongest)
-    rho = minimum(sprung * (damping * inverse), strongest)
-    x = minimum(sprung * (inertia * inverse), strongest)
-    slowed = six + delta * (three + delta)
-    relaxed = six + rho * (three + rho)
-    share = one / (slowed * relaxed * (one + real(0.5, h) * x * x * (one + x)))
-    theta = one - (three + delta) * relaxed * share
-    reach = one - (three + rho) * slowed * share
+    # 1 / (1 + delta) and delta / (1 + delta), which are finite for all delta.
+    kept = inertia * inverse
+    lost = damping * inverse
+    sprung = (h * h * k) * inverse
+    rho = minimum(sprung * lost, strongest)
+    x = minimum(sprung * kept, strongest)
+    late = kept * (kept + (kept + one))
+    slowed = (late + late) + lost
+    relaxing = three + rho
+    relaxed = real(6.0, h) + rho * relaxing
+    share = one / (slowed * relaxed * (one + (x * x) * (half + half * x)))
+    theta = one - (late * relaxed) * share
+    reach = one - (relaxing * slowed) * share
     return maximum(theta, least), maximum(reach, least)
 
 

@@ -11,7 +11,7 @@ from warp_artic.math.numbers import Vec3, add, mul, real, sub, vec3  # noqa: F40
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.phases.joint_accelerations import accelerate_link
-from warp_artic.phases.joint_springs import less_later
+from warp_artic.phases.joint_springs import take_later
 
 
 @wp.func
@@ -40,10 +40,10 @@ def pass_inward(model: ModelArrays, work: WorkArrays, link: int, slot: int):
     for j in range(dofs):
         dof = first + dofs - 1 - j
         s = load_vec3(work.axis, 3 * dof, slot)
-        u = work.u[dof, slot] - along(s, n, f, model.dof_is_linear[dof])
-        u = less_later(model, work, link, dofs - 1 - j, slot, u)
-        work.u[dof, slot] = u
-        scaled = u * work.D_inverse[dof, slot]
+        work.u[dof, slot] = work.u[dof, slot] - along(s, n, f, model.dof_is_linear[dof])
+        if model.link_is_coupled[link] == 1:
+            take_later(work, first, dofs, dofs - 1 - j, slot)
+        scaled = work.u[dof, slot] * work.D_inverse[dof, slot]
         n = n + load_vec3(work.U_moment, 3 * dof, slot) * scaled
         f = f + load_vec3(work.U_force, 3 * dof, slot) * scaled
     if parent < model.link_count:

@@ -6,7 +6,7 @@ from warp_artic.math.numbers import Real, Vec3, add, mul, real, sub  # noqa: F40
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.base import BASE_ANGULAR_RATE, BASE_LINEAR_RATE
-from warp_artic.phases.joint_springs import less_earlier
+from warp_artic.phases.joint_springs import take_earlier
 
 
 @wp.func
@@ -27,10 +27,10 @@ def accelerate_link(
         U = load_vec3(work.U_moment, 3 * dof, slot)
         V = load_vec3(work.U_force, 3 * dof, slot)
         left = work.u[dof, slot] - dot(U, angular) - dot(V, linear)
-        left = less_earlier(model, work, rates, row, link, dof - first, slot, left)
-        rate = left * work.D_inverse[dof, slot]
-        rates[row + dof, slot] = rate
-        step = load_vec3(work.axis, 3 * dof, slot) * rate
+        rates[row + dof, slot] = left * work.D_inverse[dof, slot]
+        if model.link_is_coupled[link] == 1:
+            take_earlier(work, rates, row, first, dof - first, slot)
+        step = load_vec3(work.axis, 3 * dof, slot) * rates[row + dof, slot]
         angular, linear = add_motion(angular, linear, step, model.dof_is_linear[dof])
     store_vec3(work.angular, 3 * link, slot, angular)
     store_vec3(work.linear, 3 * link, slot, linear)

@@ -13,10 +13,10 @@ and outward  vdot_l loses c_jl vdot_j / D_l.
 
 import warp as wp
 
-from warp_artic.math.numbers import Real, Vec3, add, maximum, mul, real, sub  # noqa: F401 (operators)
+from warp_artic.math.numbers import Real, Sym3, add, div, maximum, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import dot
-from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3
-from warp_artic.phases.implicit import joint_shares
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.phases.implicit import joint_resistance, joint_shares
 
 
 @wp.func
@@ -43,8 +43,14 @@ def widen_shares(
 
 
 @wp.func
-def couple_dofs(work: WorkArrays, first: int, dofs: int, slot: int, h: Real):
-    """Write the entries c of a joint whose theta is known."""
+def couple_dofs(model: ModelArrays, work: WorkArrays, first: int, dofs: int, column: int, slot: int, A: Sym3, h: Real):
+    """Write theta and reach of a joint, from the A that its link has as yet, and the entries c."""
+    for dof in range(first, first + dofs):
+        s = load_vec3(work.axis, 3 * dof, slot)
+        widen_shares(model, work, first, dof, column, slot, dot(s, A * s), h)
+    for dof in range(first + 1, first + dofs):
+        work.theta[dof, slot] = work.theta[first, slot]
+        work.reach[dof, slot] = work.reach[first, slot]
     scale = work.theta[first, slot] * work.reach[first, slot] * h * h
     for k in range(2 * dofs - 3):
         work.coupled_entry[first + k, slot] = scale * work.cross_spring[first + k, slot]
@@ -63,42 +69,61 @@ def reduce_entry(work: WorkArrays, first: int, dofs: int, j: int, l: int, slot: 
 
 
 @wp.func
-def couple_inward(work: WorkArrays, first: int, dofs: int, j: int, slot: int, s: Vec3, U: Vec3, V: Vec3):
-    """U of dof j and its force part, less what later dofs of the joint take; and what D loses."""
-    less = real(0.0, s.x)
+def couple_inward(
+    model: ModelArrays,
+    work: WorkArrays,
+    first: int,
+    dofs: int,
+    j: int,
+    column: int,
+    slot: int,
+    D: Real,
+    bias: Real,
+    h: Real,
+):
+    """Write U, 1 / D and u of dof j, whose U, D and s.p are those without springs as yet."""
+    dof = first + j
+    s = load_vec3(work.axis, 3 * dof, slot)
+    U = load_vec3(work.U_moment, 3 * dof, slot)
+    V = load_vec3(work.U_force, 3 * dof, slot)
+    resistance = joint_resistance(work.spring[dof, slot], work.damper[dof, slot], work.reach[dof, slot], h)
+    load = work.effort[dof, slot] - resistance * work.v[dof, slot] - cross_loss(model, work, dof, slot, work.v, h)
+    work.load[dof, slot] = load
+    work.u[dof, slot] = load - bias
+    D = D + model.armature[dof - model.root_dofs, column] + h * work.theta[dof, slot] * resistance
     for k in range(dofs - 1 - j):
         l = dofs - 1 - k
         c = reduce_entry(work, first, dofs, j, l, slot)
         U_l = load_vec3(work.U_moment, 3 * (first + l), slot)
         part = c * work.D_inverse[first + l, slot]
         along = dot(s, U_l)
-        less = less + part * (along + along + c)
+        D = D - part * (along + along + c)
         U = U - U_l * part
         V = V - load_vec3(work.U_force, 3 * (first + l), slot) * part
-    return U, V, less
+    store_vec3(work.U_moment, 3 * dof, slot, U)
+    store_vec3(work.U_force, 3 * dof, slot, V)
+    work.D_inverse[dof, slot] = real(1.0, D) / D
+    take_later(work, first, dofs, j, slot)
 
 
 @wp.func
-def less_later(model: ModelArrays, work: WorkArrays, link: int, j: int, slot: int, u: Real):
-    """u of dof j of a link, less what later dofs of its joint take."""
-    if model.link_is_coupled[link] == 0:
-        return u
-    first = model.link_dof[link]
-    for l in range(j + 1, model.link_dofs[link]):
+def take_later(work: WorkArrays, first: int, dofs: int, j: int, slot: int):
+    """Take from u of a dof what later dofs of its joint take."""
+    u = work.u[first + j, slot]
+    for l in range(j + 1, dofs):
         c = work.coupled_entry[pair(first, j, l), slot]
         u = u - c * work.D_inverse[first + l, slot] * work.u[first + l, slot]
-    return u
+    work.u[first + j, slot] = u
 
 
 @wp.func
-def less_earlier(model: ModelArrays, work: WorkArrays, rates: Array, row: int, link: int, l: int, slot: int, u: Real):
-    """u - U.a of dof l of a link, less what the rates of earlier dofs of its joint, rows `row + dof`, take."""
-    if model.link_is_coupled[link] == 0:
-        return u
-    first = model.link_dof[link]
+def take_earlier(work: WorkArrays, rates: Array, row: int, first: int, l: int, slot: int):
+    """Take from the rate of a dof what the rates of earlier dofs of its joint, rows `row + dof`, take."""
+    rate = rates[row + first + l, slot]
     for j in range(l):
-        u = u - work.coupled_entry[pair(first, j, l), slot] * rates[row + first + j, slot]
-    return u
+        c = work.coupled_entry[pair(first, j, l), slot]
+        rate = rate - c * work.D_inverse[first + l, slot] * rates[row + first + j, slot]
+    rates[row + first + l, slot] = rate
 
 
 @wp.func

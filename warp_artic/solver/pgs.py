@@ -39,20 +39,30 @@ BENDS = wp.constant(4.0)
 def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
     """Activate the rows that are outside their window; says whether there are new ones."""
     found = bool(False)
-    joining = real(0.0, work.v_next[0, slot])
-    for row in range(model.row_count):
-        # Those of limits on speeds join by `speed_limit.turn_limits`.
-        if row < model.limit_row or row >= model.limit_row + 3 * model.speed_limits:
-            y = row_velocity(model, work, row, slot)
-            outside = maximum(work.window[2 * row, slot] - y, y - work.window[2 * row + 1, slot])
-            active = work.active[row, slot]
-            newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
-            if any_positive(newly):
-                found = bool(True)
-                work.active[row, slot] = maximum(active, newly)
-                joining = maximum(joining, newly)
-    work.joining[0, slot] = joining
+    work.joining[0, slot] = real(0.0, work.v_next[0, slot])
+    # Those of limits on speeds join by `speed_limit.turn_limits`.
+    left_out = 3 * model.speed_limits
+    for k in range(model.row_count - left_out):
+        row = int(k)
+        if k >= model.limit_row:
+            row = k + left_out
+        if activate_row(model, work, row, slot):
+            found = bool(True)
     return found
+
+
+@wp.func
+def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Activate a row where it is outside its window; says whether it is new anywhere."""
+    y = row_velocity(model, work, row, slot)
+    outside = maximum(work.window[2 * row, slot] - y, y - work.window[2 * row + 1, slot])
+    active = work.active[row, slot]
+    newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
+    if not any_positive(newly):
+        return False
+    work.active[row, slot] = maximum(active, newly)
+    work.joining[0, slot] = maximum(work.joining[0, slot], newly)
+    return True
 
 
 @wp.func
