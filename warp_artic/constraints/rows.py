@@ -158,6 +158,7 @@ def forget_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 def forget_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     """Have the response of a row computed anew, and what J has beside it, after its push has changed in a substep."""
     work.ready[model.row_slot[row], slot] = 0
+    work.known_rows[0, slot] = 0
     forget_rate(model, work, row, slot)
 
 

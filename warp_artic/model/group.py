@@ -596,12 +596,12 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "ratios": dense * dense, "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense,
         "mobility": dense, "kick": dofs, "change": dofs, "yields": dense, "beyond": dense, "feasible": dense,
         "part": dense, "share_to_bound": dense, "bearing": dense, "stance": dense, "side": dense, "lopsided": dense,
-        "returned": dense, "barred": dense, "strain": dense, "relaxed": dense, "y_free": dense, "goal": dense,
+        "returned": dense, "was_held": dense, "barred": dense, "strain": dense, "relaxed": dense, "y_free": dense, "goal": dense,
         "held": dense, "right": dense, "trial": dense,
     }  # fmt: skip
     for name, size in sizes.items():
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))
     struct.ready = wp.zeros((max(slot_count, 1), workers), dtype=int, device=device)
-    for name in ("gathered", "entry", "entry_end", "first", "end"):
+    for name in ("gathered", "entry", "entry_end", "first", "end", "known_rows"):
         setattr(struct, name, wp.zeros((max(rows, 1), workers), dtype=int, device=device))
     return struct

@@ -54,41 +54,46 @@ GUESSES = wp.constant(4)
 @wp.func
 def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
     """Solve the active rows together; `iterations` is not used."""
-    count, lopsided = gather_rows(model, work, slot)
+    count, known, lopsided = gather_rows(model, work, slot)
     if count > 0:
-        loosens = set_first_guess(model, work, count, slot)
+        loosens = set_first_guess(model, work, known, count, slot)
         foresee(model, work, count, slot)
-        improve_guess(model, work, count, lopsided, loosens, slot)
+        improve_guess(model, work, known, count, lopsided, loosens, slot)
         take_solution(model, work, count, slot)
 
 
 @wp.func
 def forget_guess(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
-    """Know nothing about which rows are held."""
+    """Know nothing about which rows are held, nor of their pushes."""
+    work.known_rows[0, slot] = 0
     for row in range(model.row_count):
         work.stance[row, slot] = zero
 
 
 @wp.func
 def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
-    """List the rows that are active in any environment that joins, stops first, and the entries of innovations.
+    """List the rows that are active in any environment, stops first, and the entries of innovations.
 
-    Returns how many rows there are, and the first one whose push is another than its J^T.
+    Those of environments that do not join are held as they are, so that what is known of their pushes stays known.
+    Returns how many rows there are, how many of the first ones are where they were in the last list with the same
+    pushes, and the first one whose push is another than its J^T.
     """
-    joining = work.joining[0, slot]
     count = int(0)
+    known = int(work.known_rows[0, slot])
     entries = int(model.dof_count)
     lopsided = int(model.row_count)
     for dof in range(model.dof_count):
         work.weight[dof, slot] = work.D_inverse[dof, slot]
     for k in range(model.row_count):
         row = model.row_count - 1 - k
-        taking_part = work.active[row, slot] * joining
+        taking_part = work.active[row, slot]
         if any_positive(taking_part):
             prepare_rate(model, work, row, slot)
             if any_positive(work.lopsided[row, slot]):
                 lopsided = wp.min(lopsided, count)
             work.part[count, slot] = taking_part
+            if work.gathered[count, slot] != row:
+                known = wp.min(known, count)
             work.gathered[count, slot] = row
             work.entry[count, slot] = -1
             compliance = work.compliance[row, slot]
@@ -98,11 +103,13 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
                 entries += 1
             work.entry_end[count, slot] = entries
             count += 1
-    return count, lopsided
+    known = wp.min(known, count)
+    work.known_rows[0, slot] = count
+    return count, known, lopsided
 
 
 @wp.func
-def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def set_first_guess(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
     """Hold what is new, and what was held in the last answer of this step; the rest slides or is let go as it was.
 
     Says whether any row holds more than it slides with.
@@ -143,9 +150,10 @@ def set_first_guess(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         work.held[a, slot] = part * (one - is_given)
         work.trial[a, slot] = where_positive(part * is_given, given, zero)
         work.y_free[a, slot] = row_rate(model, work, work.v_free, row, slot)
-        # A tendon may push against its own length, so that only its compliance makes it yield.
-        r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
-        work.mobility[a, slot] = where_positive(r, r, one)
+        if a >= known:
+            # A tendon may push against its own length, so that only its compliance makes it yield.
+            r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
+            work.mobility[a, slot] = where_positive(r, r, one)
         work.barred[a, slot] = zero
     return loosens
 
@@ -164,7 +172,7 @@ def foresee(model: ModelArrays, work: WorkArrays, count: int, slot: int):
     for a in range(count):
         known = maximum(known, work.stance[work.gathered[a, slot], slot] * work.part[a, slot])
         wants = maximum(wants, is_finite(work.bearing[a, slot]) * work.part[a, slot])
-    wants = where_positive(known, zero, wants)
+    wants = where_positive(known, zero, wants * work.joining[0, slot])
     if any_positive(wants):
         for dof in range(model.dof_count):
             work.change[dof, slot] = zero
@@ -214,7 +222,9 @@ def sweep_row(model: ModelArrays, work: WorkArrays, a: int, slot: int):
 
 
 @wp.func
-def improve_guess(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, loosens: bool, slot: int):
+def improve_guess(
+    model: ModelArrays, work: WorkArrays, known: int, count: int, lopsided: int, loosens: bool, slot: int
+):
     """Change the guess until it is its own answer in every environment; returns how many there were.
 
     One that is its own answer stays as it is, whatever the others need.
@@ -225,21 +235,23 @@ def improve_guess(model: ModelArrays, work: WorkArrays, count: int, lopsided: in
     fewest = all_rows
     patience = zero
     careful = zero
-    changed = int(0)
+    joining = work.joining[0, slot]
+    found = int(known)
     guesses = int(0)
     unsolved = bool(True)
     while unsolved:
-        strained = solve_held(model, work, changed, count, lopsided, slot)
+        strained = solve_held(model, work, found, count, lopsided, slot)
         yielding, returning = judge(model, work, count, slot)
+        found = count
         guesses += 1
         is_tired = guesses > GUESSES * (model.row_count + 1)
         if is_tired:
             returning = zero
-        wrong = yielding + returning
-        eases = give_way(work, count, strained * careful, yielding, slot)
+        wrong = (yielding + returning) * joining
+        eases = give_way(work, count, strained * careful * joining, yielding, slot)
         wrong = where_positive(eases, zero, wrong)
         if loosens:
-            eases = maximum(eases, slip(model, work, count, wrong + eases, slot))
+            eases = maximum(eases, slip(model, work, count, wrong + eases + one - joining, slot))
         unsolved = any_positive(wrong + eases)
         if unsolved:
             patience = where_positive(fewest - wrong, real(PATIENCE, one), patience - one)
@@ -251,9 +263,9 @@ def improve_guess(model: ModelArrays, work: WorkArrays, count: int, lopsided: in
             stepping = works * careful
             bold = where_positive(patience, works - stepping, zero)
             entering = works - stepping - bold
-            changed = change_guess(model, work, count, bold, entering, strained, slot)
+            change_guess(work, count, bold, entering, strained, slot)
             if any_positive(stepping):
-                changed = wp.min(changed, step_towards_guess(model, work, count, stepping, slot))
+                step_towards_guess(work, count, stepping, slot)
             careful = where_positive(eases, zero, careful + entering)
     return guesses
 
@@ -278,7 +290,9 @@ def judge(model: ModelArrays, work: WorkArrays, count: int, slot: int):
         upper = work.window[2 * row + 1, slot]
         is_stop = upper - lower
         known = (absolute(work.y_free[a, slot]) + absolute(goal)) * model.rounding[0, 0]
-        y = work.y_free[a, slot] + rate_change(model, work, a, slot)
+        y = work.y_free[a, slot]
+        if any_positive(work.part[a, slot] - held):
+            y = y + rate_change(model, work, a, slot)
         # A stop pushes into its window: up from the lower end, down from the upper one.
         pulls = pull(goal - lower, z) * work.mobility[a, slot] - known
         pulls = where_positive(is_stop, where_positive(pulls, one, zero), zero)
@@ -351,7 +365,7 @@ def slip(model: ModelArrays, work: WorkArrays, count: int, wrong: Real, slot: in
 
 
 @wp.func
-def release(model: ModelArrays, work: WorkArrays, a: int, yields: Real, slot: int):
+def release(work: WorkArrays, a: int, yields: Real, slot: int):
     """Give a held row the impulse that it has once it yields: none if it is a stop that pulls, else its bound."""
     row = work.gathered[a, slot]
     z = work.trial[a, slot]
@@ -365,7 +379,7 @@ def release(model: ModelArrays, work: WorkArrays, a: int, yields: Real, slot: in
 
 
 @wp.func
-def hold(model: ModelArrays, work: WorkArrays, a: int, returns: Real, slot: int):
+def hold(work: WorkArrays, a: int, returns: Real, slot: int):
     """Hold a row at its goal, a stop at the end of its window that it is beyond; `work.right` has its velocity."""
     row = work.gathered[a, slot]
     lower = work.window[2 * row, slot]
@@ -377,34 +391,25 @@ def hold(model: ModelArrays, work: WorkArrays, a: int, returns: Real, slot: int)
 
 
 @wp.func
-def change_guess(
-    model: ModelArrays, work: WorkArrays, count: int, bold: Real, entering: Real, strained: Real, slot: int
-):
-    """Change every contradiction where that is `bold`; where `entering`, take feasible impulses: let go what yields.
-
-    Returns the first row of which it is changed whether it is held.
-    """
+def change_guess(work: WorkArrays, count: int, bold: Real, entering: Real, strained: Real, slot: int):
+    """Change every contradiction where that is `bold`; where `entering`, take feasible impulses: let go what yields."""
     zero = real(0.0, bold)
-    changed = int(count)
     for a in range(count):
         yields = work.yields[a, slot] * (bold + entering)
         returns = work.beyond[a, slot] * bold
-        release(model, work, a, yields, slot)
-        hold(model, work, a, returns, slot)
+        release(work, a, yields, slot)
+        hold(work, a, returns, slot)
         z = where_positive(work.held[a, slot] * strained, zero, work.trial[a, slot])
         work.feasible[a, slot] = where_positive(entering, z, work.feasible[a, slot])
         work.returned[a, slot] = where_positive(entering, zero, work.returned[a, slot])
         work.barred[a, slot] = where_positive(entering, zero, work.barred[a, slot])
-        if any_positive(yields + returns):
-            changed = wp.min(changed, a)
-    return changed
 
 
 @wp.func
-def step_towards_guess(model: ModelArrays, work: WorkArrays, count: int, stepping: Real, slot: int):
+def step_towards_guess(work: WorkArrays, count: int, stepping: Real, slot: int):
     """Go from feasible impulses towards those of the guess until a row yields, else hold the one most beyond.
 
-    Only where `stepping`. Returns the first row of which it is changed whether it is held.
+    Only where `stepping`.
     """
     zero = real(0.0, stepping)
     one = real(1.0, zero)
@@ -424,15 +429,14 @@ def step_towards_guess(model: ModelArrays, work: WorkArrays, count: int, steppin
         blocked = maximum(blocked, yields)
         furthest = maximum(furthest, work.beyond[a, slot])
     waiting = (one - blocked) * stepping
-    changed = int(count)
     for a in range(count):
         old = work.feasible[a, slot]
         yields = where_positive(work.share_to_bound[a, slot] - step, zero, work.yields[a, slot] * stepping)
         returns = where_positive(furthest - work.beyond[a, slot], zero, work.beyond[a, slot] * waiting)
         waiting = where_positive(returns, zero, waiting)
         feasible = old + step * (work.trial[a, slot] - old)
-        release(model, work, a, yields, slot)
-        hold(model, work, a, returns, slot)
+        release(work, a, yields, slot)
+        hold(work, a, returns, slot)
         feasible = where_positive(yields, work.trial[a, slot], feasible)
         work.feasible[a, slot] = where_positive(stepping, feasible, old)
         # A row that yields as soon as it is held was beyond by a rounding error; it waits for others to move.
@@ -440,9 +444,6 @@ def step_towards_guess(model: ModelArrays, work: WorkArrays, count: int, steppin
         barred = where_positive(yields * work.returned[a, slot], where_positive(step, zero, one), barred)
         work.barred[a, slot] = where_positive(stepping, barred, work.barred[a, slot])
         work.returned[a, slot] = where_positive(returns, one, zero)
-        if any_positive(yields + returns):
-            changed = wp.min(changed, a)
-    return changed
 
 
 @wp.func
@@ -458,7 +459,7 @@ def take_solution(model: ModelArrays, work: WorkArrays, count: int, slot: int):
     add_kick(model, work, work.v_next, slot)
     for a in range(count):
         row = work.gathered[a, slot]
-        part = work.part[a, slot]
+        part = work.part[a, slot] * joining
         goal = work.goal[a, slot]
         held = work.held[a, slot]
         z = where_positive(held, work.relaxed[a, slot], work.trial[a, slot])

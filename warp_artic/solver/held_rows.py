@@ -35,14 +35,14 @@ STRAIN = wp.constant(1000.0)
 
 
 @wp.func
-def solve_held(model: ModelArrays, work: WorkArrays, changed: int, count: int, lopsided: int, slot: int):
+def solve_held(model: ModelArrays, work: WorkArrays, known: int, count: int, lopsided: int, slot: int):
     """Write the impulses of all rows, `work.trial`, and their w, `work.kick`; those that are not held are given.
 
     Those of held rows are `work.relaxed` without strain, which moves nothing.
 
-    Rows before `changed` are held as in the guess before. Says where held rows contradict each other.
+    Rows before `known` are those of the guess before, with the same pushes. Says where held rows contradict each other.
     """
-    orthogonalize(model, work, changed, count, slot)
+    orthogonalize(model, work, known, count, slot)
     set_couplings(model, work, count, lopsided, slot)
     give_impulses(model, work, count, slot)
     eliminate(model, work, count, lopsided, slot)
@@ -64,20 +64,24 @@ def solve_held(model: ModelArrays, work: WorkArrays, changed: int, count: int, l
 
 
 @wp.func
-def orthogonalize(model: ModelArrays, work: WorkArrays, changed: int, count: int, slot: int):
+def orthogonalize(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
     """Write Q, its duals  weight Q_a / <Q_a, Q_a>  and R of the held rows; Q is zero where one says nothing new.
 
-    Of the rows before `changed` they are known.
+    Of the rows before `known` they are, up to the first that is held where it was not, or the other way round.
     """
     one = real(1.0, work.y_free[0, slot])
     zero = one - one
     dofs = model.dof_count
+    changed = int(0)
+    while changed < known and not any_positive(absolute(work.held[changed, slot] - work.was_held[changed, slot])):
+        changed += 1
     for a in range(changed, count):
         held = work.held[a, slot]
         own = a * (dofs + model.row_count)
         whole = copy_push(model, work, a, slot)
         # What is left of a sum that cancels has lost its right angles: there the projection is done once more.
         again = held
+        work.was_held[a, slot] = held
         left = whole
         passes = int(0)
         while passes < 2 and any_positive(again):
@@ -193,11 +197,13 @@ def set_couplings(model: ModelArrays, work: WorkArrays, count: int, lopsided: in
 def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
     """Write w of the given impulses, and what they leave for the held rows."""
     zero = real(0.0, work.y_free[0, slot])
+    found = bool(False)
     for dof in range(model.dof_count):
         work.kick[dof, slot] = zero
     for a in range(count):
         given = where_positive(work.held[a, slot], zero, work.trial[a, slot])
         if any_positive(absolute(given)):
+            found = bool(True)
             row = work.gathered[a, slot]
             push = model.row_slot[row] * model.dof_count
             for dof in range(model.row_first[row], model.row_end[row]):
@@ -205,7 +211,9 @@ def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
     for dof in range(model.dof_count):
         work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
     for a in range(count):
-        y = work.y_free[a, slot] + rate_change(model, work, a, slot)
+        y = work.y_free[a, slot]
+        if found and any_positive(work.held[a, slot]):
+            y = y + rate_change(model, work, a, slot)
         work.right[a, slot] = (work.goal[a, slot] - y) * work.held[a, slot]
 
 

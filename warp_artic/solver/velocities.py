@@ -38,7 +38,15 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import DRIVE, FIXED_TENDON, MIMIC, SPATIAL_TENDON
+from warp_artic.model.families import (
+    BOUNCING_LIMIT,
+    DRIVE,
+    FIXED_TENDON,
+    MIMIC,
+    SOFT_CONE_LIMIT,
+    SOFT_ROTATION_LIMIT,
+    SPATIAL_TENDON,
+)
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.impulse_response import respond_to_loads
@@ -90,9 +98,14 @@ def mobility(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 
 @wp.func
 def factor(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Write the factors with what is to be folded into them; no response is known for them yet."""
+    """Write the factors with what is to be folded into them."""
     set_link_inertias(model, control, work, column, slot)
     factor_inertias(model, work, column, slot, h)
+
+
+@wp.func
+def forget_responses(model: ModelArrays, work: WorkArrays, slot: int):
+    """Know no response, as there are other factors."""
     for response in range(model.slot_count):
         work.ready[response, slot] = 0
 
@@ -108,19 +121,34 @@ def solve_rows(
     has_middle: int,
     sweeps: int,
     settle: wp.Function,
+    changed: Real,
+    goes_on: int,
 ):
-    """v+ with constraint rows, from that without them."""
-    if model.bouncing_limits > 0:
-        prepare_bounces(model, control, work, column, slot, h)
-    if model.tree_limits > 0:
-        place_tree(model, work, column, slot)
-    set_rows(model, work, column, slot, h)
-    add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
+    """v+ with constraint rows, from that without them.
+
+    If `goes_on` is 1, rows and factors are those of the answer before, v+ is to be found again where `changed`, and
+    what is known of that answer is where to begin.
+    """
+    zero = real(0.0, h)
+    if goes_on == 0:
+        if model.bouncing_limits > 0:
+            prepare_bounces(model, control, work, column, slot, h)
+        if model.tree_limits > 0:
+            place_tree(model, work, column, slot)
+        set_rows(model, work, column, slot, h)
+        if model.innovations_only == 1:
+            forget_guess(model, work, slot, zero)
     for dof in range(model.dof_count):
-        work.v_free[dof, slot] = work.v_next[dof, slot]
-    if model.innovations_only == 1:
-        forget_guess(model, work, slot, real(0.0, h))
-    settle_rows(model, work, column, slot, h, has_middle, sweeps, settle)
+        work.v_free[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
+    add_responses(model, work, work.given, 0, model.row_count, work.v_free, slot)
+    for dof in range(model.dof_count):
+        work.v_next[dof, slot] = where_positive(changed, work.v_free[dof, slot], work.v_next[dof, slot])
+    if goes_on == 1:
+        for row in range(model.row_count):
+            work.impulse[row, slot] = where_positive(changed, zero, work.impulse[row, slot])
+        for row in range(model.limit_row, model.limit_row + 3 * model.speed_limits):
+            work.active[row, slot] = where_positive(changed, zero, work.active[row, slot])
+    settle_rows(model, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on)
 
 
 @wp.func
@@ -133,12 +161,20 @@ def settle_rows(
     has_middle: int,
     sweeps: int,
     settle: wp.Function,
+    changed: Real,
+    goes_on: int,
 ):
     """Let rows join the active ones, and solve those, until no row is outside its window."""
-    work.bends[0, slot] = real(0.0, h)
-    work.turns[0, slot] = real(0.0, h)
-    work.settled[0, slot] = real(0.0, h)
+    zero = real(0.0, h)
+    work.bends[0, slot] = where_positive(changed, zero, work.bends[0, slot])
+    work.turns[0, slot] = where_positive(changed, zero, work.turns[0, slot])
+    work.settled[0, slot] = where_positive(changed, zero, work.settled[0, slot])
     unsolved = activate_rows(model, work, slot)
+    if goes_on == 1:
+        for row in range(model.row_count):
+            if any_positive(work.active[row, slot] * changed):
+                unsolved = bool(True)
+        work.joining[0, slot] = changed
     if not unsolved and model.speed_limits > 0:
         unsolved = turn_limits(model, work, column, slot, h, has_middle)
     while unsolved:
@@ -213,6 +249,7 @@ def solve_velocities(
             measures = int(1)
     passes = int(0)
     expectations = int(0)
+    goes_on = int(0)
     while any_positive(anew):
         if measures == 1:
             leave_drives_out(model, control, work, column, slot)
@@ -220,21 +257,27 @@ def solve_velocities(
             fold_drives(model, control, work, column, slot, h, int(substep == 0))
         if substep == 0 or passes > 0:
             factor(model, control, work, column, slot, h)
+            if goes_on == 0:
+                forget_responses(model, work, slot)
             if measures == 0:
-                accelerate_links(model, work, work.v_next, column, slot)
+                accelerate_links(model, work, work.v_free, column, slot)
                 for dof in range(model.dof_count):
-                    work.vdot[dof, slot] = where_positive(anew, work.v_next[dof, slot], work.vdot[dof, slot])
+                    work.vdot[dof, slot] = where_positive(anew, work.v_free[dof, slot], work.vdot[dof, slot])
         else:
             change_loads(model, work, slot, h)
         if measures == 1:
             measure_inertias(model, work, column, slot, h)
             measures = 0
         else:
-            for dof in range(model.dof_count):
-                work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
+            changed = real(1.0, h)
+            if goes_on == 1:
+                changed = where_positive(anew, changed, zero)
             anew = zero
-            if model.row_count > 0:
-                solve_rows(model, control, work, column, slot, h, has_middle, sweeps, settle)
+            if model.row_count == 0:
+                for dof in range(model.dof_count):
+                    work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
+            else:
+                solve_rows(model, control, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on)
                 passes += 1
                 if passes < PASSES and expectations == 0:
                     anew = saturate_drives(model, work, column, slot, h)
@@ -244,6 +287,18 @@ def solve_velocities(
                     anew = expect_velocities(model, work, slot, h, step)
                     if any_positive(anew):
                         place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
+                        goes_on = keeps_rows(model)
+
+
+@wp.func
+def keeps_rows(model: ModelArrays):
+    """1 if no row looks at the accelerations without rows, so that other velocity forces leave rows as they are."""
+    keeps = int(1)
+    for row in range(model.row_count):
+        family = model.row_family[row]
+        if family == BOUNCING_LIMIT or (family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT):
+            keeps = 0
+    return keeps
 
 
 @wp.func
