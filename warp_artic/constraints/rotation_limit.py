@@ -103,10 +103,17 @@ def start_triple(model: ModelArrays, work: WorkArrays, dof: int, item: int, coun
 
 
 @wp.func
-def solved_triple(model: ModelArrays, work: WorkArrays, dof: int, count: int, column: int, slot: int, h: Real):
-    """v+ of a rotational joint, in the axes that M has at the start of the step."""
+def solved_triple(
+    model: ModelArrays, work: WorkArrays, row: int, dof: int, count: int, column: int, slot: int, h: Real, excess: Real
+):
+    """v+ of a rotational joint without the excess of a row, in the axes that M has at the start of the step."""
     v = work.v_next
+    J = work.coefficient
+    term = model.row_term[row]
     solved = in_axes(model, dof, count, v[dof, slot], v[dof + 1, slot], v[dof + count - 1, slot])
+    way = in_axes(model, dof, count, J[term, slot], J[term + 1, slot], J[term + count - 1, slot])
+    square = dot(way, way)
+    solved = solved - way * (excess / where_positive(square, square, real(1.0, h)))
     if count == 3:
         solved = turn_to_middle(model, work, dof, column, slot, h) * solved
     return solved
@@ -329,8 +336,12 @@ def fastest_way_back(model: ModelArrays, work: WorkArrays, row: int, column: int
 
 
 @wp.func
-def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, bends: Real):
+def bend_window(
+    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, bends: Real, is_start: bool
+):
     """Move the window of a row by what the end of the step, with v+ so far, misses of its linear prediction.
+
+    If `is_start` that is v+ without rows, but for what leaves the window along J.
 
     Only where `bends` is positive, and by more than a rounding error: then it returns 1.
 
@@ -342,7 +353,11 @@ def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
     item = dof - model.root_dofs
     count = model.row_terms[row]
     start = start_triple(model, work, dof, item, count, slot)
-    v = solved_triple(model, work, dof, count, column, slot, h)
+    solved = row_velocity(model, work, row, slot)
+    within = solved
+    if is_start:
+        within = minimum(maximum(solved, work.window[2 * row, slot]), work.window[2 * row + 1, slot])
+    v = solved_triple(model, work, row, dof, count, column, slot, h, solved - within)
     end = moved_triple(model, item, count, column, start, v, h)
     before = work.stretch[3 * row, slot]
     upper = work.stretch[3 * row + 2, slot]
@@ -350,7 +365,7 @@ def bend_window(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
     if model.row_family[row] == CONE_LIMIT:
         after = after * upper / upper_after
     old = work.bend[row, slot]
-    bend = row_velocity(model, work, row, slot) - (after - before) / h
+    bend = within - (after - before) / h
     zero = real(0.0, h)
     y = row_rate(model, work, work.v, row, slot)
     straight_lower = work.window[2 * row, slot] - old

@@ -74,8 +74,11 @@ def prepare_responses(model: ModelArrays, work: WorkArrays, slot: int):
 
 
 @wp.func
-def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Correct the limits of finite rotations for curvature in the environments that have an active one; these join."""
+def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, is_start: bool):
+    """Correct the limits of finite rotations for curvature in the environments that have an active one; these join.
+
+    If `is_start`, what is active is to be solved yet: this counts for nothing, and all that join already do.
+    """
     first = model.row_count - model.rotation_rows
     bends = real(0.0, h)
     waits = real(BENDS, h) - real(0.5, h) - work.bends[0, slot]
@@ -85,9 +88,10 @@ def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
     joining = real(0.0, h)
     if any_positive(bends):
         for row in range(first, model.row_count):
-            joining = maximum(joining, bend_window(model, work, row, column, slot, h, bends))
-    work.bends[0, slot] = work.bends[0, slot] + joining
-    work.joining[0, slot] = joining
+            joining = maximum(joining, bend_window(model, work, row, column, slot, h, bends, is_start))
+    if not is_start:
+        work.bends[0, slot] = work.bends[0, slot] + joining
+        work.joining[0, slot] = joining
     return any_positive(joining)
 
 

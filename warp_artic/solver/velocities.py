@@ -123,6 +123,7 @@ def solve_rows(
     settle: wp.Function,
     changed: Real,
     goes_on: int,
+    bends: int,
 ):
     """v+ with constraint rows, from that without them.
 
@@ -148,7 +149,7 @@ def solve_rows(
             work.impulse[row, slot] = where_positive(changed, zero, work.impulse[row, slot])
         for row in range(model.limit_row, model.limit_row + 3 * model.speed_limits):
             work.active[row, slot] = where_positive(changed, zero, work.active[row, slot])
-    settle_rows(model, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on)
+    settle_rows(model, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on, bends)
 
 
 @wp.func
@@ -163,8 +164,13 @@ def settle_rows(
     settle: wp.Function,
     changed: Real,
     goes_on: int,
+    bends: int,
 ):
-    """Let rows join the active ones, and solve those, until no row is outside its window."""
+    """Let rows join the active ones, and solve those, until no row is outside its window.
+
+    Limits of finite rotations are corrected for curvature if `bends` is 1: before the first solution with what it is
+    expected to be.
+    """
     zero = real(0.0, h)
     work.bends[0, slot] = where_positive(changed, zero, work.bends[0, slot])
     work.turns[0, slot] = where_positive(changed, zero, work.turns[0, slot])
@@ -175,18 +181,22 @@ def settle_rows(
             if any_positive(work.active[row, slot] * changed):
                 unsolved = bool(True)
         work.joining[0, slot] = changed
-    if not unsolved and model.speed_limits > 0:
-        unsolved = turn_limits(model, work, column, slot, h, has_middle)
-    while unsolved:
-        prepare_responses(model, work, slot)
-        settle(model, work, slot, sweeps)
-        unsolved = activate_rows(model, work, slot)
-        if not unsolved and model.bouncing_limits > 0:
-            unsolved = drop_bounces(model, work, column, slot, h)
-        if not unsolved and model.rotation_rows > 0:
-            unsolved = bend_windows(model, work, column, slot, h)
+    is_start = unsolved and goes_on == 0
+    goes = bool(True)
+    while goes:
+        if unsolved and not is_start:
+            prepare_responses(model, work, slot)
+            settle(model, work, slot, sweeps)
+            unsolved = activate_rows(model, work, slot)
+            if not unsolved and model.bouncing_limits > 0:
+                unsolved = drop_bounces(model, work, column, slot, h)
+        if model.rotation_rows > 0 and (is_start or (bends == 1 and not unsolved)):
+            bent = bend_windows(model, work, column, slot, h, is_start)
+            unsolved = unsolved or bent
         if not unsolved and model.speed_limits > 0:
             unsolved = turn_limits(model, work, column, slot, h, has_middle)
+        is_start = bool(False)
+        goes = unsolved
 
 
 @wp.func
@@ -250,12 +260,17 @@ def solve_velocities(
     passes = int(0)
     expectations = int(0)
     goes_on = int(0)
-    while any_positive(anew):
+    bends = int(1)
+    expects = model.finite_rotations > 0 and has_middle == 1 and substep == 0
+    if expects and model.rotation_rows > 0:
+        bends = 1 - keeps_rows(model, DRIVE)
+    goes = bool(True)
+    while goes:
         if measures == 1:
             leave_drives_out(model, control, work, column, slot)
-        else:
+        elif goes_on == 0:
             fold_drives(model, control, work, column, slot, h, int(substep == 0))
-        if substep == 0 or passes > 0:
+        if any_positive(anew) and (substep == 0 or passes > 0):
             factor(model, control, work, column, slot, h)
             if goes_on == 0:
                 forget_responses(model, work, slot)
@@ -263,7 +278,7 @@ def solve_velocities(
                 accelerate_links(model, work, work.v_free, column, slot)
                 for dof in range(model.dof_count):
                     work.vdot[dof, slot] = where_positive(anew, work.v_free[dof, slot], work.vdot[dof, slot])
-        else:
+        elif substep > 0 and passes == 0:
             change_loads(model, work, slot, h)
         if measures == 1:
             measure_inertias(model, work, column, slot, h)
@@ -277,25 +292,37 @@ def solve_velocities(
                 for dof in range(model.dof_count):
                     work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
             else:
-                solve_rows(model, control, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on)
+                solve_rows(model, control, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on, bends)
                 passes += 1
                 if passes < PASSES and expectations == 0:
                     anew = saturate_drives(model, work, column, slot, h)
-            if model.finite_rotations > 0 and has_middle == 1 and substep == 0 and not any_positive(anew):
+            goes = any_positive(anew)
+            if expects and not goes:
+                # Limits follow curves once velocities are about those of the step.
+                goes = bends == 0
+                if goes:
+                    bends = 1
+                    goes_on = 1
                 if expectations < EXPECTATIONS:
                     expectations += 1
                     anew = expect_velocities(model, work, slot, h, step)
                     if any_positive(anew):
                         place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
-                        goes_on = keeps_rows(model)
+                        goes = bool(True)
+                        goes_on = keeps_rows(model, BOUNCING_LIMIT)
 
 
 @wp.func
-def keeps_rows(model: ModelArrays):
-    """1 if no row looks at the accelerations without rows, so that other velocity forces leave rows as they are."""
+def keeps_rows(model: ModelArrays, other: int):
+    """1 if no row looks at the accelerations without rows, so that other velocity forces leave rows as they are.
+
+    Nor is one of another given family.
+    """
     keeps = int(1)
     for row in range(model.row_count):
         family = model.row_family[row]
+        if family == other:
+            keeps = 0
         if family == BOUNCING_LIMIT or (family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT):
             keeps = 0
     return keeps
