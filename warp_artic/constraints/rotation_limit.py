@@ -301,6 +301,23 @@ def limit_at(model: ModelArrays, row: int, column: int, phi: Vec3):
 
 
 @wp.func
+def limit_value(model: ModelArrays, row: int, column: int, phi: Vec3):
+    """y of a row and its limits without the Jacobian, which costs more than these."""
+    family = hard_family(model, row)
+    item = model.row_item[row]
+    axis = model.dof_axis[model.root_dofs + item]
+    if family == ROTATION_LIMIT:
+        return component(phi, axis), model.limit_lower[item, column], model.limit_upper[item, column]
+    x, w = quaternion_exp(phi)
+    if family == TWIST_LIMIT:
+        return twist_of(x, w), model.limit_lower[item, column], model.limit_upper[item, column]
+    theta, n = swing_of(x, w)
+    if family == CONE_LIMIT:
+        return theta, neg(real(1.0, w) / real(0.0, w)), cone_angle_towards(model, row, column, n)
+    return theta * component(n, axis), model.limit_lower[item, column], model.limit_upper[item, column]
+
+
+@wp.func
 def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a limit of two or three free rotations."""
     dof = model.term_dof[model.row_term[row]]
@@ -361,7 +378,7 @@ def bend_window(
     end = moved_triple(model, item, count, column, start, v, h)
     before = work.stretch[3 * row, slot]
     upper = work.stretch[3 * row + 2, slot]
-    after, J_after, lower_after, upper_after = limit_at(model, row, column, end)
+    after, lower_after, upper_after = limit_value(model, row, column, end)
     if model.row_family[row] == CONE_LIMIT:
         after = after * upper / upper_after
     old = work.bend[row, slot]
@@ -413,7 +430,7 @@ def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
     for row in range(model.row_count - model.rotation_rows, model.row_count):
         dof = model.term_dof[model.row_term[row]]
         phi = start_triple(model, work, dof, dof - model.root_dofs, model.row_terms[row], slot)
-        y, J, lower, upper = limit_at(model, row, column, phi)
+        y, lower, upper = limit_value(model, row, column, phi)
         over = y - upper - work.slack[row, slot]
         under = lower - y - work.slack[row, slot]
         passed = maximum(over, under) - real(SETTLED, h)
@@ -423,6 +440,7 @@ def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
                     work.v_next[k, slot] = zero
             found = bool(True)
             joining = maximum(joining, where_positive(passed, real(1.0, h), zero))
+            y_again, J, lower_again, upper_again = limit_at(model, row, column, phi)
             set_coefficients(model, work, row, slot, J)
             way = where_positive(over, neg(over), under) - row_velocity(model, work, row, slot)
             way = where_positive(passed, way, zero)

@@ -67,76 +67,112 @@ def solve_held(model: ModelArrays, work: WorkArrays, known: int, count: int, lop
 def orthogonalize(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
     """Write Q, its duals  weight Q_a / <Q_a, Q_a>  and R of the held rows; Q is zero where one says nothing new.
 
-    Of the rows before `known` they are, up to the first that is held where it was not, or the other way round.
+    Of the rows before `known` they are as they were, up to the first that is held where it was not, or the other way
+    round: what is found anew is what comes after that, in the environments where it is so.
     """
     one = real(1.0, work.y_free[0, slot])
     zero = one - one
-    dofs = model.dof_count
-    changed = int(0)
-    while changed < known and not any_positive(absolute(work.held[changed, slot] - work.was_held[changed, slot])):
-        changed += 1
-    for a in range(changed, count):
+    changed = zero
+    for a in range(count):
         held = work.held[a, slot]
-        own = a * (dofs + model.row_count)
-        whole = copy_push(model, work, a, slot)
-        # What is left of a sum that cancels has lost its right angles: there the projection is done once more.
-        again = held
-        work.was_held[a, slot] = held
-        left = whole
-        passes = int(0)
-        while passes < 2 and any_positive(again):
-            for b in range(a):
-                if any_positive(work.is_new[b, slot]):
-                    r = project_out(model, work, a, b, slot, again)
-                    place = a * model.row_count + b
-                    work.ratios[place, slot] = work.ratios[place, slot] + r
-            left = zero
-            for dof in range(work.first[a, slot], work.end[a, slot]):
-                q = work.basis[own + dof, slot]
-                left = left + q * q * work.weight[dof, slot]
-            for i in range(dofs, work.entry_end[a, slot]):
-                q = work.basis[own + i, slot]
-                left = left + q * q * work.weight[i, slot]
-            again = where_positive(whole * ratio(1.0, 4.0, one) - left, again, zero)
-            passes += 1
-        is_new = where_positive(left - whole * model.rounding[1, 0], held, zero)
-        inverse = is_new / where_positive(is_new, left, one)
-        if any_positive(held):
-            for dof in range(work.first[a, slot], work.end[a, slot]):
-                q = work.basis[own + dof, slot] * is_new
-                work.basis[own + dof, slot] = q
-                work.dual[own + dof, slot] = q * work.weight[dof, slot] * inverse
-            for i in range(dofs, work.entry_end[a, slot]):
-                q = work.basis[own + i, slot] * is_new
-                work.basis[own + i, slot] = q
-                work.dual[own + i, slot] = q * work.weight[i, slot] * inverse
-        work.inverse[a, slot] = inverse
-        work.is_new[a, slot] = is_new
+        redone = one
+        if a < known:
+            before = work.was_held[a, slot]
+            changed = maximum(changed, absolute(held - before))
+            redone = changed * maximum(held, before)
+        if any_positive(redone):
+            redone = one
+            if a < known and work.first[a, slot] < work.end[a, slot]:
+                redone = changed
+            orthogonalize_row(model, work, a, slot, redone)
+        if a >= known:
+            changed = one
 
 
 @wp.func
-def copy_push(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """Start Q_a with p_a, or with nothing where the row is not held; returns <p_a, p_a>."""
+def orthogonalize_row(model: ModelArrays, work: WorkArrays, a: int, slot: int, redone: Real):
+    """Write Q_a, its dual and R_ab where `redone` is one."""
+    one = real(1.0, redone)
+    zero = one - one
+    dofs = model.dof_count
+    held = work.held[a, slot]
+    own = a * (dofs + model.row_count)
+    whole = copy_push(model, work, a, slot, redone)
+    # What is left of a sum that cancels has lost its right angles: there the projection is done once more.
+    again = held * redone
+    work.was_held[a, slot] = held
+    left = whole
+    passes = int(0)
+    while passes < 2 and any_positive(again):
+        for b in range(a):
+            if any_positive(work.is_new[b, slot] * again):
+                r = project_out(model, work, a, b, slot, again)
+                place = a * model.row_count + b
+                work.ratios[place, slot] = work.ratios[place, slot] + r
+        left = zero
+        for dof in range(work.first[a, slot], work.end[a, slot]):
+            q = work.basis[own + dof, slot]
+            left = left + q * q * work.weight[dof, slot]
+        for i in range(dofs, work.entry_end[a, slot]):
+            q = work.basis[own + i, slot]
+            left = left + q * q * work.weight[i, slot]
+        again = where_positive(whole * ratio(1.0, 4.0, one) - left, again, zero)
+        passes += 1
+    is_new = where_positive(left - whole * model.rounding[1, 0], held, zero)
+    inverse = is_new / where_positive(is_new, left, one)
+    is_new = where_positive(redone, is_new, work.is_new[a, slot])
+    inverse = where_positive(redone, inverse, work.inverse[a, slot])
+    if any_positive(held):
+        for dof in range(work.first[a, slot], work.end[a, slot]):
+            q = work.basis[own + dof, slot] * is_new
+            work.basis[own + dof, slot] = q
+            work.dual[own + dof, slot] = q * work.weight[dof, slot] * inverse
+        for i in range(dofs, work.entry_end[a, slot]):
+            q = work.basis[own + i, slot] * is_new
+            work.basis[own + i, slot] = q
+            work.dual[own + i, slot] = q * work.weight[i, slot] * inverse
+    work.inverse[a, slot] = inverse
+    work.is_new[a, slot] = is_new
+
+
+@wp.func
+def copy_push(model: ModelArrays, work: WorkArrays, a: int, slot: int, redone: Real):
+    """Start Q_a with p_a, or with nothing where the row is not held; returns <p_a, p_a>.
+
+    Where `redone` is not one Q_a stays as it is; it is one in all environments where Q_a is nothing in all of them.
+    """
     row = work.gathered[a, slot]
     held = work.held[a, slot]
     own = a * (model.dof_count + model.row_count)
     source = model.row_slot[row] * model.dof_count
     whole = real(0.0, held)
-    work.first[a, slot] = model.row_first[row]
-    work.end[a, slot] = model.row_first[row]
-    if any_positive(held):
-        work.end[a, slot] = model.row_end[row]
-        for dof in range(model.row_first[row], model.row_end[row]):
+    zero = whole
+    first = model.row_first[row]
+    end = model.row_end[row]
+    if not any_positive(held):
+        work.first[a, slot] = first
+        work.end[a, slot] = first
+    else:
+        if not any_positive(real(0.5, held) - redone):
+            work.first[a, slot] = first
+            work.end[a, slot] = end
+        for dof in range(work.first[a, slot], first):
+            work.basis[own + dof, slot] = where_positive(redone, zero, work.basis[own + dof, slot])
+        for dof in range(end, work.end[a, slot]):
+            work.basis[own + dof, slot] = where_positive(redone, zero, work.basis[own + dof, slot])
+        for dof in range(first, end):
             p = work.response[source + dof, slot] * held
-            work.basis[own + dof, slot] = p
+            work.basis[own + dof, slot] = where_positive(redone, p, work.basis[own + dof, slot])
             whole = whole + p * p * work.weight[dof, slot]
         for i in range(model.dof_count, work.entry_end[a, slot]):
-            work.basis[own + i, slot] = real(0.0, held)
+            work.basis[own + i, slot] = where_positive(redone, zero, work.basis[own + i, slot])
         if work.entry[a, slot] >= 0:
-            work.basis[own + work.entry[a, slot], slot] = held
+            place = own + work.entry[a, slot]
+            work.basis[place, slot] = where_positive(redone, held, work.basis[place, slot])
             whole = whole + held * work.weight[work.entry[a, slot], slot]
     for b in range(a):
-        work.ratios[a * model.row_count + b, slot] = real(0.0, held)
+        place = a * model.row_count + b
+        work.ratios[place, slot] = where_positive(redone, zero, work.ratios[place, slot])
     return whole
 
 
