@@ -45,7 +45,7 @@ from warp_artic.solver.held_rows import rate_change, solve_held
 
 PATIENCE = wp.constant(3.0)
 """Guesses in which every contradiction is changed at once though there are not fewer of them than ever before."""
-SWEEPS = wp.constant(12)
+SWEEPS = wp.constant(4)
 """Times that all rows are solved one after the other to foresee which of them slide."""
 GUESSES = wp.constant(4)
 """So many guesses for each row of a tree, after which rows only yield."""
@@ -177,7 +177,7 @@ def foresee(model: ModelArrays, work: WorkArrays, count: int, slot: int):
         for dof in range(model.dof_count):
             work.change[dof, slot] = zero
         for a in range(count):
-            work.relaxed[a, slot] = zero
+            start_sweeps(model, work, a, slot)
         for sweep in range(SWEEPS):
             for k in range(count):
                 a = int(k)
@@ -203,6 +203,27 @@ def foresee(model: ModelArrays, work: WorkArrays, count: int, slot: int):
 
 
 @wp.func
+def start_sweeps(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """Have a row that can slide do so at first as the velocities before the step have it, in `work.relaxed`."""
+    row = work.gathered[a, slot]
+    bound = work.bearing[a, slot]
+    missing = work.goal[a, slot] - row_rate(model, work, work.v, row, slot)
+    z = where_positive(missing, bound, where_positive(neg(missing), neg(bound), missing - missing))
+    z = where_positive(is_finite(bound) * work.part[a, slot], z, missing - missing)
+    work.relaxed[a, slot] = z
+    add_change(model, work, row, z, slot)
+
+
+@wp.func
+def add_change(model: ModelArrays, work: WorkArrays, row: int, impulse: Real, slot: int):
+    """Add what an impulse of a row does to the rates of innovations, `work.change`."""
+    push = model.row_slot[row] * model.dof_count
+    for dof in range(model.row_first[row], model.row_end[row]):
+        own = work.response[push + dof, slot] * work.weight[dof, slot]
+        work.change[dof, slot] = work.change[dof, slot] + own * impulse
+
+
+@wp.func
 def sweep_row(model: ModelArrays, work: WorkArrays, a: int, slot: int):
     """Give a row the impulse that solves it beside those of the others, in `work.relaxed`."""
     row = work.gathered[a, slot]
@@ -214,11 +235,7 @@ def sweep_row(model: ModelArrays, work: WorkArrays, a: int, slot: int):
     lower = work.window[2 * row, slot]
     solved = project(y, r, lower, work.window[2 * row + 1, slot], compliance, bound, bound) * work.part[a, slot]
     work.relaxed[a, slot] = solved
-    change = solved - z
-    push = model.row_slot[row] * model.dof_count
-    for dof in range(model.row_first[row], model.row_end[row]):
-        own = work.response[push + dof, slot] * work.weight[dof, slot]
-        work.change[dof, slot] = work.change[dof, slot] + own * change
+    add_change(model, work, row, solved - z, slot)
 
 
 @wp.func

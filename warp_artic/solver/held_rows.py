@@ -274,24 +274,19 @@ def eliminate(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, s
         work.pivot[a, slot] = one
         if any_positive(work.held[a, slot]):
             x = work.right[a, slot]
-            size = absolute(x)
             for b in range(a):
                 t = work.ratios[a * m + b, slot]
                 if a >= lopsided:
                     t = work.couplings[a * m + b, slot] * work.pivot[b, slot]
                 if any_positive(absolute(t)):
-                    known = t * work.right[b, slot]
-                    x = x - known
-                    size = size + absolute(known)
+                    x = x - t * work.right[b, slot]
                     if b >= lopsided:
                         for c in range(b + 1, count):
                             change = t * work.couplings[b * m + c, slot]
                             work.couplings[a * m + c, slot] = work.couplings[a * m + c, slot] - change
+            if any_positive(work.held[a, slot] - work.is_new[a, slot]):
+                find_strain(model, work, a, lopsided, slot, x)
             work.right[a, slot] = x
-            # What is left for a row that says nothing new contradicts those before, if it is more than rounding.
-            contradicts = absolute(x) - size * model.rounding[0, 0] * real(8.0, x)
-            contradicts = where_positive(work.held[a, slot] - work.is_new[a, slot], contradicts, one - one)
-            work.strain[a, slot] = where_positive(contradicts, x / work.mobility[a, slot], one - one)
             if a >= lopsided:
                 t = work.couplings[a * m + a, slot]
                 enough = absolute(t) - model.rounding[0, 0]
@@ -303,6 +298,23 @@ def eliminate(model: ModelArrays, work: WorkArrays, count: int, lopsided: int, s
             for b in range(a + 1, count):
                 x = x - work.couplings[a * m + b, slot] * work.right[b, slot]
         work.right[a, slot] = x * work.pivot[a, slot]
+
+
+@wp.func
+def find_strain(model: ModelArrays, work: WorkArrays, a: int, lopsided: int, slot: int, x: Real):
+    """Write what is left, x, for a row that says nothing new: if it is more than rounding it contradicts those before.
+
+    `work.right` has what there was, and of rows before what is solved.
+    """
+    size = absolute(work.right[a, slot])
+    for b in range(a):
+        t = work.ratios[a * model.row_count + b, slot]
+        if a >= lopsided:
+            t = work.couplings[a * model.row_count + b, slot] * work.pivot[b, slot]
+        size = size + absolute(t * work.right[b, slot])
+    contradicts = absolute(x) - size * model.rounding[0, 0] * real(8.0, x)
+    contradicts = where_positive(work.held[a, slot] - work.is_new[a, slot], contradicts, real(0.0, x))
+    work.strain[a, slot] = where_positive(contradicts, x / work.mobility[a, slot], real(0.0, x))
 
 
 @wp.func
