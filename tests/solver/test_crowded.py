@@ -177,9 +177,9 @@ def guesses_kernel(numbers):
     @wp.kernel(module="unique", enable_backward=False)
     def guesses(model: Model, work: Work, found: wp.array(dtype=int)):
         forget_guess(model, work, 0, work.least[0, 0] - work.least[0, 0])
-        count, lopsided = gather_rows(model, work, 0)
-        loosens = set_first_guess(model, work, count, 0)
-        found[0] = improve_guess(model, work, count, lopsided, loosens, 0)
+        count, known, lopsided = gather_rows(model, work, 0)
+        loosens = set_first_guess(model, work, known, count, 0)
+        found[0] = improve_guess(model, work, known, count, lopsided, loosens, 0)
 
     return guesses
 
