@@ -596,8 +596,8 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "ratios": dense * dense, "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense,
         "mobility": dense, "kick": dofs, "change": dofs, "yields": dense, "beyond": dense, "feasible": dense,
         "part": dense, "share_to_bound": dense, "bearing": dense, "stance": dense, "side": dense, "lopsided": dense,
-        "returned": dense, "was_held": dense, "barred": dense, "strain": dense, "relaxed": dense, "y_free": dense, "goal": dense,
-        "held": dense, "right": dense, "trial": dense,
+        "returned": dense, "barred": dense, "strain": dense, "relaxed": dense, "y_free": dense, "goal": dense,
+        "held": dense, "was_held": dense, "right": dense, "trial": dense,
     }  # fmt: skip
     for name, size in sizes.items():
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))

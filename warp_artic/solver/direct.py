@@ -8,18 +8,19 @@ friction and drives, and of rows that contradict each other the first ones hold.
 them, the last one gives way: it slides, or is left out if its impulse has no bound.
 
 The guess starts as the last answer with the same factors was, and with what is new held; where rows can slide, and
-there is no such answer, as sweeps over the rows foresee it. It is improved until it is its own answer: a held stop that
-would have to pull is let go, one that is let go and is beyond its window is held again, a held row beyond its bound
-slides, a sliding one that is carried past its goal is held. All this is changed at once while there is less and less of
-it (Judice and Pires, A block principal pivoting algorithm for bounded linear complementarity problems, 1992). Where
-there is not, one takes what is feasible of the impulses and goes from feasible ones to feasible ones, a row at a time,
-which ends where pushes are J^T (Lawson and Hanson, Solving Least Squares Problems, chapter 23; Stark and Parker,
-Bounded-Variable Least Squares, 1995). After a number of guesses rows only yield, which ends always: then no bound is
-exceeded and no stop pulls, but rows that should hold may not.
+there is no such answer, as sweeps over the rows foresee it, from what the velocities before the step slide with. It is
+improved until it is its own answer: a held stop that would have to pull is let go, one that is let go and is beyond its
+window is held again, a held row beyond its bound slides, a sliding one that is carried past its goal is held. All this
+is changed at once while there is less and less of it (Judice and Pires, A block principal pivoting algorithm for
+bounded linear complementarity problems, 1992). Where there is not, one takes what is feasible of the impulses and goes
+from feasible ones to feasible ones, a row at a time, which ends where pushes are J^T (Lawson and Hanson, Solving Least
+Squares Problems, chapter 23; Stark and Parker, Bounded-Variable Least Squares, 1995). After a number of guesses rows
+only yield, which ends always: then no bound is exceeded and no stop pulls, but rows that should hold may not.
 
 With bounds that do not change there is one answer, however it is found. So rows yield at the most that they can hold,
 and once that is solved, those that slide get what slides, and it is solved again.
-No iteration error is left, whatever the ratio of masses; the cost grows with the square of the active rows.
+No iteration error is left, whatever the ratio of masses; the cost grows with the square of the active rows. Of a lane
+every environment pays for the rows that any of them holds, but once: what comes after costs what changes.
 """
 
 import warp as wp

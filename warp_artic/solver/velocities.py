@@ -3,6 +3,10 @@
 Drives are folded into the factors until one exceeds its maximum force. Then it leaves them, and the step is solved
 again with the rest: each pass can only take further drives out, so the passes end.
 
+Where velocity forces are found again (`expect_velocities`) the factors stay, and so do rows and their responses unless
+they look at accelerations: the solution goes on from the rows that are active and what is known of their curvature, in
+the environments that change. Limits of finite rotations follow their curves only once velocities are as expected.
+
 The factors, and the forces of gravity and velocities, are those where `solver.step` has placed the links. They are kept
 for the following substeps, in which only the loads of springs and dampers are new.
 """
