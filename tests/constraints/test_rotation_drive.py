@@ -106,14 +106,15 @@ def test_undamped_drives_keep_their_energy(kind, gains, reverse, precision, envi
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_steps_with_such_drives_are_of_second_order(kind):
-    """Positions after half a second: errors fall with the square of the step."""
+    """Positions after half a second: errors fall with the square of the step, once the step resolves the drives."""
     ends = []
-    for rate in (240, 480, 960, 7680):
+    for rate in (480, 960, 1920, 15360):
         tree = bodies(kind, 2, drives=drives_of(kind, (50.0, 10.0, 20.0), (0.5, -0.7, 0.4), damping=0.5))
         simulation = simulate(tree, precision="float64", dt=1.0 / rate, gravity=(0.0, 0.0, -9.81))
         simulation.set_state(joint_velocity=np.linspace(1.0, -1.0, len(tree.dofs)))
         ends.append(simulation.record(rate // 2).joint_position[-1, 0])
     errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
+    assert errors[0] < 1.5e-4
     assert errors[1] < errors[0] / 3.2 and errors[2] < errors[1] / 3.2
 
 

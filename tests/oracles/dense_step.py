@@ -15,7 +15,12 @@ with share = 1/2, and in the first step and for the semi-implicit integrator sha
     theta = share + (1 - share) x^2 / (1 + x^2),   x = h (d + h k) r,   r: what a unit impulse along push changes
 of the rate of e. Of dofs with drives a has in the first step the part that these leave of v, 1 - h resistance / pivot.
 where in a tree with joints of two or three free rotations v + h/2 a gives way, up to twice, to the mean of v and v+ if
-that is other than it by more than 0.002 of the largest angular rate, where that is above 0.02 rad a step;
+that is other than it by more than 0.002 of the largest angular rate, where that is above 0.02 rad a step; but first
+in trees with drives or viscous friction v + h/2 a + 3/8 h a', a' the change of a in the last step but not beyond a / 2;
+and where in a step without substeps w of such a dof misses that by more than 0.02 of the largest angular rate, counted
+by the part h resistance / pivot of a velocity that it takes, and that rate times the miss is above 1e-7 / h^2, velocity
+forces are found at w, then at that of two halves of the step, which also give theta of these dofs:
+    theta = (w - v) / (v+ - v), from 1/2 to 1, and with 1 - theta at most eight times that of the pivot;
     q+ = q moved by (1 - share) h v, then by share h v+
 with share = theta for dofs with drives, and else with a middle 1/2; for dofs of an element at least its own share, and
 for all dofs of a relation the largest of theirs. In substeps h
@@ -124,6 +129,13 @@ class DenseStep:
         self.angular = np.array([k >= 3 for k in range(self.base)] + [not dof.axis.is_linear for dof in tree.dofs])
         self.acceleration = None
         """Smooth acceleration of the step before; None before the first step."""
+        self.change = None
+        """What it has changed by in that step; none in the first one."""
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether drives or viscous friction act in a step with a middle."""
+        return self.has_middle and bool(np.any(self.k + self.d > 0.0))
 
     def __call__(self, state: State) -> State:
         """The state at the end of the step."""
@@ -131,10 +143,23 @@ class DenseStep:
         is_first = self.acceleration is None
         share = 0.5 if self.has_middle and not is_first else 1.0
         ahead = v
+        before = change = 0.0 * v
         if self.has_middle and not is_first:
-            ahead = v + 0.5 * self.h * self.turned(self.acceleration, v, np.full(len(v), -self.h))
+            ago = np.full(len(v), -self.h)
+            before, change = (self.turned(rates, v, ago) for rates in (self.acceleration, self.change))
+            ahead = v + 0.5 * self.h * before
+        if self.is_driven:
+            ahead = ahead + 0.375 * self.h * np.clip(change, -0.5 * np.abs(before), 0.5 * np.abs(before))
         placed = self.place(state, ahead)
-        for _ in range(2 if self.turns else 0):
+        measured, w = np.zeros(len(v)), None
+        if self.is_driven and self.substeps == 1:
+            self.substep(state, placed, share, is_first)
+            size = np.abs(np.array([v, self.w]))[:, self.angular].max(initial=0.0)
+            miss = (self.taken * np.abs(self.w - ahead))[self.angular].max(initial=0.0)
+            if miss > 0.02 * size and self.h**2 * size * miss > 1e-7:
+                measured, w = self.halves(state, self.place(state, self.w))
+                placed = self.place(state, w)
+        for _ in range(2 if self.turns and w is None else 0):
             _, _, mean = self.substep(state, placed, share, is_first)
             fastest = np.abs(v[self.angular]).max()
             if self.h * fastest <= 0.02 or np.abs((mean - ahead)[self.angular]).max() <= 0.002 * fastest:
@@ -143,13 +168,31 @@ class DenseStep:
             placed = self.place(state, ahead)
         smooth = 0.0
         for _ in range(self.substeps):
-            state, change, _ = self.substep(state, placed, share, is_first)
-            smooth += change / self.h
-        self.acceleration = smooth
+            state, gained, _ = self.substep(state, placed, share, is_first, measured)
+            smooth += gained / self.h
+        self.acceleration, self.change = smooth, 0.0 * v if is_first else smooth - before
         return state
 
+    def halves(self, state: State, placed: rigid.Motion) -> tuple[np.ndarray, np.ndarray]:
+        """theta of dofs with springs or dampers (else 0) and w, both of shape (N), of two halves of a step."""
+        h, v = 0.5 * self.h, rigid.velocity(self.tree, state)
+        M = rigid.mass_matrix(placed)
+        effort, k, cross = self.drives(state, v, 0.5 * h)
+        theta, reach, _ = self.pivot_shares(M, h, k, cross)
+        K = np.diag(k) + cross
+        effort -= (self.d + reach * h * k) * v + (reach * h - 0.5 * h) * (cross @ v)
+        effort -= rigid.coriolis_effort(placed) + rigid.gravity_effort(placed, self.gravity)
+        matrix = M + h * np.diag(theta * self.d) + (h * theta * reach * h)[:, None] * K
+        first = np.linalg.solve(matrix, effort)
+        later = h * v + h * h * (theta + reach) * first
+        second = first - np.linalg.solve(matrix, K @ later + h * self.d * first)
+        w = v + 0.5 * h * ((1.0 + theta) * first + theta * second)
+        gained = h * (first + second)
+        measured = np.clip((w - v) / np.where(gained == 0.0, 1.0, gained), 0.5, 1.0)
+        return np.where(k + self.d > 0.0, measured, 0.0), w
+
     def substep(
-        self, state: State, placed: rigid.Motion, share: float, is_first: bool
+        self, state: State, placed: rigid.Motion, share: float, is_first: bool, measured: np.ndarray | None = None
     ) -> tuple[State, np.ndarray, np.ndarray]:
         """The state at the end of a substep, what is smooth of its change of velocity (N), and the mean of v and v+.
 
@@ -159,7 +202,7 @@ class DenseStep:
         M = rigid.mass_matrix(placed)
         ahead = 0.5 * h if self.has_middle else 0.0
         effort, k, cross = self.drives(state, v, ahead)
-        theta, reach, pivots = self.pivot_shares(M, h, k, cross)
+        theta, reach, pivots = self.pivot_shares(M, h, k, cross, measured)
         resistance = self.d + reach * h * k
         slope, drag = theta * resistance, (1.0 - theta) * resistance
         effort -= drag * v + ((1.0 - theta) * reach * h - ahead) * (cross @ v)
@@ -169,6 +212,8 @@ class DenseStep:
         free = np.linalg.solve(matrix, right)
         elements = list(self.elements(state, placed, share))
         after, by_limits = with_elements(matrix, right, elements, v, h, share)
+        self.w = v + theta * (after - v)
+        self.taken = np.minimum(h * resistance / pivots, 1.0)
         later = theta.copy()
         for element in elements:
             later[element.touched] = np.maximum(share, later[element.touched])
@@ -245,14 +290,21 @@ class DenseStep:
         return effort, k, cross
 
     def pivot_shares(
-        self, M: np.ndarray, h: float, k: np.ndarray | None = None, cross: np.ndarray | None = None
+        self,
+        M: np.ndarray,
+        h: float,
+        k: np.ndarray | None = None,
+        cross: np.ndarray | None = None,
+        measured: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """theta and reach of the springs and dampers of single dofs, and pivots with them, shapes (N).
 
-        theta of dofs without is their share. Rotations that a drive couples have the largest of their joint.
+        theta of dofs without is their share. Rotations that a drive couples have the largest of their joint. `measured`
+        has the theta that halves of the step have told, or 0.
         """
         k = self.k if k is None else k
         cross = np.zeros_like(M) if cross is None else cross
+        measured = np.zeros(len(M)) if measured is None else measured
         slices, order = rigid.dof_slices(self.tree), []
         for number in rigid.outward_joints(self.tree):
             dofs, joint = range(slices[number].start, slices[number].stop), self.tree.joints[number]
@@ -264,10 +316,10 @@ class DenseStep:
         for joint_dof, together in order[::-1]:
             dof, own = joint_dof + self.base, np.add(together, self.base).astype(int)
             if self.has_middle and not len(own):
-                theta[dof], reach[dof] = single_shares(k[dof], self.d[dof], M[dof, dof], h)
+                theta[dof], reach[dof] = single_shares(k[dof], self.d[dof], M[dof, dof], h, measured[dof])
             if len(own) and dof == own[-1]:
                 if self.has_middle:
-                    shares = [single_shares(k[one], self.d[one], M[one, one], h) for one in own]
+                    shares = [single_shares(k[one], self.d[one], M[one, one], h, measured[one]) for one in own]
                     theta[own], reach[own] = np.max(shares, axis=0)[:, None]
                 M[np.ix_(own, own)] += h * h * theta[dof] * reach[dof] * cross[np.ix_(own, own)]
             M[dof, dof] += h * theta[dof] * (self.d[dof] + reach[dof] * h * k[dof])
@@ -296,11 +348,12 @@ def smaller(wanted: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.where(wanted * found > 0.0, np.sign(wanted) * np.minimum(np.abs(wanted), np.abs(found)), 0.0)
 
 
-def single_shares(k: float, d: float, m: float, h: float) -> tuple[float, float]:
-    """theta and reach of a spring and damper on a mass m."""
+def single_shares(k: float, d: float, m: float, h: float, measured: float = 0.0) -> tuple[float, float]:
+    """theta and reach of a spring and damper on a mass m; theta is the measured one, if any."""
     x = h * h * k * m / (m + h * d) ** 2
     unresolved = 1.0 + 0.5 * x**2 * (1.0 + x)
-    return 1.0 - lateness(h * d / m) / unresolved, 1.0 - lateness(h * d / m * x) / unresolved
+    theta, reach = (1.0 - lateness(h * d / m * relaxed) / unresolved for relaxed in (1.0, x))
+    return max(measured, 1.0 - 8.0 * (1.0 - theta)) if measured > 0.0 else theta, reach
 
 
 def lateness(y: float) -> float:

@@ -79,6 +79,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         tree_limits: int
         load_friction: int
         free_motion: int
+        driven: int
         sleep_steps: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
@@ -245,6 +246,8 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         damper: wp.array2d(dtype=T)
         theta: wp.array2d(dtype=T)
         reach: wp.array2d(dtype=T)
+        measured: wp.array2d(dtype=T)
+        layer: wp.array2d(dtype=T)
         load: wp.array2d(dtype=T)
         drive_bias: wp.array2d(dtype=T)
         drive_spring: wp.array2d(dtype=T)

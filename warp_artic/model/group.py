@@ -425,6 +425,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.drive_envelopes = int(tree.has_drive_envelopes)
     struct.load_friction = int(tree.has_load_friction)
     struct.free_motion = int(tree.moves_freely)
+    struct.driven = int(tree.is_driven)
     struct.limit_row = sum(row.family < Family.LINK_SPEED for row in tree.rows)
     struct.speed_limits = tree.speed_limit_count
     struct.tree_limits = tree.count(Family.TREE_SPEED) + tree.count(Family.TREE_SPIN)
@@ -582,7 +583,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "recalled": 3 * dofs,
         "vdot": dofs, "rest_vdot": dofs,
         "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "reach": dofs, "load": dofs, "drive_bias": dofs,
-        "drive_spring": dofs, "rotation_spring": dofs, "cross_spring": dofs, "coupled_entry": dofs,
+        "measured": dofs, "layer": 1, "drive_spring": dofs, "rotation_spring": dofs, "cross_spring": dofs, "coupled_entry": dofs,
         "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs,
         "drive_reach": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,

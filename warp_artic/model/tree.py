@@ -88,6 +88,8 @@ class Tree:
     has_drive_envelopes: bool
     has_link_damping: bool
     has_load_friction: bool
+    is_driven: bool
+    """Whether a spring or a damper acts on any single dof: a drive or viscous friction."""
     moves_freely: bool
     """Whether no spring, damper, friction, tendon or mimic joint acts as long as limits are kept."""
     body_count: int
@@ -216,6 +218,7 @@ def tree_of(articulation: Articulation) -> Tree:
         has_drive_envelopes=any(dof.drive is not None and dof.drive.has_envelope for dof in articulation.dofs),
         has_link_damping=any(link.linear_damping > 0 or link.angular_damping > 0 for link in articulation.links),
         has_load_friction=any(dof.friction is not None and dof.friction.coefficient > 0 for dof in articulation.dofs),
+        is_driven=any(map(_is_held, articulation.dofs)),
         moves_freely=not any(map(_is_held, articulation.dofs)) and ACTING.isdisjoint(row.family for row in rows),
         body_count=len(articulation.bodies),
     )

@@ -35,7 +35,7 @@ from warp_artic.model.arrays import (
     store_sym3,
     store_vec3,
 )
-from warp_artic.phases.implicit import joint_resistance, joint_shares
+from warp_artic.phases.implicit import joint_resistance, joint_shares, measured_theta
 from warp_artic.phases.joint_springs import couple_dofs, couple_inward
 
 
@@ -48,6 +48,7 @@ def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, column: int, slo
     k = work.spring[dof, slot]
     d = work.damper[dof, slot]
     theta, reach = joint_shares(k, d, bare, work.free_share[0, slot], h)
+    theta = measured_theta(work.measured[dof, slot], theta)
     resistance = joint_resistance(k, d, reach, h)
     load = work.effort[dof, slot] - resistance * work.v[dof, slot]
     work.theta[dof, slot] = theta

@@ -16,6 +16,10 @@ trapezoidal rule, of second order and without loss, as far as the step resolves 
 theta = reach = 1, and an infinite spring is at rest after two steps. All of it is stable for all k and d, and for trees
 of dofs with any of them. A step without a middle is backward Euler for all k and d.
 
+Where dofs of unequal stiffness pull each other within a step, the pivots do not tell how: the step is done in two
+halves first, and theta of each dof is that of its mean velocity over them (`solver.boundary_layers`), from 1/2 to 1 and
+at most FARTHEST times as far from 1 as that of its pivot, so that what is infinitely stiff has theta = 1.
+
 Elsewhere (tendons, mimic joints, soft limits) a spring k and a damper d act on a coordinate e of several dofs, of which
 a unit impulse changes the rate by r. In a step h the joints
 move with v for (1 - share) h and then with v+ for share h: share is a half (see `solver.step`), or one in a step
@@ -33,12 +37,24 @@ is for the joints that these springs or constraints act on: a start may be far f
 
 import warp as wp
 
-from warp_artic.math.numbers import Real, add, div, maximum, minimum, mul, real, sub  # noqa: F401 (operators)
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    add,
+    div,
+    maximum,
+    minimum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
 
 STIFFEST = wp.constant(1e4)
 """The largest x of a row that is told apart from an infinite one."""
 STRONGEST = wp.constant(1e6)
 """The same of rho and x of a dof."""
+FARTHEST = wp.constant(8.0)
+"""How much farther from one than that of its pivot the theta of a dof may be that halves of the step have told."""
 
 
 @wp.func
@@ -64,6 +80,13 @@ def joint_shares(k: Real, d: Real, inertia: Real, least: Real, h: Real):
     theta = one - (late * relaxed) * share
     reach = one - (relaxing * slowed) * share
     return maximum(theta, least), maximum(reach, least)
+
+
+@wp.func
+def measured_theta(measured: Real, theta: Real):
+    """theta as two halves of the step have told it, or where they have not (0) that of the pivot."""
+    one = real(1.0, theta)
+    return where_positive(measured, maximum(measured, one - real(FARTHEST, theta) * (one - theta)), theta)
 
 
 @wp.func

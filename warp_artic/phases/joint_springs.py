@@ -16,7 +16,7 @@ import warp as wp
 from warp_artic.math.numbers import Real, Sym3, add, div, maximum, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
-from warp_artic.phases.implicit import joint_resistance, joint_shares
+from warp_artic.phases.implicit import joint_resistance, joint_shares, measured_theta
 
 
 @wp.func
@@ -34,6 +34,7 @@ def widen_shares(
     d = work.damper[dof, slot]
     inertia = bare + model.armature[dof - model.root_dofs, column]
     theta, reach = joint_shares(k, d, inertia, work.free_share[0, slot], h)
+    theta = measured_theta(work.measured[dof, slot], theta)
     if dof == first:
         work.theta[first, slot] = theta
         work.reach[first, slot] = reach

@@ -6,6 +6,9 @@ and what this step adds to them, A to A''', corrects its end:
     q+ moved by - f h^2 (A' / 12 + A'' / 48 + 13 A''' / 1440),   v+ + f h (A'' + A''') / 24.
 With f = 1 these are the integrals of the curve through the last three accelerations, and of that through four: errors
 are of fourth order where joints have one axis, and what turns gains no energy from velocities that are expected wrong.
+Where drives or viscous friction act, positions are left alone and
+    v_M = v + h (a / 2 + 3 a' / 8),   a' not beyond a / 2:
+of the decays that drives leave behind, a alone would promise what has been, for many steps on end.
 f is none where the accelerations are not on a smooth curve: after a start, an impact or a change of load, and in whips
 that the step does not resolve; nor where springs, dampers or rows act, which look at the ends of the step, or elastic
 bodies.
@@ -23,6 +26,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     maximum,
     minimum,
     mul,
+    neg,
     real,
     sub,
     where_positive,
@@ -48,16 +52,18 @@ ROUGH = wp.constant(0.07)
 def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write what leads to the middle: in `work.v_next` over h, in `work.u` the velocities there."""
     dofs = model.dof_count
-    tables = 1 + 2 * model.free_motion
+    tables = 1 + model.driven + 2 * model.free_motion
     for dof in range(dofs):
         work.recalled[dof, slot] = state.smooth_acceleration[dof, column]
-        if model.free_motion == 1:
+        if tables > 1:
             work.recalled[dofs + dof, slot] = state.acceleration_change[dof, column]
+        if model.free_motion == 1:
             work.recalled[2 * dofs + dof, slot] = state.acceleration_change[dofs + dof, column]
     if model.finite_rotations > 0:
         turn_rates(model, work, work.recalled, tables, column, slot, h)
     half = real(0.5, h)
     third = ratio(1.0, 3.0, h) * h * state.smoothness[0, column]
+    bent = real(0.375, h) * h * state.started[0, column]
     for dof in range(dofs):
         v = work.v[dof, slot]
         a = work.recalled[dof, slot]
@@ -69,6 +75,9 @@ def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, colu
             bend = real(0.375, h) * a + real(0.25, h) * change + real(0.2109375, h) * second
             moved = moved + third * bend
             expected = expected + third * (real(1.125, h) * change + second)
+        if model.driven == 1:
+            most = real(0.5, h) * absolute(a)
+            expected = expected + bent * maximum(minimum(work.recalled[dofs + dof, slot], most), neg(most))
         work.v_next[dof, slot] = moved
         work.u[dof, slot] = expected
 
@@ -126,6 +135,8 @@ def keep_smooth_acceleration(
         if substep > 0:
             mean = mean + state.smooth_acceleration[dof, column]
         state.smooth_acceleration[dof, column] = mean
+        if model.driven == 1:
+            state.acceleration_change[dof, column] = started * (mean - work.recalled[dof, slot])
 
 
 @wp.func

@@ -7,7 +7,7 @@ drives and dampers follow `phases.implicit`: joints with drives or viscous frict
 instead of halves, and joints that a mimic joint ties together the largest share of any of them. Joints at a stop have
 no middle: they move by h v+ from where they were. In trees with joints of two or three free rotations that turn fast,
 v + h/2 a gives way to the mean of v and v+ where it is not what a has promised: then the step is evaluated again
-(`velocities.expect_velocities`).
+(`velocities.expect_velocities`). So it is where drives bring their dofs to where these follow (`boundary_layers`).
 
 With n substeps the velocities and positions advance n times by h / n, with constraint rows, springs and dampers at the
 positions that are reached, and the factors, responses and velocity forces of the step (Mimic Joints, PGS and TGS
@@ -87,7 +87,9 @@ def step_column(
         own_sweeps = int(sweeps)
         if substep == substeps - 1:
             own_sweeps += last_sweeps
-        solve_velocities(model, control, work, column, slot, h_sub, h, has_middle, substep, own_sweeps, settle)
+        solve_velocities(
+            model, control, work, column, slot, h_sub, h, has_middle, substep, substeps, own_sweeps, settle
+        )
         find_failure(model, state, work, column, slot)
         if with_forces == 1:
             report_step(model, state, control, work, forces, column, slot, h_sub, substep, substeps)

@@ -61,6 +61,7 @@ from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import forget_drag
 from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_positions import locate_links
+from warp_artic.solver.boundary_layers import find_layer, forget_weights, measure_weights
 from warp_artic.solver.direct import forget_guess
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
@@ -204,12 +205,21 @@ def settle_rows(
 
 
 @wp.func
-def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Mark the folded drives that exceed their maximum force; says in which environments there are any."""
+def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, halves: int):
+    """Mark the folded drives that exceed their maximum force; says in which environments there are any.
+
+    Once boundary layers have been found (`halves` is 2) it looks at what is in them.
+    """
+    zero = real(0.0, h)
     found = real(0.0, h)
+    looks = work.layer[0, slot] + real(1.0 - 0.5 * float(halves), h)
     for row in range(model.row_count):
         if model.row_family[row] == DRIVE:
-            found = maximum(found, saturate_drive(model, work, row, column, slot, h))
+            item = model.row_item[row]
+            before = work.saturated[item, slot]
+            newly = where_positive(looks, saturate_drive(model, work, row, column, slot, h), zero)
+            work.saturated[item, slot] = where_positive(looks, work.saturated[item, slot], before)
+            found = maximum(found, newly)
     return found
 
 
@@ -219,7 +229,7 @@ def expect_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real, 
 
     It was placed with what the acceleration of the step before promised. Where joints turn by a good part of a radian
     in a step, what velocity forces do at other velocities than those of the middle is work: a chain of ball joints, or
-    a spinning rod that slides along its cone, would gain energy without end.
+    a spinning rod that slides along its cone, would gain energy without end. Boundary layers have been placed anew.
     """
     size = real(0.0, h)
     miss = real(0.0, h)
@@ -231,6 +241,7 @@ def expect_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real, 
             size = maximum(size, absolute(v))
             miss = maximum(miss, absolute(work.u[dof, slot] - work.v_middle[dof, slot]))
     differs = minimum(miss - size * real(EXPECTED, h), step * size - real(TURNED, h))
+    differs = where_positive(work.layer[0, slot], real(0.0, h), differs)
     for dof in range(model.dof_count):
         work.v_middle[dof, slot] = where_positive(differs, work.u[dof, slot], work.v_middle[dof, slot])
     return maximum(differs, real(0.0, h))
@@ -247,6 +258,7 @@ def solve_velocities(
     step: Real,
     has_middle: int,
     substep: int,
+    substeps: int,
     sweeps: int,
     settle: wp.Function,
 ):
@@ -254,6 +266,9 @@ def solve_velocities(
 
     It is found again, with other drives in the factors or with links placed anew, until nothing more is to be changed.
     """
+    has_layers = model.driven == 1 and has_middle == 1 and substeps == 1
+    halves = int(0)
+    work.layer[0, slot] = real(0.0, h)
     zero = real(0.0, h)
     measures = int(0)
     anew = real(1.0, h)
@@ -270,12 +285,13 @@ def solve_velocities(
         bends = 1 - keeps_rows(model, DRIVE)
     goes = bool(True)
     while goes:
+        is_placed = int(1)
         if measures == 1:
             leave_drives_out(model, control, work, column, slot)
         elif goes_on == 0:
-            fold_drives(model, control, work, column, slot, h, int(substep == 0))
+            fold_drives(model, control, work, column, slot, h * whole_or_half(halves, h), int(substep == 0))
         if any_positive(anew) and (substep == 0 or passes > 0):
-            factor(model, control, work, column, slot, h)
+            factor(model, control, work, column, slot, h * whole_or_half(halves, h))
             if goes_on == 0:
                 forget_responses(model, work, slot)
             if measures == 0:
@@ -287,6 +303,10 @@ def solve_velocities(
         if measures == 1:
             measure_inertias(model, work, column, slot, h)
             measures = 0
+        elif halves == 1:
+            measure_weights(model, work, slot, h)
+            halves = 2
+            is_placed = 0
         else:
             changed = real(1.0, h)
             if goes_on == 1:
@@ -299,8 +319,15 @@ def solve_velocities(
                 solve_rows(model, control, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on, bends)
                 passes += 1
                 if passes < PASSES and expectations == 0:
-                    anew = saturate_drives(model, work, column, slot, h)
+                    anew = saturate_drives(model, work, column, slot, h, halves)
             goes = any_positive(anew)
+            if has_layers and halves == 0 and not goes:
+                anew = find_layer(model, work, slot, h)
+                goes = any_positive(anew)
+                if goes:
+                    halves = 1
+                    passes = 1
+                    is_placed = 0
             if expects and not goes:
                 # Limits follow curves once velocities are about those of the step.
                 goes = bends == 0
@@ -311,9 +338,19 @@ def solve_velocities(
                     expectations += 1
                     anew = expect_velocities(model, work, slot, h, step)
                     if any_positive(anew):
-                        place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
+                        is_placed = 0
                         goes = bool(True)
                         goes_on = keeps_rows(model, BOUNCING_LIMIT)
+        if is_placed == 0:
+            place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
+    if halves == 2:
+        forget_weights(model, work, slot, h)
+
+
+@wp.func
+def whole_or_half(halves: int, like: Real):
+    """The part of a step that is solved for: a half where weights are measured."""
+    return real(1.0 - 0.5 * float(int(halves == 1)), like)
 
 
 @wp.func

@@ -1,0 +1,83 @@
+"""Boundary layers of drives: the dense law, environments apart, forces within their maximum, and convergence."""
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.oracles import rigid
+from tests.oracles.dense_step import DenseStep, assert_steps, put
+from warp_artic import Simulation, SolverSettings
+from warp_artic.description.drive import Drive
+
+H = 1.0 / 240.0
+
+
+def robot(seed, *, kinds=("revolute_x", "revolute_y", "prismatic_z"), max_force=np.inf):
+    """A tree whose coupled dofs have drives of unequal stiffness, its gains (k, d) and its targets."""
+    rng = np.random.default_rng(seed)
+    tree = trees.random_articulation(rng, 6, floating=bool(seed % 2), kinds=kinds)
+    d = 10.0 ** rng.uniform(-1.0, 2.0, len(tree.dofs))
+    k = 15.0 * d
+    target = rng.uniform(-0.5, 0.5, len(tree.dofs))
+    drives = [
+        Drive(stiffness=float(k[i]), damping=float(d[i]), position_target=float(target[i]), max_force=max_force)
+        for i in range(len(k))
+    ]
+    return trees.with_dofs(tree, drive=drives), k, d, target
+
+
+def simulate(tree, environments=1, **settings):
+    """A simulation in double precision."""
+    options = SolverSettings(dt=H, precision="float64", **settings)
+    return Simulation(trees.scene(tree, gravity=rigid.GRAVITY), environments=environments, settings=options)
+
+
+@pytest.mark.parametrize("solver", ["direct", "pgs"])
+@pytest.mark.parametrize("kinds", [("revolute_x", "revolute_y", "prismatic_z"), ("spherical", "zero_twist", "revolute_x")])
+@pytest.mark.parametrize("seed", range(4))
+def test_layers_are_those_of_the_dense_law(seed, kinds, solver):
+    """From rest far from the targets: the first step is one, and weights that halves tell are used."""
+    tree, k, d, target = robot(seed, kinds=kinds)
+    simulation = simulate(tree, solver=solver)
+    state = trees.random_state(np.random.default_rng(seed), tree, speed=0.0)
+    put(simulation, state)
+    law = DenseStep(tree, H, "midpoint", stiffness=k, damping=d, bias=k * target, target=target)
+    found = []
+    halves = law.halves
+
+    def counted(*arguments):
+        found.append(halves(*arguments))
+        return found[-1]
+
+    law.halves = counted
+    assert_steps(simulation, law, steps=5, tolerance=1e-9)
+    assert found and max(theta.max() for theta, _ in found) > 0.5
+
+
+@pytest.mark.parametrize("max_force", [np.inf, 20.0])
+def test_a_layer_is_that_of_its_environment(max_force):
+    """What is in a layer, and what saturates in it, changes nothing in environments beside it, to the last bit."""
+    tree, _, _, target = robot(2, max_force=max_force)
+    starts = [np.zeros(len(target)), target, target + 0.3, target - 0.01, target * 0.5]
+    together = simulate(tree, len(starts))
+    together.set_state(joint_position=np.stack(starts))
+    path = together.record(30).joint_position
+    for environment, start in enumerate(starts):
+        alone = simulate(tree)
+        alone.set_state(joint_position=start)
+        np.testing.assert_array_equal(alone.record(30).joint_position[:, 0], path[:, environment])
+
+
+@pytest.mark.parametrize("stiffness", [1e6, 1e8])
+def test_stiff_drives_come_to_rest_in_layers(stiffness):
+    """However stiff drives are, and whatever their damping: at the targets after some steps, and they stay there."""
+    rng = np.random.default_rng(4)
+    tree = trees.random_articulation(rng, 6, floating=False, kinds=("revolute_x", "revolute_y"))
+    target = rng.uniform(-0.5, 0.5, len(tree.dofs))
+    for damping in (0.0, 1e-3 * stiffness, stiffness):
+        drives = [Drive(stiffness=stiffness, damping=damping, position_target=float(q)) for q in target]
+        simulation = simulate(trees.with_dofs(tree, drive=drives))
+        path = simulation.record(4800 if damping == stiffness else 240).joint_position[:, 0]
+        misses = np.abs(path - target).max(axis=1)
+        assert misses.max() <= 1.01 * misses[0]
+        assert misses[-1] < 1e-3 if damping else np.isfinite(misses).all()
