@@ -33,7 +33,9 @@ def simulate(tree, environments=1, **settings):
 
 
 @pytest.mark.parametrize("solver", ["direct", "pgs"])
-@pytest.mark.parametrize("kinds", [("revolute_x", "revolute_y", "prismatic_z"), ("spherical", "zero_twist", "revolute_x")])
+@pytest.mark.parametrize(
+    "kinds", [("revolute_x", "revolute_y", "prismatic_z"), ("spherical", "zero_twist", "revolute_x")]
+)
 @pytest.mark.parametrize("seed", range(4))
 def test_layers_are_those_of_the_dense_law(seed, kinds, solver):
     """From rest far from the targets: the first step is one, and weights that halves tell are used."""

@@ -264,7 +264,9 @@ def solve_velocities(
 ):
     """v+ in `work.v_next`, from `work.v`, the positions at the start of the substep and the placement of the step.
 
-    It is found again, with other drives in the factors or with links placed anew, until nothing more is to be changed.
+    It is found again until nothing more is to be changed: with drives out of the factors that exceed their force, with
+    weights measured in two halves where the step is in a boundary layer, and then with velocity forces at the
+    velocities of the middle.
     """
     has_layers = model.driven == 1 and has_middle == 1 and substeps == 1
     halves = int(0)
@@ -321,7 +323,7 @@ def solve_velocities(
                 if passes < PASSES and expectations == 0:
                     anew = saturate_drives(model, work, column, slot, h, halves)
             goes = any_positive(anew)
-            if has_layers and halves == 0 and not goes:
+            if has_layers and halves == 0 and expectations == 0 and not goes:
                 anew = find_layer(model, work, slot, h)
                 goes = any_positive(anew)
                 if goes:
