@@ -31,7 +31,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.joint_springs import pair
 from warp_artic.solver.history import what_goes_on
