@@ -9,6 +9,7 @@ wa.write_results("arm.usda", recording, "arm_baked.usdc")
 """
 
 from importlib import import_module
+from importlib.metadata import version
 
 from warp_artic.usd.schemas import register_plugins
 
@@ -41,6 +42,8 @@ register_plugins()
 
 
 def __getattr__(name: str):
+    if name == "__version__":
+        return version("warp-artic")
     if name in _MODULES:
         return import_module(f"warp_artic.{name}")
     if name not in _PUBLIC:

@@ -1,5 +1,8 @@
 """The errors that warp_artic raises on purpose; each message says where, what was found, and what is allowed."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class ArticError(Exception):
     """Base of every error raised on purpose."""
@@ -23,3 +26,17 @@ class SolveError(ArticError):
 
 class HostError(ArticError):
     """A stepping backend cannot be found or used, or a host asks for what it does not do."""
+
+
+def did_you_mean(name: object, allowed: Iterable[str]) -> str:
+    """A question with the nearest of some names, to be put behind a sentence; empty where none is near.
+
+    Of paths the ends count most: an elbow is meant by another path to an elbow.
+    """
+    names = [str(one) for one in allowed]
+    text = str(name)
+    found = get_close_matches(text, names, n=1, cutoff=0.7)
+    if not found:
+        ends = {one.rpartition("/")[2]: one for one in reversed(names)}
+        found = [ends[end] for end in get_close_matches(text.rpartition("/")[2], ends, n=1, cutoff=0.7)]
+    return f"; did you mean {found[0]}?" if found else ""

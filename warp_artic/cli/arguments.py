@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
+from importlib.metadata import version
 from typing import NoReturn
 
+from warp_artic.errors import did_you_mean
 from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVERS
 
 PEERS = ("mujoco", "pinocchio", "mujoco_warp", "newton", "sapien", "ovphysx")
@@ -46,12 +49,22 @@ class _Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"warp-artic: error: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"warp-artic: error: {message}{self._meant(message)} (see {self.prog} --help)\n")
+
+    def _meant(self, message: str) -> str:
+        """What may have been meant by a command or an option that there is not."""
+        choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if choice:
+            return did_you_mean(choice[1], re.findall(r"[\w.-]+", choice[2]))
+        unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
+        options = [text for action in self._actions for text in action.option_strings]
+        return did_you_mean(unknown[1], options) if unknown else ""
 
 
 def command_line() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     parser = _Parser(prog="warp-artic", description="Articulated-body simulation for USD stages.")
+    parser.add_argument("--version", action="version", version=f"warp-artic {version('warp-artic')}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     _add_simulate(commands)
     _add_solve_tendons(commands)
@@ -118,6 +131,7 @@ def _add_simulate(commands) -> None:
     parser.add_argument("--resume", action="store_true", help="go on after the last complete clip of such a run")
     parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
+    parser.add_argument("--json", action="store_true", help="the summary for programs")
 
 
 def _add_solve_tendons(commands) -> None:
@@ -276,6 +290,7 @@ def _add_warmup(commands) -> None:
     parser.add_argument("--precision", nargs="+", metavar="NAME", help=_choices("precision", PRECISIONS))
     parser.add_argument("--dynamics", action="store_true", help="the dynamics suite as well")
     parser.add_argument("--jobs", type=_count, metavar="N", help=f"kernels at once; default: {THREADS}")
+    parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def _add_backends(commands) -> None:
@@ -293,8 +308,10 @@ def _number(text: str) -> float:
     above, slash, below = text.partition("/")
     try:
         value = float(above) / float(below) if slash else float(text)
-    except (ValueError, ZeroDivisionError):
-        value = math.nan
+    except ZeroDivisionError:
+        raise argparse.ArgumentTypeError(f"{text!r} divides by zero") from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number, such as 0.5 or 1/240") from None
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
     return value
@@ -305,7 +322,16 @@ def _count(text: str) -> int:
     try:
         value = int(text)
     except ValueError:
-        value = -1
+        value = _whole(text)
     if not 0 <= value <= LARGEST_COUNT:
         raise argparse.ArgumentTypeError(f"{text!r} is not an integer from 0 to {LARGEST_COUNT}")
     return value
+
+
+def _whole(text: str) -> int:
+    """A whole number written as 1e3 is; -1 for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        return -1
+    return int(value) if value.is_integer() else -1

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 
 from warp_artic.cli.table import show, width
+from warp_artic.description.consequences import headline
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.rules import RULES, Rule
 from warp_artic.errors import SettingsError, StageError
@@ -31,7 +32,7 @@ def run(arguments) -> int:
     items = [as_json(item) for item in diagnostics]
     failed = any(item.severity is Severity.ERROR for item in diagnostics)
     if not arguments.dynamics:
-        print(json.dumps(items, indent=1) if arguments.json else "\n".join([*lines_of(items), counts_of(items)]))
+        print(json.dumps(items, indent=1) if arguments.json else _text(diagnostics))
         return int(failed)
     # Loaded only now: the rest needs no Warp.
     dynamics = import_module("warp_artic.cli.check_dynamics")
@@ -39,8 +40,15 @@ def run(arguments) -> int:
     if arguments.json:
         print(json.dumps({"diagnostics": items, "dynamics": dynamics.as_json(residuals)}, indent=1))
     else:
-        show(["\n".join([*lines_of(items), counts_of(items)]), *dynamics.blocks(residuals)])
+        show([_text(diagnostics), *dynamics.blocks(residuals)])
     return int(failed or not all(item.holds for item in residuals))
+
+
+def _text(diagnostics: list[Diagnostic]) -> str:
+    """What the motion is missing, each finding, and how many there are."""
+    items = [as_json(item) for item in diagnostics]
+    left_out = headline(diagnostics)
+    return "\n".join([*([f"warning: {left_out}"] if left_out else []), *lines_of(items), counts_of(items)])
 
 
 def as_json(item: Diagnostic) -> dict[str, str]:

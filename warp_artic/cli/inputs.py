@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.npz import read_npz
 from warp_artic.sim.targets import TARGETS
 
@@ -109,7 +109,8 @@ def _numbers(where: str, value) -> np.ndarray:
 def _column(where: str, dof: str, dof_names: tuple[str, ...]) -> int:
     """Where a dof is in the order of the names."""
     if dof not in dof_names:
-        raise SettingsError(f"{where}: there is no dof {dof}; the dofs are {_listed(dof_names) or 'none'}")
+        known = _listed(dof_names) or "none"
+        raise SettingsError(f"{where}: there is no dof {dof}; the dofs are {known}{did_you_mean(dof, dof_names)}")
     return dof_names.index(dof)
 
 

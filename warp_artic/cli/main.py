@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import gc
+import json
+import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
 from warp_artic.cli.arguments import command_line
+from warp_artic.cli.interrupt import INTERRUPTED
+from warp_artic.cli.progress import is_shown
 from warp_artic.errors import ArticError, SettingsError
 
-FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+FAILED, BAD_USAGE = 1, 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,23 +27,65 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = command_line().parse_args(argv)
     except SystemExit as exit:  # argparse has said why
         return exit.code or 0
+    # `bench` has a file there.
+    fail = _Failures(getattr(arguments, "json", False) is True)
     try:
-        code = _load(arguments.command, argv is None).run(arguments)
+        with _told_on_stderr():
+            code = _load(arguments.command, argv is None).run(arguments)
         sys.stdout.flush()
         return code
     except SettingsError as error:
-        return _say(error, BAD_USAGE)
+        return fail(error, BAD_USAGE)
     except ArticError as error:
-        return _say(error, FAILED)
+        return fail(error, FAILED)
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except OSError as error:
-        return _say(f"{error.filename}: {error.strerror}" if error.filename else error, FAILED)
-    except MemoryError:
-        return _say("out of memory: take fewer steps or environments", FAILED)
-    except KeyboardInterrupt:
-        return _say("interrupted; nothing more is written", INTERRUPTED)
+        return fail(error, FAILED, f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except MemoryError as error:
+        return fail(error, FAILED, "out of memory: take fewer steps or environments")
+    except KeyboardInterrupt as error:
+        return fail(error, INTERRUPTED, "interrupted; nothing more is written")
+
+
+@dataclass(frozen=True)
+class _Failures:
+    """Says why a command failed: a line for each sentence, or for programs an object on stdout."""
+
+    as_json: bool
+
+    def __call__(self, error: BaseException, code: int, text: str | None = None) -> int:
+        text = str(error) if text is None else text
+        if self.as_json:
+            print(json.dumps({"error": {"kind": type(error).__name__, "message": text, "exit_code": code}}, indent=1))
+        else:
+            for line in text.splitlines():
+                print(f"warp-artic: error: {line}", file=sys.stderr)
+        return code
+
+
+@contextmanager
+def _told_on_stderr() -> Iterator[None]:
+    """What the package logs goes to stderr meanwhile; on a terminal warnings alone, beside signs that move."""
+    log = logging.getLogger("warp_artic")
+    level, handler = log.level, logging.StreamHandler()
+    handler.setFormatter(_Line())
+    log.addHandler(handler)
+    log.setLevel(logging.WARNING if is_shown() else logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
+class _Line(logging.Formatter):
+    """A record as our other lines are."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        kind = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
+        return f"warp-artic: {kind}{record.getMessage()}"
 
 
 def _load(command: str, is_process: bool) -> ModuleType:
@@ -56,9 +104,3 @@ def _load(command: str, is_process: bool) -> ModuleType:
     finally:
         if was_on:
             gc.enable()
-
-
-def _say(error: object, code: int) -> int:
-    for line in str(error).splitlines():
-        print(f"warp-artic: error: {line}", file=sys.stderr)
-    return code

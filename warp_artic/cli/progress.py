@@ -1,8 +1,10 @@
-"""Signs of progress on a terminal, and nothing elsewhere."""
+"""Signs of progress: moving ones on a terminal, elsewhere a line a minute through `logging`."""
 
 from __future__ import annotations
 
+import logging
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,10 +15,36 @@ except ImportError:  # the extra `cli` is not installed
     Progress = None
 
 
+EVERY = 60.0
+"""Time between two lines [s]."""
+LOG = logging.getLogger("warp_artic")
+
+
+def is_shown() -> bool:
+    """Whether there is a terminal for signs that move."""
+    return Progress is not None and sys.stderr.isatty()
+
+
+class _Lines:
+    """Says now and then how far a run is."""
+
+    def __init__(self, title: str, total: int):
+        self.title, self.total, self.done = title, total, 0
+        self.begin = self.told = time.monotonic()
+
+    def advance(self, steps: int) -> None:
+        self.done += steps
+        now = time.monotonic()
+        if now - self.told >= EVERY and self.done < self.total:
+            self.told = now
+            left = (now - self.begin) * (self.total - self.done) / self.done
+            LOG.info("%s: %s of %s steps, about %.0f s left", self.title, f"{self.done:,}", f"{self.total:,}", left)
+
+
 @contextmanager
 def waiting(title: str) -> Iterator[None]:
     """Show that something of unknown length is under way."""
-    if Progress is None or not sys.stderr.isatty():
+    if not is_shown():
         yield
         return
     with Console(stderr=True).status(title):
@@ -26,8 +54,8 @@ def waiting(title: str) -> Iterator[None]:
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
     """A function to call with the number of steps done since its last call."""
-    if Progress is None or not sys.stderr.isatty():
-        yield lambda done: None
+    if not is_shown():
+        yield _Lines(title, total).advance
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sys
@@ -12,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.cli.inputs import Inputs, read_inputs
+from warp_artic.cli.interrupt import INTERRUPTED, interruptible
 from warp_artic.cli.progress import progress, waiting
 from warp_artic.cli.simulate_clips import Clips
-from warp_artic.cli.summary import SHOWN, summary
+from warp_artic.cli.summary import SHOWN, as_json, summary
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.device import start_quietly
@@ -40,6 +42,8 @@ class Run:
     """None where it went to clips."""
     seconds: float
     """Time it took to step [s]."""
+    is_interrupted: bool = False
+    """Whether it was ended before all steps were done."""
 
 
 def run(arguments) -> int:
@@ -83,8 +87,11 @@ def run(arguments) -> int:
     elif arguments.output:
         write_results(stage, done.recording, arguments.output, frames_per_second=arguments.frames_per_second)
         wrote.append(arguments.output)
-    print(summary(arguments.stage, done, wrote))
-    return int(bool(failures))
+    if arguments.json:
+        print(json.dumps(as_json(arguments.stage, done, wrote), indent=1))
+    else:
+        print(summary(arguments.stage, done, wrote))
+    return INTERRUPTED if done.is_interrupted else int(bool(failures))
 
 
 def _settings(arguments) -> SolverSettings:
@@ -167,16 +174,25 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, 
     changes = sorted(step for step in {*inputs.changes(steps), *ends} if step >= begun)
     parts = []
     begin = time.perf_counter()
-    with progress("simulating", steps - begun) as advance:
+    with progress("simulating", steps - begun) as advance, interruptible() as stop:
+
+        def count(done: int) -> bool:
+            advance(done)
+            return stop.is_set()
+
         for first, last in zip(changes, changes[1:] or changes):
             _set_control(simulation, inputs, authored, first)
             every = 1 if clips is None else clips.steps_per_record(first, last)
-            parts.append(simulation.record(last - first, every, progress=advance, forces=forces))
+            parts.append(simulation.record(last - first, every, progress=count, forces=forces))
+            if stop.is_set():
+                break
             if last in ends and last > first:
                 clips.write(Recording.joined(parts))
                 parts.clear()
     seconds = time.perf_counter() - begin
-    return Run(simulation, max(steps - begun, 0), Recording.joined(parts) if clips is None else None, seconds)
+    recording = Recording.joined(parts) if clips is None else None
+    done = simulation.steps_done - begun
+    return Run(simulation, max(done, 0), recording, seconds, is_interrupted=done < steps - begun)
 
 
 def _set_start(simulation: Simulation, inputs: Inputs) -> None:

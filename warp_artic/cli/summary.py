@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 
+from warp_artic.description.consequences import group_findings, headline
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.scene import Scene
 from warp_artic.sim.recording import Recording
@@ -20,15 +22,55 @@ SIDES = {-1: "below its limits", 0: "within its limits", 1: "above its limits"}
 
 def summary(stage: str, run, wrote: list[str]) -> str:
     """What was run, how fast, how well limits and couplings hold, largest forces, warnings and files."""
+    return "\n".join(f"{name:<11}{text}" for name, text in _rows(stage, run, wrote))
+
+
+def as_json(stage: str, run, wrote: list[str]) -> dict:
+    """The same as plain values: numbers of the run, failures, warnings by rule, and the sentences of the summary."""
+    simulation, scene = run.simulation, run.simulation.scene
+    settings = simulation.settings
+    warnings = [item for item in scene.diagnostics if item.severity is not Severity.NOTE]
+    sentences: dict[str, list[str]] = {}
+    name = ""
+    for title, text in _rows(stage, run, wrote):
+        name = title or name
+        sentences.setdefault(name, []).append(text)
+    return {
+        "stage": stage,
+        "articulations": len(scene.articulations),
+        "links": len(scene.link_names),
+        "dofs": len(scene.dof_names),
+        "environments": simulation.environments,
+        "steps": run.steps,
+        "dt": settings.dt,
+        "solver": settings.solver,
+        "integrator": settings.integrator,
+        "precision": settings.precision,
+        "device": str(simulation.device),
+        "seconds": run.seconds,
+        "is_interrupted": run.is_interrupted,
+        "failures": [str(failure) for failure in simulation.failures()],
+        "not_simulated": headline(scene.diagnostics),
+        "warnings": dict(Counter(item.rule for item in warnings)),
+        "wrote": wrote,
+        "summary": sentences,
+    }
+
+
+def _rows(stage: str, run, wrote: list[str]) -> list[tuple[str, str]]:
+    """What is said, by what it is about; lines without a title belong to the one before."""
     simulation, recording = run.simulation, run.recording
     settings, scene = simulation.settings, simulation.scene
     steps = run.steps
     environments = f", {simulation.environments} environments" if simulation.environments > 1 else ""
-    rows = [
+    left_out = headline(scene.diagnostics)
+    ended = ", interrupted" if run.is_interrupted else ""
+    return [
+        *([("warning", left_out)] if left_out else []),
         ("mechanism", ", ".join(_parts(scene))),
         (
             "run",
-            f"{steps} steps of {_step(settings.dt)} s = {steps * settings.dt:g} s, "
+            f"{counted(steps, 'step')} of {_step(settings.dt)} s = {steps * settings.dt:g} s{ended}, "
             f"{settings.solver}, {settings.precision}, {simulation.device}{environments}",
         ),
         ("speed", _speed(run, steps)),
@@ -38,7 +80,6 @@ def summary(stage: str, run, wrote: list[str]) -> str:
         *_warnings(stage, scene),
         *(("wrote", name) for name in wrote),
     ]
-    return "\n".join(f"{name:<11}{text}" for name, text in rows)
 
 
 def _measures(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
@@ -57,14 +98,19 @@ def _parts(scene: Scene) -> list[str]:
     parts = []
     if scene.articulations:
         count = len(scene.articulations)
-        parts += [f"{count} articulation{'' if count == 1 else 's'}", f"{len(scene.link_names)} links"]
-        parts.append(f"{len(scene.dof_names)} dofs")
+        parts += [counted(count, "articulation"), counted(len(scene.link_names), "link")]
+        parts.append(counted(len(scene.dof_names), "dof"))
     if scene.elastic_bodies:
         bodies, tendons = len(scene.elastic_bodies), len(scene.mesh_tendons)
         elements = sum(len(body.elements) for body in scene.elastic_bodies)
-        parts.append(f"{bodies} elastic {'body' if bodies == 1 else 'bodies'} of {elements} elements")
-        parts.append(f"{tendons} tendon{'' if tendons == 1 else 's'} on meshes")
+        parts.append(f"{bodies} elastic {'body' if bodies == 1 else 'bodies'} of {counted(elements, 'element')}")
+        parts.append(f"{counted(tendons, 'tendon')} on meshes")
     return parts
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and what it counts."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _step(dt: float) -> str:
@@ -202,7 +248,7 @@ def _sleep(simulation) -> list[tuple[str, str]]:
 
 
 def _warnings(stage: str, scene: Scene) -> list[tuple[str, str]]:
-    """The first warnings of the reader, and how many there are."""
-    found = [str(item) for item in scene.diagnostics if item.severity is not Severity.NOTE]
-    rows = [("warnings", f"{len(found)}" + (f", listed by: warp-artic check {stage}" if found else ""))]
-    return rows + [("", text) for text in found[:SHOWN]]
+    """How many warnings of the reader there are, and those with the gravest consequences, by rule."""
+    found = [item for item in scene.diagnostics if item.severity is not Severity.NOTE]
+    rows = [("warnings", f"{len(found):,}" + (f", listed by: warp-artic check {stage}" if found else ""))]
+    return rows + [("", str(group)) for group in group_findings(found)[:SHOWN]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from warp_artic.cli.progress import waiting
@@ -33,8 +34,15 @@ def run(arguments) -> int:
         dynamics=arguments.dynamics,
     )
     begin = time.perf_counter()
+    spent = {}
     with waiting(f"compiling {len(wanted)} kernels"):
         for name, seconds in compile_all(wanted, device, arguments.jobs):
-            print(f"{seconds:7.1f} s  {name}", flush=True)
-    print(f"{time.perf_counter() - begin:7.1f} s  for {len(wanted)} kernels on {device}")
+            spent[name] = seconds
+            if not arguments.json:
+                print(f"{seconds:7.1f} s  {name}", flush=True)
+    total = time.perf_counter() - begin
+    if arguments.json:
+        print(json.dumps({"device": device, "seconds": total, "kernels": spent}, indent=1))
+    else:
+        print(f"{total:7.1f} s  for {len(wanted)} kernels on {device}")
     return 0

@@ -133,8 +133,9 @@ _OF_A_STAGE = (
     ),
     Rule(
         "contacts",
-        NOTE,
-        "The stage has colliders; they give mass to bodies, but do not touch each other.",
+        WARNING_OR_NOTE,
+        "The stage has colliders; they give mass to bodies, but do not touch each other. A note where nothing that "
+        "moves could touch anything.",
         "Any colliders.",
         "Expect links to pass through each other and through the ground.",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from pxr import Sdf, Usd, UsdShade
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.consequences import headline
 from warp_artic.description.scene import Scene
 from warp_artic.errors import ArticError, HostError
 from warp_artic.hosts.backend import API_VERSION, AttachReport
@@ -22,6 +24,7 @@ from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage
 from warp_artic.usd.tokens import SCHEMA_FAMILIES
 
+LOG = logging.getLogger("warp_artic")
 READ = (*STATE, *OUTPUTS, *STEP_OUTPUTS, *CONTROL, *PARAMETERS)
 """What `read` gives."""
 
@@ -94,6 +97,9 @@ class WarpArticBackend:
         self.revision = 1
         self._clock = StepClock(self.simulation.settings.dt)
         self._take_up(scene)
+        left_out = headline(scene.diagnostics)
+        if left_out:
+            LOG.warning("%s: %s", self._stage_name(), left_out)
         return self.report
 
     def leave_out(self, layer: Sdf.Layer) -> None:

@@ -16,6 +16,7 @@ from functools import cache
 import warp as wp
 
 from warp_artic.constraints.report import report_couplings
+from warp_artic.kernels.compiling import tell_compiling
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
@@ -205,4 +206,5 @@ def sleep_kernel(numbers: Numbers) -> wp.Kernel:
 
 def load(kernel: wp.Kernel, device: str) -> None:
     """Compile a kernel for launches on a device, unless that is done."""
-    wp.force_load(device, [kernel.module], block_dim=BLOCK)
+    with tell_compiling():
+        wp.force_load(device, [kernel.module], block_dim=BLOCK)

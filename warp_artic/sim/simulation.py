@@ -270,7 +270,8 @@ class Simulation:
         Args:
             steps: Number of time steps.
             every: Steps from one record to the next.
-            progress: If given, it is called with the number of steps done since its last call.
+            progress: If given, it is called with the number of steps done since its last call. Where it returns a true
+                value, the recording ends there.
             forces: Whether to record the forces and the accelerations of the last step before each record, and how, as
                 for `step`.
 
@@ -285,8 +286,8 @@ class Simulation:
         for _ in range(steps // every):
             self._advance(every, bool(forces))
             recorder.take()
-            if progress is not None:
-                progress(every)
+            if progress is not None and progress(every):
+                return recorder.recording()
         self.step(steps % every)
         return recorder.recording()
 

@@ -123,10 +123,23 @@ def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
         if any(body.startswith(path + "/") for body in (*inventory.bodies, *inventory.elastic_bodies)):
             text = "bodies below a point instancer are simulated once where they are, not for each of its points"
             attributes.report.warn("point-instancer", path, text)
+    _report_contacts(inventory, attributes)
+
+
+def _report_contacts(inventory: Inventory, attributes: Attributes) -> None:
+    """Say that shapes pass through each other: a warning where one that moves could touch one of another body."""
     colliders = sum(len(group) for group in inventory.colliders.values()) + inventory.copied_colliders
-    if colliders:
-        text = f"contacts are not simulated yet; the stage has {colliders} collider{'s' * (colliders != 1)}"
-        attributes.report.note("contacts", "/", text)
+    if not colliders:
+        return
+    touching = {
+        body
+        for body, group in inventory.colliders.items()
+        if any(attributes.flag(prim, "physics:collisionEnabled", True) for prim in group)
+    }
+    moves = any(body in inventory.bodies for body in touching)
+    add = attributes.report.warn if moves and len(touching) > 1 else attributes.report.note
+    text = f"contacts are not simulated yet; the stage has {colliders} collider{'s' * (colliders != 1)}"
+    add("contacts", "/", text)
 
 
 def _report_type(prim: Usd.Prim, names: list[str], attributes: Attributes) -> None:

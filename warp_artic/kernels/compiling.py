@@ -1,0 +1,49 @@
+"""Says through `logging` that kernels are being compiled, which takes minutes where it has not been done yet."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+LOG = logging.getLogger("warp_artic")
+SILENT = 1.0
+"""Time without a word: kernels that are in the cache are there sooner [s]."""
+EVERY = 60.0
+"""Time between two words while it goes on [s]."""
+
+_lock = threading.Lock()
+_under_way = 0
+
+
+@contextmanager
+def tell_compiling() -> Iterator[None]:
+    """Say so where what is done within takes long; of several at once the first one speaks for all."""
+    global _under_way
+    with _lock:
+        is_first = _under_way == 0
+        _under_way += 1
+    done = threading.Event()
+    begin = time.perf_counter()
+    teller = threading.Thread(target=_tell, args=(done, begin), daemon=True)
+    if is_first:
+        teller.start()
+    try:
+        yield
+    finally:
+        with _lock:
+            _under_way -= 1
+        done.set()
+        if is_first:
+            teller.join()
+
+
+def _tell(done: threading.Event, begin: float) -> None:
+    if done.wait(SILENT):
+        return
+    LOG.info("compiling kernels; it is done once on a machine, and takes some minutes")
+    while not done.wait(EVERY):
+        LOG.info("compiling kernels for %.0f s by now", time.perf_counter() - begin)
+    LOG.info("compiled kernels in %.0f s", time.perf_counter() - begin)
