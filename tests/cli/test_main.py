@@ -1,10 +1,12 @@
 """Exit codes and error lines of the command."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
+import warp_artic as wa
 from warp_artic.cli.main import main
 
 PENDULUM = "samples/scenes/pendulum.usda"
@@ -15,6 +17,22 @@ def test_help(command, capsys):
     """Each command says what it does and ends well."""
     assert main([*command, "--help"]) == 0
     assert "usage: warp-artic" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    """The version of the package, here and in Python."""
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"warp-artic {wa.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["simulate", "inspect", "solve-tendons --forces none.json"])
+def test_errors_for_programs(command, capsys):
+    """With --json an error is an object on stdout, of one form for all commands."""
+    first, *options = command.split()
+    code = main([first, "none.usda", *options, "--json"])
+    (found,) = json.loads(capsys.readouterr().out).values()
+    assert (found["exit_code"], set(found)) == (code, {"kind", "message", "exit_code"})
+    assert "none.usda: there is no such file" in found["message"]
 
 
 def test_help_loads_neither_warp_nor_stages():
@@ -39,7 +57,11 @@ def test_help_loads_neither_warp_nor_stages():
         ("simulate {stage} --dt -1/240", 2, "dt"),
         ("simulate {stage} --dt=-1/240", 2, "dt: -0.004"),
         ("simulate {stage} --dt nan", 2, "--dt: 'nan' is not a finite number"),
-        ("simulate {stage} --dt 1/0", 2, "--dt: '1/0' is not a finite number"),
+        ("simulate {stage} --dt 1/0", 2, "--dt: '1/0' divides by zero"),
+        ("simulate {stage} --dt fast", 2, "--dt: 'fast' is not a number, such as 0.5 or 1/240"),
+        ("simulat {stage}", 2, "did you mean simulate?"),
+        ("simulate {stage} --presicion float64", 2, "did you mean --precision?"),
+        ("simulate {stage} --steps 1.5", 2, "--steps: '1.5' is not an integer from 0"),
         ("simulate {stage} --steps -3", 2, "--steps: '-3' is not an integer from 0 to 2147483647"),
         ("simulate {stage} --steps 2000000000", 2, "a recording of 2e+09 steps"),
         ("simulate {stage} --steps 99999999999", 2, "--steps: '99999999999' is not an integer from 0"),

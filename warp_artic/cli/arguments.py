@@ -57,8 +57,17 @@ class _Parser(argparse.ArgumentParser):
         if choice:
             return did_you_mean(choice[1], re.findall(r"[\w.-]+", choice[2]))
         unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
-        options = [text for action in self._actions for text in action.option_strings]
-        return did_you_mean(unknown[1], options) if unknown else ""
+        return did_you_mean(unknown[1], _options(self)) if unknown else ""
+
+
+def _options(parser: argparse.ArgumentParser) -> set[str]:
+    """The options of a parser and its subcommands."""
+    found = set()
+    for action in parser._actions:
+        found |= set(action.option_strings)
+        if isinstance(action, argparse._SubParsersAction):
+            found |= {text for own in action.choices.values() for text in _options(own)}
+    return found
 
 
 def command_line() -> argparse.ArgumentParser:

@@ -7,13 +7,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-try:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-except ImportError:  # the extra `cli` is not installed
-    Progress = None
-
+from importlib import import_module
+from importlib.util import find_spec
 
 EVERY = 60.0
 """Time between two lines [s]."""
@@ -22,7 +17,7 @@ LOG = logging.getLogger("warp_artic")
 
 def is_shown() -> bool:
     """Whether there is a terminal for signs that move."""
-    return Progress is not None and sys.stderr.isatty()
+    return sys.stderr.isatty() and find_spec("rich") is not None  # of the extra `cli`
 
 
 class _Lines:
@@ -47,7 +42,8 @@ def waiting(title: str) -> Iterator[None]:
     if not is_shown():
         yield
         return
-    with Console(stderr=True).status(title):
+    console = import_module("rich.console")
+    with console.Console(stderr=True).status(title):
         yield
 
 
@@ -57,7 +53,8 @@ def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
     if not is_shown():
         yield _Lines(title, total).advance
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    rich, console = import_module("rich.progress"), import_module("rich.console").Console(stderr=True)
+    columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TaskProgressColumn())
+    with rich.Progress(*columns, rich.TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda done: bar.advance(task, done)

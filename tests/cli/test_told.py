@@ -1,0 +1,140 @@
+"""What a run says of its own accord: what is left out first, what takes long, and where it was ended."""
+
+import json
+import logging
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from pxr import Usd
+
+from tests.usd.authoring import body, joint, open_text, schemas
+from warp_artic.cli import progress
+from warp_artic.cli.main import main
+from warp_artic.description.consequences import group_findings, headline
+from warp_artic.description.diagnostic import Diagnostic, Severity
+from warp_artic.hosts.stage_backend import WarpArticBackend
+from warp_artic.kernels import compiling
+
+FLOOR = f'def Cube "floor" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
+BALL = f'def Sphere "shape" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
+NOT_SIMULATED = "not simulated: contacts; the motion is another one with them"
+CART_POLE = "samples/scenes/cart_pole.usda"
+
+
+def ball_above_floor() -> Usd.Stage:
+    return open_text(body("ball", BALL, at=(0, 0, 3)) + FLOOR)
+
+
+def test_a_ball_falls_through_the_floor_and_that_is_said_first(tmp_path, capsys, caplog):
+    """The first line of simulate and check, and a warning of logging in a host."""
+    stage, path = ball_above_floor(), str(tmp_path / "ball.usda")
+    stage.GetRootLayer().Export(path)
+    assert main(["simulate", path, "--steps", "1"]) == 0
+    assert re.match(rf"warning +{NOT_SIMULATED}\n", capsys.readouterr().out)
+    assert main(["check", path]) == 0
+    assert capsys.readouterr().out.startswith(f"warning: {NOT_SIMULATED}\n")
+    backend = WarpArticBackend()
+    backend.attach(stage)
+    backend.detach()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert caplog.records[0].getMessage().endswith(NOT_SIMULATED)
+
+
+def test_shapes_that_cannot_meet_are_no_warning(tmp_path, capsys):
+    """One body alone, and one whose colliders are switched off."""
+    off = f'def Sphere "shape" {schemas("PhysicsCollisionAPI")} {{\nbool physics:collisionEnabled = 0\n}}\n'
+    for number, text in enumerate((body("ball", BALL), body("ball", off) + FLOOR)):
+        path = str(tmp_path / f"{number}.usda")
+        open_text(text).GetRootLayer().Export(path)
+        assert main(["check", path]) == 0
+        assert NOT_SIMULATED not in capsys.readouterr().out
+
+
+def test_a_joint_that_closes_a_loop_is_in_the_headline(tmp_path, capsys):
+    """With its path."""
+    links = "".join(body(name, at=(k, 0, 0)) for k, name in enumerate("abc"))
+    axis = 'uniform token physics:axis = "Z"'
+    ends = (("", "a"), ("a", "b"), ("b", "c"), ("c", "a"))
+    joints = "".join(
+        joint(f"j{k}", "Revolute", f"/{one}" if one else "", f"/{other}", axis) for k, (one, other) in enumerate(ends)
+    )
+    path = str(tmp_path / "ring.usda")
+    open_text(links + joints).GetRootLayer().Export(path)
+    assert main(["check", path]) == 0
+    assert re.match(r"warning: not simulated: loop joints \(/j\d\)", capsys.readouterr().out)
+
+
+def test_findings_are_grouped_by_consequence():
+    """What is left out comes first, many of one rule are one line, and attributes are counted by namespace."""
+    warn = Severity.WARNING
+    found = [Diagnostic(warn, "attribute-not-used", f"/a{k}.physics:tensor:x{k}", "is not used") for k in range(1200)]
+    found += [Diagnostic(warn, "attribute-not-used", f"/a.newton:y{k}", "is not used") for k in range(20)]
+    found += [Diagnostic(warn, "inertia-missing", "/b", "has none"), Diagnostic(warn, "inertia-missing", "/c", "same")]
+    found += [Diagnostic(warn, "gear", "/g", "gear joint: not simulated yet")]
+    assert [str(group) for group in group_findings(found)] == [
+        "warning: /g: gear joint: not simulated yet [gear]",
+        "warning: /b: has none [inertia-missing] and 1 more",
+        "warning: 1,220 attributes are not used: physics:tensor:* 1,200, newton:* 20 [attribute-not-used]",
+    ]
+    assert headline(found) == "not simulated: gears (/g); the motion is another one with them"
+    assert headline(found[:1220]) == ""
+
+
+def test_compiling_is_told(monkeypatch, caplog):
+    """Once when it begins, now and then while it lasts, and what it took; several at once are told as one."""
+    monkeypatch.setattr(compiling, "SILENT", 0.05)
+    monkeypatch.setattr(compiling, "EVERY", 0.1)
+    with caplog.at_level(logging.INFO, "warp_artic"), compiling.tell_compiling(), compiling.tell_compiling():
+        time.sleep(0.3)
+    told = [record.getMessage() for record in caplog.records]
+    assert told[0].startswith("compiling kernels; ") and told[-1].startswith("compiled kernels in ")
+    assert len(told) >= 4
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "warp_artic"), compiling.tell_compiling():
+        pass
+    assert not caplog.records
+
+
+def test_progress_without_a_terminal(monkeypatch, caplog):
+    """A line now and then."""
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    with caplog.at_level(logging.INFO, "warp_artic"), progress.progress("simulating", 3000) as advance:
+        advance(1000)
+        advance(2000)
+    (record,) = caplog.records
+    assert re.fullmatch(r"simulating: 1,000 of 3,000 steps, about \d+ s left", record.getMessage())
+
+
+def test_summary_for_programs(capsys):
+    """Numbers of the run and the sentences of the summary."""
+    assert main(["simulate", CART_POLE, "--steps", "1e1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["steps"], found["links"], found["is_interrupted"], found["failures"]) == (10, 2, False, [])
+    assert found["summary"]["run"][0].startswith("10 steps of 1/")
+
+
+def test_one_link_is_one_link(capsys):
+    """Numbers and nouns agree."""
+    assert main(["simulate", "samples/scenes/pendulum.usda", "--steps", "1"]) == 0
+    written = capsys.readouterr().out
+    assert "1 articulation, 1 link, 1 dof\n" in written
+    assert re.search(r"^run +1 step of ", written, re.M)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_interrupt_writes_what_there_is(tmp_path):
+    """Ctrl-C ends the run: the layer is complete up to there, and the exit code is 130."""
+    output = tmp_path / "out.usdc"
+    line = [sys.executable, "-m", "warp_artic", "simulate", CART_POLE, "--duration", "36000", "-o", str(output)]
+    process = subprocess.Popen([*line, "--dt", "1/60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    written, said = process.communicate(timeout=300)
+    assert process.returncode == 130, said
+    assert re.search(r"^run +[\d,]+ steps of 1/60 s = [\d.e+]+ s, interrupted", written, re.M)
+    stage = Usd.Stage.Open(str(output))
+    assert 0 < stage.GetEndTimeCode() / stage.GetTimeCodesPerSecond() < 36000
