@@ -65,7 +65,12 @@ MJC_RELATIONSHIPS: dict[str, str] = {
 
 MJC_HARMLESS = (
     "mjc:group",
+    "mjc:cam",
+    "mjc:light",
     "mjc:rgba",
+    "mjc:sensor",
+    "mjc:statistic",
+    "mjc:visual",
     "mjc:width",
     "mjc:flag:",
     "mjc:option:",

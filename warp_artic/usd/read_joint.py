@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pxr import Usd
+
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
@@ -67,3 +69,10 @@ def read_joint(
     report_swing(joint, attributes)
     parent = None if branch.parent == WORLD else links[branch.parent]
     return read_start(ends.prim, joint, parent, links[branch.child], X_PL, moves, attributes)
+
+
+def check_axes(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> None:
+    """Report what is wrong with the axes, limits and drives of a joint that leads nowhere."""
+    freedom = read_freedom(prim, inventory, attributes)
+    for axis, limit in freedom.limits.items():
+        read_dof(prim, str(prim.GetPath()), axis, limit, freedom.cone_limit is not None, inventory, attributes)

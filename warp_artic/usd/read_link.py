@@ -16,6 +16,8 @@ from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_mass import read_mass
 from warp_artic.usd.units import DEGREE
 
+RUN_OPS = (":warpArtic", ":warpArticParent")
+"""How the transform ops of run layers end."""
 PHYSX_ANGULAR_DAMPING = 0.05
 """Fallback of PhysxRigidBodyAPI [1/s]."""
 
@@ -32,6 +34,9 @@ def read_link(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, plac
         "max_linear_velocity": _not_negative(prim, "max_linear_velocity", math.inf, attributes),
         "max_angular_velocity": _not_negative(prim, "max_angular_velocity", math.inf, attributes),
     }
+    if placement is not None and _is_animated(prim):
+        text = "moves over time, and by forces: only where it starts is used; a kinematic body would follow"
+        attributes.report.warn("time-samples", path, text)
     linear_velocity, angular_velocity = _velocities(prim, attributes, placements)
     if placement is None or properties is None:
         return None
@@ -45,6 +50,12 @@ def read_link(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, plac
         angular_velocity=angular_velocity,
         **numbers,
     )
+
+
+def _is_animated(prim: Usd.Prim) -> bool:
+    """Whether the transform of a body is animated, other than by the motion of an earlier run of ours."""
+    ops = UsdGeom.Xformable(prim).GetOrderedXformOps()
+    return any(op.MightBeTimeVarying() and not op.GetOpName().endswith(RUN_OPS) for op in ops)
 
 
 def _not_negative(prim: Usd.Prim, field: str, fallback: float, attributes: Attributes) -> float:

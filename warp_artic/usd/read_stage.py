@@ -31,6 +31,7 @@ from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
 from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_couplings import refuse_strays
+from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_trees import plan_trees, report_loop
@@ -307,6 +308,9 @@ def _read_joints(inventory: Inventory, attributes: Attributes, placements: Place
             continue
         ends = read_joint_ends(prim, inventory, attributes, placements)
         if ends is None:
+            if prim.GetTypeName() in tokens.TREE_JOINTS:
+                check_axes(prim, inventory, attributes)
+            attributes.pass_over(prim)
             continue
         if prim.GetTypeName() == tokens.DISTANCE_JOINT:
             report_loop(prim, "is a distance joint", attributes)

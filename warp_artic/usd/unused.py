@@ -107,6 +107,7 @@ HARMLESS = (
     "physics:mergeGroupName",
     "physics:invertFilteredGroups",
     "physics:simulationOwner",
+    "physics:tensor",
     "physics:staticFriction",
     "physics:dynamicFriction",
     "physics:restitution",
@@ -115,9 +116,21 @@ HARMLESS = (
     "newton:torsionalFriction",
     "newton:selfCollisionEnabled",
     "newton:maxSolverIterations",
+    "limit:distance:",
+    "physxCamera",
+    "physxDebug",
+    "physxMeshMerge",
+    "physxResidualReporting",
+    "physxSensor",
+    "physxTensor",
+    "physxTrigger",
+    "physxVisual",
+    "newton:render",
+    "newton:sensor",
+    "newton:visual",
     *MJC_HARMLESS,
 )
-"""How attributes begin that concern contacts, sleeping or the engine of another simulator."""
+"""How attributes begin that concern contacts, sensors, looks, sleeping or the engine of another simulator."""
 HARMLESS_SCHEMAS = (
     "Physx",
     "PhysicsMeshCollisionAPI",

@@ -1,0 +1,78 @@
+"""Findings that do not hide each other, on joints that lead nowhere, and on animated and mirrored bodies."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pxr import Usd, UsdGeom
+
+from tests.usd.authoring import body, joint, open_text, pendulum, warnings_of
+from warp_artic.cli.main import main
+from warp_artic.description.diagnostic import Severity
+from warp_artic.usd.read_stage import check_stage, inspect_stage
+
+
+def test_a_joint_that_leads_nowhere_hides_nothing_and_adds_nothing():
+    """What is wrong with its drive is said too, and what is right is not called unused."""
+    content = """uniform token physics:axis = "Z"
+        float physics:lowerLimit = -10
+        float physics:upperLimit = 10
+        float drive:angular:physics:stiffness = -5
+        float physxJoint:armature = 0.1"""
+    hinge = joint("hinge", "Revolute", "/nowhere", "/a", content, applied=("PhysicsDriveAPI:angular",))
+    found = check_stage(open_text(body("a") + hinge))
+    errors = [(item.rule, item.path) for item in found if item.severity is Severity.ERROR]
+    assert ("joint-bodies", "/hinge.physics:body0") in errors
+    assert any(path.startswith("/hinge") and rule == "drive" for rule, path in errors)
+    assert not [item for item in found if item.rule == "attribute-not-used"]
+
+
+def test_an_animated_body_that_moves_by_forces():
+    """Its samples are not followed, and that is said."""
+    stage = pendulum()
+    rod = UsdGeom.Xformable(stage.GetPrimAtPath("/World/rod"))
+    op = rod.GetOrderedXformOps()[0] if rod.GetOrderedXformOps() else rod.AddTranslateOp()
+    start = op.Get() or (0, 0, 0)
+    op.Set(start, 0.0)
+    op.Set(tuple(np.add(start, (1, 0, 0))), 24.0)
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/rod: moves over time, and by forces: only where it starts is used")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "float physics:tensor:scale = 1",
+        "bool physxResidualReporting:enable = 1",
+        "float limit:distance:physics:low = 1",
+        "bool newton:visualMesh = 1",
+        "float physxSensor:rate = 30",
+    ],
+)
+def test_attributes_that_say_nothing_about_motion_are_known(content):
+    """Tensors, looks, sensors and rendering are a note."""
+    assert not warnings_of(pendulum(content))
+
+
+@pytest.mark.parametrize("asset", ["arm", "pendulum"])
+@pytest.mark.parametrize("mirror", [(-1, 1, 1), (1, -1, 1)])
+def test_a_mirrored_reference_moves_as_the_mirror_image(tmp_path, asset, mirror):
+    """Without a warning: each link is the image of that in the asset, at the start and after a second."""
+    poses = []
+    for name, scale in (("asset", (1, 1, 1)), ("image", mirror)):
+        path, baked = tmp_path / f"{name}.usda", tmp_path / f"{name}_baked.usda"
+        asset_path = Path(f"samples/scenes/{asset}.usda").resolve()
+        path.write_text(
+            f'#usda 1.0\n(\nmetersPerUnit = 1\nupAxis = "Z"\n)\n'
+            f'def Xform "R" (references = @{asset_path}@</World>) {{\n'
+            f'double3 xformOp:scale = {scale}\nuniform token[] xformOpOrder = ["xformOp:scale"]\n}}\n'
+        )
+        assert not [item for item in inspect_stage(str(path)).diagnostics if item.severity is Severity.WARNING]
+        options = ["--duration", "1", "--precision", "float64", "-o", str(baked)]
+        assert main(["simulate", str(path), *options]) == 0
+        stage = Usd.Stage.Open(str(baked))
+        links = [prim for prim in stage.Traverse() if prim.HasAPI("PhysicsRigidBodyAPI")]
+        caches = [UsdGeom.XformCache(code) for code in (0.0, stage.GetEndTimeCode())]
+        poses.append([[np.array(cache.GetLocalToWorldTransform(link)) for link in links] for cache in caches])
+    assert len(poses[0][0]) > 0
+    assert np.allclose(poses[0] @ np.diag([*mirror, 1.0]), poses[1], atol=1e-9)
