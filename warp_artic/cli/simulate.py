@@ -169,7 +169,7 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, 
     _set_start(simulation, inputs)
     _leave_tracks(simulation, inputs)
     authored = {name: getattr(simulation.control, name).numpy().T for name in inputs.control}
-    begun = 0 if clips is None else clips.take_up()
+    begun = 0 if clips is None else clips.take_up(steps)
     ends = set() if clips is None else {*range(begun, steps, clips.stretch), steps}
     changes = sorted(step for step in {*inputs.changes(steps), *ends} if step >= begun)
     parts = []

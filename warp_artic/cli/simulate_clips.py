@@ -26,8 +26,8 @@ class Clips:
                 f"{self.writer.folder}: has a run already; --resume goes on with it, else remove the folder"
             )
 
-    def take_up(self) -> int:
-        """Go on where the last complete clip ends, if a run is resumed; the steps that are done."""
+    def take_up(self, steps: int) -> int:
+        """Go on where the last complete clip ends, if a run of so many steps is resumed; those that are done."""
         if not self._resumes or not self._checkpoint.exists():
             return 0
         simulation = self._simulation
@@ -37,6 +37,11 @@ class Clips:
             raise SettingsError(
                 f"{self._checkpoint}: is after {done} steps, no whole number of clips of {self.stretch} steps; "
                 "give the --clips that it was begun with"
+            )
+        if done > steps:
+            raise SettingsError(
+                f"{self._checkpoint}: is at {done * dt:g} s, past the {steps * dt:g} s that are asked for; "
+                "--resume goes on with a run, and takes nothing of it back"
             )
         self.count = done // self.stretch
         self.writer.take_up([(k * self.stretch * dt, (k + 1) * self.stretch * dt) for k in range(self.count)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +28,9 @@ SHOWN = 3
 """How many nodes are named of those with a force that no tensions make."""
 SMALL = 1e-9
 """A rest of the forces below this share of them is rounding."""
+NOT_MADE = 0.01
+"""A rest of the forces above this share of them is worth a warning."""
+LOG = logging.getLogger("warp_artic")
 
 
 def run(arguments) -> int:
@@ -65,6 +69,8 @@ def run(arguments) -> int:
         for name, body in with_tendons.items()
         if name in wanted.forces
     ]
+    for solution in solutions:
+        _warn_of_rest(solution)
     wrote = []
     if arguments.output:
         targets = [target for solution in solutions for target in _targets(solution)]
@@ -80,6 +86,18 @@ def run(arguments) -> int:
         for path in wrote:
             print(f"wrote {path}")
     return 0
+
+
+def _warn_of_rest(solution: TendonPlan) -> None:
+    """Say where a good part of the wanted forces is not made."""
+    share = solution.residual / np.maximum(solution.size, 1e-300)
+    worst = int(np.argmax(share))
+    if share[worst] > NOT_MADE:
+        rest, size = solution.residual[worst], solution.size[worst]
+        LOG.warning(
+            "%s: no tensions within bounds make the wanted forces: %.3g N of %.3g N are left, a share of %.3g",
+            *(solution.body.name, rest, size, share[worst]),
+        )
 
 
 def _times(wanted: WantedForces, stage) -> np.ndarray:
