@@ -11,7 +11,7 @@ from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.track import Track
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Scene:
     """What is simulated together."""
 
@@ -46,3 +46,17 @@ class Scene:
         if not self.dof_names:
             names = tuple(dof.name for tree in self.articulations for dof in tree.dofs)
             object.__setattr__(self, "dof_names", names)
+
+    def __repr__(self) -> str:
+        counts = {
+            "articulation": len(self.articulations),
+            "link": len(self.link_names),
+            "dof": len(self.dof_names),
+            "tendon": sum(len(tree.tendon_names) for tree in self.articulations),
+            "mimic joint": sum(len(tree.mimics) for tree in self.articulations),
+            "elastic part": len(self.elastic_bodies),
+            "tendon on meshes": len(self.mesh_tendons),
+            "diagnostic": len(self.diagnostics),
+        }
+        told = (f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count or noun == "link")
+        return f"<Scene of {', '.join(told)}>"

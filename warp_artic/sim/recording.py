@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +63,7 @@ OPTIONAL = tuple(name for name in SHAPES if name not in ("joint_position", "join
 """Quantities that may be left out; they become arrays without entries."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recording:
     """Records of a run: record k is the state at `time[k]`, the first one before any step.
 
@@ -172,6 +172,18 @@ class Recording:
             value = getattr(self, name)
             object.__setattr__(self, name, _empty(self, name, records) if value is None else np.asarray(value))
         _check_shapes(self)
+
+    def __repr__(self) -> str:
+        times = f" from {self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else ""
+        names = [
+            one.name
+            for one in fields(self)
+            if isinstance(array := getattr(self, one.name), np.ndarray) and array.size and one.name != "time"
+        ]
+        return (
+            f"<Recording of {len(self.time)} records{times}, {self.environment_count} environments, "
+            f"{len(self.joint_names)} dofs, {len(self.link_names)} links: {', '.join(names)}>"
+        )
 
     @property
     def environment_count(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial, wraps
@@ -12,7 +13,7 @@ import warp as wp
 
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
-from warp_artic.errors import SettingsError, SolveError
+from warp_artic.errors import SettingsError, SolveError, did_you_mean
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import build_groups, initial_state
@@ -141,6 +142,10 @@ class Simulation:
         settings: SolverSettings | None = None,
         threads: int | None = None,
     ):
+        if not isinstance(scene, Scene):
+            read = f"; a stage is read first: wa.Simulation(wa.read_stage({str(scene)!r}))"
+            hint = read if isinstance(scene, (str, os.PathLike)) or hasattr(scene, "GetRootLayer") else ""
+            raise SettingsError(f"scene: {_shown(scene)} is not a Scene{hint}")
         validate(scene)
         if isinstance(environments, bool) or not isinstance(environments, int) or environments < 1:
             raise SettingsError(f"environments: {environments!r} is not an integer of at least 1")
@@ -190,12 +195,19 @@ class Simulation:
             self._open("link_external_force")
         self._has_step_outputs = False
         self.target_tracks = TargetTracks(scene, self._members, self.elastic_bodies, self._open)
-        self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array)
+        self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array, (*OUTPUTS, *STEP_OUTPUTS))
         self.control = ArrayViews(CONTROL, self._scene_array)
         self.parameters = ArrayViews(PARAMETERS, self._scene_array)
         self.articulations = tuple(self._articulation_views(member) for member in self._members)
         self._start_asleep(np.arange(environments))
         self._follow_links()
+
+    def __repr__(self) -> str:
+        settings = self.settings
+        return (
+            f"<Simulation of {self.scene!r}: {self.environments} environment{'s' * (self.environments != 1)} on "
+            f"{self.device}, {settings.solver}, {settings.precision}, dt {settings.dt:g} s, at {self.time:g} s>"
+        )
 
     @property
     def time(self) -> float:
@@ -337,7 +349,8 @@ class Simulation:
             SettingsError: There is no such array, or the values are not of this shape or not numbers.
         """
         if name not in (*CONTROL, *PARAMETERS):
-            raise SettingsError(f"{name!r} is not one of {', '.join((*CONTROL, *PARAMETERS))}")
+            allowed = (*CONTROL, *PARAMETERS)
+            raise SettingsError(f"{name!r} is not one of {', '.join(allowed)}{did_you_mean(name, allowed)}")
         chosen = self._environment_indices(environments)
         kind, size = ROW_COUNTS[name]
         rows = sum(len(own) for own in self._order[kind])
@@ -504,10 +517,11 @@ class Simulation:
         Args:
             snapshot: From `snapshot`.
             parts: Which of its parts; by default all that can be applied. Others follow from these.
-            environments: Where its columns go; by default where they are from. Indices, one for each column, or a mask
-                of all environments, which leaves the others as they are, either of which may be an array on the device.
-                A snapshot of one environment goes to all that are given. Indices on a GPU that are out of range are
-                left out.
+            environments: Where its columns go; by default where they are from. Indices or a mask of those that are
+                meant, which leaves the others as they are, either of which may be an array on the device. Of a
+                snapshot of all environments they get what is theirs; one of some environments goes to as many indices,
+                in their order, and one of a single environment to all that are given. Indices on a GPU that are out
+                of range are left out.
             articulations: Prim paths, indices or a mask of some that it has; all of them by default.
 
         Raises:
@@ -688,7 +702,7 @@ class Simulation:
             tuple(dof.name for dof in tree.dofs),
             tuple(tree.bodies),
             tuple(map(float, member.group.origins[member.place])),
-            ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), get),
+            ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), get, (*OUTPUTS, *STEP_OUTPUTS)),
             ArrayViews(CONTROL, get),
             ArrayViews(PARAMETERS, get),
             Dynamics(member, tree, self.settings.dt, partial(self._launches.dynamics, member.group)),
@@ -762,6 +776,11 @@ class Simulation:
         """Nothing that was reported is of the state any more."""
         self._reported = False
         self._has_step_outputs = False
+
+
+def _shown(value: object) -> str:
+    """A value as a sentence has it."""
+    return repr(value) if isinstance(value, (str, os.PathLike)) else f"a {type(value).__name__}"
 
 
 def _threads(count: int | None, device: str) -> int:

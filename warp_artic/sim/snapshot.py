@@ -182,6 +182,13 @@ def _targets(simulation, snapshot: Snapshot, environments) -> wp.array:
             )
         return snapshot.environments
     found, is_mask = chosen_environments(simulation, environments)
+    if not is_mask and snapshot.has_all_environments and columns == count != found.shape[0]:
+        # Those of the snapshot that are meant, as a mask would say it.
+        own = found.numpy()
+        own = own[(own >= 0) & (own < count)]
+        targets = np.full(count, -1, np.int32)
+        targets[own] = own
+        return wp.array(targets, dtype=wp.int32, device=simulation.device)
     if columns != 1 and (columns != found.shape[0] or (is_mask and not snapshot.has_all_environments)):
         wanted = "one, or all environments," if is_mask else f"one, or {found.shape[0]} environments"
         raise SettingsError(f"environments: the snapshot is of {columns} environments; {wanted} is needed for these")

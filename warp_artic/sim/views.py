@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
-from warp_artic.errors import SettingsError
+from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.model.families import Family
 from warp_artic.model.field import Field
 from warp_artic.model.group import JOINT_FORCES, REPORTED, ROOT_FORCES, STEP_OUTPUTS, Group
@@ -232,19 +232,56 @@ class SceneArray:
 
 
 class ArrayViews:
-    """Named arrays as attributes; see the module for what they are."""
+    """Named arrays as attributes; see the module for what they are.
 
-    def __init__(self, names: tuple[str, ...], get: Callable[[str], object]):
+    `views.joint_effort = values` writes values into the array: of its shape, or what NumPy broadcasts to it.
+    """
+
+    def __init__(self, names: tuple[str, ...], get: Callable[[str], object], results: tuple[str, ...] = ()):
         self._names = names
+        self._results = results
         self._get = get
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> wp.array:
         if name.startswith("_") or name not in self._names:
-            raise AttributeError(f"no array {name!r}; there are {', '.join(self._names)}")
+            raise AttributeError(self._unknown(name))
         return self._get(name)
+
+    def __setattr__(self, name: str, values) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, values)
+            return
+        if name not in self._names:
+            raise AttributeError(self._unknown(name))
+        if name in self._results:
+            raise AttributeError(f"{name}: is what a step or a report gives, and nothing to be written")
+        _write(name, self._get(name), values)
 
     def __dir__(self):
         return list(self._names)
+
+    def __repr__(self) -> str:
+        return f"<arrays {', '.join(self._names)}>"
+
+    def _unknown(self, name: str) -> str:
+        return f"no array {name!r}{did_you_mean(name, self._names)}; there are {', '.join(self._names)}"
+
+
+def _write(name: str, array: wp.array | SceneArray, values) -> None:
+    """Write values into an array of a simulation."""
+    if values is array:  # after an operator in place, which has written
+        return
+    if hasattr(values, "__dlpack__") and not isinstance(values, (wp.array, np.ndarray)):
+        values = wp.from_dlpack(values)
+    if not isinstance(values, wp.array):
+        try:
+            values = np.ascontiguousarray(np.broadcast_to(np.asarray(values, float), array.shape))
+        except (TypeError, ValueError) as error:
+            found = getattr(values, "shape", None) or np.shape(values)
+            raise SettingsError(f"{name}: shape {found} is not {array.shape} and does not broadcast to it") from error
+    elif values.shape != array.shape:
+        raise SettingsError(f"{name}: an array of shape {values.shape} is not one of shape {array.shape}")
+    array.assign(values)
 
 
 def of_environment(array: wp.array | SceneArray, environment: int) -> np.ndarray:

@@ -1,0 +1,115 @@
+"""The Python front: writing to views, what objects say they are, and what was meant."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import warp as wp
+
+import warp_artic as wa
+from warp_artic.sim.simulation import Simulation
+from warp_artic.solver.settings import SolverSettings
+from warp_artic.usd.read_stage import read_stage
+
+CART_POLE = "samples/scenes/cart_pole.usda"
+
+
+@pytest.fixture
+def simulation() -> Simulation:
+    return Simulation(read_stage(CART_POLE), environments=3, settings=SolverSettings(precision="float64"))
+
+
+def test_assignment_writes_into_the_view(simulation):
+    """An array, a number that is broadcast, an array of Warp and one of torch; the next step reads it."""
+    torch = pytest.importorskip("torch")
+    efforts = np.arange(6.0).reshape(2, 3)
+    for values in (efforts, wp.array(efforts, dtype=wp.float64), torch.tensor(efforts), efforts.tolist()):
+        simulation.control.joint_effort = 0.0
+        assert not simulation.control.joint_effort.numpy().any()
+        simulation.control.joint_effort = values
+        assert np.array_equal(simulation.control.joint_effort.numpy(), efforts)
+    before = simulation.state.joint_velocity.numpy().copy()
+    simulation.step()
+    assert (simulation.state.joint_velocity.numpy() != before).any()
+    simulation.articulations[0].parameters.drive_stiffness = 7.0
+    assert (simulation.parameters.drive_stiffness.numpy() == 7.0).all()
+
+
+def test_assignment_to_several_articulations():
+    """The array that gathers several articulations takes values as that of one does."""
+    scene = read_stage(CART_POLE)
+    (tree,) = scene.articulations
+    simulation = Simulation(wa.Scene(articulations=(tree, _renamed(tree))), environments=2)
+    values = np.arange(8.0).reshape(4, 2)
+    simulation.control.joint_effort = values
+    assert np.array_equal(simulation.control.joint_effort.numpy(), values)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 2), (2, 4), (1, 2, 3)])
+def test_wrong_shapes_are_refused(simulation, shape):
+    """What does not broadcast is named with both shapes."""
+    if shape == (3,):
+        simulation.control.joint_effort = np.ones(shape)
+        return
+    with pytest.raises(wa.SettingsError, match=r"joint_effort: shape .* is not \(2, 3\)"):
+        simulation.control.joint_effort = np.ones(shape)
+    with pytest.raises(wa.SettingsError, match="joint_effort: an array of shape"):
+        simulation.control.joint_effort = wp.zeros(shape, dtype=wp.float64)
+
+
+def test_unknown_names_are_refused_with_the_nearest(simulation):
+    """To read and to write; results are not written."""
+    with pytest.raises(AttributeError, match="no array 'joint_efort'; did you mean joint_effort"):
+        simulation.control.joint_efort = 1.0
+    with pytest.raises(AttributeError, match="did you mean joint_position"):
+        _ = simulation.state.joint_positon
+    with pytest.raises(AttributeError, match="link_pose: is what a step or a report gives"):
+        simulation.state.link_pose = 0.0
+    with pytest.raises(wa.SettingsError, match="did you mean armature"):
+        simulation.set_values("armatur", 1.0)
+
+
+@pytest.mark.parametrize("given, found", [(CART_POLE, "wa.read_stage('samples"), (None, "a NoneType is not a Scene")])
+def test_a_path_is_no_scene(given, found):
+    """The sentence says how a stage is read."""
+    with pytest.raises(wa.SettingsError) as caught:
+        wa.Simulation(given)
+    assert found in str(caught.value)
+
+
+def test_what_objects_say_they_are(simulation):
+    """Counts, settings and names, in a line."""
+    assert repr(simulation.scene).startswith("<Scene of 1 articulation, 2 links, 2 dofs")
+    assert "3 environments on cpu, direct, float64, dt 0.00416667 s, at 0 s" in repr(simulation)
+    assert "joint_effort" in repr(simulation.control)
+    told = repr(simulation.record(2))
+    assert told.startswith("<Recording of 3 records from 0 to 0.00833333 s, 3 environments, 2 dofs, 2 links")
+    assert "joint_position" in told and "mimic_force" not in told
+
+
+@pytest.mark.parametrize("of_device", [False, True])
+def test_apply_to_indices_is_apply_to_a_mask(simulation, of_device):
+    """Of a snapshot of all environments the chosen ones get what is theirs."""
+    start = simulation.snapshot()
+    simulation.set_state(joint_velocity=np.arange(6.0).reshape(3, 2))
+    simulation.step(5)
+    after = simulation.state.joint_position.numpy().copy()
+    chosen = wp.array([2, 0], dtype=wp.int32) if of_device else [2, 0]
+    simulation.apply(start, environments=chosen)
+    position = simulation.state.joint_position.numpy()
+    assert np.array_equal(position[:, 1], after[:, 1])
+    assert np.array_equal(position[:, [0, 2]], start.joint_position.numpy()[:, [0, 2]])
+
+
+def _renamed(tree):
+    """The same tree elsewhere, with other names."""
+
+    def other(path: str) -> str:
+        return path.replace("/World", "/Other", 1)
+
+    links = tuple(replace(link, path=other(link.path)) for link in tree.links)
+    joints = tuple(
+        replace(joint, path=other(joint.path), dofs=tuple(replace(dof, name=other(dof.name)) for dof in joint.dofs))
+        for joint in tree.joints
+    )
+    return replace(tree, path=other(tree.path), links=links, joints=joints)
