@@ -4,11 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pxr import Usd, UsdGeom
+from pxr import Tf, Usd, UsdGeom
 
 from tests.usd.authoring import body, joint, open_text, pendulum, warnings_of
 from warp_artic.cli.main import main
 from warp_artic.description.diagnostic import Severity
+from warp_artic.errors import StageError
+from warp_artic.usd import read_stage as read_stage_module
 from warp_artic.usd.read_stage import check_stage, inspect_stage
 
 
@@ -76,3 +78,27 @@ def test_a_mirrored_reference_moves_as_the_mirror_image(tmp_path, asset, mirror)
         poses.append([[np.array(cache.GetLocalToWorldTransform(link)) for link in links] for cache in caches])
     assert len(poses[0][0]) > 0
     assert np.allclose(poses[0] @ np.diag([*mirror, 1.0]), poses[1], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'def Xform "A\xd8" {}', b'def Xform "A" {}\nover "\xff', b'def Xform "A" ( doc = "\xe9" ) { int x = }'],
+)
+def test_files_that_are_no_text(tmp_path, content):
+    """What OpenUSD says in bytes that are no text becomes a StageError all the same."""
+    path = tmp_path / "bad.usda"
+    path.write_bytes(b"#usda 1.0\n" + content + b"\n")
+    with pytest.raises(StageError, match="bad.usda: cannot be read as a USD stage"):
+        check_stage(str(path))
+
+
+def test_what_usd_raises_in_the_midst_of_a_stage(monkeypatch):
+    """An error of OpenUSD while a stage is read is ours, with the name of the stage."""
+    stage = pendulum()
+
+    def fail(*_):
+        Tf.RaiseCodingError("the file is damaged")
+
+    monkeypatch.setattr(read_stage_module, "traverse", fail)
+    with pytest.raises(StageError, match="cannot be read as a USD stage: .*the file is damaged"):
+        check_stage(stage)

@@ -186,7 +186,11 @@ def find_families(prims: list[Usd.Prim]) -> list[Family]:
 def _places(spec: Sdf.PrimSpec, known: dict[Sdf.PrimSpec, bool]) -> bool:
     """Whether a spec says no more of its prim than what it is made of and where it is."""
     if spec not in known:
-        names = [name.rpartition(".")[2] for name in map(str, (one.path for one in spec.properties))]
+        properties = list(spec.properties)
+        if None in properties:  # in a damaged layer
+            known[spec] = False
+            return False
+        names = [name.rpartition(".")[2] for name in map(str, (one.path for one in properties))]
         known[spec] = PLACING.issuperset(spec.ListInfoKeys()) and all(name.startswith("xformOp") for name in names)
     return known[spec]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from pxr import Tf, Usd, UsdUtils
 
@@ -44,13 +46,33 @@ def _open(path: str) -> Usd.Stage:
         caught = delegate.TakeUncoalescedDiagnostics()
         del delegate
         for one in caught:
-            if not one.sourceFunction.endswith("_ReportErrors"):
-                Tf.Warn(one.commentary)
+            with suppress(UnicodeDecodeError):  # a name of the file that is no text
+                if not one.sourceFunction.endswith("_ReportErrors"):
+                    Tf.Warn(one.commentary)
+
+
+@contextmanager
+def reading(stage: Usd.Stage) -> Iterator[None]:
+    """Turn what USD raises in the midst of a stage that it has opened into a StageError."""
+    try:
+        yield
+    except (Tf.ErrorException, UnicodeDecodeError) as error:
+        path = stage.GetRootLayer().GetDisplayName()
+        raise StageError(f"{path}: cannot be read as a USD stage: {_reason(error, path)}") from None
+
+
+def _message(error: Exception) -> str:
+    """What an error says; bytes of the file in it that are no text are shown as such."""
+    try:
+        return str(error)
+    except UnicodeDecodeError as undecodable:
+        return undecodable.object.decode("utf-8", "backslashreplace")
 
 
 def _reason(error: Exception, path: str) -> str:
     """The sentence of what pxr says that names a place in the file, else its last one."""
-    sentences = [line.rpartition(" : ")[2].strip(" '") for line in str(error).splitlines() if " : " in line]
+    lines = _message(error).splitlines()
+    sentences = [line.rpartition(" : ")[2].strip(" '") for line in lines if " : " in line]
     named = [sentence for sentence in sentences if f"{path}:" in sentence]
     sentence = (named or sentences or [type(error).__name__])[-1]
     if sentence.startswith(NO_LAYER):

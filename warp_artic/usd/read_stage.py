@@ -26,7 +26,7 @@ from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.inventory import Inventory, traverse
 from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
 from warp_artic.usd.not_simulated import report_not_simulated
-from warp_artic.usd.open_stage import open_stage
+from warp_artic.usd.open_stage import open_stage, reading
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
 from warp_artic.usd.read_base_motion import moves_over_time
@@ -110,7 +110,7 @@ def inspect_stage(
     """All that is understood of a stage; raises only where it cannot be opened, or a dialect is not known."""
     order = complete_order(dialects)
     stage = open_stage(stage)
-    with _collection_paused():
+    with _collection_paused(), reading(stage):
         prims = traverse(stage)
         families = find_families(prims)
         inspection = _inspect(stage, prims, order, owner, families)
