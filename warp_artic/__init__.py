@@ -28,6 +28,7 @@ _PUBLIC = {
     "SolverSettings": "warp_artic.solver.settings",
     "check_stage": "warp_artic.usd.read_stage",
     "read_stage": "warp_artic.usd.read_stage",
+    "rollout": "warp_artic.sim.rollout",
     "schema_root": "warp_artic.usd.schemas",
     "write_results": "warp_artic.usd.write_results",
 }

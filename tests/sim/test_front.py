@@ -113,3 +113,72 @@ def _renamed(tree):
         for joint in tree.joints
     )
     return replace(tree, path=other(tree.path), links=links, joints=joints)
+
+
+def test_record_keeps_what_is_asked_for(simulation):
+    """The same values as a whole recording, and nothing else; what there is not is named."""
+    start = simulation.snapshot()
+    whole = simulation.record(6, every=2)
+    simulation.apply(start)
+    part = simulation.record(6, every=2, quantities=["joint_position", "energy"])
+    assert np.array_equal(part.joint_position, whole.joint_position)
+    assert np.array_equal(part.energy, whole.energy)
+    assert part.link_pose.shape == (4, 3, 0, 7) and part.joint_velocity.shape == (4, 3, 0)
+    with pytest.raises(wa.SettingsError, match="did you mean joint_position"):
+        simulation.record(1, quantities=["joint_positon"])
+    with pytest.raises(wa.SettingsError, match="joint_drive_force is of a step with forces"):
+        simulation.record(1, quantities=["joint_drive_force"])
+    with pytest.raises(wa.SettingsError, match="has no link_pose"):
+        wa.write_results(CART_POLE, part, "out.usda")
+
+
+def test_a_recording_of_some_quantities_is_saved(simulation, tmp_path):
+    """And loaded."""
+    part = simulation.record(3, quantities="energy")
+    part.save(tmp_path / "run.npz")
+    loaded = wa.Recording.load(tmp_path / "run.npz")
+    assert np.array_equal(loaded.energy, part.energy) and loaded.environment_count == 3
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+@pytest.mark.parametrize("shared", [False, True])
+def test_rollout_is_steps_under_controls(simulation, every, shared):
+    """What a loop over steps does: controls for each, parameters and start states by environment."""
+    rng = np.random.default_rng(3)
+    efforts = rng.normal(size=(7, 2) if shared else (7, 3, 2))
+    start, stiffness = rng.normal(size=(3, 2)), rng.uniform(1, 9, size=(3, 2))
+    found = wa.rollout(
+        simulation,
+        {"joint_effort": efforts},
+        start={"joint_position": start},
+        parameters={"drive_stiffness": stiffness},
+        every=every,
+    )
+    other = Simulation(simulation.scene, environments=3, settings=SolverSettings(precision="float64"))
+    other.parameters.drive_stiffness = stiffness.T
+    other.set_state(joint_position=start)
+    wanted = [other.state.joint_position.numpy().T.copy()]
+    for step in range(7):
+        other.control.joint_effort = (np.tile(efforts[step], (3, 1)) if shared else efforts[step]).T
+        other.step()
+        if (step + 1) % every == 0:
+            wanted.append(other.state.joint_position.numpy().T.copy())
+    assert np.array_equal(found.joint_position, wanted)
+    assert found.link_pose.size == 0
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ({}, "steps: is needed"),
+        ({"controls": {"joint_efort": np.zeros((2, 2))}}, "did you mean joint_effort"),
+        ({"controls": {"joint_effort": np.zeros((2, 5))}}, r"joint_effort: shape \(2, 1, 5\) is not \(2, 3, 2\)"),
+        ({"controls": {"joint_effort": np.zeros((2, 2))}, "steps": 3}, "joint_effort: has 2 steps, 3 are needed"),
+        ({"steps": 2, "every": 0}, "every: 0 is not"),
+        ({"steps": 2, "start": {"joint_positions": 0}}, "did you mean joint_position"),
+    ],
+)
+def test_rollouts_that_cannot_be(simulation, options, sentence):
+    """What is wrong is named."""
+    with pytest.raises(wa.SettingsError, match=sentence):
+        wa.rollout(simulation, **options)

@@ -73,7 +73,7 @@ def test_quantities_without_entries_are_empty():
         ({"link_pose": np.zeros((4, 2, 5, 6))}, r"link_pose has shape \(4, 2, 5, 6\); \(4, 2, 5, 7\) is needed"),
         ({"joint_names": ["/a"]}, "joint_position has shape"),
         ({"tendon_length": np.zeros((4, 2, 1))}, "tendon_length has shape"),
-        ({"energy": None}, "energy is missing"),
+        ({"joint_position": None}, "joint_position is missing"),
     ],
 )
 def test_shapes_that_disagree_are_refused(changes, sentence):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from importlib.metadata import version
 
 import numpy as np
 import warp as wp
 
+from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS
 from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.recording import Recording
+from warp_artic.sim.views import OUTPUTS
 
 SCALARS = (
     "joint_position",
@@ -35,54 +38,72 @@ ROWS = {"joint": "dof", "tendon": "tendon", "mimic": "mimic"}
 class Recorder:
     """Takes up to `records` states of a simulation; positions are made world positions in double precision.
 
-    The first one has no forces of a step.
+    The first one has no forces of a step. `quantities` are the names of those of a `Recording` that are kept; all by
+    default, those of forces only with `forces`.
     """
 
-    def __init__(self, simulation, records: int, forces: IncomingForces | None = None):
+    def __init__(
+        self,
+        simulation,
+        records: int,
+        forces: IncomingForces | None = None,
+        quantities: Collection[str] | None = None,
+    ):
         self._simulation = simulation
         self._forces = forces
+        chosen = _chosen(quantities, bool(forces))
         dtype = wp.dtype_to_numpy(wp.float64 if simulation.settings.precision == "float64" else wp.float32)
         E, L = simulation.environments, len(simulation.link_names)
         self._time = np.zeros(records)
-        self._link_pose = np.zeros((records, E, L, 7), dtype)
-        self._link_velocity = np.zeros((records, E, L, 6), dtype)
-        self._energy = np.zeros((records, E, 2), dtype)
-        self._link_forces = {name: np.zeros((records, E, L, 6), dtype) for name in LINK_STEP_OUTPUTS if forces}
-        counts = {kind: len(getattr(simulation, f"{kind}_names")) for kind in ROWS}
-        names = (*SCALARS, *STEP_SCALARS, "tendon_mobility") if forces else SCALARS
-        self._scalars = {name: np.zeros((records, E, counts[_kind(name)]), dtype) for name in names}
-        links = (*LINKS, *self._link_forces)
-        self._groups = [_GroupReader(simulation, group, names, links) for group in simulation._groups]
         bodies = simulation.elastic_bodies
         self._mesh_nodes = tuple(body.path for body in bodies for _ in body.node_mass)
-        self._mesh_points = np.zeros((records, E, len(self._mesh_nodes), 3), dtype)
-        of_tendons = (records, E, len(simulation.mesh_tendon_names))
-        self._mesh_tendons = {name: np.zeros(of_tendons, dtype) for name in MESH_TENDONS}
+        counts = {kind: len(getattr(simulation, f"{kind}_names")) for kind in ROWS}
+        shapes = {
+            **{name: (counts[_kind(name)],) for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility")},
+            **dict.fromkeys(LINK_STEP_OUTPUTS, (L, 6)),
+            "link_pose": (L, 7),
+            "link_velocity": (L, 6),
+            "energy": (2,),
+            "mesh_points": (len(self._mesh_nodes), 3),
+            **dict.fromkeys(MESH_TENDONS, (len(simulation.mesh_tendon_names),)),
+        }
+        self._kept = {
+            name: np.zeros((records, E, *(shape if name in chosen else (0, *shape[1:]))), dtype)
+            for name, shape in shapes.items()
+            if name in chosen or name == "joint_position"
+        }
+        self._is_reported = not chosen.isdisjoint(OUTPUTS)
+        self._is_measured = "tendon_mobility" in chosen
+        scalars = tuple(name for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility") if name in chosen)
+        links = tuple(name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen)
+        self._groups = [_GroupReader(simulation, group, scalars, links) for group in simulation._groups]
         self._count = 0
 
     def take(self) -> None:
         """Record the state now."""
-        k = self._count
-        self._simulation.report()
-        if self._forces:
+        k, kept = self._count, self._kept
+        if self._is_reported:
+            self._simulation.report()
+        if self._is_measured:
             self._simulation._launches.measure_tendons()
         self._time[k] = self._simulation.time
         for group in self._groups:
             values = group.read()
             links, places, count = group.links, len(group.links), group.links.shape[1]
-            pose = values["link_pose"].reshape(-1, places, group.link_count, 7)[:, :, :count]
-            self._link_pose[k][:, links, :3] = pose[..., :3] + group.origins[:, None]
-            self._link_pose[k][:, links, 3:] = pose[..., 3:]
-            velocity = values["link_velocity"].reshape(-1, places, group.link_count, 6)
-            self._link_velocity[k][:, links] = velocity[:, :, :count]
-            for name, records in self._link_forces.items() if k > 0 else ():
-                records[k][:, links] = values[name].reshape(-1, places, group.link_count, 6)[:, :, :count]
+            if "link_pose" in kept:
+                pose = values["link_pose"].reshape(-1, places, group.link_count, 7)[:, :, :count]
+                kept["link_pose"][k][:, links, :3] = pose[..., :3] + group.origins[:, None]
+                kept["link_pose"][k][:, links, 3:] = pose[..., 3:]
+            for name in ("link_velocity", *LINK_STEP_OUTPUTS):
+                if name in kept and (k > 0 or name not in LINK_STEP_OUTPUTS):
+                    kept[name][k][:, links] = values[name].reshape(-1, places, group.link_count, 6)[:, :, :count]
             for name, rows in group.rows.items():
                 if rows.size and (k > 0 or name not in STEP_SCALARS):
-                    self._scalars[name][k][:, rows] = values[name]
-            self._energy[k] += values["energy"].sum(axis=1)
-            if group.origins.any():
-                self._energy[k][:, 1] -= group.origin_energies()
+                    kept[name][k][:, rows] = values[name]
+            if "energy" in kept:
+                kept["energy"][k] += values["energy"].sum(axis=1)
+                if group.origins.any():
+                    kept["energy"][k][:, 1] -= group.origin_energies()
         self._take_bodies(k)
         self._count += 1
 
@@ -90,11 +111,14 @@ class Recorder:
         """Record the elastic bodies now."""
         node = tendon = 0
         for body in self._simulation.elastic_bodies:
-            points, measures = body.world_points(), body.measure_tendons()
-            self._mesh_points[k][:, node : node + points.shape[1]] = points
-            for name, values in zip(MESH_TENDONS, measures):
-                self._mesh_tendons[name][k][:, tendon : tendon + len(values)] = values.T
-            node, tendon = node + points.shape[1], tendon + len(body.tendon_names)
+            nodes, tendons = len(body.node_mass), len(body.tendon_names)
+            if "mesh_points" in self._kept:
+                self._kept["mesh_points"][k][:, node : node + nodes] = body.world_points()
+            if not self._kept.keys().isdisjoint(MESH_TENDONS):
+                for name, values in zip(MESH_TENDONS, body.measure_tendons()):
+                    if name in self._kept:
+                        self._kept[name][k][:, tendon : tendon + tendons] = values.T
+            node, tendon = node + nodes, tendon + tendons
 
     def recording(self) -> Recording:
         """Everything taken so far."""
@@ -103,16 +127,11 @@ class Recorder:
             time=self._time[:count],
             joint_names=simulation.joint_names,
             link_names=simulation.link_names,
-            link_pose=self._link_pose[:count],
-            link_velocity=self._link_velocity[:count],
             tendon_names=simulation.tendon_names,
             mimic_names=simulation.mimic_names,
-            **{name: values[:count] for name, values in (self._scalars | self._link_forces).items()},
-            energy=self._energy[:count],
             mesh_nodes=self._mesh_nodes,
-            mesh_points=self._mesh_points[:count],
             mesh_tendon_names=simulation.mesh_tendon_names,
-            **{name: values[:count] for name, values in self._mesh_tendons.items()},
+            **{name: values[:count] for name, values in self._kept.items()},
             metadata={
                 "dt": settings.dt,
                 "solver": settings.solver,
@@ -128,6 +147,21 @@ class Recorder:
                 **({"incoming_forces": asdict(self._forces)} if self._forces else {}),
             },
         )
+
+
+def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[str]:
+    """The quantities that are kept."""
+    of_steps = (*STEP_SCALARS, *LINK_STEP_OUTPUTS, "tendon_mobility")
+    states = (*SCALARS, *LINKS, "mesh_points", *MESH_TENDONS)
+    allowed = (*states, *of_steps)
+    if quantities is None:
+        return frozenset(allowed if has_forces else states)
+    for name in (quantities,) if isinstance(quantities, str) else quantities:
+        if name not in allowed:
+            raise SettingsError(f"quantities: {name!r} is not one of {', '.join(allowed)}{did_you_mean(name, allowed)}")
+        if name in of_steps and not has_forces:
+            raise SettingsError(f"quantities: {name} is of a step with forces; record with forces=True")
+    return frozenset((quantities,) if isinstance(quantities, str) else quantities)
 
 
 def _kind(name: str) -> str:

@@ -59,8 +59,8 @@ SHAPES = {
 }
 """Trailing shape of each quantity, after records and environments; a field name stands for its length."""
 
-OPTIONAL = tuple(name for name in SHAPES if name not in ("joint_position", "joint_velocity", "link_pose", "energy"))
-"""Quantities that may be left out; they become arrays without entries."""
+OPTIONAL = tuple(name for name in SHAPES if name != "joint_position")
+"""Quantities that may be left out; they become arrays without entries, as joint positions may be."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -80,7 +80,7 @@ class Recording:
     joint_position: np.ndarray
     """[m or rad], of ball and zero-twist joints the rotation vector, of universal joints the two angles: see
     `description.joint`; shape (R, E, D)."""
-    joint_velocity: np.ndarray
+    joint_velocity: np.ndarray | None = None
     """[m/s or rad/s], of ball and zero-twist joints the relative angular velocity in the axes of their child-side
     frames; shape (R, E, D). A step h from q and v to q+ and v+ has, for a joint with one axis,
         semi_implicit   q+ = q + h v+
@@ -114,7 +114,7 @@ class Recording:
     joint_acceleration: np.ndarray | None = None
     """(v+ - v) / h by the forces and impacts of the last step before a record [m/s^2 or rad/s^2], zero in the first
     record; of dofs of one joint along the axes of their velocities. Recorded with forces. Shape (R, E, D)."""
-    link_pose: np.ndarray
+    link_pose: np.ndarray | None = None
     """World pose of the link prim, position xyz [m] then quaternion xyzw; shape (R, E, L, 7)."""
     link_velocity: np.ndarray | None = None
     """Velocity of the centre of mass [m/s], then angular [rad/s], world axes; shape (R, E, L, 6)."""
@@ -158,7 +158,7 @@ class Recording:
     """[m], shape (R, E, N)."""
     mesh_tendon_tension: np.ndarray | None = None
     """[N], shape (R, E, N)."""
-    energy: np.ndarray
+    energy: np.ndarray | None = None
     """Kinetic, then potential energy of gravity, of links [J]; shape (R, E, 2)."""
     metadata: dict = field(default_factory=dict)
     """How the run was made: dt, solver, iterations, integrator, precision, device, version, hash of the model."""
@@ -230,7 +230,7 @@ def _empty(recording: Recording, name: str, records: tuple[int, ...]) -> np.ndar
     """Records of a quantity without entries."""
     if name not in OPTIONAL:
         raise SettingsError(f"recording: {name} is missing")
-    entries, *components = SHAPES[name]
+    _entries, *components = SHAPES[name]
     return np.zeros((*records, 0, *components), np.asarray(recording.joint_position).dtype)
 
 
@@ -249,6 +249,6 @@ def _check_shapes(recording: Recording) -> None:
     for name, trailing in SHAPES.items():
         sizes = tuple(len(getattr(recording, size)) if isinstance(size, str) else size for size in trailing)
         found = getattr(recording, name).shape
-        without_entries = name in OPTIONAL and found == (*records, 0, *sizes[1:])
+        without_entries = found == (*records, 0, *sizes[1:])
         if found != (*records, *sizes) and not without_entries:
             raise SettingsError(f"recording: {name} has shape {found}; {(*records, *sizes)} is needed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial, wraps
 
@@ -276,7 +276,14 @@ class Simulation:
             raise SettingsError(f"count: {count!r} is not an integer of at least 1")
         return StepGraph(self, int(count), self._prepare_forces(forces))
 
-    def record(self, steps: int, every: int = 1, progress=None, forces: bool | IncomingForces = False) -> Recording:
+    def record(
+        self,
+        steps: int,
+        every: int = 1,
+        progress: Callable[[int], object] | None = None,
+        forces: bool | IncomingForces = False,
+        quantities: Collection[str] | None = None,
+    ) -> Recording:
         """Step and record the state now and after each `every` steps.
 
         Args:
@@ -286,6 +293,8 @@ class Simulation:
                 value, the recording ends there.
             forces: Whether to record the forces and the accelerations of the last step before each record, and how, as
                 for `step`.
+            quantities: Names of the arrays of a `Recording` that are kept, such as ["joint_position"]; what is left
+                out is not computed either, and has no entries. By default all.
 
         Raises:
             SettingsError: An argument has a value that is not allowed.
@@ -293,7 +302,7 @@ class Simulation:
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
-        recorder = Recorder(self, steps // every + 1, self._prepare_forces(forces))
+        recorder = Recorder(self, steps // every + 1, self._prepare_forces(forces), quantities)
         recorder.take()
         for _ in range(steps // every):
             self._advance(every, bool(forces))

@@ -47,6 +47,9 @@ def write_results(
         raise SettingsError(
             f"environment {environment} is not in the recording, which has {recording.environment_count}"
         )
+    for name, names in (("link_pose", recording.link_names), ("joint_position", recording.joint_names)):
+        if names and not getattr(recording, name).shape[2]:
+            raise SettingsError(f"recording: has no {name}, which a run layer shows; record it too")
     times = sample_times(stage, recording, frames_per_second)
     codes = (start_code(stage) + times * stage.GetTimeCodesPerSecond()).tolist()
     layer = Sdf.Layer.CreateAnonymous(".usda")

@@ -1,0 +1,95 @@
+"""Many runs at once, arrays in and arrays out: controls over time, and parameters and start states by environment."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from warp_artic.errors import SettingsError, did_you_mean
+from warp_artic.sim.recorder import Recorder
+from warp_artic.sim.recording import Recording
+from warp_artic.sim.simulation import Simulation
+from warp_artic.sim.views import CONTROL, MOTION, checked
+
+MOTIONS = ("joint_position", "joint_velocity")
+"""What a rollout keeps by default."""
+
+
+def rollout(
+    simulation: Simulation,
+    controls: Mapping[str, np.ndarray] | None = None,
+    *,
+    steps: int | None = None,
+    start: Mapping[str, np.ndarray] | None = None,
+    parameters: Mapping[str, np.ndarray] | None = None,
+    every: int = 1,
+    quantities: Collection[str] | None = MOTIONS,
+) -> Recording:
+    """Put all E environments to their start, step them under controls, and return what they did.
+
+    Args:
+        simulation: Is reset first; its parameters stay as they are set here.
+        controls: By the names of `Simulation.control`: of shape (T, rows), the same in all environments, or
+            (T, E, rows), one value for each of T steps; SI units and radians.
+        steps: Number of time steps; by default the T of the controls.
+        start: By the names of arguments of `set_state`, such as joint_position (E, D), over the authored start.
+        parameters: By the names of `Simulation.parameters`: shape (rows) or (E, rows).
+        every: Steps from one record to the next; controls change with each step all the same.
+        quantities: What is kept, as `Simulation.record` has it; joint positions and velocities by default.
+
+    Returns:
+        Records of shape (T // every + 1, E, ...), the first one of the start.
+
+    Raises:
+        SettingsError: A name, a shape or a count is not allowed.
+    """
+    tables = {name: _table(simulation, name, values) for name, values in (controls or {}).items()}
+    lengths = {name: len(table) for name, table in tables.items()}
+    if steps is None:
+        if not lengths:
+            raise SettingsError("steps: is needed where there are no controls")
+        steps = max(lengths.values())
+    if wrong := [name for name, length in lengths.items() if length != steps]:
+        raise SettingsError(f"{wrong[0]}: has {lengths[wrong[0]]} steps, {steps} are needed")
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
+        raise SettingsError(f"steps: {steps!r} is not an integer of at least 0")
+    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+        raise SettingsError(f"every: {every!r} is not an integer of at least 1")
+    if unknown := [name for name in (start or {}) if name not in MOTION]:
+        raise SettingsError(
+            f"start: {unknown[0]!r} is not one of {', '.join(MOTION)}{did_you_mean(unknown[0], MOTION)}"
+        )
+    simulation.reset()
+    for name, values in (parameters or {}).items():
+        simulation.set_values(name, values)
+    if start:
+        simulation.set_state(**start)
+    changes = {step for step in range(steps) if step == 0 or _changes(tables, step)}
+    recorder = Recorder(simulation, steps // every + 1, None, quantities)
+    recorder.take()
+    stops = sorted({*changes, *range(every, steps + 1, every), steps} | {0})
+    for first, last in zip(stops, stops[1:]):
+        if first in changes:
+            for name, table in tables.items():
+                setattr(simulation.control, name, np.moveaxis(table[first], 0, -1))
+        simulation.step(last - first)
+        if last % every == 0:
+            recorder.take()
+    return recorder.recording()
+
+
+def _table(simulation: Simulation, name: str, values) -> np.ndarray:
+    """Values of a control as (T, E, rows), with the components of each row last where it has several."""
+    if name not in CONTROL:
+        raise SettingsError(f"controls: {name!r} is not one of {', '.join(CONTROL)}{did_you_mean(name, CONTROL)}")
+    *rows, environments = getattr(simulation.control, name).shape
+    values = np.asarray(values)
+    shape = (len(values) if values.ndim else 0, environments, *rows)
+    if values.ndim == len(shape) - 1:
+        values = values[:, None]
+    return checked(name, values, shape)
+
+
+def _changes(tables: Mapping[str, np.ndarray], step: int) -> bool:
+    return any(not np.array_equal(table[step], table[step - 1]) for table in tables.values())
