@@ -30,6 +30,7 @@ _PUBLIC = {
     "read_stage": "warp_artic.usd.read_stage",
     "rollout": "warp_artic.sim.rollout",
     "schema_root": "warp_artic.usd.schemas",
+    "solve_tendons": "warp_artic.sim.solve_tendons",
     "write_results": "warp_artic.usd.write_results",
 }
 """Public name -> the module that has it; loaded when first asked for, so that no part costs before it is used."""

@@ -1,5 +1,6 @@
 """The Python front: writing to views, what objects say they are, and what was meant."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import warp as wp
 
 import warp_artic as wa
+from warp_artic.cli.main import main
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.read_stage import read_stage
@@ -182,3 +184,28 @@ def test_rollouts_that_cannot_be(simulation, options, sentence):
     """What is wrong is named."""
     with pytest.raises(wa.SettingsError, match=sentence):
         wa.rollout(simulation, **options)
+
+
+STARFISH = "samples/scenes/starfish.usda"
+
+
+def test_tendons_are_solved_for_as_by_the_command(tmp_path):
+    """Tensions of `solve_tendons` are those of `warp-artic solve-tendons`; what cannot be made is left."""
+    scene = read_stage(STARFISH)
+    (body,) = {tendon.body for tendon in scene.mesh_tendons}
+    (mesh,) = (one for one in scene.elastic_bodies if one.name == body)
+    pull = np.full((len(mesh.points), 3), np.nan)
+    nodes = {node: [0.3 * node, 1.0, 0.0] for node in (5, 9)}
+    for node, force in nodes.items():
+        pull[node] = force
+    plan = wa.solve_tendons(scene, pull)
+    forces, record = tmp_path / "forces.json", tmp_path / "plan.npz"
+    forces.write_text(json.dumps({"forces": {str(node): force for node, force in nodes.items()}}))
+    assert main(["solve-tendons", STARFISH, "--forces", str(forces), "--record", str(record)]) == 0
+    with np.load(record) as found:
+        assert np.array_equal(found["tension"], plan.tension)
+        assert np.array_equal(found["residual"][:, 0], plan.residual)
+    with pytest.raises(wa.SettingsError, match="forces: shape"):
+        wa.solve_tendons(scene, pull[:3])
+    with pytest.raises(wa.SettingsError, match="did you mean"):
+        wa.solve_tendons(scene, pull, body=body + "x")
