@@ -28,7 +28,7 @@ def main(picture):
     """Simulate the starfish, and draw."""
     scene = wa.read_stage(str(SCENES / "starfish.usda"))
     simulation = wa.Simulation(scene)
-    recording = simulation.record(round(4.0 / simulation.settings.dt))
+    recording = simulation.record(round(4.0 / simulation.dt))
     time, nodes, wanted = wanted_forces()
     made = forces_of(scene, recording)[:, nodes]
     figure, axes = plt.subplots(1, 3, figsize=(12.4, 4.2), dpi=130, facecolor=PAPER)

@@ -92,7 +92,7 @@ def draw(stage, name, picture):
         prim = stage.GetPrimAtPath(f"/World/{path}")
         trail = np.array([center(stage, prim, time) for time in np.linspace(0, max(times), 400)]) @ camera.T
         axes.plot(trail[:, 0], trail[:, 1], color=INK, linewidth=0.8, alpha=0.55, zorder=1)
-    prims = [prim for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()) if prim.IsA(UsdGeom.Gprim)]
+    prims = [prim for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()) if UsdGeom.Gprim(prim)]
     meshes = [prim for prim in prims if prim.IsA(UsdGeom.PointBased)]
     prims = [prim for prim in prims if prim not in meshes]
     resting = {prim for prim in prims if is_at_rest(stage, prim, times)}

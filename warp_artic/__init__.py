@@ -10,8 +10,52 @@ wa.write_results("arm.usda", recording, "arm_baked.usdc")
 
 from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from warp_artic.usd.schemas import register_plugins
+
+if TYPE_CHECKING:
+    from warp_artic import author as author
+    from warp_artic.description.articulation import Articulation as Articulation
+    from warp_artic.description.diagnostic import Diagnostic as Diagnostic
+    from warp_artic.description.diagnostic import Severity as Severity
+    from warp_artic.description.drive import Drive as Drive
+    from warp_artic.description.drive import DriveKind as DriveKind
+    from warp_artic.description.elastic_body import ElasticBody as ElasticBody
+    from warp_artic.description.elastic_body import ElasticMaterial as ElasticMaterial
+    from warp_artic.description.friction import Friction as Friction
+    from warp_artic.description.joint import Axis as Axis
+    from warp_artic.description.joint import Dof as Dof
+    from warp_artic.description.joint import Joint as Joint
+    from warp_artic.description.limit import ConeLimit as ConeLimit
+    from warp_artic.description.limit import Limit as Limit
+    from warp_artic.description.link import Link as Link
+    from warp_artic.description.mesh_tendon import MeshTendon as MeshTendon
+    from warp_artic.description.mimic import Mimic as Mimic
+    from warp_artic.description.pose import Pose as Pose
+    from warp_artic.description.scene import Scene as Scene
+    from warp_artic.description.tendon import Attachment as Attachment
+    from warp_artic.description.tendon import FixedTendon as FixedTendon
+    from warp_artic.description.tendon import SpatialTendon as SpatialTendon
+    from warp_artic.description.tendon import TendonLeaf as TendonLeaf
+    from warp_artic.description.track import Track as Track
+    from warp_artic.errors import ArticError as ArticError
+    from warp_artic.errors import DescriptionError as DescriptionError
+    from warp_artic.errors import HostError as HostError
+    from warp_artic.errors import SettingsError as SettingsError
+    from warp_artic.errors import SolveError as SolveError
+    from warp_artic.errors import StageError as StageError
+    from warp_artic.sim.incoming_forces import IncomingForces as IncomingForces
+    from warp_artic.sim.recording import Recording as Recording
+    from warp_artic.sim.registered import ContactPoint as ContactPoint
+    from warp_artic.sim.rollout import rollout as rollout
+    from warp_artic.sim.simulation import Simulation as Simulation
+    from warp_artic.sim.solve_tendons import solve_tendons as solve_tendons
+    from warp_artic.solver.settings import SolverSettings as SolverSettings
+    from warp_artic.usd.read_stage import check_stage as check_stage
+    from warp_artic.usd.read_stage import read_stage as read_stage
+    from warp_artic.usd.schemas import schema_root as schema_root
+    from warp_artic.usd.write_results import write_results as write_results
 
 _PUBLIC = {
     "ArticError": "warp_artic.errors",
@@ -22,6 +66,28 @@ _PUBLIC = {
     "StageError": "warp_artic.errors",
     "ContactPoint": "warp_artic.sim.registered",
     "Scene": "warp_artic.description.scene",
+    "Articulation": "warp_artic.description.articulation",
+    "Link": "warp_artic.description.link",
+    "Joint": "warp_artic.description.joint",
+    "Dof": "warp_artic.description.joint",
+    "Axis": "warp_artic.description.joint",
+    "Drive": "warp_artic.description.drive",
+    "DriveKind": "warp_artic.description.drive",
+    "Limit": "warp_artic.description.limit",
+    "ConeLimit": "warp_artic.description.limit",
+    "Friction": "warp_artic.description.friction",
+    "Pose": "warp_artic.description.pose",
+    "FixedTendon": "warp_artic.description.tendon",
+    "SpatialTendon": "warp_artic.description.tendon",
+    "Attachment": "warp_artic.description.tendon",
+    "TendonLeaf": "warp_artic.description.tendon",
+    "Mimic": "warp_artic.description.mimic",
+    "ElasticBody": "warp_artic.description.elastic_body",
+    "ElasticMaterial": "warp_artic.description.elastic_body",
+    "MeshTendon": "warp_artic.description.mesh_tendon",
+    "Diagnostic": "warp_artic.description.diagnostic",
+    "Severity": "warp_artic.description.diagnostic",
+    "Track": "warp_artic.description.track",
     "IncomingForces": "warp_artic.sim.incoming_forces",
     "Recording": "warp_artic.sim.recording",
     "Simulation": "warp_artic.sim.simulation",
@@ -43,7 +109,7 @@ __all__ = sorted((*_PUBLIC, *_MODULES))
 register_plugins()
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         return version("warp-artic")
     if name in _MODULES:
@@ -55,5 +121,5 @@ def __getattr__(name: str):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return [*__all__, *globals()]

@@ -210,9 +210,15 @@ class Simulation:
         )
 
     @property
+    def dt(self) -> float:
+        """The time step [s], that of the settings or else of the stage."""
+        assert self.settings.dt is not None  # settings are resolved
+        return self.settings.dt
+
+    @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return self.steps_done * self.settings.dt
+        return self.steps_done * self.dt
 
     @property
     def variant(self) -> str:

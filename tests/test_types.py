@@ -1,0 +1,68 @@
+"""Type checkers see the public functions, and pass on the examples of the README and the samples."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import warp_artic as wa
+
+ROOT = Path(__file__).parents[1]
+SAMPLES = sorted((ROOT / "samples").glob("*.py"))
+CHECKERS = {
+    "mypy": ("mypy", "--ignore-missing-imports", "--follow-imports=silent", "--no-error-summary"),
+    "pyright": ("basedpyright", "--level", "error", "--pythonpath", sys.executable, "--project"),
+}
+
+
+def check(name: str, files: list[Path], folder: Path) -> str:
+    """What a checker has to say; empty where all is well."""
+    module, *options = CHECKERS[name]
+    pytest.importorskip(module)
+    if name == "pyright":
+        config = folder / "pyrightconfig.json"
+        names = ", ".join(f'"{file}"' for file in files)
+        # An editable install has `extensions` elsewhere than its name says.
+        rules = '"typeCheckingMode": "basic", "reportMissingImports": "none"'
+        config.write_text(f'{{{rules}, "include": [{names}], "extraPaths": ["{ROOT}"]}}')
+        options, files = [*options, str(config)], []
+    line = [sys.executable, "-m", module, *options, *map(str, files)]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def examples(folder: Path) -> list[Path]:
+    """The Python of the READMEs, a file for each block."""
+    found = []
+    for page in ("README.md", "warp_artic/README.md", "extensions/README.md"):
+        for number, block in enumerate(re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)):
+            found.append(folder / f"{page.replace('/', '_').removesuffix('.md')}_{number}.py")
+            found[-1].write_text(block)
+    return found
+
+
+@pytest.mark.parametrize("name", CHECKERS)
+def test_examples_and_samples_pass(name, tmp_path):
+    """All of them, at the basic level."""
+    files = examples(tmp_path)
+    assert files
+    assert check(name, [*files, *SAMPLES], tmp_path) == ""
+
+
+@pytest.mark.parametrize("name", CHECKERS)
+def test_wrong_calls_are_found(name, tmp_path):
+    """The package has types, and they are looked at."""
+    file = tmp_path / "wrong.py"
+    file.write_text('import warp_artic as wa\nwa.Simulation(wa.read_stage("a.usda"), environments="many")\n')
+    said = check(name, [file], tmp_path)
+    assert "environments" in said or "str" in said
+
+
+def test_all_public_names_are_seen():
+    """What type checkers are told of is what there is."""
+    told = set(re.findall(r"^    from \S+ import (\w+) as \1$", Path(wa.__file__).read_text(), re.M))
+    assert told == set(wa.__all__)
+    for name in wa.__all__:
+        assert getattr(wa, name) is not None
