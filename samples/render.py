@@ -93,7 +93,7 @@ def draw(stage, name, picture):
         trail = np.array([center(stage, prim, time) for time in np.linspace(0, max(times), 400)]) @ camera.T
         axes.plot(trail[:, 0], trail[:, 1], color=INK, linewidth=0.8, alpha=0.55, zorder=1)
     prims = [prim for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()) if UsdGeom.Gprim(prim)]
-    meshes = [prim for prim in prims if prim.IsA(UsdGeom.PointBased)]
+    meshes = [prim for prim in prims if UsdGeom.PointBased(prim)]
     prims = [prim for prim in prims if prim not in meshes]
     resting = {prim for prim in prims if is_at_rest(stage, prim, times)}
     paint(axes, [outline(stage, prim, times[0], camera) for prim in prims if prim in resting], np.min, 1.0, 1.5)
