@@ -16,6 +16,7 @@ import warp_artic as wa
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon
 
 HERE = Path(__file__).parent
@@ -225,7 +226,7 @@ def surface(prim):
 
 def blend(color, strength):
     """A colour on paper."""
-    return tuple(strength * np.array(color) + (1 - strength) * np.array(matplotlib.colors.to_rgb(PAPER)))
+    return tuple(strength * np.array(color) + (1 - strength) * np.array(to_rgb(PAPER)))
 
 
 if __name__ == "__main__":
