@@ -110,7 +110,7 @@ def _parts(scene: Scene) -> list[str]:
 
 def counted(count: int, noun: str) -> str:
     """A number and what it counts."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _step(dt: float) -> str:
