@@ -44,6 +44,8 @@ class Run:
     """Time it took to step [s]."""
     is_interrupted: bool = False
     """Whether it was ended before all steps were done."""
+    is_driven: bool = False
+    """Whether inputs gave targets or efforts."""
 
 
 def run(arguments) -> int:
@@ -192,7 +194,8 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, 
     seconds = time.perf_counter() - begin
     recording = Recording.joined(parts) if clips is None else None
     done = simulation.steps_done - begun
-    return Run(simulation, max(done, 0), recording, seconds, is_interrupted=done < steps - begun)
+    is_interrupted, is_driven = done < steps - begun, bool(inputs.control)
+    return Run(simulation, max(done, 0), recording, seconds, is_interrupted, is_driven)
 
 
 def _set_start(simulation: Simulation, inputs: Inputs) -> None:

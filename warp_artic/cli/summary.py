@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 
+from warp_artic.cli.energy_balance import unexplained_gain
 from warp_artic.description.consequences import group_findings, headline
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.scene import Scene
@@ -75,6 +76,7 @@ def _rows(stage: str, run, wrote: list[str]) -> list[tuple[str, str]]:
         ),
         ("speed", _speed(run, steps)),
         *(() if recording is None else _measures(scene, recording)),
+        *_gained(run),
         *_unconverged(simulation),
         *_sleep(simulation),
         *_warnings(stage, scene),
@@ -230,6 +232,21 @@ def _meshes(recording: Recording) -> list[tuple[str, str]]:
         text = f"{name}  {length[-1]:.6g} m, {tension[-1]:.4g} N, at most {tension.max():.4g} N"
         rows.append(("tendon", text))
     return rows
+
+
+def _gained(run) -> list[tuple[str, str]]:
+    """Energy that nothing put in, where that can be told."""
+    if run.recording is None or run.is_driven:
+        return []
+    gain = unexplained_gain(run.simulation.scene, run.recording)
+    if gain is None:
+        return []
+    where = f" in environment {gain.environment}" if run.simulation.environments > 1 else ""
+    text = (
+        f"warning: {gain.energy:.3g} J{where} come from nothing but the steps, {gain.share:.2g} of the largest "
+        f"kinetic, from {gain.time:.4g} s on; take a shorter --dt"
+    )
+    return [("energy", text)]
 
 
 def _unconverged(simulation) -> list[tuple[str, str]]:
