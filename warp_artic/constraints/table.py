@@ -115,5 +115,5 @@ def set_stop_law(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
         set_joint_limit_row(model, work, row, column, slot, h)
     elif family == BOUNCING_LIMIT:
         set_bouncing_limit_row(model, work, row, column, slot, h)
-    else:
+    elif row >= model.row_count - model.rotation_rows:
         set_rotation_limit_row(model, work, row, column, slot, h)
