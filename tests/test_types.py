@@ -21,6 +21,8 @@ def check(name: str, files: list[Path], folder: Path) -> str:
     """What a checker has to say; empty where all is well."""
     module, *options = CHECKERS[name]
     pytest.importorskip(module)
+    if name == "mypy":
+        options += ["--cache-dir", str(folder / "cache")]
     if name == "pyright":
         config = folder / "pyrightconfig.json"
         names = ", ".join(f'"{file}"' for file in files)
