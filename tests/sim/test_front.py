@@ -8,6 +8,7 @@ import pytest
 import warp as wp
 
 import warp_artic as wa
+from tests.usd.authoring import pendulum
 from warp_artic.cli.main import main
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
@@ -167,6 +168,17 @@ def test_rollout_is_steps_under_controls(simulation, every, shared):
             wanted.append(other.state.joint_position.numpy().T.copy())
     assert np.array_equal(found.joint_position, wanted)
     assert found.link_pose.size == 0
+
+
+def test_controls_of_a_rollout_go_before_those_of_the_stage():
+    """A target that the stage gives over time does not come back between steps."""
+    samples = "float drive:angular:physics:targetPosition.timeSamples = { 0: 0, 24: 90 }"
+    content = f"{samples}\nfloat drive:angular:physics:stiffness = 10"
+    simulation = Simulation(read_stage(pendulum(content, applied=("PhysicsDriveAPI:angular",))))
+    assert [key for key in simulation.target_tracks if key[0] == "drive_position_target"]
+    wa.rollout(simulation, {"drive_position_target": np.full((3, 1), 0.1)})
+    assert np.allclose(simulation.control.drive_position_target.numpy(), 0.1)
+    assert not [key for key in simulation.target_tracks if key[0] == "drive_position_target"]
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,8 @@ def run(arguments) -> int:
         wrote.append(arguments.record)
     if clips is not None:
         clips.writer.finish()
-        wrote.append(f"{arguments.output}, with {clips.count} clips in {clips.writer.folder}")
+        if clips.count:
+            wrote.append(f"{arguments.output}, with {clips.count} clips in {clips.writer.folder}")
     elif arguments.output:
         write_results(stage, done.recording, arguments.output, frames_per_second=arguments.frames_per_second)
         wrote.append(arguments.output)
@@ -186,7 +187,7 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, 
             _set_control(simulation, inputs, authored, first)
             every = 1 if clips is None else clips.steps_per_record(first, last)
             parts.append(simulation.record(last - first, every, progress=count, forces=forces))
-            if stop.is_set():
+            if simulation.steps_done < last:
                 break
             if last in ends and last > first:
                 clips.write(Recording.joined(parts))

@@ -80,4 +80,4 @@ def headline(findings: Sequence[Diagnostic]) -> str:
         first, count = group.findings[0], len(group.findings)
         where = "" if first.path == "/" else f" ({first.path}{f' and {count - 1:,} more' if count > 1 else ''})"
         parts.append(LEFT_OUT[group.rule] + where)
-    return f"not simulated: {', '.join(parts)}; the motion is another one with them"
+    return f"not simulated: {', '.join(parts)}; the true motion differs"

@@ -31,7 +31,8 @@ def rollout(
     Args:
         simulation: Is reset first; its parameters stay as they are set here.
         controls: By the names of `Simulation.control`: of shape (T, rows), the same in all environments, or
-            (T, E, rows), one value for each of T steps; SI units and radians.
+            (T, E, rows), one value for each of T steps; SI units and radians. Targets that are given here go before
+            those that the stage gives over time, which leave `target_tracks`.
         steps: Number of time steps; by default the T of the controls.
         start: By the names of arguments of `set_state`, such as joint_position (E, D), over the authored start.
         parameters: By the names of `Simulation.parameters`: shape (rows) or (E, rows).
@@ -60,6 +61,9 @@ def rollout(
         raise SettingsError(
             f"start: {unknown[0]!r} is not one of {', '.join(MOTION)}{did_you_mean(unknown[0], MOTION)}"
         )
+    for name in tables:
+        for joint in simulation.joint_names:
+            simulation.target_tracks.pop((name, joint), None)
     simulation.reset()
     for name, values in (parameters or {}).items():
         simulation.set_values(name, values)

@@ -534,9 +534,9 @@ class Simulation:
             parts: Which of its parts; by default all that can be applied. Others follow from these.
             environments: Where its columns go; by default where they are from. Indices or a mask of those that are
                 meant, which leaves the others as they are, either of which may be an array on the device. Of a
-                snapshot of all environments they get what is theirs; one of some environments goes to as many indices,
-                in their order, and one of a single environment to all that are given. Indices on a GPU that are out
-                of range are left out.
+                snapshot of all environments they get what is theirs, but as many indices as there are environments say
+                where each of its columns goes; one of some environments goes to as many indices, in their order, and
+                one of a single environment to all that are given. Indices on a GPU that are out of range are left out.
             articulations: Prim paths, indices or a mask of some that it has; all of them by default.
 
         Raises:
