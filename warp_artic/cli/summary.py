@@ -50,6 +50,7 @@ def as_json(stage: str, run, wrote: list[str]) -> dict:
         "device": str(simulation.device),
         "seconds": run.seconds,
         "is_interrupted": run.is_interrupted,
+        "unresolved_steps": int(simulation.unresolved_steps().sum()),
         "failures": [str(failure) for failure in simulation.failures()],
         "not_simulated": headline(scene.diagnostics),
         "warnings": dict(Counter(item.rule for item in warnings)),
@@ -77,6 +78,7 @@ def _rows(stage: str, run, wrote: list[str]) -> list[tuple[str, str]]:
         ("speed", _speed(run, steps)),
         *(() if recording is None else _measures(scene, recording)),
         *_gained(run),
+        *_unresolved(simulation),
         *_unconverged(simulation),
         *_sleep(simulation),
         *_warnings(stage, scene),
@@ -247,6 +249,17 @@ def _gained(run) -> list[tuple[str, str]]:
         f"kinetic, from {gain.time:.4g} s on; take a shorter --dt"
     )
     return [("energy", text)]
+
+
+def _unresolved(simulation) -> list[tuple[str, str]]:
+    """Articulations that moved freely and too fast for the steps."""
+    rows = []
+    for tree, own in zip(simulation.scene.articulations, simulation.unresolved_steps().T):
+        if own.max(initial=0) > 0:
+            of = f"{own.max()} steps" if simulation.environments == 1 else f"up to {own.max()} steps of an environment"
+            text = f"{tree.path}  {of} keep the energy of its motion but not its path; take a shorter --dt"
+            rows.append(("unresolved", text))
+    return rows[:SHOWN]
 
 
 def _unconverged(simulation) -> list[tuple[str, str]]:

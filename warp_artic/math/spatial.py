@@ -101,6 +101,20 @@ def sym_scalar(s: Real):
 
 
 @wp.func
+def sym_solve(s: Sym3, v: Vec3):
+    """The x with s x = v, for a positive definite s; by cofactors, of s over its trace."""
+    one = real(1.0, v.x)
+    scale = one / (s.xx + s.yy + s.zz)
+    a = s * scale
+    yz = a.yy * a.zz - a.yz * a.yz
+    xz = a.xz * a.yz - a.xy * a.zz
+    xy = a.xy * a.yz - a.xz * a.yy
+    determinant = a.xx * yz + a.xy * xz + a.xz * xy
+    cofactors = sym3(yz, xz, xy, a.xx * a.zz - a.xz * a.xz, a.xy * a.xz - a.xx * a.yz, a.xx * a.yy - a.xy * a.xy)
+    return (cofactors * v) * (scale / determinant)
+
+
+@wp.func
 def sym_rotate(R: Mat3, s: Sym3):
     """R s R^T"""
     x = s * R.x

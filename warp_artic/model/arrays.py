@@ -200,6 +200,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         smooth_acceleration: wp.array2d(dtype=T)
         acceleration_change: wp.array2d(dtype=T)
         smoothness: wp.array2d(dtype=T)
+        unresolved: wp.array2d(dtype=T)
         steps_at_rest: wp.array2d(dtype=T)
         seen: wp.array2d(dtype=T)
 
@@ -242,6 +243,10 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         effort: wp.array2d(dtype=T)
         vdot: wp.array2d(dtype=T)
         rest_vdot: wp.array2d(dtype=T)
+        unresolved: wp.array2d(dtype=T)
+        watched: wp.array2d(dtype=T)
+        motion_sums: wp.array2d(dtype=T)
+        calm: wp.array2d(dtype=T)
         spring: wp.array2d(dtype=T)
         damper: wp.array2d(dtype=T)
         theta: wp.array2d(dtype=T)

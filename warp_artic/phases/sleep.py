@@ -137,13 +137,18 @@ def look_at(
 
 
 @wp.func
+def measure_calm(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write by how much a tree is calmer than it must be to fall asleep, while links are where a step placed them."""
+    work.calm[0, slot] = spare_energy(model, work, column, slot)
+
+
+@wp.func
 def fall_asleep(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
     """Count the steps at rest, after a step to the positions and velocities in the work space."""
     before = find_asleep(model, state, column)
     rest = state.steps_at_rest[0, column]
     zero = rest - rest
-    calm = spare_energy(model, work, column, slot)
-    calm = where_positive(state.failure[0, column], zero, calm)
+    calm = where_positive(state.failure[0, column], zero, work.calm[0, slot])
     counted = minimum(rest + real(1.0, rest), real(float(model.sleep_steps), rest))
     counted = where_positive(calm, counted, zero)
     state.steps_at_rest[0, column] = where_positive(before, rest, counted)

@@ -314,7 +314,11 @@ def _take_history(parts: Parts, new: Simulation, member: Member) -> None:
             _write(member, name, table * dofs + there, _read(before, name, table * count + here))
     known = _next_known(parts, tree)
     owner = parts.simulation._members[0] if known is None else parts.links[known.path][0]
-    for name, size in (("clock", 1), *(() if known is None else (("started", 1), ("smoothness", 2)))):
+    for name, size in (
+        ("clock", 1),
+        ("unresolved", 1),
+        *(() if known is None else (("started", 1), ("smoothness", 2))),
+    ):
         _write(member, name, np.arange(size), _read(owner, name, np.arange(size)))
 
 

@@ -432,6 +432,19 @@ class Simulation:
                 found.append(Failure(int(environment), tree.path, quantity, int(steps[environment])))
         return found
 
+    def unresolved_steps(self) -> np.ndarray:
+        """Steps since the start that did not resolve free motion, shape (environments, articulations).
+
+        They keep its energy, and its momentum on a floating base, but not its path; see `solver.energy_projection`. A
+        shorter dt resolves it. Steps of trees with drives, springs or tendons, and of other integrators than
+        "midpoint", are not counted.
+        """
+        if not self._members:
+            return np.zeros((self.environments, 0), int)
+        fields = [(member.group.field("unresolved"), member.first_column) for member in self._members]
+        counts = [field.view(first, self.environments).numpy()[0] for field, first in fields]
+        return np.stack(counts, axis=1).astype(int)
+
     def asleep(self) -> np.ndarray:
         """Which articulations sleep, shape (environments, articulations); see `SolverSettings.sleep_after`."""
         if self._sleep_steps == 0 or not self._members:
@@ -767,9 +780,9 @@ class Simulation:
             self.put_to_sleep(environments, trees)
 
     def _forget_history(self, articulations, chosen: wp.array) -> None:
-        """Make zero what steps of chosen environments remember, but for the count of steps."""
+        """Make zero what steps of chosen environments remember, but for what they count."""
         for name in self._groups[0].state if self._groups else ():
-            if name not in (*MOTION, "clock"):
+            if name not in (*MOTION, "clock", "unresolved"):
                 private_rows(self._groups, name).only(self._groups, articulations).clear(self._groups, name, chosen)
 
     def _take_up(self, scene: Scene, articulations: list[int]) -> None:

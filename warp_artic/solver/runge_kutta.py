@@ -28,7 +28,7 @@ from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_velocities import move_links
-from warp_artic.phases.sleep import fall_asleep
+from warp_artic.phases.sleep import fall_asleep, measure_calm
 from warp_artic.solver.velocities import factor, measure_inertias
 
 
@@ -76,6 +76,7 @@ def step_runge_kutta(
         turn_swings_round(model, state, work, column, slot)
     store_state(model, state, work, column, slot)
     if model.sleep_steps > 0:
+        measure_calm(model, work, column, slot)
         fall_asleep(model, state, work, column, slot)
 
 

@@ -7,7 +7,8 @@ drives and dampers follow `phases.implicit`: joints with drives or viscous frict
 instead of halves, and joints that a mimic joint ties together the largest share of any of them. Joints at a stop have
 no middle: they move by h v+ from where they were. In trees with joints of two or three free rotations that turn fast,
 v + h/2 a gives way to the mean of v and v+ where it is not what a has promised: then the step is evaluated again
-(`velocities.expect_velocities`). So it is where drives bring their dofs to where these follow (`boundary_layers`).
+(`velocities.expect_velocities`). So it is where drives bring their dofs to where these follow (`boundary_layers`), and
+where a step does not resolve free motion, whose energy is then kept (`energy_projection`).
 
 With n substeps the velocities and positions advance n times by h / n, with constraint rows, springs and dampers at the
 positions that are reached, and the factors, responses and velocity forces of the step (Mimic Joints, PGS and TGS
@@ -22,6 +23,7 @@ from warp_artic.constraints.shares import set_shares
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     add,
+    any_positive,
     div,
     mul,
     neg,
@@ -43,7 +45,8 @@ from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
-from warp_artic.phases.sleep import fall_asleep
+from warp_artic.phases.sleep import fall_asleep, measure_calm
+from warp_artic.solver.energy_projection import begin_watch, project_energy, watch_rows
 from warp_artic.solver.history import (
     compare_accelerations,
     correct_end,
@@ -81,6 +84,9 @@ def step_column(
     load_state(model, state, work, column, slot)
     find_least_share(state, work, column, slot, has_middle)
     place_step(model, state, work, column, slot, h, has_middle)
+    is_watched = has_middle == 1 and model.free_motion == 1
+    if is_watched:
+        begin_watch(model, state, work, column, slot)
     if model.load_friction == 1:
         set_joint_loads(model, state, control, work, column, slot)
     for substep in range(substeps):
@@ -93,6 +99,8 @@ def step_column(
         find_failure(model, state, work, column, slot)
         if with_forces == 1:
             report_step(model, state, control, work, forces, column, slot, h_sub, substep, substeps)
+        if is_watched:
+            watch_rows(model, work, slot, h)
         keep_smooth_acceleration(model, state, work, column, slot, h_sub, substep, substeps)
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:
@@ -107,6 +115,11 @@ def step_column(
             take_corrected(model, state, work, column, slot)
         if model.rotation_rows > 0:
             hold_limits(model, work, column, slot, h_sub)
+    if model.sleep_steps > 0:
+        measure_calm(model, work, column, slot)
+    if is_watched:
+        if any_positive(work.unresolved[0, slot]):
+            project_energy(model, state, work, column, slot, h)
     if model.swing_joints > 0:
         turn_swings_round(model, state, work, column, slot)
     store_state(model, state, work, column, slot)

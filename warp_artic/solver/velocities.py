@@ -63,6 +63,7 @@ from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.boundary_layers import find_layer, forget_weights, measure_weights
 from warp_artic.solver.direct import forget_guess
+from warp_artic.solver.energy_projection import find_unresolved, nearness
 from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
 
 TURNED = wp.constant(0.02)
@@ -224,27 +225,69 @@ def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int
 
 
 @wp.func
-def expect_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real, step: Real):
+def expect_velocities(
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    step: Real,
+    has_middle: int,
+    expectations: int,
+):
     """Write the velocities of the middle of the step where those that it was placed with differ; says where.
 
     It was placed with what the acceleration of the step before promised. Where joints turn by a good part of a radian
     in a step, what velocity forces do at other velocities than those of the middle is work: a chain of ball joints, or
-    a spinning rod that slides along its cone, would gain energy without end. Boundary layers have been placed anew.
+    a spinning rod that slides along its cone, would gain energy without end. Without a middle the step was placed with
+    v, at which what turns about several axes always gains energy, however slow it is. Free trees of other joints are
+    looked at once, for motion that the step does not resolve (`solver.energy_projection`). Boundary layers have been
+    placed anew.
     """
-    size = real(0.0, h)
-    miss = real(0.0, h)
+    one = real(1.0, h)
+    zero = one - one
+    size = zero
+    miss = zero
+    change = zero
     for dof in range(model.dof_count):
         v = work.v[dof, slot]
         smooth = work.vdot[dof, slot]
-        work.u[dof, slot] = real(0.5, h) * (v + work.v_next[dof, slot] + (step - h) * smooth)
+        mean = real(0.5, h) * (v + work.v_next[dof, slot] + (step - h) * smooth)
+        work.u[dof, slot] = mean
         if model.dof_is_linear[dof] == 0:
             size = maximum(size, absolute(v))
-            miss = maximum(miss, absolute(work.u[dof, slot] - work.v_middle[dof, slot]))
-    differs = minimum(miss - size * real(EXPECTED, h), step * size - real(TURNED, h))
-    differs = where_positive(work.layer[0, slot], real(0.0, h), differs)
+            miss = maximum(miss, absolute(mean - work.v_middle[dof, slot]))
+            change = maximum(change, absolute(mean - v))
+    differs = zero
+    if spins(model, has_middle):
+        differs = miss - size * real(EXPECTED, h)
+        if has_middle == 1:
+            differs = minimum(differs, step * size - real(TURNED, h))
+        differs = maximum(where_positive(work.layer[0, slot], zero, differs), zero)
+    if model.free_motion == 1 and has_middle == 1 and expectations == 1:
+        find_unresolved(model, control, work, column, slot, step)
+    unresolved = work.unresolved[0, slot]
+    differs = maximum(differs, unresolved)
+    take_means(model, work, slot, differs, where_positive(unresolved, nearness(size, change), one))
+    return differs
+
+
+@wp.func
+def spins(model: ModelArrays, has_middle: int):
+    """Whether joints, or without a middle a floating base, turn about several axes."""
+    return model.finite_rotations > 0 or (model.root_dofs > 0 and has_middle == 0)
+
+
+@wp.func
+def take_means(model: ModelArrays, work: WorkArrays, slot: int, chosen: Real, near: Real):
+    """Make the means in `work.u` the velocities of the middle where chosen, as near to v as `near` says."""
+    far = chosen - near * chosen
     for dof in range(model.dof_count):
-        work.v_middle[dof, slot] = where_positive(differs, work.u[dof, slot], work.v_middle[dof, slot])
-    return maximum(differs, real(0.0, h))
+        v = work.v[dof, slot]
+        mean = work.u[dof, slot]
+        mean = where_positive(far, v + near * (mean - v), mean)
+        work.v_middle[dof, slot] = where_positive(chosen, mean, work.v_middle[dof, slot])
 
 
 @wp.func
@@ -275,6 +318,7 @@ def solve_velocities(
     measures = int(0)
     anew = real(1.0, h)
     if substep == 0:
+        work.unresolved[0, slot] = zero
         clear_efforts(model, work, slot, zero)
         if model.acceleration_drives == 1 or model.compliant_mimics == 1:
             measures = int(1)
@@ -282,8 +326,9 @@ def solve_velocities(
     expectations = int(0)
     goes_on = int(0)
     bends = int(1)
-    expects = model.finite_rotations > 0 and has_middle == 1 and substep == 0
-    if expects and model.rotation_rows > 0:
+    expects = substep == 0 and (spins(model, has_middle) or (model.free_motion == 1 and has_middle == 1))
+    most_expectations = wp.where(spins(model, has_middle), EXPECTATIONS, 1)
+    if expects and has_middle == 1 and model.rotation_rows > 0:
         bends = 1 - keeps_rows(model, DRIVE)
     goes = bool(True)
     while goes:
@@ -336,9 +381,9 @@ def solve_velocities(
                 if goes:
                     bends = 1
                     goes_on = 1
-                if expectations < EXPECTATIONS:
+                if expectations < most_expectations:
                     expectations += 1
-                    anew = expect_velocities(model, work, slot, h, step)
+                    anew = expect_velocities(model, control, work, column, slot, h, step, has_middle, expectations)
                     if any_positive(anew):
                         is_placed = 0
                         goes = bool(True)
