@@ -16,7 +16,7 @@ with share = 1/2, and in the first step and for the semi-implicit integrator sha
 of the rate of e. Of dofs with drives a has in the first step the part that these leave of v, 1 - h resistance / pivot.
 where in a tree with joints of two or three free rotations v + h/2 a gives way, up to twice, to the mean of v and v+ if
 that is other than it by more than 0.002 of the largest angular rate, where that is above 0.02 rad a step (without a
-middle, where v gives way, of floating trees as well, at any rate); but first
+middle, where v gives way, of free bodies as well, at any rate); but first
 in trees with drives or viscous friction v + h/2 a + 3/8 h a', a' the change of a in the last step but not beyond a / 2;
 and where in a step without substeps w of such a dof misses that by more than 0.02 of the largest angular rate, counted
 by the part h resistance / pivot of a velocity that it takes, and that rate times the miss is above 1e-7 / h^2, velocity
@@ -126,7 +126,7 @@ class DenseStep:
             joint.has_vector and any(dof.drive is not None for dof in joint.dofs) for joint in self.tree.joints
         ]
         """Of each joint whether a drive couples its rotations."""
-        self.turns = any(joint.has_vector for joint in tree.joints) or (tree.is_floating and not self.has_middle)
+        self.turns = any(joint.has_vector for joint in tree.joints) or not (tree.joints or self.has_middle)
         self.angular = np.array([k >= 3 for k in range(self.base)] + [not dof.axis.is_linear for dof in tree.dofs])
         self.acceleration = None
         """Smooth acceleration of the step before; None before the first step."""

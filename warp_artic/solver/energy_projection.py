@@ -115,7 +115,7 @@ def find_unresolved(model: ModelArrays, control: ControlArrays, work: WorkArrays
     allowed = where_positive(smooth, real(UNRESOLVED_CURVE, h), real(UNRESOLVED, h))
     work.unresolved[0, slot] = where_positive(h * h * miss * rate - allowed, watched, zero)
     if any_positive(work.unresolved[0, slot]):
-        driven = find_inputs(model, control, column, zero)
+        driven = find_inputs(model, control, column, zero) + find_springs(model, work, slot, zero)
         work.unresolved[0, slot] = where_positive(driven, zero, work.unresolved[0, slot])
 
 
@@ -138,16 +138,23 @@ def nearness(size: Real, change: Real):
 
 @wp.func
 def watch_rows(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """After a substep: write whether rows act, which is not looked at further where these are soft limits."""
+    """After a substep: write whether rows act; where these are soft limits the step is not looked at any further."""
     held = real(float(model.link_damping), h)
-    sprung = held - held
     for row in range(model.row_count):
-        acts = maximum(work.active[row, slot], absolute(work.impulse[row, slot]))
-        held = maximum(held, acts)
-        if is_soft_limit(model, row):
-            sprung = maximum(sprung, acts + absolute(work.given[row, slot]))
+        held = maximum(held, maximum(work.active[row, slot], absolute(work.impulse[row, slot])))
     work.watched[2, slot] = maximum(work.watched[2, slot], held)
-    work.unresolved[0, slot] = where_positive(sprung, sprung - sprung, work.unresolved[0, slot])
+    sprung = find_springs(model, work, slot, held - held)
+    work.unresolved[0, slot] = where_positive(sprung, held - held, work.unresolved[0, slot])
+
+
+@wp.func
+def find_springs(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
+    """Positive where a soft limit acts."""
+    sprung = zero
+    for row in range(model.row_count):
+        if is_soft_limit(model, row):
+            sprung = maximum(sprung, absolute(work.impulse[row, slot] + work.given[row, slot]))
+    return sprung
 
 
 @wp.func

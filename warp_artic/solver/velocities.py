@@ -275,8 +275,8 @@ def expect_velocities(
 
 @wp.func
 def spins(model: ModelArrays, has_middle: int):
-    """Whether joints, or without a middle a floating base, turn about several axes."""
-    return model.finite_rotations > 0 or (model.root_dofs > 0 and has_middle == 0)
+    """Whether joints, or without a middle a body without any, turn about several axes."""
+    return model.finite_rotations > 0 or (model.dof_count == model.root_dofs and has_middle == 0)
 
 
 @wp.func
