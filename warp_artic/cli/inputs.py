@@ -10,15 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.sim.npz import read_npz
+from warp_artic.sim.npz import LARGEST, Entry, read_npz
 from warp_artic.sim.targets import TARGETS
 
 START = ("joint_position", "joint_velocity")
 CONTROL = (*TARGETS, "joint_effort")
 SHOWN = 6
 """How many dofs a message names."""
-LARGEST = 3.4e38
-"""Largest magnitude of an input: where single precision ends."""
 UNREADABLE = (OSError, ValueError, RecursionError)
 """What readers of text raise on content that is not theirs."""
 
@@ -45,7 +43,7 @@ class Inputs:
 
 def read_inputs(path: str, dof_names: tuple[str, ...], driven: Container[str], environments: int, steps: int) -> Inputs:
     """Read and lay out an inputs file; `driven` are the dofs that have a drive."""
-    given = _read(path)
+    given = _read(path, max(steps, 1) * environments * len(dof_names))
     start, control, ignored = {}, {}, []
     for key, value in given.items():
         name, _, dof = key.partition(":")
@@ -67,10 +65,10 @@ def read_inputs(path: str, dof_names: tuple[str, ...], driven: Container[str], e
     return Inputs(start, control, tuple(ignored))
 
 
-def _read(path: str) -> dict:
-    """The content of a file, keys by dof flattened to `name:dof`, whole arrays first."""
+def _read(path: str, most: int) -> dict:
+    """The content of a file, keys by dof flattened to `name:dof`, whole arrays first; arrays have so many entries."""
     if Path(path).suffix == ".npz":
-        content = read_npz(path, "an inputs file")
+        content = read_npz(path, "an inputs file", Entry("iuf", most=most))
     else:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))

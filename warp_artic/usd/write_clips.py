@@ -18,7 +18,7 @@ import numpy as np
 from pxr import Sdf, Vt
 
 from warp_artic.sim.recording import Recording
-from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
+from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.time_samples import frame_rate
 from warp_artic.usd.write_meshes import largest_tension, recolor_curves
@@ -70,11 +70,9 @@ class ClipWriter:
         self.folder.mkdir(exist_ok=True)
         manifest = _separate(layer, codes[0])
         path = self._clip(len(self._ends))
-        with written_whole(path) as partial:
-            export(layer, partial)
+        write_layer(layer, path)
         if not self._ends:
-            with written_whole(self.folder / MANIFEST) as partial:
-                export(manifest, partial)
+            write_layer(manifest, self.folder / MANIFEST)
         self._ends.append((codes[0], codes[-1]))
         self._write_run(manifest, recording)
         return path
@@ -87,8 +85,7 @@ class ClipWriter:
             if own < max(largest):
                 layer = Sdf.Layer.OpenAsAnonymous(str(file))
                 recolor_curves(layer, max(largest))
-                with written_whole(file) as partial:
-                    export(layer, partial)
+                write_layer(layer, file)
 
     def _clip(self, number: int) -> Path:
         return self.folder / f"{number:04d}.usdc"
@@ -120,8 +117,7 @@ class ClipWriter:
                 "times": Vt.Vec2dArray([(code, code) for code in codes]),
             }
             prim.SetInfo("clips", {CLIP_SET: clips})
-        with written_whole(self.output) as partial:
-            export(layer, partial)
+        write_layer(layer, self.output)
 
 
 def clip_folder(output) -> Path:
