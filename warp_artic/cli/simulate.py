@@ -193,6 +193,8 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, 
             if last in ends and last > first:
                 clips.write(Recording.joined(parts))
                 parts.clear()
+        if clips is not None and begun == steps:
+            clips.end_here(parts[0])
     seconds = time.perf_counter() - begin
     recording = Recording.joined(parts) if clips is None else None
     done = simulation.steps_done - begun

@@ -264,7 +264,6 @@ class Simulation:
             # Whoever captures may launch at any time, unseen.
             self._is_in_graph = self._has_lent = True
             self._idle.forbid()
-            self._check_no_tracks()
         self._prepare_forces(forces)
         self._advance(int(count), bool(forces))
 
@@ -276,10 +275,12 @@ class Simulation:
         `step`, `time` does not count launches, and parameters are to be asked for before the capture.
 
         Raises:
-            SettingsError: An argument has a value that is not allowed.
+            SettingsError: An argument has a value that is not allowed, or something moves over time: drive targets,
+                kinematic bodies, or elastic ones.
         """
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise SettingsError(f"count: {count!r} is not an integer of at least 1")
+        self._check_no_tracks()
         return StepGraph(self, int(count), self._prepare_forces(forces))
 
     def record(
@@ -308,6 +309,8 @@ class Simulation:
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
+        if self._on.is_capturing:
+            raise SettingsError("record: reads states, which a capture cannot do; step in it, and record afterwards")
         recorder = Recorder(self, steps // every + 1, self._prepare_forces(forces), quantities)
         recorder.take()
         for _ in range(steps // every):
@@ -585,6 +588,8 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
+        if self._on.is_capturing:
+            self._check_no_tracks()
         is_moved = bool(self.target_tracks or self._bases or self._elastic)
         if not is_moved and count > 0:
             self._launch_steps(count, with_forces)

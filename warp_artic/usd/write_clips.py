@@ -12,12 +12,16 @@ coloured by the largest tension of their clip until the run is finished, and the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 from pxr import Sdf, Vt
 
+from warp_artic.errors import SolveError, StageError
 from warp_artic.sim.recording import Recording
+from warp_artic.sim.whole_file import remove_left
 from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.time_samples import frame_rate
@@ -57,8 +61,23 @@ class ClipWriter:
         self._ends: list[tuple[float, float]] = []
 
     def take_up(self, stretches: list[tuple[float, float]]) -> None:
-        """Go on after clips that are there, given by the times at which their stretches begin and end [s]."""
+        """Go on after clips that are there, given by the times at which their stretches begin and end [s].
+
+        Raises:
+            StageError: One of them cannot be read.
+        """
+        for number in range(len(stretches)):
+            _opened(self._clip(number))
         self._ends = [(self._code(first), self._code(last)) for first, last in stretches]
+        remove_left(self.folder)
+        remove_left(self.output.parent, self.output.name)
+
+    def end_here(self, recording: Recording) -> None:
+        """Have the layer end with the clips so far: any later ones go. `recording` says how the run was made."""
+        self._write_run(_opened(self.folder / MANIFEST), recording)
+        for path in self.folder.glob("*.usdc"):
+            if path.stem.isdecimal() and int(path.stem) >= len(self._ends):
+                path.unlink()
 
     def write(self, recording: Recording) -> Path:
         """Write the next clip: of a recording that begins with the record that ends the one before; its file."""
@@ -67,10 +86,10 @@ class ClipWriter:
         layer = Sdf.Layer.CreateAnonymous(".usda")
         layer.timeCodesPerSecond = self._codes_per_second
         write_motion(layer, self._stage, recording, self._environment, times, codes)
-        self.folder.mkdir(exist_ok=True)
         manifest = _separate(layer, codes[0])
         path = self._clip(len(self._ends))
-        write_layer(layer, path)
+        with self._clip_folder():
+            write_layer(layer, path)
         if not self._ends:
             write_layer(manifest, self.folder / MANIFEST)
         self._ends.append((codes[0], codes[-1]))
@@ -80,12 +99,26 @@ class ClipWriter:
     def finish(self) -> None:
         """Give the curves of tendons in all clips the colours of one run."""
         files = [self._clip(number) for number in range(len(self._ends))]
-        largest = [largest_tension(Sdf.Layer.OpenAsAnonymous(str(file))) for file in files]
+        largest = [largest_tension(_opened(file)) for file in files]
         for file, own in zip(files, largest):
             if own < max(largest):
-                layer = Sdf.Layer.OpenAsAnonymous(str(file))
+                layer = _opened(file)
                 recolor_curves(layer, max(largest))
                 write_layer(layer, file)
+
+    @contextmanager
+    def _clip_folder(self) -> Iterator[None]:
+        """The folder of clips, which is there as long as it has any."""
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise SolveError(f"{self.folder}: cannot be written: {error.strerror or error}") from error
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):
+                self.folder.rmdir()
+            raise
 
     def _clip(self, number: int) -> Path:
         return self.folder / f"{number:04d}.usdc"
@@ -123,6 +156,17 @@ class ClipWriter:
 def clip_folder(output) -> Path:
     """Where the clips of a layer are."""
     return Path(output).with_suffix(".clips")
+
+
+def _opened(file: Path) -> Sdf.Layer:
+    """A copy of a layer of the run in memory."""
+    try:
+        layer = Sdf.Layer.OpenAsAnonymous(str(file))
+    except Exception as error:  # what pxr raises differs between releases
+        raise StageError(f"{file}: is no layer of a run; remove the folder, and begin anew") from error
+    if layer is None:
+        raise StageError(f"{file}: cannot be read; remove the folder, and begin anew")
+    return layer
 
 
 def _separate(layer: Sdf.Layer, code: float) -> Sdf.Layer:
