@@ -31,7 +31,7 @@ LARGEST = 3.4e38
 """Largest magnitude of a number that is read: where single precision ends."""
 LONGEST = 2**16
 """Characters of a text that is read."""
-KINDS = {"f": "numbers in single or double precision", "iu": "integers", "iuf": "numbers", "U": "text"}
+KINDS = {"f": "numbers in single or double precision", "iu": "integers", "iuf": "real numbers", "U": "text"}
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,14 @@ class NpzFile:
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, is_fortran, dtype = read(start)
         if dtype.kind not in entry.kinds or (dtype.kind == "f" and dtype.itemsize not in (4, 8)):
-            raise self._misfit(f"{self._path}: {name} is {dtype} of shape {shape}; {KINDS[entry.kinds]} are needed")
+            raise self._misfit(f"{self._path}: {name} is {dtype} of shape {shape}; allowed: {KINDS[entry.kinds]}")
         allowed = (shape,) if entry.shapes is None else entry.shapes
         if not any(self._fits(shape, one) for one in allowed) or math.prod(shape) > entry.most:
             wanted = f"at most {entry.most:g} entries"
             if entry.shapes is not None:
                 wanted = " or ".join(f"({', '.join(str(self._sizes.get(n, n)) for n in one)})" for one in allowed)
             raise self._misfit(
-                f"{self._path}: {name} is {dtype} of shape {shape}; {KINDS[entry.kinds]} of shape {wanted} are needed"
+                f"{self._path}: {name} is {dtype} of shape {shape}; allowed: {KINDS[entry.kinds]} of shape {wanted}"
             )
         if dtype.kind == "U" and dtype.itemsize > 4 * LONGEST:
             raise self._misfit(f"{self._path}: {name}: has {dtype.itemsize // 4} characters; {LONGEST} are read")

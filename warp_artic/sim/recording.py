@@ -207,7 +207,12 @@ class Recording:
         return self.joint_position.shape[1]
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write an .npz file; complete or not at all."""
+        """Write an .npz file; complete or not at all.
+
+        Raises:
+            SettingsError: The name does not end in .npz, or there is no such folder.
+            SolveError: The file cannot be written.
+        """
         path = Path(path)
         if path.suffix != ".npz":
             raise SettingsError(f"{path}: a recording is written to a file whose name ends in .npz")

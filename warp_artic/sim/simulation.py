@@ -261,6 +261,7 @@ class Simulation:
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
         if self._on.is_capturing:
+            self._check_no_tracks()
             # Whoever captures may launch at any time, unseen.
             self._is_in_graph = self._has_lent = True
             self._idle.forbid()
@@ -565,7 +566,8 @@ class Simulation:
         """Write a checkpoint, complete or not at all: state, control and parameters, with the hash of the model.
 
         Raises:
-            SettingsError: The file cannot be written.
+            SettingsError: There is no such folder, or the path is one.
+            SolveError: The file cannot be written.
         """
         self._idle.end(self.steps_done)
         write_checkpoint(self, path)
@@ -574,8 +576,9 @@ class Simulation:
         """Take up a checkpoint; the run goes on bitwise as the one that saved it.
 
         Raises:
-            SettingsError: There is no such file, or it is damaged.
-            SolveError: The checkpoint is of another model, other settings or another number of environments.
+            SettingsError: There is no such file, or it is damaged, or unpacks to far too much.
+            SolveError: The checkpoint is of another model, other settings or another number of environments, or has
+                other arrays, types, shapes or values than there may be (`sim.checkpoint`). Nothing has changed then.
         """
         self._idle.end(self.steps_done)
         read_checkpoint(self, path)
@@ -588,8 +591,6 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
-        if self._on.is_capturing:
-            self._check_no_tracks()
         is_moved = bool(self.target_tracks or self._bases or self._elastic)
         if not is_moved and count > 0:
             self._launch_steps(count, with_forces)
