@@ -1,4 +1,4 @@
-"""Files that are broken on purpose: what cannot be used is refused by name, soon, and nothing comes out that is no number.
+"""Files that are broken on purpose: what cannot be used is refused by name, soon, and all that comes out is numbers.
 
 WARP_ARTIC_HOSTILE=2000 takes so many files in place of a few.
 """
@@ -6,6 +6,7 @@ WARP_ARTIC_HOSTILE=2000 takes so many files in place of a few.
 import functools
 import json
 import os
+import re
 import shutil
 import time
 import warnings
@@ -137,7 +138,7 @@ def check_recording(kind, data, path):
     recording.save(path.with_name("again.npz"))
     wa.Recording.load(path.with_name("again.npz"))
     wa.write_results(ARM, recording, path.with_name("run.usda"))
-    assert not {"nan", "inf", "-inf"} & {*path.with_name("run.usda").read_text().replace(",", " ").replace("(", " ").split()}
+    assert not re.search(r"\b(nan|inf)\b", path.with_name("run.usda").read_text())
 
 
 def check_resumed(kind, data, path):
@@ -260,7 +261,9 @@ def test_hostile_files(kind, seeds, tmp_path, capsys):
             said = capsys.readouterr()
             text = said.err if str(error).isdecimal() else str(error)
             of_names = ("the stage has no such prim",) if kind == "recording" else ()
-            if "Traceback" in text or not any(word in text for word in ("file.npz", kind, "run.npz", "runs away", *of_names)):
+            if "Traceback" in text or not any(
+                word in text for word in ("file.npz", kind, "run.npz", "runs away", *of_names)
+            ):
                 wrong.append((seed, text))
         except Exception as error:
             wrong.append((seed, f"{type(error).__name__}: {str(error)[:300]}"))

@@ -114,7 +114,9 @@ def kill(process, seconds):
 def same_depth(tmp_path_factory, monkeypatch):
     """Layers refer to the stage by a path from their own folder."""
     monkeypatch.setenv("WARP_ARTIC_KILLS_FOLDER", str(tmp_path_factory.getbasetemp()))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    )
 
 
 def killed_write(kind, folder, rng):
@@ -147,7 +149,9 @@ def killed_clips(folder, rng):
     assert sorted(path.name for path in folder.iterdir()) == ["run.clips", "run.usda"]
     names = sorted(path.name for path in (folder / "run.clips").iterdir())
     assert names == [*(f"{k:04d}.usdc" for k in range(40)), "manifest.usda", "run.npz"]
-    assert [Sdf.Layer.OpenAsAnonymous(str(folder / "run.clips" / name)).ExportToString() for name in names[:-1]] == clips()
+    assert [
+        Sdf.Layer.OpenAsAnonymous(str(folder / "run.clips" / name)).ExportToString() for name in names[:-1]
+    ] == clips()
     return has_left
 
 

@@ -1,4 +1,4 @@
-"""A disk that is full, in every command that writes: exit code 1, the file that was asked for by its name, nothing half."""
+"""A disk that is full, in every command that writes: exit code 1, the file by the name that was given, nothing half."""
 
 import json
 import os

@@ -12,7 +12,7 @@ import numpy as np
 
 from warp_artic.errors import SolveError
 from warp_artic.model.group import Group
-from warp_artic.sim.npz import LARGEST, Entry, NpzFile, open_npz, write_npz
+from warp_artic.sim.npz import LARGEST, Entry, open_npz, write_npz
 from warp_artic.sim.views import MOTION
 
 KIND = "a checkpoint"

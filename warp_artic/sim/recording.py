@@ -64,12 +64,12 @@ OPTIONAL = tuple(name for name in SHAPES if name != "joint_position")
 """Quantities that may be left out; they become arrays without entries, as joint positions may be."""
 
 TABLE = {
-    "time": Entry("f", (("records",),)),
+    "time": Entry("iuf", (("records",),)),
     "metadata": Entry("U", ((),)),
     **{name: Entry("U", ((name,),)) for name in NAMES},
     **{
         name: Entry(
-            "f",
+            "iuf",
             (("records", "environments", *sizes), ("records", "environments", *(0 for _ in sizes[:1]), *sizes[1:])),
             is_optional=name in OPTIONAL,
         )

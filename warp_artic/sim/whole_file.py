@@ -74,7 +74,9 @@ def remove_left(folder: Path, name: str | None = None) -> None:
     of_whom = ".+" if name is None else re.escape(name)
     pattern = re.compile(rf"\.{of_whom}\.[0-9a-f]{{{2 * TOKEN}}}\.partial")
     with os.scandir(folder) as entries:
-        left = [entry.path for entry in entries if pattern.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)]
+        left = [
+            entry.path for entry in entries if pattern.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+        ]
     for path in left:
         handle = _locked(path)
         if handle is not None:
