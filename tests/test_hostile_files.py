@@ -24,7 +24,7 @@ from warp_artic.cli.wanted_forces import read_wanted
 from warp_artic.errors import ArticError
 from warp_artic.usd.read_stage import read_stage
 
-COUNT = int(os.environ.get("WARP_ARTIC_HOSTILE", 120))
+COUNT = int(os.environ.get("WARP_ARTIC_HOSTILE", 100))
 SHARES = {
     "checkpoint of a tree": 5,
     "checkpoint of an arm": 3,

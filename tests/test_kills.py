@@ -5,11 +5,11 @@ WARP_ARTIC_KILLS=100 kills so many in place of a few.
 
 import functools
 import itertools
-import json
 import os
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -90,8 +90,6 @@ def version_in(kind, folder):
 @functools.cache
 def text_of(kind, version):
     """A layer that nobody has disturbed."""
-    import tempfile
-
     with tempfile.TemporaryDirectory(dir=os.environ["WARP_ARTIC_KILLS_FOLDER"]) as folder:
         write(kind, folder, version)
         return Sdf.Layer.OpenAsAnonymous(str(Path(folder, OUTPUTS[kind]))).ExportToString()
@@ -175,5 +173,4 @@ def test_kills(kind, tmp_path_factory, capsys):
         folder = tmp_path_factory.mktemp("killed")
         left += killed_clips(folder, rng) if kind == "clips" else killed_write(kind, folder, rng)
     capsys.readouterr()
-    with capsys.disabled():
-        print(json.dumps({kind: len(numbers), "left something": left}))
+    print(f"{kind}: {len(numbers)} killed, {left} left something behind")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from reprlib import repr as brief
 
 import numpy as np
 
@@ -119,7 +120,8 @@ def _names(group: Group) -> tuple[str, ...]:
 def _compare_settings(simulation, path, settings: dict) -> None:
     here = asdict(simulation.settings)
     differing = [
-        f"{name} is {settings.get(name)!r} in the checkpoint and {here.get(name)!r} here"
+        f"{name if name in here else ascii(name[:80])} is {brief(settings.get(name))} in the checkpoint and "
+        f"{here.get(name)!r} here"
         for name in sorted({*settings, *here})
         if settings.get(name) != here.get(name)
     ]

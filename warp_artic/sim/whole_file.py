@@ -73,10 +73,12 @@ def remove_left(folder: Path, name: str | None = None) -> None:
     """Remove what writers of an output in a folder, or of any there, have left behind that are no more."""
     of_whom = ".+" if name is None else re.escape(name)
     pattern = re.compile(rf"\.{of_whom}\.[0-9a-f]{{{2 * TOKEN}}}\.partial")
-    with os.scandir(folder) as entries:
-        left = [
-            entry.path for entry in entries if pattern.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-        ]
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:  # it can be written to, but not be read
+        names = []
+    left = [os.path.join(folder, name) for name in names if pattern.fullmatch(name)]
     for path in left:
         handle = _locked(path)
         if handle is not None:
@@ -139,15 +141,14 @@ def _is_at(handle: int, folder: str | os.PathLike) -> bool:
 
 
 def _bring_to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Wait until a file, or the names in a folder, are on the disk; not every system does the latter."""
     is_folder = path.is_dir()
-    if is_folder and fcntl is None:
-        return
-    handle = os.open(path, FOLDER if is_folder else os.O_RDWR)
     try:
-        os.fsync(handle)
+        handle = os.open(path, FOLDER if is_folder else os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     except OSError:
-        if not is_folder:  # not every file system does it for folders
+        if not is_folder:
             raise
-    finally:
-        os.close(handle)
