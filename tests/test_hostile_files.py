@@ -173,7 +173,7 @@ def check_inputs(kind, data, path):
     output = path.with_name("recorded.npz")
     output.unlink(missing_ok=True)
     try:
-        timed(lambda: command(f"simulate {ARM} --steps {STEPS} --inputs {path} --record {output}"))
+        timed(lambda: command(f"simulate {ARM} --steps {STEPS} --inputs {path} --record {output} --forces"))
     finally:
         if output.exists():
             assert is_finite(wa.Recording.load(output))

@@ -196,6 +196,7 @@ def bad_values():
         ("0/clock", np.full((1, 2), 0.5), "clock: .* is 0.5; an integer"),
         ("0/failure", np.array([[9.0, 0.0], [0.0, 0.0]]), "failure: the value 9 is no dof; 0 to 2"),
         ("0/smooth_acceleration", np.full((2, 2), np.nan), "smooth_acceleration: is not finite in column 0"),
+        ("0/link_external_force", np.full((12, 2), 3e38), "link_external_force: .* from -1e.24 to 1e.24 is needed"),
         ("0/drive_position_target", np.full((2, 2), np.nan), "drive_position_target: .* is nan"),
         ("0/link_mass", np.array([1.0, -1.0]), r"link_mass: the value at \(1,\) is -1.0"),
         ("0/limit_upper", np.array([np.nan, 1.0]), "limit_upper: .* is nan; .*, or infinity, is needed"),

@@ -14,13 +14,13 @@ import numpy as np
 from warp_artic.errors import SolveError
 from warp_artic.model.group import Group
 from warp_artic.sim.npz import LARGEST, Entry, open_npz, write_npz
-from warp_artic.sim.views import MOTION
+from warp_artic.sim.views import CONTROL, FASTEST, MOTION
 
 KIND = "a checkpoint"
 LATEST = 2.0**53
 """Steps that are counted at most."""
-FASTEST = float(np.cbrt(np.finfo(np.float32).max))
-"""Magnitude of positions and velocities [m, rad, m/s, rad/s], from which velocities run away (`phases.integrate`)."""
+STRONGEST = 1e24
+"""Magnitude of forces and targets: with an arm of 1e12 m in single precision still a finite moment."""
 SHORTEST = 1e-6
 """Length of a quaternion from which it says how something is turned."""
 FACTS = {
@@ -32,6 +32,7 @@ FACTS = {
 """What a checkpoint has beside fields."""
 RANGES = {
     **{name: {"low": -FASTEST, "high": FASTEST} for name in MOTION},
+    **{name: {"low": -STRONGEST, "high": STRONGEST} for name in CONTROL},
     **dict.fromkeys(("failure", "clock", "steps_at_rest"), {"low": 0, "high": LATEST, "is_whole": True}),
     "started": {"low": 0, "high": 1, "is_whole": True},
     "link_mass": {"low": 0, "high": LARGEST},
