@@ -11,6 +11,7 @@ import pytest
 
 import warp_artic as wa
 from warp_artic.cli.main import main
+from warp_artic.usd import write_clips
 
 ROOM = 512
 """Bytes that a file may have; less than any output."""
@@ -79,6 +80,33 @@ def test_runs_in_clips(tmp_path, capsys):
     assert content(tmp_path) == before
     assert main([*command, "96", "--resume"]) == 0
     assert (tmp_path / "run.clips" / "0003.usdc").exists()
+
+
+@pytest.mark.parametrize("failing", ["manifest.usda", "run.usda"])
+@pytest.mark.parametrize("clips", [0, 2])
+def test_what_goes_with_a_clip(failing, clips, tmp_path, capsys, monkeypatch):
+    """Where the manifest or the layer cannot be written, the clip goes too."""
+    command = f"simulate {ARM} -o {tmp_path / 'run.usda'} --clips 0.1 --resume --steps".split()
+    if clips:
+        assert main([*command, "48"]) == 0
+    before = content(tmp_path)
+    keep = write_clips.write_layer
+
+    def write_layer(layer, output):
+        if os.path.basename(output) == failing:
+            raise wa.SolveError(f"{output}: cannot be written: No space left on device")
+        keep(layer, output)
+
+    monkeypatch.setattr(write_clips, "write_layer", write_layer)
+    code = main([*command, "96"])
+    if clips and failing == "manifest.usda":  # which is there
+        assert code == 0
+        return
+    assert code == 1 and f"{failing}: cannot be written: No space" in capsys.readouterr().err
+    assert content(tmp_path) == before
+    monkeypatch.setattr(write_clips, "write_layer", keep)
+    assert main([*command, "96"]) == 0
+    assert len(list((tmp_path / "run.clips").glob("0*.usdc"))) == 4
 
 
 def test_programs_get_an_object(tmp_path, capsys):

@@ -92,11 +92,11 @@ def read_checkpoint(simulation, path) -> None:
         table = _table(simulation)
         file.refuse_others(FACTS | table)
         content = file.read(table)
-    for place, group in enumerate(simulation._groups):
-        _check_group(group, path, {name: content[f"{place}/{name}"] for name in _names(group)})
     found = [
         {name: content[f"{place}/{name}"] for name in _names(group)} for place, group in enumerate(simulation._groups)
     ]
+    for group, fields in zip(simulation._groups, found):
+        _check_group(group, path, fields)
     for group, fields in zip(simulation._groups, found):
         for name, values in fields.items():
             if values.ndim == 2 and name in group.parameters and group.parameters[name].is_shared:

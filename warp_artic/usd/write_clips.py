@@ -67,7 +67,7 @@ class ClipWriter:
             StageError: One of them cannot be read.
         """
         for number in range(len(stretches)):
-            _opened(self._clip(number))
+            _opened(self._clip(number), has_samples=False)
         self._ends = [(self._code(first), self._code(last)) for first, last in stretches]
         remove_left(self.folder)
         remove_left(self.output.parent, self.output.name)
@@ -88,12 +88,12 @@ class ClipWriter:
         write_motion(layer, self._stage, recording, self._environment, times, codes)
         manifest = _separate(layer, codes[0])
         path = self._clip(len(self._ends))
-        with self._clip_folder():
+        with self._all_or_none([path, self.folder / MANIFEST]):
             write_layer(layer, path)
-        if not self._ends:
-            write_layer(manifest, self.folder / MANIFEST)
-        self._ends.append((codes[0], codes[-1]))
-        self._write_run(manifest, recording)
+            if not self._ends:
+                write_layer(manifest, self.folder / MANIFEST)
+            self._ends.append((codes[0], codes[-1]))
+            self._write_run(manifest, recording)
         return path
 
     def finish(self) -> None:
@@ -107,16 +107,21 @@ class ClipWriter:
                 write_layer(layer, file)
 
     @contextmanager
-    def _clip_folder(self) -> Iterator[None]:
-        """The folder of clips, which is there as long as it has any."""
+    def _all_or_none(self, files: list[Path]) -> Iterator[None]:
+        """Files of the folder that are written together: where one fails, those that were not there before go."""
+        new = [file for file in files if not file.exists()]
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
             raise SolveError(f"{self.folder}: cannot be written: {error.strerror or error}") from error
+        ends = list(self._ends)
         try:
             yield
         except BaseException:
+            self._ends = ends
             with suppress(OSError):
+                for file in new:
+                    file.unlink(missing_ok=True)
                 self.folder.rmdir()
             raise
 
@@ -158,10 +163,10 @@ def clip_folder(output) -> Path:
     return Path(output).with_suffix(".clips")
 
 
-def _opened(file: Path) -> Sdf.Layer:
-    """A copy of a layer of the run in memory."""
+def _opened(file: Path, has_samples: bool = True) -> Sdf.Layer:
+    """A copy of a layer of the run in memory, or of its head alone."""
     try:
-        layer = Sdf.Layer.OpenAsAnonymous(str(file))
+        layer = Sdf.Layer.OpenAsAnonymous(str(file), not has_samples)
     except Exception as error:  # what pxr raises differs between releases
         raise StageError(f"{file}: is no layer of a run; remove the folder, and begin anew") from error
     if layer is None:
