@@ -31,6 +31,8 @@ LARGEST = 3.4e38
 """Largest magnitude of a number that is read: where single precision ends."""
 LONGEST = 2**16
 """Characters of a text that is read."""
+CHUNK = 2**20
+"""Bytes that are read at once."""
 KINDS = {"f": "numbers in single or double precision", "iu": "integers", "iuf": "real numbers", "U": "text"}
 
 
@@ -63,6 +65,14 @@ class Entry:
         if self.is_whole:
             fits &= values == np.floor(values)
         return fits | np.isinf(values) if self.is_unbounded else fits
+
+    def accepts_all(self, values: np.ndarray) -> bool:
+        """Whether all values are in the range; soon, where it has no more than two ends."""
+        if values.size == 0 or self.is_any:
+            return True
+        if self.is_unbounded or self.is_whole:
+            return bool(self.accepts(values).all())
+        return bool(self.low <= values.min() and values.max() <= self.high)
 
     def range(self) -> str:
         """The range, as a sentence has it."""
@@ -170,15 +180,18 @@ class NpzFile:
         """The values of an array, whose header fits, in the byte order of this machine."""
         with self._reading(name), self._archive.open(self.members[name]) as stream:
             stream.read(place)
-            data = stream.read(math.prod(shape) * dtype.itemsize)
+            values = np.empty(shape, dtype, order="F" if is_fortran else "C")
+            memory = memoryview(values.reshape(-1, order="A").view(np.uint8)) if values.size else memoryview(b"")
+            for first in range(0, len(memory), CHUNK):
+                part = memory[first : first + CHUNK]
+                part[:] = stream.read(len(part))
             stream.read(1)  # the end, where the sum is compared
-            values = np.frombuffer(bytearray(data), dtype).reshape(shape, order="F" if is_fortran else "C")
             values = values.astype(dtype.newbyteorder("="), order="C", copy=False)
         if dtype.kind == "U":
             self._check_text(name, values)
             return values
-        wrong = np.argwhere(~entry.accepts(values))
-        if len(wrong):
+        if not entry.accepts_all(values):
+            wrong = np.argwhere(~entry.accepts(values))
             index = tuple(map(int, wrong[0]))
             where = f"the value at {index} is" if index else "is"
             raise self._misfit(f"{self._path}: {name}: {where} {values[index]!s}; {entry.range()}")
