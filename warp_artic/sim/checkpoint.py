@@ -33,7 +33,7 @@ FACTS = {
 RANGES = {
     **{name: {"low": -FASTEST, "high": FASTEST} for name in MOTION},
     **{name: {"low": -STRONGEST, "high": STRONGEST} for name in CONTROL},
-    **dict.fromkeys(("failure", "clock", "steps_at_rest"), {"low": 0, "high": LATEST, "is_whole": True}),
+    **dict.fromkeys(("failure", "clock", "steps_at_rest", "unresolved"), {"low": 0, "high": LATEST, "is_whole": True}),
     "started": {"low": 0, "high": 1, "is_whole": True},
     "link_mass": {"low": 0, "high": LARGEST},
     **{name: {"low": 0, "high": 1, "is_whole": True} for name in ("wraps", "is_acceleration_drive")},
