@@ -80,6 +80,7 @@ def test_changes_are_the_steps_that_need_writing(tmp_path):
         ({"joint_position": {"/a/hinge": None}}, "is nan"),
         ({"joint_effort": {"/a/hinge": 10**400}}, "not a number"),
         ({"joint_effort": {"/a/hinge": 1e39}}, r"is 1e\+39; a finite number, at most 3.4e\+38"),
+        ({"joint_velocity": [0, 1e20, 0]}, r"the value at \(1,\) is 1e\+20; a finite number, at most 6.98146e\+12"),
         ({"joint_position": [[1], [2, 3]]}, "not a number"),
         ({"drive_velocity_target": {"/a/ball:rotX": 0}}, "velocity_target:/a/ball:rotX: this dof has no drive"),
         ([1, 2], "is not an object"),

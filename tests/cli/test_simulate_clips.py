@@ -112,6 +112,44 @@ def test_command(source, tmp_path, monkeypatch, capsys):
     assert_same_motion("run.usda", "whole.usda", range(10, 36))
 
 
+@pytest.mark.parametrize("steps", [180, 190])
+def test_a_resumed_run_ends_where_it_is_asked_to(source, tmp_path, monkeypatch, steps):
+    """Inside or at the start of a last clip that is shorter than others: what is longer goes."""
+    monkeypatch.chdir(tmp_path)
+    common = ["simulate", "arm.usda", "-o", "run.usda", "--clips", "0.25", "--steps"]
+    assert main([*common, "200"]) == 0
+    assert main([*common, str(steps), "--resume"]) == 0
+    assert main(["simulate", "arm.usda", "-o", "whole.usda", "--steps", str(steps)]) == 0
+    assert_same_motion("run.usda", "whole.usda", range(10, 10 + steps // 8))
+    clips = sorted(path.stem for path in (tmp_path / "run.clips").glob("*.usdc"))
+    assert clips == [f"{k:04d}" for k in range(-(-steps // 60))]
+
+
+def test_clips_that_cannot_be_read_are_named(source, tmp_path, monkeypatch, capsys):
+    """Gone or damaged: before the run, and the run is as it was."""
+    monkeypatch.chdir(tmp_path)
+    common = ["simulate", "arm.usda", "-o", "run.usda", "--clips", "0.25", "--steps"]
+    assert main([*common, "120"]) == 0
+    before = (tmp_path / "run.usda").read_bytes()
+    clip = tmp_path / "run.clips" / "0001.usdc"
+    for damage in (lambda: clip.write_bytes(clip.read_bytes()[:100]), clip.unlink):
+        damage()
+        capsys.readouterr()
+        assert main([*common, "180", "--resume"]) == 1
+        assert "run.clips/0001.usdc: " in capsys.readouterr().err
+        assert (tmp_path / "run.usda").read_bytes() == before
+
+
+def test_a_folder_without_a_run_is_no_hindrance(source, tmp_path, monkeypatch):
+    """As a process leaves it that is killed before its first clip."""
+    monkeypatch.chdir(tmp_path)
+    left = tmp_path / "run.clips" / f".0000.usdc.{'a7' * 16}.partial"
+    left.mkdir(parents=True)
+    (left / "0000.usdc").write_bytes(b"half")
+    assert main(["simulate", "arm.usda", "-o", "run.usda", "--clips", "0.25", "--steps", "60"]) == 0
+    assert sorted(path.name for path in (tmp_path / "run.clips").iterdir()) == ["0000.usdc", "manifest.usda", "run.npz"]
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

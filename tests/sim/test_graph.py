@@ -124,13 +124,19 @@ def test_what_cannot_be_captured():
     """Targets that follow values over time, and counts that are none."""
     track = Track(times=(0.0, 1.0), values=(0.0, 1.0))
     simulation = driven(position_track=track)
-    graph = simulation.capture()
+    tracks = dict(simulation.target_tracks)
     with pytest.raises(SettingsError, match="2 drive targets follow values over time"):
-        graph.launch()
+        simulation.capture()
     with pytest.raises(SettingsError, match="2 drive targets"), wp.ScopedCapture(device="cpu"):
         simulation.step()
+    with pytest.raises(SettingsError, match="record: reads states"), wp.ScopedCapture(device="cpu"):
+        simulation.record(1)
     simulation.target_tracks.clear()
+    graph = simulation.capture()
     graph.launch()
     assert simulation.steps_done == 1
+    simulation.target_tracks.update(tracks)
+    with pytest.raises(SettingsError, match="2 drive targets follow values over time"):
+        graph.launch()
     with pytest.raises(SettingsError, match="count: 0 is not an integer of at least 1"):
         simulation.capture(0)

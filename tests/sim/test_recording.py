@@ -109,3 +109,63 @@ def test_saving_leaves_nothing_else(tmp_path):
     """The temporary file is gone after saving."""
     recording().save(tmp_path / "run.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["run.npz"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("metadata", np.array("[]"), "metadata: is a list in JSON; an object is needed"),
+        ("metadata", np.array('{"incoming_forces": 3}'), "metadata: incoming_forces: "),
+        ("metadata", np.array('{"a": "\\ud800"}'), "metadata: is no text in JSON"),
+        ("metadata", np.zeros(2), "metadata is float64"),
+        ("time", np.array(["a"] * 4), "time is <U1"),
+        ("time", np.array([0.0, np.nan, 1.0, 2.0]), r"time: the value at \(1,\) is nan; a finite number"),
+        ("time", np.array([0.0, 2.0, 1.0, 3.0]), "time does not increase"),
+        ("time", np.zeros((4, 1)), r"time is float64 of shape \(4, 1\); allowed: real numbers"),
+        ("joint_names", np.array([1, 2, 3]), "joint_names is int64 of shape .*; allowed: text"),
+        (
+            "joint_names",
+            np.array(["/a", "/b"]),
+            r"joint_position is float32 of shape \(4, 2, 3\); .*of shape \(4, environments, 2\)",
+        ),
+        ("joint_names", np.array([b"\x00\x00\x11\x00"] * 3).view("<U1"), "joint_names: has what is no character"),
+        ("joint_position", np.array([[[None]]], dtype=object), "joint_position is object"),
+        ("joint_position", np.zeros((4, 2, 3), complex), "joint_position is complex128"),
+        ("joint_velocity", np.full((4, 2, 3), 1e300), "joint_velocity: .* is 1e.300; a finite number from"),
+        ("link_pose", np.full((4, 2, 5, 7), np.inf), "link_pose: .* is inf"),
+        ("link_pose", np.zeros((4, 2, 5, 6)), r"link_pose is float64 of shape .*\(4, 2, 5, 7\) or \(4, 2, 0, 7\)"),
+        ("energy", np.zeros((4, 3, 2)), "energy is float64 of shape"),
+        ("more", np.zeros(3), "has 'more', which a recording has not"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(name, values, sentence, tmp_path):
+    """By the file, the entry, what was found and what is allowed, when it is read."""
+    recording().save(tmp_path / "run.npz")
+    bad = tmp_path / "bad.npz"
+    with np.load(tmp_path / "run.npz") as content:
+        np.savez(bad, **{**content, name: values})
+    with pytest.raises(SettingsError, match=sentence) as found:
+        Recording.load(bad)
+    assert str(found.value).startswith(f"{bad}: ") and "\n" not in str(found.value)
+
+
+def test_a_recording_that_unpacks_to_too_much_is_refused(tmp_path):
+    """By its size, before it is unpacked."""
+    zeros = np.zeros((400_000, 100, 1))
+    bad = tmp_path / "bad.npz"
+    recording().save(bad)
+    with np.load(bad) as content:
+        np.savez_compressed(bad, **{**content, "time": np.arange(400_000.0), "joint_position": zeros})
+    with pytest.raises(SettingsError, match="bad.npz: unpacks to 3.2.e.08 bytes from"):
+        Recording.load(bad)
+
+
+def test_numbers_in_another_byte_order_are_numbers(tmp_path):
+    """They come as those of this machine."""
+    recording().save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as content:
+        swapped = {name: array.astype(array.dtype.newbyteorder()) for name, array in content.items()}
+    np.savez(tmp_path / "swapped.npz", **swapped)
+    found = Recording.load(tmp_path / "swapped.npz")
+    np.testing.assert_array_equal(found.link_pose, recording().link_pose)
+    assert found.link_pose.dtype == np.float32 and found.joint_names == recording().joint_names

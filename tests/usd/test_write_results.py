@@ -214,6 +214,9 @@ def test_refuses_what_cannot_be_written(tmp_path):
     recording.link_pose[7, 0, 0, 2] = np.nan
     with pytest.raises(SolveError, match="/World/rod: pose is not finite at 0.0291667 s"):
         write_results(source, recording, output)
+    recording.link_pose[7, 0, 0, 2:] = 0.0
+    with pytest.raises(SolveError, match="/World/rod: the direction of a quaternion is not finite at 0.0291667 s"):
+        write_results(source, recording, output)
     assert not output.exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import sys
 from importlib.metadata import version
 from typing import NoReturn
 
@@ -50,6 +51,10 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"warp-artic: error: {message}{self._meant(message)} (see {self.prog} --help)\n")
+
+    def _print_message(self, message, file=None) -> None:
+        """argparse ignores that the help cannot be written."""
+        (file or sys.stderr).write(message)
 
     def _meant(self, message: str) -> str:
         """What may have been meant by a command or an option that there is not."""

@@ -23,6 +23,7 @@ from warp_artic.cli.progress import waiting
 from warp_artic.cli.table import show
 from warp_artic.errors import SettingsError
 from warp_artic.sim.device import core_count, device_name, device_of, gpu_names, start_quietly
+from warp_artic.sim.whole_file import check_place, written_whole
 
 
 def run(arguments) -> int:
@@ -68,10 +69,7 @@ def _check(arguments) -> None:
     if unknown:
         raise SettingsError(f"measure: {unknown[0]!r} is not one of {', '.join(QUANTITIES)}")
     for file in filter(None, (arguments.json, arguments.plot)):
-        if not Path(file).absolute().parent.is_dir():
-            raise SettingsError(f"{file}: there is no folder {Path(file).parent}")
-        if Path(file).is_dir():
-            raise SettingsError(f"{file}: is a folder")
+        check_place(file)
     if arguments.plot:
         if "step" not in arguments.measure:
             raise SettingsError("plot: it shows steps, which are not measured; see --measure")
@@ -97,4 +95,5 @@ def _write(file: str, devices: list[str], peers: list[RemotePeer], results: list
     }
     head = json.dumps(content, indent=1)[:-2]
     lines = ",\n  ".join(json.dumps(result) for result in results)
-    Path(file).write_text(f'{head},\n "results": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
+    with written_whole(file) as partial:
+        partial.write_text(f'{head},\n "results": [\n  {lines}\n ]\n}}\n', encoding="utf-8")

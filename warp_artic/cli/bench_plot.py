@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from warp_artic.errors import SettingsError
+from warp_artic.sim.whole_file import written_whole
 
 try:
     from matplotlib.figure import Figure
@@ -51,4 +52,5 @@ def plot(results: list[dict], file: str) -> None:
         axes.set(title=title, xlabel=across, xscale="log", yscale="log", ylabel="us for a step of an environment")
         axes.grid(True, which="major", alpha=0.3)
         axes.legend(fontsize=7)
-    figure.savefig(file, dpi=120)
+    with written_whole(file) as partial:
+        figure.savefig(partial, dpi=120)

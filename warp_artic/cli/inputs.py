@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.sim.npz import read_npz
+from warp_artic.sim.npz import LARGEST, Entry, read_npz
 from warp_artic.sim.targets import TARGETS
+from warp_artic.sim.views import FASTEST
 
 START = ("joint_position", "joint_velocity")
 CONTROL = (*TARGETS, "joint_effort")
 SHOWN = 6
 """How many dofs a message names."""
-LARGEST = 3.4e38
-"""Largest magnitude of an input: where single precision ends."""
 UNREADABLE = (OSError, ValueError, RecursionError)
 """What readers of text raise on content that is not theirs."""
 
@@ -45,14 +44,14 @@ class Inputs:
 
 def read_inputs(path: str, dof_names: tuple[str, ...], driven: Container[str], environments: int, steps: int) -> Inputs:
     """Read and lay out an inputs file; `driven` are the dofs that have a drive."""
-    given = _read(path)
+    given = _read(path, max(steps, 1) * environments * len(dof_names))
     start, control, ignored = {}, {}, []
     for key, value in given.items():
         name, _, dof = key.partition(":")
         if name not in (*START, *CONTROL):
             raise SettingsError(f"{path}: {name!r} is not an input; inputs are {', '.join((*START, *CONTROL))}")
         where = f"{path}: {key}"
-        values = _numbers(where, value)
+        values = _numbers(where, value, FASTEST if name in START else LARGEST)
         column = _column(where, dof, dof_names) if dof else None
         if name in TARGETS and dof and dof not in driven:
             raise SettingsError(f"{where}: this dof has no drive, so it takes no target")
@@ -67,10 +66,10 @@ def read_inputs(path: str, dof_names: tuple[str, ...], driven: Container[str], e
     return Inputs(start, control, tuple(ignored))
 
 
-def _read(path: str) -> dict:
-    """The content of a file, keys by dof flattened to `name:dof`, whole arrays first."""
+def _read(path: str, most: int) -> dict:
+    """The content of a file, keys by dof flattened to `name:dof`, whole arrays first; arrays have so many entries."""
     if Path(path).suffix == ".npz":
-        content = read_npz(path, "an inputs file")
+        content = read_npz(path, "an inputs file", Entry("iuf", most=most))
     else:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -89,8 +88,8 @@ def _read(path: str) -> dict:
     return dict(sorted(flat.items(), key=lambda item: ":" in item[0]))
 
 
-def _numbers(where: str, value) -> np.ndarray:
-    """Finite numbers as an array."""
+def _numbers(where: str, value, largest: float) -> np.ndarray:
+    """Finite numbers as an array, none of a larger magnitude."""
     try:
         values = np.asarray(value)
         if values.dtype.kind not in "iufO":
@@ -98,11 +97,11 @@ def _numbers(where: str, value) -> np.ndarray:
         values = values.astype(float)
     except (TypeError, ValueError, OverflowError) as error:
         raise SettingsError(f"{where}: is not a number or an array of numbers") from error
-    is_bad = ~(np.abs(values) <= LARGEST)
+    is_bad = ~(np.abs(values) <= largest)
     if is_bad.any():
         index = tuple(map(int, np.argwhere(is_bad)[0]))
         found = f"the value at {index} is {values[index]}" if index else f"is {values[index]}"
-        raise SettingsError(f"{where}: {found}; a finite number, at most {LARGEST:g}, is needed")
+        raise SettingsError(f"{where}: {found}; a finite number, at most {largest:g}, is needed")
     return values
 
 

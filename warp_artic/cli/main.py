@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import io
 import json
 import logging
 import os
@@ -19,10 +21,27 @@ from warp_artic.cli.progress import is_shown
 from warp_artic.errors import ArticError, SettingsError
 
 FAILED, BAD_USAGE = 1, 2
+OF_OUTPUT = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What is wrong with standard output where no file is named: who writes files names them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (by default that of the process); the exit code: 0, 1 (failed) or 2 (bad usage)."""
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader of our output has gone
+        _write_no_more()
+        return FAILED
+    except OSError as error:
+        _write_no_more()
+        print(f"warp-artic: error: standard output: cannot be written: {error.strerror or error}", file=sys.stderr)
+        return FAILED
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """The same; what goes wrong with standard output is raised."""
     try:
         arguments = command_line().parse_args(argv)
     except SystemExit as exit:  # argparse has said why
@@ -31,22 +50,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     fail = _Failures(getattr(arguments, "json", False) is True)
     try:
         with _told_on_stderr():
-            code = _load(arguments.command, argv is None).run(arguments)
-        sys.stdout.flush()
-        return code
+            return _load(arguments.command, argv is None).run(arguments)
     except SettingsError as error:
         return fail(error, BAD_USAGE)
     except ArticError as error:
         return fail(error, FAILED)
-    except BrokenPipeError:  # the reader of our output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     except OSError as error:
+        if error.filename is None and error.errno in OF_OUTPUT:
+            raise
         return fail(error, FAILED, f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
         return fail(error, FAILED, "out of memory: take fewer steps or environments")
     except KeyboardInterrupt as error:
         return fail(error, INTERRUPTED, "interrupted; nothing more is written")
+
+
+def _write_no_more() -> None:
+    """Let what is still to be written to standard output go, so that the end of the process does not try again."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError:  # it is no file
+        sys.stdout = io.StringIO()
 
 
 @dataclass(frozen=True)

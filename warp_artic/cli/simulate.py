@@ -22,6 +22,7 @@ from warp_artic.errors import SettingsError
 from warp_artic.sim.device import start_quietly
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.simulation import Simulation
+from warp_artic.sim.whole_file import check_place
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
@@ -117,8 +118,8 @@ def _check_outputs(stage, arguments) -> None:
         check_output(stage, arguments.output)
     if arguments.record and Path(arguments.record).suffix != ".npz":
         raise SettingsError(f"{arguments.record}: a recording is written to a file whose name ends in .npz")
-    if arguments.record and not Path(arguments.record).absolute().parent.is_dir():
-        raise SettingsError(f"{arguments.record}: there is no folder {Path(arguments.record).parent}")
+    if arguments.record:
+        check_place(arguments.record)
     if arguments.resume and arguments.clips is None:
         raise SettingsError("resume: goes on with a run in clips; --clips says how long they are")
     if arguments.clips is not None and (not arguments.output or arguments.record):
@@ -192,6 +193,8 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, 
             if last in ends and last > first:
                 clips.write(Recording.joined(parts))
                 parts.clear()
+        if clips is not None and begun == steps:
+            clips.end_here(parts[0])
     seconds = time.perf_counter() - begin
     recording = Recording.joined(parts) if clips is None else None
     done = simulation.steps_done - begun

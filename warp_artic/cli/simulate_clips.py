@@ -5,6 +5,7 @@ from __future__ import annotations
 from warp_artic.errors import SettingsError
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.simulation import Simulation
+from warp_artic.sim.whole_file import remove_left
 from warp_artic.usd.write_clips import ClipWriter
 
 CHECKPOINT = "run.npz"
@@ -21,10 +22,11 @@ class Clips:
         self._simulation = simulation
         self._resumes = arguments.resume
         self._checkpoint = self.writer.folder / CHECKPOINT
-        if not arguments.resume and self.writer.folder.exists():
-            raise SettingsError(
-                f"{self.writer.folder}: has a run already; --resume goes on with it, else remove the folder"
-            )
+        folder = self.writer.folder
+        if folder.is_dir():
+            remove_left(folder)
+        if not arguments.resume and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise SettingsError(f"{folder}: has a run already; --resume goes on with it, else remove the folder")
 
     def take_up(self, steps: int) -> int:
         """Go on where the last complete clip ends, if a run of so many steps is resumed; those that are done."""
@@ -46,6 +48,11 @@ class Clips:
         self.count = done // self.stretch
         self.writer.take_up([(k * self.stretch * dt, (k + 1) * self.stretch * dt) for k in range(self.count)])
         return done
+
+    def end_here(self, recording: Recording) -> None:
+        """Have the layer end where this run was taken up, which is where it was to end."""
+        if self.count:
+            self.writer.end_here(recording)
 
     def steps_per_record(self, first: int, last: int) -> int:
         """How many steps of a stretch, given by its first and last one, lie between two frames; one where none fits."""

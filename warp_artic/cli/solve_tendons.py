@@ -18,6 +18,7 @@ from warp_artic.errors import SettingsError, StageError
 from warp_artic.meshes.tendon_plan import TendonPlan, plan_deformed_tendons, plan_tendons
 from warp_artic.sim.device import device_of, start_quietly
 from warp_artic.sim.npz import write_npz
+from warp_artic.sim.whole_file import check_place
 from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage
@@ -41,6 +42,8 @@ def run(arguments) -> int:
         check_output(stage, arguments.output, "layer of target lengths")
     if arguments.record and Path(arguments.record).suffix != ".npz":
         raise SettingsError(f"{arguments.record}: arrays are written to a file whose name ends in .npz")
+    if arguments.record:
+        check_place(arguments.record)
     if arguments.stiffness is not None and arguments.stiffness <= 0.0:
         raise SettingsError(f"stiffness: {arguments.stiffness:g} N/m must be above 0")
     if arguments.regularisation is not None and arguments.regularisation < 0.0:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from warp_artic.cli.inputs import LARGEST, UNREADABLE
+from warp_artic.cli.inputs import UNREADABLE
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.errors import SettingsError
-from warp_artic.sim.npz import read_npz
+from warp_artic.sim.npz import LARGEST, Entry, read_npz
 
 AXES = ("x", "y", "z")
 ACROSS = 1e-6
@@ -90,7 +90,7 @@ def _read_json(path: str, bodies: Mapping[str, ElasticBody]):
 
 
 def _read_npz(path: str, bodies: Mapping[str, ElasticBody]):
-    content = read_npz(path, "a file of forces")
+    content = read_npz(path, "a file of forces", Entry("iuf", low=-np.inf, high=np.inf, is_any=True))
     tables, time = {}, content.pop("time", None)
     for key, values in content.items():
         kind, _, name = key.partition(":")

@@ -16,7 +16,6 @@ import warp as wp
 
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate_meshes import parts_of
-from warp_artic.errors import SolveError
 from warp_artic.sim.elastic_body import TENDON_CONTROL, RunOfBodies, SimulatedElasticBody
 from warp_artic.sim.views import Member
 from warp_artic.solver.settings import SolverSettings
@@ -120,12 +119,6 @@ class ElasticBodies:
             kept = (chosen >= 0) & (chosen < len(table))
             table[chosen[kept]] = np.broadcast_to(values[name], (len(chosen), *table.shape[1:]))[kept]
             array.assign(np.ascontiguousarray(np.moveaxis(table, 0, axis)))
-
-    def check(self, path, content: dict[str, np.ndarray]) -> None:
-        """Raise a SolveError where the content of a file cannot be put."""
-        for name, array in self.take().items():
-            if name not in content or content[name].shape != array.shape:
-                raise SolveError(f"{path}: {name} is missing; the checkpoint is of another version of warp_artic")
 
     def _state(self) -> Iterator[tuple[str, wp.array, int]]:
         """Names and arrays of everything that a run goes on from, and the axis of environments."""

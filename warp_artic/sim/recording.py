@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.npz import read_npz, write_npz
+from warp_artic.sim.incoming_forces import IncomingForces
+from warp_artic.sim.npz import Entry, open_npz, write_npz
 
 NAMES = (
     "joint_names",
@@ -61,6 +62,21 @@ SHAPES = {
 
 OPTIONAL = tuple(name for name in SHAPES if name != "joint_position")
 """Quantities that may be left out; they become arrays without entries, as joint positions may be."""
+
+TABLE = {
+    "time": Entry("iuf", (("records",),)),
+    "metadata": Entry("U", ((),)),
+    **{name: Entry("U", ((name,),)) for name in NAMES},
+    **{
+        name: Entry(
+            "iuf",
+            (("records", "environments", *sizes), ("records", "environments", *(0 for _ in sizes[:1]), *sizes[1:])),
+            is_optional=name in OPTIONAL,
+        )
+        for name, sizes in SHAPES.items()
+    },
+}
+"""What the arrays of a file may be; each quantity may be without entries."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -191,7 +207,12 @@ class Recording:
         return self.joint_position.shape[1]
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write an .npz file; complete or not at all."""
+        """Write an .npz file; complete or not at all.
+
+        Raises:
+            SettingsError: The name does not end in .npz, or there is no such folder.
+            SolveError: The file cannot be written.
+        """
         path = Path(path)
         if path.suffix != ".npz":
             raise SettingsError(f"{path}: a recording is written to a file whose name ends in .npz")
@@ -202,15 +223,25 @@ class Recording:
 
     @staticmethod
     def load(path: str | os.PathLike) -> Recording:
-        """Read what `save` wrote."""
-        arrays = read_npz(path, "a recording")
-        names = [item.name for item in dataclasses.fields(Recording)]
-        if missing := [name for name in names if name not in arrays and name not in OPTIONAL]:
-            raise SettingsError(f"{path}: is not a recording: {missing[0]} is missing")
-        values = {name: arrays[name] for name in names if name in arrays}
-        values |= {name: tuple(arrays[name].tolist()) for name in NAMES}
-        values["metadata"] = json.loads(str(arrays["metadata"]))
-        return Recording(**values)
+        """Read what `save` wrote.
+
+        Raises:
+            SettingsError: There is no such file, or it is damaged, or not what TABLE says.
+        """
+        with open_npz(path, "a recording") as file:
+            arrays = file.read(TABLE)
+            file.refuse_others(TABLE)
+            metadata = file.json_object("metadata", arrays.pop("metadata"))
+        try:
+            if "incoming_forces" in metadata:
+                IncomingForces(**metadata["incoming_forces"])
+        except (SettingsError, TypeError) as error:
+            raise SettingsError(f"{path}: metadata: incoming_forces: {error}") from error
+        values = {name: tuple(array.tolist()) if name in NAMES else array for name, array in arrays.items()}
+        try:
+            return Recording(**values, metadata=metadata)
+        except SettingsError as error:
+            raise SettingsError(f"{path}: {error}") from error
 
     @staticmethod
     def joined(parts: Sequence[Recording]) -> Recording:

@@ -261,10 +261,10 @@ class Simulation:
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
         if self._on.is_capturing:
+            self._check_no_tracks()
             # Whoever captures may launch at any time, unseen.
             self._is_in_graph = self._has_lent = True
             self._idle.forbid()
-            self._check_no_tracks()
         self._prepare_forces(forces)
         self._advance(int(count), bool(forces))
 
@@ -276,10 +276,12 @@ class Simulation:
         `step`, `time` does not count launches, and parameters are to be asked for before the capture.
 
         Raises:
-            SettingsError: An argument has a value that is not allowed.
+            SettingsError: An argument has a value that is not allowed, or something moves over time: drive targets,
+                kinematic bodies, or elastic ones.
         """
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise SettingsError(f"count: {count!r} is not an integer of at least 1")
+        self._check_no_tracks()
         return StepGraph(self, int(count), self._prepare_forces(forces))
 
     def record(
@@ -308,6 +310,8 @@ class Simulation:
         for name, value, least in (("steps", steps, 0), ("every", every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
+        if self._on.is_capturing:
+            raise SettingsError("record: reads states, which a capture cannot do; step in it, and record afterwards")
         recorder = Recorder(self, steps // every + 1, self._prepare_forces(forces), quantities)
         recorder.take()
         for _ in range(steps // every):
@@ -562,7 +566,8 @@ class Simulation:
         """Write a checkpoint, complete or not at all: state, control and parameters, with the hash of the model.
 
         Raises:
-            SettingsError: The file cannot be written.
+            SettingsError: There is no such folder, or the path is one.
+            SolveError: The file cannot be written.
         """
         self._idle.end(self.steps_done)
         write_checkpoint(self, path)
@@ -571,8 +576,9 @@ class Simulation:
         """Take up a checkpoint; the run goes on bitwise as the one that saved it.
 
         Raises:
-            SettingsError: There is no such file, or it is damaged.
-            SolveError: The checkpoint is of another model, other settings or another number of environments.
+            SettingsError: There is no such file, or it is damaged, or unpacks to far too much.
+            SolveError: The checkpoint is of another model, other settings or another number of environments, or has
+                other arrays, types, shapes or values than there may be (`sim.checkpoint`). Nothing has changed then.
         """
         self._idle.end(self.steps_done)
         read_checkpoint(self, path)

@@ -106,6 +106,8 @@ ROW_COUNTS = {
 """What each public array has a row, or several, for."""
 
 MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
+FASTEST = float(np.cbrt(np.finfo(np.float32).max))
+"""Magnitude of positions and velocities [m, rad, m/s, rad/s], from which velocities run away (`phases.integrate`)."""
 STATE = (*MOTION, "failure", "steps_at_rest")
 OUTPUTS = REPORTED
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")

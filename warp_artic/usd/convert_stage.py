@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from warp_artic.usd.convert_fields import convert_fields
 from warp_artic.usd.convert_mjc import convert_mjc
 from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.inventory import take_inventory, traverse
-from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
+from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_stage import read_stage, start_time
@@ -47,17 +48,17 @@ def convert_stage(
     attributes = Attributes(start_time(stage), stage_units(stage), Report(), complete_order(dialects))
     inventory = take_inventory(traverse(stage), attributes)
     root = stage.GetRootLayer()
-    with written_whole(output) as partial:
-        export(root, partial)
-        layer = Sdf.Layer.FindOrOpen(os.fspath(partial))
-        UsdUtils.ModifyAssetPaths(layer, lambda path: _moved(path, root, output))
-        copy = Usd.Stage.Open(layer)
-        conversion = Conversion(scene, copy, inventory, attributes, Placements(attributes))
-        convert_couplings(conversion)
-        convert_mjc(conversion)
-        convert_fields(conversion)
-        _list_left(conversion)
-        layer.Save()
+    # In memory, but where the output will be: what it refers to is found from there.
+    place = output.absolute().with_name(f"{uuid.uuid4().hex}{output.suffix}")
+    layer = Sdf.Layer.New(Sdf.FileFormat.FindByExtension(output.suffix), os.fspath(place))
+    layer.TransferContent(root)
+    UsdUtils.ModifyAssetPaths(layer, lambda path: _moved(path, root, output))
+    conversion = Conversion(scene, Usd.Stage.Open(layer), inventory, attributes, Placements(attributes))
+    convert_couplings(conversion)
+    convert_mjc(conversion)
+    convert_fields(conversion)
+    _list_left(conversion)
+    write_layer(layer, output)
     return conversion
 
 

@@ -1,17 +1,15 @@
-"""Files of layers: where one can be written, that it is there complete or not at all, and how it refers to others."""
+"""Files of layers: where one can be written, how it is, and how it refers to others."""
 
 from __future__ import annotations
 
 import errno
 import os
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pxr import Sdf, Usd
 
-from warp_artic.errors import SettingsError, SolveError, StageError
+from warp_artic.errors import SettingsError, StageError
+from warp_artic.sim.whole_file import check_place, written_whole
 
 SUFFIXES = (".usd", ".usda", ".usdc")
 
@@ -23,8 +21,7 @@ def check_output(stage: Usd.Stage, output: str | os.PathLike, what: str = "run l
         raise StageError(f"the stage has no file: save it, so that a {what} can refer to it")
     if output.suffix not in SUFFIXES:
         raise SettingsError(f"{output}: the name of a {what} ends in one of {', '.join(SUFFIXES)}")
-    if not output.absolute().parent.is_dir():
-        raise SettingsError(f"{output}: there is no folder {output.parent}")
+    check_place(output)
     for layer in stage.GetUsedLayers():
         if layer.realPath and os.path.realpath(layer.realPath) == os.path.realpath(output):
             raise SettingsError(f"{output}: is a layer of the stage itself; choose another name")
@@ -40,27 +37,32 @@ def relative_path(path: str, output: Path) -> str:
     return relative if relative.startswith("../") else f"./{relative}"
 
 
-def export(layer: Sdf.Layer, path: Path) -> None:
-    """Write a layer to a file; an OSError where that fails."""
-    try:
-        done = layer.Export(os.fspath(path))
-    except Exception as error:  # what pxr raises differs between releases
-        raise OSError(errno.EIO, "USD cannot export it") from error
-    if not done:
-        raise OSError(errno.EIO, "USD cannot export it")
+def write_layer(layer: Sdf.Layer, output: str | os.PathLike) -> None:
+    """Write a layer to a file, which is whole or not there; who has that file open sees what is new.
 
-
-@contextmanager
-def written_whole(output: Path) -> Iterator[Path]:
-    """A temporary name in the same folder, for a layer to be written to; it becomes `output` if all goes well."""
-    # Of its own each time: USD gives a layer that is still held by somebody for any file of its name.
-    partial = output.with_name(f".{output.stem}.{uuid.uuid4().hex}.partial{output.suffix}")
-    try:
-        yield partial
-        os.replace(partial, output)
-    except OSError as error:
-        raise SolveError(f"{output}: cannot be written: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    Raises:
+        SettingsError: There is no such folder, or the output is one.
+        SolveError: It cannot be written, as where the disk is full.
+    """
+    # The name is one that was never there: USD gives a layer that somebody still holds for any file of its name.
+    with written_whole(output) as partial:
+        try:
+            done = layer.Export(os.fspath(partial))
+        except Exception as error:  # what pxr raises differs between releases
+            raise _cause(str(error)) from error
+        if not done:
+            raise _cause("")
     if opened := Sdf.Layer.Find(os.fspath(output)):
         opened.Reload(force=True)
+
+
+CAUSES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
+"""What may keep a file from being written."""
+
+
+def _cause(words: str) -> OSError:
+    """Why USD has not written a file, by what it says."""
+    for number in CAUSES:
+        if os.strerror(number) in words:
+            return OSError(number, os.strerror(number))
+    return OSError(errno.EIO, "USD cannot export it")

@@ -12,13 +12,17 @@ coloured by the largest tension of their clip until the run is finished, and the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 from pxr import Sdf, Vt
 
+from warp_artic.errors import SolveError, StageError
 from warp_artic.sim.recording import Recording
-from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
+from warp_artic.sim.whole_file import remove_left
+from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.time_samples import frame_rate
 from warp_artic.usd.write_meshes import largest_tension, recolor_curves
@@ -57,8 +61,23 @@ class ClipWriter:
         self._ends: list[tuple[float, float]] = []
 
     def take_up(self, stretches: list[tuple[float, float]]) -> None:
-        """Go on after clips that are there, given by the times at which their stretches begin and end [s]."""
+        """Go on after clips that are there, given by the times at which their stretches begin and end [s].
+
+        Raises:
+            StageError: One of them cannot be read.
+        """
+        for number in range(len(stretches)):
+            _opened(self._clip(number), has_samples=False)
         self._ends = [(self._code(first), self._code(last)) for first, last in stretches]
+        remove_left(self.folder)
+        remove_left(self.output.parent, self.output.name)
+
+    def end_here(self, recording: Recording) -> None:
+        """Have the layer end with the clips so far: any later ones go. `recording` says how the run was made."""
+        self._write_run(_opened(self.folder / MANIFEST), recording)
+        for path in self.folder.glob("*.usdc"):
+            if path.stem.isdecimal() and int(path.stem) >= len(self._ends):
+                path.unlink()
 
     def write(self, recording: Recording) -> Path:
         """Write the next clip: of a recording that begins with the record that ends the one before; its file."""
@@ -67,28 +86,44 @@ class ClipWriter:
         layer = Sdf.Layer.CreateAnonymous(".usda")
         layer.timeCodesPerSecond = self._codes_per_second
         write_motion(layer, self._stage, recording, self._environment, times, codes)
-        self.folder.mkdir(exist_ok=True)
         manifest = _separate(layer, codes[0])
         path = self._clip(len(self._ends))
-        with written_whole(path) as partial:
-            export(layer, partial)
-        if not self._ends:
-            with written_whole(self.folder / MANIFEST) as partial:
-                export(manifest, partial)
-        self._ends.append((codes[0], codes[-1]))
-        self._write_run(manifest, recording)
+        with self._all_or_none([path, self.folder / MANIFEST]):
+            write_layer(layer, path)
+            if not self._ends:
+                write_layer(manifest, self.folder / MANIFEST)
+            self._ends.append((codes[0], codes[-1]))
+            self._write_run(manifest, recording)
         return path
 
     def finish(self) -> None:
         """Give the curves of tendons in all clips the colours of one run."""
         files = [self._clip(number) for number in range(len(self._ends))]
-        largest = [largest_tension(Sdf.Layer.OpenAsAnonymous(str(file))) for file in files]
+        largest = [largest_tension(_opened(file)) for file in files]
         for file, own in zip(files, largest):
             if own < max(largest):
-                layer = Sdf.Layer.OpenAsAnonymous(str(file))
+                layer = _opened(file)
                 recolor_curves(layer, max(largest))
-                with written_whole(file) as partial:
-                    export(layer, partial)
+                write_layer(layer, file)
+
+    @contextmanager
+    def _all_or_none(self, files: list[Path]) -> Iterator[None]:
+        """Files of the folder that are written together: where one fails, those that were not there before go."""
+        new = [file for file in files if not file.exists()]
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise SolveError(f"{self.folder}: cannot be written: {error.strerror or error}") from error
+        ends = list(self._ends)
+        try:
+            yield
+        except BaseException:
+            self._ends = ends
+            with suppress(OSError):
+                for file in new:
+                    file.unlink(missing_ok=True)
+                self.folder.rmdir()
+            raise
 
     def _clip(self, number: int) -> Path:
         return self.folder / f"{number:04d}.usdc"
@@ -120,13 +155,23 @@ class ClipWriter:
                 "times": Vt.Vec2dArray([(code, code) for code in codes]),
             }
             prim.SetInfo("clips", {CLIP_SET: clips})
-        with written_whole(self.output) as partial:
-            export(layer, partial)
+        write_layer(layer, self.output)
 
 
 def clip_folder(output) -> Path:
     """Where the clips of a layer are."""
     return Path(output).with_suffix(".clips")
+
+
+def _opened(file: Path, has_samples: bool = True) -> Sdf.Layer:
+    """A copy of a layer of the run in memory, or of its head alone."""
+    try:
+        layer = Sdf.Layer.OpenAsAnonymous(str(file), not has_samples)
+    except Exception as error:  # what pxr raises differs between releases
+        raise StageError(f"{file}: is no layer of a run; remove the folder, and begin anew") from error
+    if layer is None:
+        raise StageError(f"{file}: cannot be read; remove the folder, and begin anew")
+    return layer
 
 
 def _separate(layer: Sdf.Layer, code: float) -> Sdf.Layer:

@@ -35,7 +35,9 @@ def write_links(layer, stage, recording, environment, times, codes) -> None:
     """Pose samples of every link."""
     poses = recording.link_pose[:, environment]
     check_finite(recording, poses, recording.link_names, "pose")
-    quaternions = continuous(poses[..., 3:].astype(float))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        quaternions = continuous(poses[..., 3:].astype(float))
+    check_finite(recording, quaternions, recording.link_names, "the direction of a quaternion")
     poses = at_times(recording, np.concatenate([poses[..., :3], quaternions], axis=-1), times)
     poses[..., :3] /= UsdGeom.GetStageMetersPerUnit(stage)
     poses[..., 3:] /= np.linalg.norm(poses[..., 3:], axis=-1, keepdims=True)

@@ -9,7 +9,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from warp_artic.errors import SettingsError
 from warp_artic.sim.recording import Recording
-from warp_artic.usd.layer_file import check_output, export, relative_path, written_whole
+from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import sample_times
@@ -55,8 +55,7 @@ def write_results(
     layer = Sdf.Layer.CreateAnonymous(".usda")
     describe_run(layer, stage, recording, codes, Path(output))
     write_motion(layer, stage, recording, environment, times, codes)
-    with written_whole(Path(output)) as partial:
-        export(layer, partial)
+    write_layer(layer, output)
 
 
 def write_motion(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, environment: int, times, codes) -> None:

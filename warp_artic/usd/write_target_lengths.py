@@ -11,7 +11,7 @@ import numpy as np
 from pxr import Sdf, Usd
 
 from warp_artic.usd import units
-from warp_artic.usd.layer_file import export, written_whole
+from warp_artic.usd.layer_file import write_layer
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import over, prim_named, write_samples
 from warp_artic.usd.write_results import describe_layer, start_code
@@ -56,8 +56,7 @@ def write_target_lengths(
             write_samples(
                 spec, "warpArtic:stiffness", double, [own.authored(target.stiffness, units.LINEAR_STIFFNESS)], codes
             )
-    with written_whole(output) as partial:
-        export(layer, partial)
+    write_layer(layer, output)
 
 
 def _set_range(layer: Sdf.Layer, stage: Usd.Stage, codes: list[float]) -> None:
