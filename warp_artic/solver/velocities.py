@@ -327,7 +327,9 @@ def solve_velocities(
     goes_on = int(0)
     bends = int(1)
     expects = substep == 0 and (spins(model, has_middle) or (model.free_motion == 1 and has_middle == 1))
-    most_expectations = wp.where(spins(model, has_middle), EXPECTATIONS, 1)
+    most_expectations = int(1)
+    if spins(model, has_middle):
+        most_expectations = EXPECTATIONS
     if expects and has_middle == 1 and model.rotation_rows > 0:
         bends = 1 - keeps_rows(model, DRIVE)
     goes = bool(True)
