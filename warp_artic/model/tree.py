@@ -129,6 +129,25 @@ class Tree:
         """Number of cones, hard and soft."""
         return self.count(Family.CONE_LIMIT) + self.count(Family.SOFT_CONE_LIMIT)
 
+    @cached_property
+    def row_counts(self) -> dict[str, int]:
+        """How many there are of each thing that public arrays have rows for."""
+        return {
+            "dof": self.dof_count - self.root_dofs,
+            "link": self.body_count,
+            "root": int(self.root_dofs > 0),
+            "articulation": 1,
+            "tendon": self.tendon_count,
+            "fixed_tendon": self.count(Family.FIXED_TENDON),
+            "spatial_tendon": len(self.routes.all_segments),
+            "leaf": len(self.routes.leaf_tendon),
+            "attachment": len(self.routes.attachment_link),
+            "cone": self.cone_count,
+            "tendon_term": self.term_count(Family.FIXED_TENDON),
+            "mimic": self.count(Family.MIMIC),
+            "mimic_term": self.term_count(Family.MIMIC),
+        }
+
     def term_count(self, family: Family) -> int:
         """Number of coefficients of all fixed tendons, or of all mimic joints."""
         return sum(len(row.coupled) for row in self.rows if row.family is family)

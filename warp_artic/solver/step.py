@@ -124,7 +124,7 @@ def step_column(
         turn_swings_round(model, state, work, column, slot)
     store_state(model, state, work, column, slot)
     started = state.started[0, column]
-    state.started[0, column] = real(1.0, started)
+    state.started[0, column] = where_positive(state.failure[0, column], started, real(1.0, started))
     if model.sleep_steps > 0:
         fall_asleep(model, state, work, column, slot)
 
