@@ -49,8 +49,8 @@ _OF_A_STAGE = (
         "stage-time",
         ERROR,
         "The stage has rates or time codes at which nothing can be read or written.",
-        "Positive and finite timeCodesPerSecond and framesPerSecond, and finite time codes.",
-        "Correct the metadata of the root layer.",
+        "Positive and finite timeCodesPerSecond and framesPerSecond, and finite time codes, not more than 250000 apart.",
+        "Correct the metadata of the root layer, or the time samples.",
     ),
     Rule(
         "meters-per-unit",
@@ -209,7 +209,7 @@ _OF_A_SCENE = (
         "iterations",
         ERROR,
         "An iteration count of the solver cannot be.",
-        "Whole numbers: at least 1 position iteration, at least 0 velocity iterations.",
+        "Whole numbers: 1 to 1000000 position iterations, 0 to 1000000 velocity iterations.",
         "Author a count in this range, or remove the opinion.",
     ),
     Rule(
