@@ -321,6 +321,13 @@ _OF_BODIES = (
         "Check its unit (mass times distance squared) and its order xx, yy, zz.",
     ),
     Rule(
+        "inertia-range",
+        WARNING,
+        "An inertia is so large or so small that the precision cannot compute with it; steps are refused.",
+        "From 1e-21 to 1e+19 kg or kg m^2 by any joint in float32, and from 1e-150 to 1e+150 in float64.",
+        "Check the units of the stage and the masses, or step with float64.",
+    ),
+    Rule(
         "mass-unset",
         NOTE,
         "A collider has a mass of zero, which in UsdPhysics means that it has none of its own.",

@@ -27,6 +27,7 @@ from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
 from warp_artic.sim.idle import IdleSteps
 from warp_artic.sim.incoming_forces import IncomingForces
+from warp_artic.sim.inertias import check_inertias
 from warp_artic.sim.launches import Launches
 from warp_artic.sim.layout import content_of_bodies, laid_out, members_of, scene_rows
 from warp_artic.sim.mass_properties import set_mass_properties
@@ -145,6 +146,7 @@ class Simulation:
         self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
+        check_inertias(scene, self.settings.precision)
         bounded = laid_out(scene, self.settings)
         if self.settings.integrator == "rk4":
             check_free_motion(bounded)
