@@ -9,7 +9,7 @@ import pytest
 from tests import trees
 from tests.sim.test_parameters import everything
 from warp_artic import Simulation, SolverSettings, read_stage
-from warp_artic.sim.views import CONTROL, PARAMETERS
+from warp_artic.sim.views import CONTROL, PARAMETERS, STATE
 
 ROOT = Path(__file__).parents[2]
 VALUES = (math.nan, math.inf, -math.inf, -1.0)
@@ -97,7 +97,7 @@ def test_each_array_that_a_user_writes_to(variant):
     places = [place for place in range(2 * len(found)) if place % 8]
     wrong = dict(zip(places, found))
     dirty, clean = (start(max(wrong) + 2, variant=variant) for _ in range(2))
-    for name in PARAMETERS:
+    for name in (*CONTROL, *PARAMETERS):
         views_of(clean, name)
     before = states_of(dirty)
     poison(dirty, wrong)
@@ -114,7 +114,8 @@ def test_each_array_that_a_user_writes_to(variant):
         failure = failures[environment]
         assert (failure.array, failure.step) == (name, 4), (name, place, value, failure)
         for state, values in after.items():
-            np.testing.assert_array_equal(values[:, environment], before[state][:, environment], str((name, state)))
+            wanted_here = before[state][:, environment] if state in STATE else 0.0
+            np.testing.assert_array_equal(values[:, environment], wanted_here, str((name, state)))
     others = [environment for environment in range(dirty.environments) if environment not in wrong]
     for state, values in after.items():
         np.testing.assert_array_equal(values[:, others], wanted[state][:, others], state)

@@ -85,7 +85,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(first + slot, end, workers):
-            check_values(model, state, control, column)
+            check_values(model, state, column)
             if model.sleep_steps > 0:
                 wake_changed(model, state, control, column)
             was_awake = is_awake(model, state, column)
@@ -140,7 +140,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(first + slot, end, workers):
-            check_values(model, state, control, column)
+            check_values(model, state, column)
             if model.sleep_steps > 0:
                 wake_changed(model, state, control, column)
             was_awake = is_awake(model, state, column)

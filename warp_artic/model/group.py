@@ -140,7 +140,7 @@ class Group:
     works: tuple
     """Work spaces for launches that run at once, `arrays.work` first."""
     checked: dict[str, Field] = dataclass_field(default_factory=dict)
-    """Parameters that steps check before they begin."""
+    """Controls and parameters that steps check before they begin."""
 
     def field(self, name: str) -> Field:
         """The field of a name, be it state, control, output or parameter."""
@@ -207,8 +207,8 @@ class Group:
         return dict(zip((*ALLOWED, "root_pose"), map(int, firsts)))
 
     def check(self, name: str) -> None:
-        """Have steps stop an environment in which a parameter is not allowed; see `phases.given_values`."""
-        field = self.parameters[name]
+        """Have steps stop an environment in which a control or a parameter is not allowed; see `phases.given_values`."""
+        field = self.control[name] if name in self.control else self.parameters[name]
         if name not in ALLOWED or self.checked.get(name) is field or wp.get_device(self.columns.device).is_capturing:
             return
         self.checked[name] = field

@@ -246,7 +246,6 @@ def turn_swing_round(
     """The same for the joint whose first dof is given, where it has passed half a turn."""
     zero = phi.z
     beyond = swing.beyond(phi.x, phi.y, model.wraps[dof - model.root_dofs, column])
-    beyond = where_positive(state.failure[0, column], zero, beyond)
     v = signed_triple(model, work.v, dof, dof, 2, column, slot)
     vdot = signed_triple(model, state.smooth_acceleration, dof, dof, 2, column, column)
     a, b = swing.turn_round(phi.x, phi.y)

@@ -662,6 +662,9 @@ class Simulation:
             raise SolveError(f"{name}: is of a step with forces, and the last one had none; see step(forces=True)")
         if name in OUTPUTS:
             self.report()
+        if name in CONTROL:
+            for group in self._groups:
+                group.check(name)
         if name in PARAMETERS:
             has_moved = any(group.parameters[name].is_shared for group in self._groups)
             if has_moved:

@@ -32,7 +32,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.rotation import ratio
-from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import (
     FIXED_TENDON_LIMIT,
     LINK_SPEED,
@@ -103,7 +103,6 @@ def keep_smooth_acceleration(
     one = real(1.0, h)
     zero = real(0.0, h)
     started = state.started[0, column]
-    failure = state.failure[0, column]
     rate = started / h
     stopped = one - started
     for row in range(model.stop_row):
@@ -135,15 +134,9 @@ def keep_smooth_acceleration(
         mean = weight * mean
         if substep > 0:
             mean = mean + state.smooth_acceleration[dof, column]
-        keep(state.smooth_acceleration, dof, column, failure, mean)
+        state.smooth_acceleration[dof, column] = mean
         if model.driven == 1:
-            keep(state.acceleration_change, dof, column, failure, started * (mean - work.recalled[dof, slot]))
-
-
-@wp.func
-def keep(values: Array, row: int, column: int, failure: Real, value: Real):
-    """Write what a step has to remember, but not where the environment has failed."""
-    values[row, column] = where_positive(failure, values[row, column], value)
+            state.acceleration_change[dof, column] = started * (mean - work.recalled[dof, slot])
 
 
 @wp.func
@@ -173,7 +166,6 @@ def nearer(actual: Real, smooth: Real):
 def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
     """Write a', a'' and f of a step to the state, and a', a'' and a''' to `work.recalled`."""
     dofs = model.dof_count
-    failure = state.failure[0, column]
     zero = real(0.0, state.smoothness[0, column])
     rough = zero
     size = zero
@@ -189,8 +181,8 @@ def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArra
         c = b - change_before
         change = a - b
         second = change - change_before
-        keep(state.acceleration_change, dof, column, failure, change)
-        keep(state.acceleration_change, dofs + dof, column, failure, second)
+        state.acceleration_change[dof, column] = change
+        state.acceleration_change[dofs + dof, column] = second
         work.recalled[dof, slot] = change
         work.recalled[dofs + dof, slot] = second
         work.recalled[2 * dofs + dof, slot] = second - second_before
@@ -212,8 +204,8 @@ def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArra
     free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)
     known = minimum(state.smoothness[1, column] + one, real(4.0, one))
     known = where_positive(touched, zero, known)
-    keep(state.smoothness, 0, column, failure, where_positive(known - real(3.5, one), free, zero))
-    keep(state.smoothness, 1, column, failure, known)
+    state.smoothness[0, column] = where_positive(known - real(3.5, one), free, zero)
+    state.smoothness[1, column] = known
 
 
 @wp.func
