@@ -1,7 +1,7 @@
 """Files that are broken on purpose: text, bytes, packages, layers that make up a stage, units, and whole trees.
 
-Where `fuzz.py` changes one thing in a stage that is open, these are files as they are found. `broken_file(seed, folder)`
-writes one; a seed gives the same one each time. `python -m tests.fuzz_files --count 10000 --simulate 2000` reads many,
+Where `fuzz.py` changes one thing in an open stage, these are files as they are found. `broken_file(seed, folder)` writes
+one; a seed gives the same one each time. `python -m tests.fuzz_files --count 10000 --simulate 2000` reads many,
 in processes of their own with little memory: OpenUSD itself aborts on some, and these are counted apart.
 """
 
@@ -336,7 +336,8 @@ def sizes(random_: random.Random, folder: Path) -> Path:
         )  # fmt: skip
         try:
             if kind is not None:
-                spec.default = type(value)([one * of[kind] for one in value]) if hasattr(value, "__len__") else value * of[kind]
+                is_list = hasattr(value, "__len__")
+                spec.default = type(value)([one * of[kind] for one in value]) if is_list else value * of[kind]
         except (TypeError, Tf.ErrorException):
             continue
     return _exported(layer, folder, "sizes")
@@ -372,7 +373,7 @@ class Outcome:
     kind: str
     """How it was broken."""
     found: str
-    """"read", "errors", "refused", "stepped", "stopped", "refused to step"; else what must not be."""
+    """One of read, errors, refused, stepped, stopped, refused to step; else what must not be."""
     is_wrong: bool = False
 
 
@@ -419,7 +420,8 @@ def _stepped(seed: int, kind: str, scene) -> Outcome:
     """A few steps, which are finite or end with a name."""
     from warp_artic import ArticError, Simulation
 
-    if sum(len(tree.dofs) for tree in scene.articulations) > 400 or any(len(b.points) > 300 for b in scene.elastic_bodies):
+    is_large = sum(len(tree.dofs) for tree in scene.articulations) > 400
+    if is_large or any(len(body.points) > 300 for body in scene.elastic_bodies):
         return Outcome(seed, kind, "read")
     try:
         with np.errstate(all="ignore"):

@@ -44,7 +44,7 @@ def scaled(tree, length, mass):
 @pytest.mark.parametrize("kind", ["revolute_y", "spherical"])
 @pytest.mark.parametrize("scale", [MICRO, MEGA, LIGHT, HEAVY])
 def test_out_of_range_is_said_before_the_first_step(kind, scale):
-    """With what it is of, what was found, and what helps; float64 makes the motion of the same shape at its own size."""
+    """With what it is of, what was found, and what helps; in float64 it moves as the same shape of ordinary size."""
     tree = scaled(trees.chain(2, kind), *scale)
     with pytest.raises(SettingsError) as refused:
         Simulation(trees.scene(tree), settings=SolverSettings(precision="float32"))

@@ -140,7 +140,8 @@ def test_sentences():
     tendon = tree.fixed_tendons[1]
     name = tree.path
     assert [str(failure) for failure in simulation.failures()] == [
-        f"{name}: environment 0 stopped at step 4: drive_stiffness of {tree.dofs[2].name} must be finite and not negative",
+        f"{name}: environment 0 stopped at step 4: drive_stiffness of {tree.dofs[2].name} must be finite and not "
+        "negative",
         f"{name}: environment 1 stopped at step 4: link_mass of {list(tree.bodies)[3]} must be positive and finite",
         f"{name}: environment 2 stopped at step 4: gravity must be finite",
         f"{name}: environment 3 stopped at step 4: tendon_coefficient of {tendon.name} on "

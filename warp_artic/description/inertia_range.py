@@ -1,8 +1,8 @@
 """Whether the inertias of a mechanism are numbers that a precision can compute with.
 
     D_i = 1 / (M^-1)_ii  from `least` to  M_ii  at most `most`,   M the mass matrix at the start   [kg or kg m^2]
-Steps square inertias, and divide by them: the squares must be numbers too, which in float32 end at 3e38, and below 1e-38
-lose their digits. Of a floating root nothing is squared that is small. A spring, damper or friction of a dof adds to
+Steps square inertias, and divide by them: the squares must be numbers too, which in float32 end at 3e38, and lose their
+digits below 1e-38. Of a floating root nothing is squared that is small. A spring, damper or friction of a dof adds to
 what it feels of its inertia, so that a small one is no matter there.
 """
 
@@ -54,7 +54,8 @@ def inertias_out_of_range(articulation: Articulation, precision: str) -> Iterato
 
 def _finding(name, whose, unit, least, most, allowed_least, allowed_most, precision) -> Iterator[tuple[str, str]]:
     """The first of two inertias that is not in a range."""
-    wrong = [value for value, is_wrong in ((most, not most <= allowed_most), (least, least < allowed_least)) if is_wrong]
+    checks = ((most, not most <= allowed_most), (least, least < allowed_least))
+    wrong = [value for value, is_wrong in checks if is_wrong]
     if not wrong:
         return
     sentence = (

@@ -49,7 +49,7 @@ _OF_A_STAGE = (
         "stage-time",
         ERROR,
         "The stage has rates or time codes at which nothing can be read or written.",
-        "Positive and finite timeCodesPerSecond and framesPerSecond, and finite time codes, not more than 250000 apart.",
+        "Positive and finite timeCodesPerSecond and framesPerSecond; finite time codes, at most 250000 apart.",
         "Correct the metadata of the root layer, or the time samples.",
     ),
     Rule(

@@ -209,7 +209,8 @@ class Group:
     def check(self, name: str) -> None:
         """Have steps stop an environment in which a control or a parameter is not allowed; see `phases.given_values`."""
         field = self.control[name] if name in self.control else self.parameters[name]
-        if name not in ALLOWED or self.checked.get(name) is field or wp.get_device(self.columns.device).is_capturing:
+        is_known = name not in ALLOWED or self.checked.get(name) is field
+        if is_known or wp.get_device(self.columns.device).is_capturing:
             return
         self.checked[name] = field
         kind, size = ROW_COUNTS[name]

@@ -20,7 +20,7 @@ POSITIONS = ("root_pose", "joint_position")
 
 @dataclass(frozen=True)
 class Failure:
-    """An environment that has stopped: a velocity or a position ran away, or a control or a parameter is not allowed."""
+    """An environment that has stopped: a velocity or a position ran away, or what was written is not allowed."""
 
     environment: int
     articulation: str
@@ -30,7 +30,7 @@ class Failure:
     step: int
     """The step that it would have been, counted from 1; the environment keeps the state before it."""
     array: str = ""
-    """The array of `control` or `parameters` with such a value, that of a position, or none where a velocity ran away."""
+    """The array of such a value, in `control` or `parameters`, or of a position; none where a velocity ran away."""
 
     def __str__(self) -> str:
         stopped = f"{self.articulation}: environment {self.environment} stopped at step {self.step}: "
