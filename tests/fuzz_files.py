@@ -1,7 +1,7 @@
 """Files that are broken on purpose: text, bytes, packages, layers that make up a stage, units, and whole trees.
 
-Where `fuzz.py` changes one thing in an open stage, these are files as they are found. `broken_file(seed, folder)` writes
-one; a seed gives the same one each time. `python -m tests.fuzz_files --count 10000 --simulate 2000` reads many,
+Where `fuzz.py` changes one thing in an open stage, these are files as they are found. `broken_file(seed, folder)`
+writes one; a seed gives the same one each time. `python -m tests.fuzz_files --count 10000 --simulate 2000` reads many,
 in processes of their own with little memory: OpenUSD itself aborts on some, and these are counted apart.
 """
 
@@ -381,7 +381,7 @@ STEPS = 4
 FINITE = ("joint_position", "joint_velocity", "link_pose", "link_velocity", "energy")
 
 
-def outcome_of(seed: int, folder: Path, is_stepped: bool, note: Callable[[str], object] = lambda phase: None) -> Outcome:
+def outcome_of(seed: int, folder: Path, is_stepped: bool, note: Callable = lambda phase: None) -> Outcome:
     """Break a file, read it, and step what it says; `note` is told what begins, in case that it never ends."""
     from warp_artic import ArticError
     from warp_artic.usd.read_stage import inspect_stage

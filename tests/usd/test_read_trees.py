@@ -173,8 +173,8 @@ def test_bad_iteration_count_is_an_error(kind, count, least):
     """There is at least one position iteration, and no negative count."""
     (error,) = errors_of(open_text(body("a", f"int physxArticulation:solver{kind}IterationCount = {count}")))
     assert error == (
-        f"/a.physxArticulation:solver{kind}IterationCount: is {count}, must be a whole number of at least {least} and at "
-        "most 1000000"
+        f"/a.physxArticulation:solver{kind}IterationCount: is {count}, must be a whole number of at least {least} "
+        "and at most 1000000"
     )
 
 

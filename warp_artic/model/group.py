@@ -207,7 +207,7 @@ class Group:
         return dict(zip((*ALLOWED, "root_pose"), map(int, firsts)))
 
     def check(self, name: str) -> None:
-        """Have steps stop an environment in which a control or a parameter is not allowed; see `phases.given_values`."""
+        """Have steps stop an environment in which an array is not allowed; see `phases.given_values`."""
         field = self.control[name] if name in self.control else self.parameters[name]
         is_known = name not in ALLOWED or self.checked.get(name) is field
         if is_known or wp.get_device(self.columns.device).is_capturing:
