@@ -14,7 +14,7 @@ ALLOWED = {
     "joints": {"joints", "math"},
     "phases": {"phases", "joints", "model", "math"},
     "constraints": {"constraints", "phases", "joints", "model", "math"},
-    "solver": {"solver", "constraints", "phases", "model", "math", "errors"},
+    "solver": {"solver", "constraints", "phases", "model", "math", "description", "errors"},
     "kernels": {"kernels", "solver", "constraints", "phases", "model", "math"},
     "meshes": {"meshes", "math", "description", "errors"},
     "sim": {"sim", "meshes", "solver", "kernels", "model", "math", "description", "errors"},

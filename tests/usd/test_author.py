@@ -187,7 +187,7 @@ MISTAKES = {
     "steps": (lambda s: author.scene(s, "/scene", time_steps_per_second=0), "is 0, must be above 0"),
     "iterations": (lambda s: author.scene(s, "/scene", position_iterations=0), "must be a whole number of at least 1"),
     "sleep": (lambda s: author.scene(s, "/scene", sleep_after=-1), "must be at least 0"),
-    "too many": (lambda s: author.scene(s, "/scene", position_iterations=2**40), "1 and at most 2147483647"),
+    "too many": (lambda s: author.scene(s, "/scene", position_iterations=2**40), "1 and at most 1000000"),
     "a number for a list": (lambda s: author.fixed_tendon(s, T, [J], 1), "coefficients: is 1, must be a list of num"),
     "a number for a point": (
         lambda s: author.attachment(s, f"{S}/a/b", "/World/l1", local_pos=1),

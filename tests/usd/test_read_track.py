@@ -3,11 +3,12 @@
 import math
 
 import pytest
-from pxr import Gf, Sdf, Usd
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 
 from tests.usd.authoring import SI, body, errors_of, hinge_of, joint, pendulum, warnings_of
 from warp_artic import read_stage
 from warp_artic.description.track import Track
+from warp_artic.usd.read_stage import inspect_stage
 
 TIMES = "timeCodesPerSecond = 10\nstartTimeCode = 20\nendTimeCode = 40\n"
 
@@ -180,3 +181,16 @@ def test_gravity():
 def test_gravity_that_stays():
     stage = pendulum(header=TIMES + SI)
     assert read_stage(stage).gravity_tracks is None
+
+
+def test_time_samples_out_of_this_world():
+    """Gravity, a spline or a carrier that changes over more time codes than can be read is refused, at once."""
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    UsdPhysics.RigidBodyAPI.Apply(UsdGeom.Cube.Define(stage, "/World/body").GetPrim())
+    scene = UsdPhysics.Scene.Define(stage, "/World/scene")
+    for code, magnitude in ((0.0, 9.0), (1e30, 3.0)):
+        scene.CreateGravityMagnitudeAttr().Set(magnitude, code)
+    (found,) = [one for one in inspect_stage(stage).diagnostics if one.rule == "stage-time"]
+    assert found.path == "/World/scene.physics:gravityMagnitude"
+    assert "from time code 0 to 1e+30; at most 250000 time codes" in found.message

@@ -1,8 +1,12 @@
 """Which bodies and joints make which articulation."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.usd.authoring import body, errors_of, joint, joint_of, notes_of, open_text, schemas, warnings_of
+from warp_artic import DescriptionError, SettingsError, SolverSettings
+from warp_artic.description.validate import validate
 from warp_artic.usd.read_stage import read_stage
 
 ROOT = ("PhysicsArticulationRootAPI",)
@@ -169,8 +173,27 @@ def test_bad_iteration_count_is_an_error(kind, count, least):
     """There is at least one position iteration, and no negative count."""
     (error,) = errors_of(open_text(body("a", f"int physxArticulation:solver{kind}IterationCount = {count}")))
     assert error == (
-        f"/a.physxArticulation:solver{kind}IterationCount: is {count}, must be a whole number of at least {least}"
+        f"/a.physxArticulation:solver{kind}IterationCount: is {count}, must be a whole number of at least {least} "
+        "and at most 1000000"
     )
+
+
+@pytest.mark.parametrize("kind, least", [("Position", 1), ("Velocity", 0)])
+@pytest.mark.parametrize("count", [1_000_001, 2**31 - 1])
+def test_check_and_build_agree_on_iterations(kind, least, count):
+    """What the one refuses the other does too, and in the same words; what both take runs."""
+    sentence = f"is {count}, must be a whole number of at least {least} and at most 1000000"
+    (error,) = errors_of(open_text(body("a", f"int physxArticulation:solver{kind}IterationCount = {count}")))
+    assert error.endswith(sentence)
+    name = f"{kind.lower()}_iterations"
+    with pytest.raises(SettingsError, match=f"{name}: {sentence}"):
+        SolverSettings(**{name: count})
+    stage = open_text(body("a", f"int physxArticulation:solver{kind}IterationCount = 1000000"))
+    scene = read_stage(stage)
+    assert getattr(SolverSettings().resolved(scene), name) == 1_000_000
+    (tree,) = scene.articulations
+    with pytest.raises(DescriptionError, match=f"{name} {sentence}"):
+        validate(replace(scene, articulations=(replace(tree, **{name: count}),)))
 
 
 def test_order_is_depth_first_as_composed():

@@ -49,8 +49,8 @@ _OF_A_STAGE = (
         "stage-time",
         ERROR,
         "The stage has rates or time codes at which nothing can be read or written.",
-        "Positive and finite timeCodesPerSecond and framesPerSecond, and finite time codes.",
-        "Correct the metadata of the root layer.",
+        "Positive and finite timeCodesPerSecond and framesPerSecond; finite time codes, at most 250000 apart.",
+        "Correct the metadata of the root layer, or the time samples.",
     ),
     Rule(
         "meters-per-unit",
@@ -209,7 +209,7 @@ _OF_A_SCENE = (
         "iterations",
         ERROR,
         "An iteration count of the solver cannot be.",
-        "Whole numbers: at least 1 position iteration, at least 0 velocity iterations.",
+        "Whole numbers: 1 to 1000000 position iterations, 0 to 1000000 velocity iterations.",
         "Author a count in this range, or remove the opinion.",
     ),
     Rule(
@@ -319,6 +319,13 @@ _OF_BODIES = (
         "An inertia belongs to no body of positive density: one principal moment exceeds the sum of the others.",
         "Principal moments of which none exceeds the sum of the other two.",
         "Check its unit (mass times distance squared) and its order xx, yy, zz.",
+    ),
+    Rule(
+        "inertia-range",
+        WARNING,
+        "An inertia is so large or so small that the precision cannot compute with it; steps are refused.",
+        "From 1e-21 to 1e+19 kg or kg m^2 by any joint in float32, and from 1e-150 to 1e+150 in float64.",
+        "Check the units of the stage and the masses, or step with float64.",
     ),
     Rule(
         "mass-unset",

@@ -11,6 +11,7 @@ import numpy as np
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
+from warp_artic.description.iterations import LEAST, wrong_iterations
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
@@ -87,10 +88,11 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
         yield from _joint(joint)
     yield from _tree(articulation)
     yield from coupling_findings(articulation)
-    for name in ("position_iterations", "velocity_iterations"):
+    for name in LEAST:
         count = getattr(articulation, name)
-        if count is not None and count < 0:
-            yield _error("iterations", articulation.path, f"{name} {count} must not be negative")
+        wrong = None if count is None else wrong_iterations(name, count)
+        if wrong:
+            yield _error("iterations", articulation.path, f"{name} {wrong}")
     for name in ("linear", "angular"):
         speed = getattr(articulation, f"max_{name}_velocity")
         if not speed >= 0.0:

@@ -20,6 +20,7 @@ from warp_artic.kernels.compiling import tell_compiling
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
+from warp_artic.phases.given_values import check_values_for
 from warp_artic.phases.integrate import count_step
 from warp_artic.phases.outputs import report_links
 from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
@@ -61,6 +62,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     Forces = structs.Forces
     known_step_column = with_known_layout(step_column, numbers)
+    check_values = check_values_for(numbers)
 
     @wp.kernel(**OPTIONS)
     def step(
@@ -83,6 +85,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(first + slot, end, workers):
+            check_values(model, state, column)
             if model.sleep_steps > 0:
                 wake_changed(model, state, control, column)
             was_awake = is_awake(model, state, column)
@@ -120,6 +123,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
     """Steps of Runge-Kutta 4."""
     structs = arrays_for(numbers)
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
+    check_values = check_values_for(numbers)
 
     @wp.kernel(**OPTIONS)
     def runge_kutta(
@@ -136,6 +140,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
         for column in range(first + slot, end, workers):
+            check_values(model, state, column)
             if model.sleep_steps > 0:
                 wake_changed(model, state, control, column)
             was_awake = is_awake(model, state, column)

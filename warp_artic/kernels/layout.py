@@ -41,7 +41,8 @@ def with_known_layout(function: wp.Function, numbers: Numbers) -> wp.Function:
     name = f"known_{function.func.__name__}"
     lines = [f"def {name}({', '.join(f'{parameter}: type_of_{parameter}' for parameter in parameters)}):"]
     for owner, struct in (("model", structs.Model), ("work", structs.Work)):
-        arrays = [field for field, variable in struct.vars.items() if variable.type is not wp.int32]
+        kinds = numbers.real, wp.int32
+        arrays = [field for field, variable in struct.vars.items() if getattr(variable.type, "dtype", None) in kinds]
         lines += [f"{owner}.{array} = known_{owner}({owner}.{array})" for array in arrays]
     lines.append(f"function({', '.join(parameters)})")
     return wp.func(_defined(name, "\n    ".join(lines) + "\n", names))

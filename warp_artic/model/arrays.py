@@ -81,6 +81,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         free_motion: int
         driven: int
         sleep_steps: int
+        first_position: int
         order: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
         link_joint: wp.array(dtype=int)
@@ -118,6 +119,10 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         leaf_dof_term: wp.array(dtype=int)
         spatial_all_segments: wp.array(dtype=int)
         watched: wp.array(dtype=int)
+        # Parameters that a user may write to
+        given: wp.array(dtype=int)
+        given_address: wp.array(dtype=wp.uint64)
+        given_bounds: wp.array(dtype=wp.float64)
         # What trees are joined to
         base: wp.array2d(dtype=T)
         # Links

@@ -6,7 +6,8 @@ The columns of a group are its articulations times the environments: column = ar
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import field as dataclass_field
+from functools import cached_property, lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.math.numbers import Numbers
+from warp_artic.model.allowed_values import ALLOWED
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.base import base_rows
 from warp_artic.model.families import Family
@@ -24,6 +26,7 @@ from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.parameters import parameter_rows
+from warp_artic.model.public_rows import JOINT_FORCES, ROOT_FORCES, ROW_COUNTS
 from warp_artic.model.tree import Row, Tree, tree_of
 
 ORIGIN_GRID = 100.0
@@ -75,12 +78,6 @@ REPORTED = (
     "mimic_error",
 )
 """Outputs that are brought up to date together."""
-
-JOINT_FORCES = tuple(f"joint_{part}_force" for part in PART_NAMES)
-"""Outputs of a step that reports forces, with a row for each dof of a joint; see `model.force_parts`."""
-
-ROOT_FORCES = tuple(f"root_{part}_force" for part in PART_NAMES)
-"""The same parts, with six rows for a floating root."""
 
 LINK_STEP_OUTPUTS = ("link_incoming_joint_force", "link_acceleration")
 """Such outputs with six rows for each link."""
@@ -142,6 +139,8 @@ class Group:
     """Slots of a work space."""
     works: tuple
     """Work spaces for launches that run at once, `arrays.work` first."""
+    checked: dict[str, Field] = dataclass_field(default_factory=dict)
+    """Controls and parameters that steps check before they begin."""
 
     def field(self, name: str) -> Field:
         """The field of a name, be it state, control, output or parameter."""
@@ -173,12 +172,12 @@ class Group:
     def expand_parameter(self, name: str) -> None:
         """Give a parameter a value for each environment, if it has one for all."""
         field = self.parameters[name]
-        if not field.is_shared:
-            return
-        self.parameters[name] = field.expanded()
-        setattr(self.arrays.model, name, self.parameters[name].numbers)
-        if name in SWITCHES:
-            setattr(self.arrays.model, SWITCHES[name], 1)
+        if field.is_shared:
+            self.parameters[name] = field.expanded()
+            setattr(self.arrays.model, name, self.parameters[name].numbers)
+            if name in SWITCHES:
+                setattr(self.arrays.model, SWITCHES[name], 1)
+        self.check(name)
 
     def report_forces(self, in_world: int, without_tendons: int) -> bool:
         """Take in how forces by joints on links are reported; says whether that is new, or arrays of forces are."""
@@ -196,6 +195,38 @@ class Group:
         if name in WATCHED:
             place = WATCHED.index(name)
             self.arrays.model.watched[place : place + 1].fill_(1)
+
+    @cached_property
+    def first_values(self) -> dict[str, int]:
+        """The number of a failure by the first row of each array that steps check, in the order of `ALLOWED`.
+
+        That of a root pose, which is one, comes next, and then joint positions.
+        """
+        counts = {name: size * self.tree.row_counts[kind] for name, (kind, size) in ROW_COUNTS.items()}
+        firsts = self.tree.dof_count + 1 + np.cumsum([0, *(counts[name] for name in ALLOWED)])
+        return dict(zip((*ALLOWED, "root_pose"), map(int, firsts)))
+
+    def check(self, name: str) -> None:
+        """Have steps stop an environment in which an array is not allowed; see `phases.given_values`."""
+        field = self.control[name] if name in self.control else self.parameters[name]
+        is_known = name not in ALLOWED or self.checked.get(name) is field
+        if is_known or wp.get_device(self.columns.device).is_capturing:
+            return
+        self.checked[name] = field
+        kind, size = ROW_COUNTS[name]
+        rows, model = size * self.tree.row_counts[kind], self.arrays.model
+        if rows == 0:
+            return
+        table = [array.numpy().copy() for array in (model.given, model.given_address, model.given_bounds)]
+        given, address, bounds = table
+        place = [one for one in self.checked if self.tree.row_counts[ROW_COUNTS[one][0]]].index(name)
+        given[0] = max(given[0], place + 1)
+        pitch = self.columns.pitch // self.columns.numbers.lanes
+        given[3 * place + 1 : 3 * place + 4] = rows, pitch, self.first_values[name]
+        address[place] = field.scalars.ptr
+        bounds[2 * place : 2 * place + 2] = ALLOWED[name].bounds(wp.dtype_to_numpy(self.columns.numbers.scalar))
+        for array, values in zip((model.given, model.given_address, model.given_bounds), table):
+            array.assign(values)
 
     def _make_room_for_forces(self) -> None:
         tree, columns = self.tree, self.columns
@@ -297,7 +328,9 @@ def _build_group(
     arrays.model.padding = arrays.padding.numbers
     arrays.model.sleep_steps = sleep_steps
     fields = parameters, state, control, outputs
-    return Group(tree, members, environments, columns, origins, *fields, arrays, workers, works)
+    group = Group(tree, members, environments, columns, origins, *fields, arrays, workers, works)
+    arrays.model.first_position = group.first_values["root_pose"]
+    return group
 
 
 def trees_of(scene) -> tuple[Tree, ...]:
@@ -457,6 +490,9 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     }
     for name, values in tables.items():
         setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
+    struct.given = wp.zeros(1 + 3 * len(ALLOWED), dtype=int, device=device)
+    struct.given_address = wp.zeros(len(ALLOWED), dtype=wp.uint64, device=device)
+    struct.given_bounds = wp.zeros(2 * len(ALLOWED), dtype=wp.float64, device=device)
     return struct
 
 

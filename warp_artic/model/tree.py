@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -128,6 +129,25 @@ class Tree:
     def cone_count(self) -> int:
         """Number of cones, hard and soft."""
         return self.count(Family.CONE_LIMIT) + self.count(Family.SOFT_CONE_LIMIT)
+
+    @cached_property
+    def row_counts(self) -> dict[str, int]:
+        """How many there are of each thing that public arrays have rows for."""
+        return {
+            "dof": self.dof_count - self.root_dofs,
+            "link": self.body_count,
+            "root": int(self.root_dofs > 0),
+            "articulation": 1,
+            "tendon": self.tendon_count,
+            "fixed_tendon": self.count(Family.FIXED_TENDON),
+            "spatial_tendon": len(self.routes.all_segments),
+            "leaf": len(self.routes.leaf_tendon),
+            "attachment": len(self.routes.attachment_link),
+            "cone": self.cone_count,
+            "tendon_term": self.term_count(Family.FIXED_TENDON),
+            "mimic": self.count(Family.MIMIC),
+            "mimic_term": self.term_count(Family.MIMIC),
+        }
 
     def term_count(self, family: Family) -> int:
         """Number of coefficients of all fixed tendons, or of all mimic joints."""
@@ -257,37 +277,59 @@ def _kind(joint: Joint | None) -> JointKind:
 
 
 def _rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int], routes: Routes) -> tuple[Row, ...]:
-    rows, cones = [], 0
+    """The rows by family, and in each those of joints from the root outward, then by the names of what they are of.
+
+    A solver that visits them one after the other would give another motion for another order of prims in a file.
+    """
+    rows: list[tuple[str, Row]] = []
+    cones = 0
+    depths = _depths(articulation)
     for joint in articulation.joints:
         first = first_of[joint.child]
         whole = tuple(range(first, first + len(joint.dofs)))
+        place = f"{depths[joint.child]}{joint.path}"
         for k, dof in enumerate(joint.dofs):
             single = (first + k,)
             item = first + k - root_dofs
-            rows += [Row(family, single, item) for family in _single_families(dof)]
+            rows += [(place, Row(family, single, item)) for family in _single_families(dof)]
             family = _limit_family(joint, dof)
             if family is not None:
-                rows.append(Row(family, single if len(joint.dofs) == 1 else whole, item))
+                rows.append((place, Row(family, single if len(joint.dofs) == 1 else whole, item)))
         if joint.cone_limit is not None:
             family = Family.SOFT_CONE_LIMIT if joint.cone_limit.is_soft else Family.CONE_LIMIT
-            rows.append(Row(family, whole, cones))
+            rows.append((place, Row(family, whole, cones)))
             cones += 1
     rows += _link_velocity_rows(articulation, root_dofs, first_of)
     for item, tendon in enumerate(articulation.fixed_tendons):
         dofs, coupled = _coupled_dofs(articulation, root_dofs, first_of, tendon.dofs)
-        rows.append(Row(Family.FIXED_TENDON, dofs, item, coupled))
+        rows.append((tendon.name, Row(Family.FIXED_TENDON, dofs, item, coupled)))
         if tendon.limit_stiffness > 0:
-            rows.append(Row(Family.FIXED_TENDON_LIMIT, dofs, item, coupled))
+            rows.append((tendon.name, Row(Family.FIXED_TENDON_LIMIT, dofs, item, coupled)))
+    leaf_names = [name for tendon in articulation.spatial_tendons for name in tendon.leaf_names]
     for leaf, links in enumerate(routes.leaf_links):
         dofs = _dofs_towards_root(articulation, root_dofs, first_of, links)
         if dofs:
-            rows.append(Row(Family.SPATIAL_TENDON, dofs, leaf))
+            rows.append((leaf_names[leaf], Row(Family.SPATIAL_TENDON, dofs, leaf)))
             if routes.has_limits[routes.leaf_tendon[leaf]]:
-                rows.append(Row(Family.SPATIAL_TENDON_LIMIT, dofs, leaf))
+                rows.append((leaf_names[leaf], Row(Family.SPATIAL_TENDON_LIMIT, dofs, leaf)))
     for item, mimic in enumerate(articulation.mimics):
         dofs, coupled = _coupled_dofs(articulation, root_dofs, first_of, mimic.dofs)
-        rows.append(Row(Family.MIMIC, dofs, item, coupled))
-    return tuple(sorted(rows, key=lambda row: row.family))
+        rows.append((mimic.name, Row(Family.MIMIC, dofs, item, coupled)))
+    return tuple(row for _, row in sorted(rows, key=lambda one: (one[1].family, _counted(one[0]))))
+
+
+def _depths(articulation: Articulation) -> dict[int, int]:
+    """How many joints are between each link and the world, or the root."""
+    inbound, depths = articulation.inbound, {WORLD: 0}
+    for link in _parents_first(inbound, len(articulation.links)):
+        joint = inbound[link]
+        depths[link] = 0 if joint is None else depths[joint.parent] + 1
+    return depths
+
+
+def _counted(name: str) -> tuple[tuple[str, int], ...]:
+    """A key by which names sort, with numbers in them by their size: finger_2 before finger_10."""
+    return tuple((word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name))
 
 
 def _coupled_dofs(articulation, root_dofs: int, first_of: dict[int, int], chosen) -> tuple[tuple, tuple]:
@@ -300,7 +342,7 @@ def _coupled_dofs(articulation, root_dofs: int, first_of: dict[int, int], chosen
     return tuple(own for dof in coupled for own in spans[dof]), coupled
 
 
-def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int]) -> list[Row]:
+def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: dict[int, int]) -> list[tuple[str, Row]]:
     """The velocity limits of links that move, each on the dofs from its link to the root, in this order.
 
     Those of the whole tree are on all dofs. Each has three rows.
@@ -313,13 +355,13 @@ def _link_velocity_rows(articulation: Articulation, root_dofs: int, first_of: di
         dofs = _dofs_inward(articulation, root_dofs, first_of, index)
         for family, limit in zip((Family.LINK_SPEED, Family.LINK_SPIN), limits):
             if dofs and math.isfinite(limit):
-                rows += [Row(family, dofs, index)] * 3
+                rows += [(link.path, Row(family, dofs, index))] * 3
     if articulation.is_floating:
         every = tuple(range(root_dofs + len(articulation.dofs)))
         limits = articulation.max_linear_velocity, articulation.max_angular_velocity
         for family, limit in zip((Family.TREE_SPEED, Family.TREE_SPIN), limits):
             if math.isfinite(limit):
-                rows += [Row(family, every, 0)] * 3
+                rows += [(articulation.path, Row(family, every, 0))] * 3
     return rows
 
 

@@ -3,7 +3,9 @@
 
 A step loads the state of an environment into the work space and stores it at its end. An environment whose v+ runs away
 keeps its last state from then on, and `state.failure` names the first dof (counted from 1, root dofs first) that did,
-and the step. The other environments do not notice. Running away means that the cube of a velocity is not finite, beyond
+and the step. So it does where a position is not finite: these have the numbers from `model.first_position` on, that of
+the root first; numbers between are of values that were given (`phases.given_values`). The other environments do not
+notice. Running away means that the cube of a velocity is not finite, beyond
 7e12 m/s in float32: what is reported of the last state is then finite too. One that sleeps keeps its state as well.
 """
 
@@ -46,7 +48,13 @@ def load_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column:
 
 @wp.func
 def store_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Copy positions and velocities back, but not those of environments that have failed or sleep."""
+    """Copy positions and velocities back, but not those of environments that have failed or sleep.
+
+    Where one of them is not finite, with a velocity that is, it has failed as well.
+    """
+    total = sum_differences(model, work, slot)
+    if any_positive(real(1.0, total) - is_finite(total) - state.failure[0, column]):
+        name_position(model, state, work, column, slot)
     kept = maximum(state.failure[0, column], find_asleep(model, state, column))
     for dof in range(model.root_dofs):
         old = state.root_velocity[dof, column]
@@ -60,6 +68,40 @@ def store_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column
         for k in range(7):
             old = state.root_pose[k, column]
             state.root_pose[k, column] = where_positive(kept, old, work.root[k, slot])
+
+
+@wp.func
+def sum_differences(model: ModelArrays, work: WorkArrays, slot: int):
+    """The sum of x - x for all positions and velocities: zero, or no number where one of them is not finite."""
+    total = work.least[0, slot] - work.least[0, slot]
+    for dof in range(model.dof_count):
+        total = total + (work.v[dof, slot] - work.v[dof, slot])
+    for item in range(model.dof_count - model.root_dofs):
+        total = total + (work.position[item, slot] - work.position[item, slot])
+    if model.root_dofs > 0:
+        for k in range(7):
+            total = total + (work.root[k, slot] - work.root[k, slot])
+    return total
+
+
+@wp.func
+def name_position(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Remember the step and the first position or velocity that is not finite."""
+    failure = state.failure[0, column]
+    one = real(1.0, failure)
+    before = failure
+    if model.root_dofs > 0:
+        for k in range(7):
+            bad = one - is_finite(work.root[k, slot]) - failure
+            failure = where_positive(bad, real(float(model.first_position), failure), failure)
+    for item in range(model.dof_count - model.root_dofs):
+        bad = one - is_finite(work.position[item, slot]) - failure
+        failure = where_positive(bad, real(float(model.first_position + 1 + item), failure), failure)
+    for dof in range(model.dof_count):
+        bad = one - is_finite(work.v[dof, slot]) - failure
+        failure = where_positive(bad, real(float(dof + 1), failure), failure)
+    state.failure[0, column] = failure
+    state.failure[1, column] = where_positive(failure - before, state.clock[0, column], state.failure[1, column])
 
 
 @wp.func
@@ -202,8 +244,8 @@ def turn_swing_round(
     model: ModelArrays, state: StateArrays, work: WorkArrays, dof: int, column: int, slot: int, phi: Vec3
 ):
     """The same for the joint whose first dof is given, where it has passed half a turn."""
-    beyond = swing.beyond(phi.x, phi.y, model.wraps[dof - model.root_dofs, column])
     zero = phi.z
+    beyond = swing.beyond(phi.x, phi.y, model.wraps[dof - model.root_dofs, column])
     v = signed_triple(model, work.v, dof, dof, 2, column, slot)
     vdot = signed_triple(model, state.smooth_acceleration, dof, dof, 2, column, column)
     a, b = swing.turn_round(phi.x, phi.y)

@@ -7,10 +7,21 @@ Positions are relative to the origin of the articulation, which the host adds in
 
 import warp as wp
 
-from warp_artic.math.numbers import add, mul, real, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    add,
+    is_finite,
+    mul,
+    real,
+    sub,
+    vec3,
+    where_positive,
+)
 from warp_artic.math.rotation import quaternion_from_matrix
 from warp_artic.math.spatial import cross, dot, mat_mul, sym_rotate
 from warp_artic.model.arrays import (
+    Array,
     ModelArrays,
     ReportArrays,
     StateArrays,
@@ -18,7 +29,6 @@ from warp_artic.model.arrays import (
     load_mat3,
     load_sym3,
     load_vec3,
-    store_vec3,
 )
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.kinematics import place_links
@@ -36,6 +46,7 @@ def report_links(
     slot: int,
 ):
     """Write poses (7 rows a link), velocities (6 rows a link) and energies (2 rows)."""
+    failure = state.failure[0, column]
     load_state(model, state, work, column, slot)
     place_links(model, work, work.position, work.root, work.v, column, slot)
     move_links(model, work, column, slot)
@@ -59,13 +70,28 @@ def report_links(
         kinetic = kinetic + half * (mass * dot(v_C, v_C) + dot(w, spin))
         potential = potential - mass * dot(g, p_WM + c)
         x, s = quaternion_from_matrix(R_WL)
-        store_vec3(report.link_pose, 7 * link, column, p_WM - p_LM_W)
-        store_vec3(report.link_pose, 7 * link + 3, column, x)
-        report.link_pose[7 * link + 6, column] = s
-        store_vec3(report.link_velocity, 6 * link, column, v_C)
-        store_vec3(report.link_velocity, 6 * link + 3, column, w)
+        report_vector(report.link_pose, 7 * link, column, failure, p_WM - p_LM_W)
+        report_vector(report.link_pose, 7 * link + 3, column, failure, x)
+        report_value(report.link_pose, 7 * link + 6, column, failure, s)
+        report_vector(report.link_velocity, 6 * link, column, failure, v_C)
+        report_vector(report.link_velocity, 6 * link + 3, column, failure, w)
     for dof in range(model.root_dofs, model.dof_count):
         v = work.v[dof, slot]
         kinetic = kinetic + half * model.armature[dof - model.root_dofs, column] * v * v
-    report.energy[0, column] = kinetic
-    report.energy[1, column] = potential
+    report_value(report.energy, 0, column, failure, kinetic)
+    report_value(report.energy, 1, column, failure, potential)
+
+
+@wp.func
+def report_value(values: Array, row: int, column: int, failure: Real, value: Real):
+    """Write what is reported; where a failed environment has nothing finite, what was reported last stays."""
+    kept = where_positive(is_finite(value), value, values[row, column])
+    values[row, column] = where_positive(failure, kept, value)
+
+
+@wp.func
+def report_vector(values: Array, row: int, column: int, failure: Real, value: Vec3):
+    """The same for the rows of a vector."""
+    report_value(values, row, column, failure, value.x)
+    report_value(values, row + 1, column, failure, value.y)
+    report_value(values, row + 2, column, failure, value.z)

@@ -195,17 +195,24 @@ def stand_still(model: ModelArrays, state: StateArrays, column: int, asleep: Rea
         clear(state.root_velocity, dof, column, asleep)
     for item in range(dofs - model.root_dofs):
         clear(state.joint_velocity, item, column, asleep)
+    forget_accelerations(model, state, column, asleep)
+
+
+@wp.func
+def forget_accelerations(model: ModelArrays, state: StateArrays, column: int, chosen: Real):
+    """Take away what is remembered of accelerations where `chosen` is positive: asleep, or failed."""
+    dofs = model.dof_count
     for dof in range(dofs):
-        clear(state.smooth_acceleration, dof, column, asleep)
-        clear(state.acceleration_change, dof, column, asleep)
-        clear(state.acceleration_change, dofs + dof, column, asleep)
-    clear(state.smoothness, 0, column, asleep)
-    clear(state.smoothness, 1, column, asleep)
-    clear(state.started, 0, column, asleep)
+        clear(state.smooth_acceleration, dof, column, chosen)
+        clear(state.acceleration_change, dof, column, chosen)
+        clear(state.acceleration_change, dofs + dof, column, chosen)
+    clear(state.smoothness, 0, column, chosen)
+    clear(state.smoothness, 1, column, chosen)
+    clear(state.started, 0, column, chosen)
 
 
 @wp.func
 def clear(values: Array, row: int, column: int, chosen: Real):
-    """Write zero where `chosen` is one."""
+    """Write zero where `chosen` is positive."""
     value = values[row, column]
     values[row, column] = where_positive(chosen, chosen - chosen, value)

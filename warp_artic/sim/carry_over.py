@@ -22,6 +22,7 @@ from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.relative_motion import positions_of, rates_of, turn_within
 from warp_artic.model.parameters import parameter_rows
+from warp_artic.sim.failures import owners_of_rows
 from warp_artic.sim.layout import laid_out
 from warp_artic.sim.simulation import Simulation
 from warp_artic.sim.targets import TARGETS
@@ -368,7 +369,7 @@ def _authored(simulation: Simulation, members: Sequence[Member], names: set[str]
     for member in members:
         tree, scene = laid[member.index], simulation.scene
         rows = parameter_rows(tree, member.group.origins[member.place]) | {"gravity": np.asarray(scene.gravity, float)}
-        owners = _owners(scene.articulations[member.index])
+        owners = owners_of_rows(scene.articulations[member.index])
         root = _root(scene.articulations[member.index])
         for name in names:
             kind, size = ROW_COUNTS[name] if name in ROW_COUNTS else ("link", MASS_PROPERTIES[name])
@@ -377,24 +378,6 @@ def _authored(simulation: Simulation, members: Sequence[Member], names: set[str]
                     continue  # its moving frame is at its centre of mass, and others are measured from there
                 first = size * place
                 yield Authored((name, owner), name, member, first, rows[name][first : first + size])
-
-
-def _owners(tree: Articulation) -> dict[str, list[Hashable]]:
-    """What the rows of parameters are of, by what they are counted by."""
-    names = [dof.name for dof in tree.dofs]
-    return {
-        "articulation": [tree.path],
-        "dof": names,
-        "link": list(tree.bodies),
-        "cone": [joint.path for joint in tree.joints if joint.cone_limit is not None],
-        "fixed_tendon": [tendon.name for tendon in tree.fixed_tendons],
-        "tendon_term": [(tendon.name, names[dof]) for tendon in tree.fixed_tendons for dof in tendon.dofs],
-        "spatial_tendon": [tendon.name for tendon in tree.spatial_tendons],
-        "leaf": [name for tendon in tree.spatial_tendons for name in tendon.leaf_names],
-        "attachment": [(one.name, point.name) for one in tree.spatial_tendons for point in one.attachments],
-        "mimic": [mimic.name for mimic in tree.mimics],
-        "mimic_term": [(mimic.name, names[dof]) for mimic in tree.mimics for dof in mimic.dofs],
-    }
 
 
 def _columns(member: Member) -> slice:

@@ -22,10 +22,12 @@ from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.device import device_of
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.elastic_bodies import ElasticBodies
+from warp_artic.sim.failures import Failure, find_failures
 from warp_artic.sim.free_motion import check_free_motion
 from warp_artic.sim.graph import StepGraph
 from warp_artic.sim.idle import IdleSteps
 from warp_artic.sim.incoming_forces import IncomingForces
+from warp_artic.sim.inertias import check_inertias
 from warp_artic.sim.launches import Launches
 from warp_artic.sim.layout import content_of_bodies, laid_out, members_of, scene_rows
 from warp_artic.sim.mass_properties import set_mass_properties
@@ -61,25 +63,6 @@ from warp_artic.solver.settings import INTEGRATORS, SolverSettings
 
 LANES_FROM = 4
 """Environments of a tree from which lanes are faster than scalars on a CPU."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An environment that has stopped because a velocity ran away."""
-
-    environment: int
-    articulation: str
-    """Prim path of the articulation."""
-    quantity: str
-    """What has the first such velocity: a dof name, or the root."""
-    step: int
-    """The step that it would have been, counted from 1; the environment keeps the state before it."""
-
-    def __str__(self) -> str:
-        return (
-            f"{self.articulation}: environment {self.environment} stopped at step {self.step}: "
-            f"the velocity of {self.quantity} runs away"
-        )
 
 
 @dataclass(frozen=True)
@@ -163,6 +146,7 @@ class Simulation:
         self.mimic_names = tuple(mimic.name for tree in scene.articulations for mimic in tree.mimics)
         self.loop_names: tuple[str, ...] = ()
         self.steps_done = 0
+        check_inertias(scene, self.settings.precision)
         bounded = laid_out(scene, self.settings)
         if self.settings.integrator == "rk4":
             check_free_motion(bounded)
@@ -423,18 +407,7 @@ class Simulation:
 
     def failures(self) -> list[Failure]:
         """The environments that have stopped, each with the quantity and the step."""
-        if not any(group.field("failure").scalars.numpy().any() for group in self._groups):
-            return []
-        found = []
-        for member in self._members:
-            dofs, steps = member.array("failure").numpy()[0]
-            tree = self.scene.articulations[member.index]
-            roots = member.group.tree.root_dofs
-            for environment in np.flatnonzero(dofs > 0):
-                dof = int(dofs[environment]) - 1
-                quantity = "the root" if dof < roots else tree.dofs[dof - roots].name
-                found.append(Failure(int(environment), tree.path, quantity, int(steps[environment])))
-        return found
+        return find_failures(self.scene, self._groups, self._members)
 
     def unresolved_steps(self) -> np.ndarray:
         """Steps since the start that did not resolve free motion, shape (environments, articulations).
@@ -695,11 +668,17 @@ class Simulation:
             raise SolveError(f"{name}: is of a step with forces, and the last one had none; see step(forces=True)")
         if name in OUTPUTS:
             self.report()
-        if name in PARAMETERS and any(group.parameters[name].is_shared for group in self._groups):
-            self._check_arrays_may_change(name)
+        if name in CONTROL:
+            for group in self._groups:
+                group.check(name)
+        if name in PARAMETERS:
+            has_moved = any(group.parameters[name].is_shared for group in self._groups)
+            if has_moved:
+                self._check_arrays_may_change(name)
             for group in self._groups:
                 group.expand_parameter(name)
-            self._launches.pack()
+            if has_moved:
+                self._launches.pack()
 
     def _check_no_tracks(self) -> None:
         if self._elastic:

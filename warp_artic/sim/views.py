@@ -19,91 +19,10 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.model.families import Family
 from warp_artic.model.field import Field
-from warp_artic.model.group import JOINT_FORCES, REPORTED, ROOT_FORCES, STEP_OUTPUTS, Group
+from warp_artic.model.group import REPORTED, STEP_OUTPUTS, Group
+from warp_artic.model.public_rows import ROW_COUNTS
 from warp_artic.sim.rows import Rows, public_rows, shaped
-
-ROW_COUNTS = {
-    "joint_position": ("dof", 1),
-    "joint_velocity": ("dof", 1),
-    "root_pose": ("root", 7),
-    "root_velocity": ("root", 6),
-    "failure": ("articulation", 2),
-    "steps_at_rest": ("articulation", 1),
-    "link_pose": ("link", 7),
-    "link_velocity": ("link", 6),
-    "energy": ("articulation", 2),
-    **dict.fromkeys(JOINT_FORCES, ("dof", 1)),
-    **dict.fromkeys(ROOT_FORCES, ("root", 6)),
-    "joint_acceleration": ("dof", 1),
-    "root_acceleration": ("root", 6),
-    "link_acceleration": ("link", 6),
-    "link_incoming_joint_force": ("link", 6),
-    "mimic_force": ("mimic", 1),
-    "drive_position_target": ("dof", 1),
-    "drive_velocity_target": ("dof", 1),
-    "joint_effort": ("dof", 1),
-    "link_external_force": ("link", 6),
-    "gravity": ("articulation", 3),
-    "sleep_threshold": ("articulation", 1),
-    "armature": ("dof", 1),
-    "drive_stiffness": ("dof", 1),
-    "drive_damping": ("dof", 1),
-    "drive_max_force": ("dof", 1),
-    "drive_max_velocity": ("dof", 1),
-    "drive_velocity_gradient": ("dof", 1),
-    "drive_velocity_resistance": ("dof", 1),
-    "limit_lower": ("dof", 1),
-    "limit_upper": ("dof", 1),
-    "limit_stiffness": ("dof", 1),
-    "limit_damping": ("dof", 1),
-    "limit_restitution": ("dof", 1),
-    "limit_bounce_threshold": ("dof", 1),
-    "friction_static": ("dof", 1),
-    "friction_dynamic": ("dof", 1),
-    "friction_viscous": ("dof", 1),
-    "friction_coefficient": ("dof", 1),
-    "velocity_limit": ("dof", 1),
-    "cone_angle": ("cone", 2),
-    "cone_stiffness": ("cone", 1),
-    "cone_damping": ("cone", 1),
-    "link_mass": ("link", 1),
-    "link_linear_damping": ("link", 1),
-    "link_angular_damping": ("link", 1),
-    "link_max_linear_velocity": ("link", 1),
-    "link_max_angular_velocity": ("link", 1),
-    "tendon_length": ("tendon", 1),
-    "tendon_speed": ("tendon", 1),
-    "tendon_force": ("tendon", 1),
-    "tendon_limit_state": ("tendon", 1),
-    "tendon_coefficient": ("tendon_term", 1),
-    "tendon_force_coefficient": ("tendon_term", 1),
-    "tendon_stiffness": ("fixed_tendon", 1),
-    "tendon_damping": ("fixed_tendon", 1),
-    "tendon_limit_stiffness": ("fixed_tendon", 1),
-    "tendon_rest_length": ("fixed_tendon", 1),
-    "tendon_offset": ("fixed_tendon", 1),
-    "tendon_lower": ("fixed_tendon", 1),
-    "tendon_upper": ("fixed_tendon", 1),
-    "tendon_enabled": ("fixed_tendon", 1),
-    "spatial_stiffness": ("spatial_tendon", 1),
-    "spatial_damping": ("spatial_tendon", 1),
-    "spatial_limit_stiffness": ("spatial_tendon", 1),
-    "spatial_offset": ("spatial_tendon", 1),
-    "spatial_enabled": ("spatial_tendon", 1),
-    "leaf_rest_length": ("leaf", 1),
-    "leaf_lower": ("leaf", 1),
-    "leaf_upper": ("leaf", 1),
-    "attachment_coefficient": ("attachment", 1),
-    "mimic_error": ("mimic", 1),
-    "mimic_gear": ("mimic_term", 1),
-    "mimic_offset": ("mimic", 1),
-    "mimic_natural_frequency": ("mimic", 1),
-    "mimic_damping_ratio": ("mimic", 1),
-    "mimic_enabled": ("mimic", 1),
-}
-"""What each public array has a row, or several, for."""
 
 MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
 FASTEST = float(np.cbrt(np.finfo(np.float32).max))
@@ -150,23 +69,7 @@ class Member:
 
     def rows(self, name: str) -> int:
         """How many dofs, links or roots of this articulation the array has rows for."""
-        tree = self.group.tree
-        counts = {
-            "dof": tree.dof_count - tree.root_dofs,
-            "link": tree.body_count,
-            "root": int(tree.root_dofs > 0),
-            "articulation": 1,
-            "tendon": tree.tendon_count,
-            "fixed_tendon": tree.count(Family.FIXED_TENDON),
-            "spatial_tendon": len(tree.routes.all_segments),
-            "leaf": len(tree.routes.leaf_tendon),
-            "attachment": len(tree.routes.attachment_link),
-            "cone": tree.cone_count,
-            "tendon_term": tree.term_count(Family.FIXED_TENDON),
-            "mimic": tree.count(Family.MIMIC),
-            "mimic_term": tree.term_count(Family.MIMIC),
-        }
-        return counts[ROW_COUNTS[name][0]]
+        return self.group.tree.row_counts[ROW_COUNTS[name][0]]
 
 
 def by_environment(member: Member, field: Field, *shape: int) -> wp.array:

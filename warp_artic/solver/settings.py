@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 
+from warp_artic.description.iterations import LEAST, wrong_iterations
 from warp_artic.errors import SettingsError
 
 SOLVERS = ("direct", "pgs", "tgs")
 INTEGRATORS = ("midpoint", "rk4", "semi_implicit")
-LARGEST_COUNT = 1_000_000
-"""Most sweeps that a setting may ask for."""
 LARGEST_REST = 2**23
 """Most steps at rest that float32 counts."""
 PRECISIONS = ("float32", "float64")
@@ -53,8 +52,11 @@ class SolverSettings:
     def __post_init__(self):
         _check_number("dt", self.dt, "a finite number above 0", lambda v: 0 < v < math.inf)
         _check_number("sleep_after", self.sleep_after, "a time of at least 0", lambda v: v >= 0)
-        _check_count("position_iterations", self.position_iterations, 1)
-        _check_count("velocity_iterations", self.velocity_iterations, 0)
+        for name in LEAST:
+            count = getattr(self, name)
+            wrong = None if count is None else wrong_iterations(name, count)
+            if wrong or isinstance(count, float):
+                raise SettingsError(f"{name}: {wrong or f'is {count!r}, must be an integer'}")
         for name, allowed in (
             ("solver", SOLVERS),
             ("integrator", INTEGRATORS),
@@ -116,10 +118,3 @@ def _check_number(name, value, allowed, rule):
         return
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not rule(value):
         raise SettingsError(f"{name}: {value!r} is not {allowed}")
-
-
-def _check_count(name, value, least):
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST_COUNT:
-        raise SettingsError(f"{name}: {value!r} is not an integer of {least} to {LARGEST_COUNT}")

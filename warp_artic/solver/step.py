@@ -45,7 +45,7 @@ from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
-from warp_artic.phases.sleep import fall_asleep, measure_calm
+from warp_artic.phases.sleep import fall_asleep, forget_accelerations, measure_calm
 from warp_artic.solver.energy_projection import begin_watch, project_energy, watch_rows
 from warp_artic.solver.history import (
     compare_accelerations,
@@ -125,6 +125,8 @@ def step_column(
     store_state(model, state, work, column, slot)
     started = state.started[0, column]
     state.started[0, column] = real(1.0, started)
+    if any_positive(state.failure[0, column]):
+        forget_accelerations(model, state, column, state.failure[0, column])
     if model.sleep_steps > 0:
         fall_asleep(model, state, work, column, slot)
 

@@ -100,10 +100,13 @@ class Attributes:
             return default
         if not _is_number(value):
             return self._refuse(prim, name, f"is {_show(value)}, must be a number", default)
+        if math.isnan(value) or (abs(value) >= UNBOUNDED and not unbounded):
+            allowed = "a number" if unbounded else "finite"
+            if math.isfinite(value):
+                allowed = f"below {UNBOUNDED:g} in magnitude"
+            return self._refuse(prim, name, f"is {value:g}, must be {allowed}", default)
         if abs(value) >= UNBOUNDED:
             value = math.copysign(math.inf, value)
-        if math.isnan(value) or (math.isinf(value) and not unbounded):
-            return self._refuse(prim, name, f"is {value}, must be {'a number' if unbounded else 'finite'}", default)
         return self.units.si(float(value), quantity)
 
     def first_number(self, prim, name, default=1.0) -> float | None:
@@ -172,7 +175,9 @@ class Attributes:
         if not isinstance(value, VECTORS):
             return self._refuse(prim, name, f"is {_show(value)}, must be three numbers", default)
         if not all(abs(component) < UNBOUNDED for component in value):
-            return self._refuse(prim, name, f"is {tuple(value)}, must be finite", default)
+            is_finite = all(map(math.isfinite, value))
+            allowed = f"below {UNBOUNDED:g} in magnitude" if is_finite else "finite"
+            return self._refuse(prim, name, f"is {tuple(value)}, must be {allowed}", default)
         return tuple(self.units.si(float(component), quantity) for component in value)
 
     def vectors(self, prim, name, columns: int = 3) -> np.ndarray | None:

@@ -33,8 +33,8 @@ def scene(
         edit.refuse(rate, "is 0, must be above 0")
     for name, word in (("solver", solver), ("integrator", integrator), ("precision", precision)):
         edit.word(f"{prefix}{name}", word, WORDS[name])
-    edit.count(f"{prefix}positionIterations", position_iterations, 1)
-    edit.count(f"{prefix}velocityIterations", velocity_iterations, 0)
+    edit.iterations(f"{prefix}positionIterations", position_iterations, "position_iterations")
+    edit.iterations(f"{prefix}velocityIterations", velocity_iterations, "velocity_iterations")
     edit.number(f"{prefix}sleepAfter", sleep_after, least=0.0, infinite=True, uniform=True)
     edit.number(f"{prefix}sleepThreshold", sleep_threshold, least=0.0, uniform=True)
     edit.apply(tokens.ARTIC_SCENE)

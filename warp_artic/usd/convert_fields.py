@@ -6,6 +6,7 @@ import math
 
 from pxr import Usd
 
+from warp_artic.description.iterations import LEAST
 from warp_artic.description.joint import WORLD, Dof
 from warp_artic.usd import tokens
 from warp_artic.usd.conversion import FOREIGN, Conversion, Rewrite
@@ -21,7 +22,7 @@ from warp_artic.usd.lookup import (
     resolve,
 )
 from warp_artic.usd.read_dof import instances_of
-from warp_artic.usd.read_scene import LEAST, choose_scene
+from warp_artic.usd.read_scene import choose_scene
 from warp_artic.usd.read_soft_limit import CONE, limit_instances
 
 OURS = {
@@ -102,7 +103,7 @@ def _convert_common(field: str, scene: Usd.Prim, conversion: Conversion) -> None
     if value is not None and any(old.values()):
         edit = Edit(str(scene.GetPath()))
         if field in LEAST:
-            edit.count(own.attribute, value, LEAST[field])
+            edit.iterations(own.attribute, value, field)
         else:
             number = conversion.attributes.units.authored_exactly(value, own.linear)
             edit.number(own.attribute, number, least=0.0, uniform=True)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 
 from pxr import Sdf, Usd
 
+from warp_artic.description.iterations import wrong_iterations
 from warp_artic.errors import SettingsError, StageError
 
 DOUBLE, DOUBLES = Sdf.ValueTypeNames.Double, Sdf.ValueTypeNames.DoubleArray
 TOKEN, TOKENS = Sdf.ValueTypeNames.Token, Sdf.ValueTypeNames.TokenArray
 INT, INTS = Sdf.ValueTypeNames.Int, Sdf.ValueTypeNames.IntArray
 INFINITE = math.inf
-LARGEST = 2**31 - 1
-"""Of the whole numbers that an attribute holds."""
 
 
 class Edit:
@@ -69,12 +67,11 @@ class Edit:
         if lower is not None and upper is not None and lower > upper:
             self.refuse(lower_name, f"is {lower:g}, must not be above {upper_name}, {upper:g}")
 
-    def count(self, name: str, value: int | None, least: int) -> None:
-        """A whole number."""
+    def iterations(self, name: str, value: int | None, field: str) -> None:
+        """A count of iterations, of which `description.iterations` has the range."""
         if value is not None:
-            is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-            if not is_whole or not least <= value <= LARGEST:
-                self.refuse(name, f"is {value!r}, must be a whole number of at least {least} and at most {LARGEST}")
+            if wrong := wrong_iterations(field, value):
+                self.refuse(name, wrong)
             self._values.append((name, INT, int(value), True))
 
     def word(self, name: str, value: str | None, allowed: Sequence[str]) -> None:

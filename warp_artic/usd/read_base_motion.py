@@ -10,7 +10,7 @@ from pxr import Usd, UsdGeom
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.placement import SHEAR, decompose
-from warp_artic.usd.read_track import SPLINE_STEP, codes_per_second
+from warp_artic.usd.read_track import codes_per_second, step_between
 
 ROUNDING = 1e-12
 """By how much the transform of a body that stays may change, by its largest entry."""
@@ -21,7 +21,7 @@ def read_base_motion(prim: Usd.Prim, attributes: Attributes) -> BaseMotion | Non
     codes = sorted({code for one in _moving(prim) for code in one.GetTimeSamples()})
     if len(codes) < 2:
         return None
-    count = math.ceil((codes[-1] - codes[0]) / SPLINE_STEP)
+    count = math.ceil((codes[-1] - codes[0]) / step_between(codes[0], codes[-1], attributes, prim.GetPath()))
     codes = np.linspace(codes[0], codes[-1], count + 1)
     matrices = [UsdGeom.XformCache(code).GetLocalToWorldTransform(prim) for code in codes]
     A = np.array(matrices).transpose(0, 2, 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from pxr import Usd, UsdGeom
 
+from warp_artic.description.iterations import LEAST, wrong_iterations
 from warp_artic.description.track import Track
 from warp_artic.usd import units
 from warp_artic.usd.attributes import Attributes
@@ -24,8 +25,6 @@ WORDS = {
     "precision": ("float32", "float64"),
 }
 """What our schema of a scene can say in words, as `SolverSettings` has them."""
-LEAST = {"position_iterations": 1, "velocity_iterations": 0}
-"""Smallest allowed iteration counts."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +74,12 @@ def read_iterations(
 ) -> dict[str, Reading]:
     """The iteration counts that a table finds on a prim; one that cannot be is left out, with an error."""
     found = {}
-    for name, least in LEAST.items():
+    for name in LEAST:
         reading = resolve(attributes, prim, name, fields[name])
         if reading is None:
             continue
-        if reading.value < least or reading.value != int(reading.value):
-            text = f"is {reading.value:g}, must be a whole number of at least {least}"
-            attributes.report.error("iterations", reading.attribute, text)
+        if wrong := wrong_iterations(name, reading.value):
+            attributes.report.error("iterations", reading.attribute, wrong)
             continue
         found[name] = reading
     return found

@@ -13,6 +13,7 @@ from pxr import Usd, UsdGeom, UsdPhysics
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
+from warp_artic.description.inertia_range import inertias_out_of_range
 from warp_artic.description.joint import WORLD
 from warp_artic.description.scene import Scene
 from warp_artic.description.tendon_mobility import not_opposing
@@ -225,6 +226,9 @@ def _read(
             report.add(finding)
     if report.errors:
         return _Read(None, scene.articulations, meshes)
+    for tree in articulations:
+        for path, text in inertias_out_of_range(tree, settings.words.get("precision", "float32")):
+            report.warn("inertia-range", path, text)
     mobilities = {tree.path: not_opposing(tree) for tree in articulations}
     replicator = Replicator(copies, articulations, inventory, attributes, placements)
     for copy in copies:

@@ -16,6 +16,18 @@ from warp_artic.usd.units import Quantity
 
 SPLINE_STEP = 0.25
 """How far apart a spline is read [time codes]."""
+MOST_CODES = 1_000_000
+"""At how many time codes what moves over time is read at most."""
+
+
+def step_between(first: float, last: float, attributes: Attributes, path: object) -> float:
+    """How far apart to read what is not linear between time codes; an error is reported where there are too many."""
+    if last - first <= MOST_CODES * SPLINE_STEP:
+        return SPLINE_STEP
+    most = MOST_CODES * SPLINE_STEP
+    text = f"changes from time code {first:g} to {last:g}; at most {most:.0f} time codes can be followed"
+    attributes.report.error("stage-time", path, text)
+    return last - first
 
 
 def codes_per_second(stage: Usd.Stage) -> float:
@@ -33,7 +45,7 @@ def read_track(attributes: Attributes, prim: Usd.Prim, name: str, quantity: Quan
     if not attribute.ValueMightBeTimeVarying():
         return None
     start, rate = attributes.time.GetValue(), codes_per_second(stage)
-    codes = _codes(attribute, start, stage.GetEndTimeCode())
+    codes = _codes(attribute, start, stage.GetEndTimeCode(), attributes)
     found = {(code - start) / rate: attributes.number_at(prim, name, code, quantity) for code in codes}
     found = {time: value for time, value in found.items() if value is not None}
     if len(set(found.values())) < 2:
@@ -60,16 +72,19 @@ def track_codes(varying: Sequence[Usd.Attribute], attributes: Attributes) -> lis
     """
     varying = [one for one in varying if one and one.ValueMightBeTimeVarying()]
     start = attributes.time.GetValue()
-    codes = sorted({code for one in varying for code in _codes(one, start, one.GetStage().GetEndTimeCode())})
+    found = [_codes(one, start, one.GetStage().GetEndTimeCode(), attributes) for one in varying]
+    codes = sorted({code for own in found for code in own})
     if len(codes) < 2:
         return []
-    return sorted({*codes, *np.arange(codes[0], codes[-1], SPLINE_STEP).tolist()})
+    step = step_between(codes[0], codes[-1], attributes, varying[0].GetPath())
+    return sorted({*codes, *np.arange(codes[0], codes[-1], step).tolist()})
 
 
-def _codes(attribute: Usd.Attribute, start: float, end: float) -> list[float]:
+def _codes(attribute: Usd.Attribute, start: float, end: float, attributes: Attributes) -> list[float]:
     """Increasing time codes between which an attribute is linear, or so close together that it is nearly so."""
     if not attribute.HasSpline():
         return attribute.GetTimeSamples()
     knots = [float(code) for code in attribute.GetSpline().GetKnots().keys()]
     first, last = min(start, *knots), max(end, start, *knots)
-    return sorted({*knots, last, *np.arange(first, last, SPLINE_STEP).tolist()})
+    step = step_between(first, last, attributes, attribute.GetPath())
+    return sorted({*knots, last, *np.arange(first, last, step).tolist()})

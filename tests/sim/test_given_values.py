@@ -1,0 +1,233 @@
+"""What is written to controls and parameters on the device and is not allowed stops its environment, by name."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.sim.test_parameters import everything
+from warp_artic import Simulation, SolverSettings, read_stage
+from warp_artic.sim.views import CONTROL, PARAMETERS, STATE
+
+ROOT = Path(__file__).parents[2]
+VALUES = (math.nan, math.inf, -math.inf, -1.0)
+MAY_BE_NEGATIVE = {
+    *CONTROL,
+    "gravity",
+    "limit_lower",
+    "limit_upper",
+    *(f"tendon_{name}" for name in ("coefficient", "force_coefficient", "rest_length", "offset", "lower", "upper")),
+    "spatial_offset",
+    "leaf_lower",
+    "leaf_upper",
+    "attachment_coefficient",
+    *(f"mimic_{name}" for name in ("gear", "offset", "natural_frequency")),
+}
+MAY_BE_INFINITE = {
+    "drive_max_force",
+    "drive_max_velocity",
+    "velocity_limit",
+    "cone_angle",
+    "link_max_linear_velocity",
+    "link_max_angular_velocity",
+    *(f"{kind}_upper" for kind in ("limit", "tendon", "leaf")),
+}
+MAY_BE_MINUS_INFINITE = {"limit_lower", "tendon_lower", "leaf_lower"}
+
+
+def is_allowed(name, value):
+    """As the rules of a description have it."""
+    if math.isnan(value):
+        return False
+    if math.isinf(value):
+        return name in (MAY_BE_INFINITE if value > 0 else MAY_BE_MINUS_INFINITE)
+    return name in MAY_BE_NEGATIVE
+
+
+def views_of(simulation, name):
+    """An array of the control or of the parameters by its name."""
+    return getattr(simulation.control if name in CONTROL else simulation.parameters, name)
+
+
+def cases(simulation):
+    """Each array that can be written to, with each value, in its first row, its last, and one between."""
+    found = []
+    for name in (*CONTROL, *PARAMETERS):
+        *rows, _ = views_of(simulation, name).shape
+        places = list(np.ndindex(*rows))
+        chosen = dict.fromkeys((places[0], places[len(places) // 2], places[-1]))
+        found += [(name, place, value) for place in chosen for value in VALUES]
+    return found
+
+
+def start(environments, **settings):
+    """A tree in which everything acts, a few steps into its motion."""
+    simulation = Simulation(
+        trees.scene(everything()), environments=environments, settings=SolverSettings(solver="pgs", **settings)
+    )
+    simulation.step(3)
+    simulation.report()
+    return simulation
+
+
+def poison(simulation, wrong):
+    """Write one value to each environment of a table, through views of the memory."""
+    for environment, (name, place, value) in wrong.items():
+        views_of(simulation, name).numpy()[(*place, environment)] = value
+
+
+def states_of(simulation):
+    """All arrays of the state, each of shape (rows, environments)."""
+    return {
+        name: field.scalars.numpy()[:, : simulation.environments].copy()
+        for name, field in simulation._groups[0].state.items()
+        if name not in ("failure", "clock", "seen")
+    }
+
+
+@pytest.mark.parametrize("variant", ("lanes", "scalar"))
+def test_each_array_that_a_user_writes_to(variant):
+    """Of each environment that has a wrong number in one row of one array: named, frozen, and alone in that."""
+    found = cases(start(1, variant=variant))
+    if variant == "scalar":  # the same kernels, one environment at a time
+        found = [case for case in found if not any(case[1]) and math.isnan(case[2])]
+    assert {name for name, _, _ in found} == {*CONTROL, *PARAMETERS}
+    places = [place for place in range(2 * len(found)) if place % 8]
+    wrong = dict(zip(places, found))
+    dirty, clean = (start(max(wrong) + 2, variant=variant) for _ in range(2))
+    for name in (*CONTROL, *PARAMETERS):
+        views_of(clean, name)
+    before = states_of(dirty)
+    poison(dirty, wrong)
+    for simulation in (dirty, clean):
+        simulation.step(2)
+        simulation.step()
+    failures = {failure.environment: failure for failure in dirty.failures()}
+    after, wanted = states_of(dirty), states_of(clean)
+    for environment, (name, place, value) in wrong.items():
+        if is_allowed(name, value):
+            assert environment not in failures or not failures[environment].array, (name, place, value)
+            continue
+        assert environment in failures, (name, place, value)
+        failure = failures[environment]
+        assert (failure.array, failure.step) == (name, 4), (name, place, value, failure)
+        for state, values in after.items():
+            wanted_here = before[state][:, environment] if state in STATE else 0.0
+            np.testing.assert_array_equal(values[:, environment], wanted_here, str((name, state)))
+    others = [environment for environment in range(dirty.environments) if environment not in wrong]
+    for state, values in after.items():
+        np.testing.assert_array_equal(values[:, others], wanted[state][:, others], state)
+    for name in ("link_pose", "link_velocity", "energy", "tendon_length", "tendon_force", "mimic_error"):
+        assert np.isfinite(getattr(dirty.state, name).numpy()[..., [*failures]]).all(), name
+
+
+def test_sentences():
+    """Whose value it is, and what is allowed."""
+    simulation = start(7)
+    tree = simulation.scene.articulations[0]
+    wrong = {
+        0: ("drive_stiffness", (2,), math.nan),
+        1: ("link_mass", (3,), -1.0),
+        2: ("gravity", (0, 1), math.inf),
+        3: ("tendon_coefficient", (4,), math.nan),
+        4: ("link_external_force", (5, 2), math.nan),
+        6: ("limit_restitution", (1,), 2.0),
+    }
+    poison(simulation, wrong)
+    simulation.step()
+    tendon = tree.fixed_tendons[1]
+    name = tree.path
+    assert [str(failure) for failure in simulation.failures()] == [
+        f"{name}: environment 0 stopped at step 4: drive_stiffness of {tree.dofs[2].name} must be finite and not "
+        "negative",
+        f"{name}: environment 1 stopped at step 4: link_mass of {list(tree.bodies)[3]} must be positive and finite",
+        f"{name}: environment 2 stopped at step 4: gravity must be finite",
+        f"{name}: environment 3 stopped at step 4: tendon_coefficient of {tendon.name} on "
+        f"{tree.dofs[tendon.dofs[1]].name} must be finite",
+        f"{name}: environment 4 stopped at step 4: link_external_force of {list(tree.bodies)[5]} must be finite",
+        f"{name}: environment 6 stopped at step 4: limit_restitution of {tree.dofs[1].name} must be from 0 to 1",
+    ]
+
+
+def test_a_graph_looks_at_each_launch():
+    """What is written between launches is seen by the next one."""
+    simulation = start(3)
+    mass = simulation.parameters.link_mass
+    graph = simulation.capture(2)
+    graph.launch()
+    assert not simulation.failures()
+    mass.numpy()[0, 2] = math.nan
+    before = simulation.state.joint_position.numpy()[:, 2].copy()
+    graph.launch()
+    assert [(failure.environment, failure.step) for failure in simulation.failures()] == [(2, 6)]
+    np.testing.assert_array_equal(simulation.state.joint_position.numpy()[:, 2], before)
+
+
+def test_an_environment_goes_on_once_it_is_mended():
+    """From a snapshot of the time before, bitwise as if nothing had been."""
+    simulation, clean = start(2), start(2)
+    stiffness = simulation.parameters.drive_stiffness
+    clean.parameters.drive_stiffness  # noqa: B018 (asks for it)
+    snapshot, kept = simulation.snapshot(), stiffness.numpy().copy()
+    stiffness.numpy()[0, 1] = -5.0
+    simulation.step(2)
+    assert simulation.failures()
+    stiffness.numpy()[...] = kept
+    simulation.apply(snapshot)
+    for one in (simulation, clean):
+        one.step(3)
+    assert not simulation.failures()
+    np.testing.assert_array_equal(simulation.state.joint_position.numpy(), clean.state.joint_position.numpy())
+
+
+def test_free_motion_in_four_stages():
+    """The Runge-Kutta method looks as well."""
+    settings = SolverSettings(integrator="rk4")
+    simulation = Simulation(trees.scene(trees.chain(3)), environments=6, settings=settings)
+    simulation.parameters.armature.numpy()[1, 4] = -1.0
+    simulation.parameters.gravity.numpy()[0, 2, 2] = math.nan
+    simulation.step(2)
+    assert [(failure.environment, failure.array) for failure in simulation.failures()] == [
+        (2, "gravity"),
+        (4, "armature"),
+    ]
+
+
+def test_articulations_that_differ():
+    """Parameters that had a value for each from the start, in an array that is gathered from several groups."""
+    simulation = Simulation(trees.random_scene(3, (2, 3, 3, 4)), environments=5)
+    masses = simulation.parameters.link_mass.numpy()
+    masses[7, 3] = math.nan
+    simulation.parameters.link_mass = masses
+    simulation.step()
+    (failure,) = simulation.failures()
+    assert (failure.environment, failure.array) == (3, "link_mass")
+    assert failure.quantity == simulation.link_names[7]
+    views = next(one for one in simulation.articulations if one.path != failure.articulation)
+    views.parameters.armature.numpy()[0, 1] = math.inf
+    simulation.step()
+    assert [one.environment for one in simulation.failures() if one.array == "armature"] == [1]
+
+
+def test_a_failed_environment_keeps_a_finite_state():
+    """Also where a position alone is lost, as that of a lid which an effort beyond all measure pushes on its stop."""
+    scene = read_stage(ROOT / "samples/scenes/lids.usda")
+    found = [
+        (place, name, value)
+        for place in range(len(scene.articulations))
+        for name in ("joint_effort", "drive_stiffness", "drive_position_target", "friction_static", "link_mass")
+        for value in (3e38, -3e38, 1e30, 1e20, 1e-30, math.nan)
+    ]
+    simulation = Simulation(scene, environments=len(found), settings=SolverSettings(variant="lanes"))
+    simulation.step(3)
+    for environment, (place, name, value) in enumerate(found):
+        views = simulation.articulations[place]
+        getattr(views.control if name in CONTROL else views.parameters, name).numpy()[0, environment] = value
+    simulation.step(4)
+    for group in simulation._groups:
+        for name, field in group.state.items():
+            wrong = ~np.isfinite(field.scalars.numpy()[:, : group.columns.count]).all(axis=0)
+            assert not wrong.any(), (name, [found[k % len(found)] for k in np.flatnonzero(wrong)])
+    assert {failure.array for failure in simulation.failures()} >= {"", "joint_position", "link_mass"}

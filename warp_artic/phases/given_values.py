@@ -1,0 +1,92 @@
+"""What users write to controls and parameters on the device: an environment stops in which it is not allowed.
+
+A value x is allowed from `least` to `most` (`model.allowed_values`), which are infinite where infinity is allowed:
+    bad = x is no number, or least - x > 0, or x - most > 0
+It is looked for once in a launch, before its first step, since nobody writes to an array within one; in those controls
+and parameters that somebody has asked for. What is found is in `state.failure`, as one more than the dofs and the rows
+that come before, with the step that would have been the first, and the state stays as it is.
+
+`model.given` has the number of such arrays, and for each, rows, columns from one row to the next, and the first
+number of a failure; `model.given_address` where it lies, and `model.given_bounds` its bounds.
+"""
+
+from functools import cache
+
+import warp as wp
+
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Numbers,
+    Real,
+    add,
+    any_positive,
+    is_finite,
+    maximum,
+    minimum,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import arrays_for
+
+ENTRY = 3
+"""Integers of `model.given` for each array, behind their number."""
+
+
+@wp.func
+def is_outside(x: Real, least: Real, most: Real):
+    """One where x is no number or not from `least` to `most`, else zero."""
+    one = real(1.0, x)
+    zero = one - one
+    largest = real(3.0e38, x)
+    # Of the extrema the second argument is taken where a comparison with no number fails.
+    bounded = minimum(largest, maximum(zero - largest, x))
+    beyond = where_positive(least - x, one, where_positive(x - most, one, zero))
+    return maximum(beyond, one - is_finite(bounded))
+
+
+@cache
+def check_values_for(numbers: Numbers) -> wp.Function:
+    """The function of a number type that stops environments of a column in which an array is not allowed."""
+    Number = numbers.real
+    structs = arrays_for(numbers)
+    Model, State = structs.Model, structs.State
+
+    @wp.func
+    def parameter(model: Model, place: int):
+        return wp.array(
+            ptr=model.given_address[place],
+            shape=(model.given[1 + ENTRY * place], model.given[2 + ENTRY * place]),
+            dtype=Number,
+        )
+
+    @wp.func
+    def outside(model: Model, place: int, x: Number):
+        least = real(model.given_bounds[2 * place], x)
+        return is_outside(x, least, real(model.given_bounds[2 * place + 1], x))
+
+    @wp.func
+    def name_value(model: Model, state: State, column: int):
+        failure = state.failure[0, column]
+        before = failure
+        for place in range(model.given[0]):
+            values = parameter(model, place)
+            first = model.given[3 + ENTRY * place]
+            for row in range(values.shape[0]):
+                bad = outside(model, place, values[row, column]) - failure
+                failure = where_positive(bad, real(float(first + row), failure), failure)
+        step = state.clock[0, column] + real(1.0, failure)
+        state.failure[1, column] = where_positive(failure - before, step, state.failure[1, column])
+        state.failure[0, column] = failure
+
+    @wp.func
+    def check_values(model: Model, state: State, column: int):
+        if model.given[0] > 0:
+            bad = real(0.0, state.failure[0, column])
+            for place in range(model.given[0]):
+                values = parameter(model, place)
+                for row in range(values.shape[0]):
+                    bad = maximum(bad, outside(model, place, values[row, column]))
+            if any_positive(bad - state.failure[0, column]):
+                name_value(model, state, column)
+
+    return check_values
