@@ -26,7 +26,7 @@ from warp_artic.solver.settings import SolverSettings
 
 
 class Launches:
-    """Launches of kernels for every group; in a capture, which is of one thread, as one launch each."""
+    """Launches of kernels for every group; in a capture, which is of one thread, as one launch of Warp each."""
 
     def __init__(self, groups: Sequence[Group], settings: SolverSettings, device: wp.Device, threads: int):
         self._groups = groups
@@ -105,7 +105,11 @@ class Launches:
         launch.launch()
 
     def _run(self, launches: list[ColumnLaunch], steps: int = 1) -> None:
-        run_all(launches, 1 if self._device.is_capturing else self._threads, steps)
+        if self._device.is_capturing:
+            for launch in launches:
+                launch.record()
+        else:
+            run_all(launches, self._threads, steps)
 
     def _pack_steps(self, group: Group) -> ColumnLaunch:
         settings, numbers = self._settings, group.columns.numbers

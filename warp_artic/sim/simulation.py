@@ -23,7 +23,7 @@ from warp_artic.sim.device import device_of
 from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.elastic_bodies import ElasticBodies
 from warp_artic.sim.free_motion import check_free_motion
-from warp_artic.sim.graph import StepGraph
+from warp_artic.sim.graph import StepGraph, check_capturable
 from warp_artic.sim.idle import IdleSteps
 from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.launches import Launches
@@ -42,6 +42,7 @@ from warp_artic.sim.snapshot import (
     take_snapshot,
 )
 from warp_artic.sim.targets import TargetTracks
+from warp_artic.sim.timed_step import follow_time
 from warp_artic.sim.verify import Residual, verify_model
 from warp_artic.sim.views import (
     CONTROL,
@@ -176,6 +177,7 @@ class Simulation:
         self._bases = BaseMotions(scene, self._members, self.settings.dt)
         self._elastic = ElasticBodies(bounded, self._members, self.settings, environments, self.device)
         self.elastic_bodies = self._elastic.bodies
+        self._is_carried = bool(self._bases or self._elastic)
         self.mesh_tendon_names = tuple(name for body in self.elastic_bodies for name in body.tendon_names)
         self._on = wp.get_device(self.device)
         self._launches = Launches(self._groups, self.settings, self._on, self.threads)
@@ -264,9 +266,10 @@ class Simulation:
             # Whoever captures may launch at any time, unseen.
             self._is_in_graph = self._has_lent = True
             self._idle.forbid()
-            self._check_no_tracks()
-        self._prepare_forces(forces)
-        self._advance(int(count), bool(forces))
+            check_capturable(self)
+        if forces is not False:
+            self._prepare_forces(forces)
+        self._advance(int(count), forces is not False)
 
     def capture(self, count: int = 1, forces: bool | IncomingForces = False) -> StepGraph:
         """Steps that `launch` of the returned graph makes again and again, as `step(count, forces)` would.
@@ -585,26 +588,12 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
-        is_moved = bool(self.target_tracks or self._bases or self._elastic)
-        if not is_moved and count > 0:
+        if self._is_carried or self.target_tracks:
+            for _ in range(count):
+                follow_time(self, with_forces)
+        elif count > 0:
             self._launch_steps(count, with_forces)
             self._count_steps(count, with_forces)
-        for _ in range(count if is_moved else 0):
-            self.target_tracks.apply(self.time + self.settings.dt)
-            self._follow_links()
-            if self._bases and self._elastic.is_coupled:
-                self._bases.place_end(self.steps_done)
-                self._elastic.see_bases()
-            self._bases.place_middle(self.steps_done)
-            self._parameter_watch.look()
-            try:
-                self._elastic.step()
-                self._launch_steps(1, with_forces)
-                self._bases.place_end(self.steps_done)
-                self._count_steps(1, with_forces)
-            finally:
-                self._elastic.give_back()
-            self._follow_links()
 
     def _follow_links(self) -> None:
         if self._elastic.is_coupled:
@@ -612,7 +601,8 @@ class Simulation:
             self._elastic.follow()
 
     def _launch_steps(self, count: int, with_forces: bool) -> None:
-        self._idle.end(self.steps_done)
+        if self._idle.since is not None:
+            self._idle.end(self.steps_done)
         self._parameter_watch.look()
         self._launches.step(count, with_forces)
 
@@ -694,22 +684,6 @@ class Simulation:
             for group in self._groups:
                 group.expand_parameter(name)
             self._launches.pack()
-
-    def _check_no_tracks(self) -> None:
-        if self._elastic:
-            raise SettingsError(
-                "capture: there are elastic bodies, whose steps end when they have converged, which captured steps "
-                "cannot do; step without a capture"
-            )
-        if self._bases:
-            raise SettingsError(
-                "capture: kinematic bodies carry articulations, which captured steps cannot do; step without a capture"
-            )
-        if self.target_tracks:
-            raise SettingsError(
-                f"capture: {len(self.target_tracks)} drive targets follow values over time, which captured steps "
-                "cannot do; take them out of target_tracks, or step without a capture"
-            )
 
     def _check_arrays_may_change(self, name: str) -> None:
         if self._is_in_graph:
