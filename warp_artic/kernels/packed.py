@@ -31,12 +31,12 @@ class PackedLaunch:
             size, arguments = ctypes.byref(launch.params[0]), ctypes.byref(self._arguments)
             self.run = partial(launch.hooks.forward, size, arguments)
 
-    def set(self, name: str, value: int) -> None:
-        """Set a whole number among the arguments."""
-        if self._is_native:
-            setattr(self._arguments, name, value)
+    def set(self, name: str, value) -> None:
+        """Set an argument that is a whole number or a struct."""
+        if not self._is_native:
+            self._launch.set_param_at_index(self._places[name], value)
         else:
-            self._launch.set_param_at_index_from_ctype(self._places[name], value)
+            setattr(self._arguments, name, value if isinstance(value, int) else value.__ctype__())
 
     def record(self) -> None:
         """Launch it as Warp does, which a capture takes in."""

@@ -45,7 +45,7 @@ class ColumnLaunch:
         self.record = self._whole.record
         """The same, as Warp does it, which a capture takes in."""
 
-    def set(self, name: str, value: int) -> None:
+    def set(self, name: str, value) -> None:
         """Set an argument of the kernel."""
         for launch in (self._whole, *self._parts):
             launch.set(name, value)

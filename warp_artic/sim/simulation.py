@@ -312,13 +312,8 @@ class Simulation:
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
         recorder = Recorder(self, steps // every + 1, self._prepare_forces(forces), quantities)
-        recorder.take()
-        for _ in range(steps // every):
-            self._advance(every, bool(forces))
-            recorder.take()
-            if progress is not None and progress(every):
-                return recorder.recording()
-        self.step(steps % every)
+        if recorder.run(steps // every, every, progress):
+            self.step(steps % every)
         return recorder.recording()
 
     def set_state(
