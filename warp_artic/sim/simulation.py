@@ -16,7 +16,7 @@ from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError, did_you_mean
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
-from warp_artic.model.group import build_groups, initial_state
+from warp_artic.model.group import build_groups
 from warp_artic.sim.base_motions import BaseMotions
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.device import device_of
@@ -29,11 +29,11 @@ from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.launches import Launches
 from warp_artic.sim.layout import content_of_bodies, laid_out, members_of, scene_rows
 from warp_artic.sim.mass_properties import set_mass_properties
-from warp_artic.sim.node_masses import with_node_masses
 from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
-from warp_artic.sim.rows import Rows, private_rows, public_rows
+from warp_artic.sim.row_table import RowTables
+from warp_artic.sim.rows import Rows, public_rows
 from warp_artic.sim.snapshot import (
     Snapshot,
     apply_snapshot,
@@ -41,6 +41,7 @@ from warp_artic.sim.snapshot import (
     chosen_environments,
     take_snapshot,
 )
+from warp_artic.sim.start import put_to_start
 from warp_artic.sim.targets import TargetTracks
 from warp_artic.sim.timed_step import follow_time
 from warp_artic.sim.verify import Residual, verify_model
@@ -180,6 +181,8 @@ class Simulation:
         self._is_carried = bool(self._bases or self._elastic)
         self.mesh_tendon_names = tuple(name for body in self.elastic_bodies for name in body.tendon_names)
         self._on = wp.get_device(self.device)
+        self._row_tables = RowTables(self)
+        self._start: tuple[Scene, wp.array] | None = None
         self._launches = Launches(self._groups, self.settings, self._on, self.threads)
         self._reported = False
         self._has_lent = False
@@ -401,12 +404,8 @@ class Simulation:
         """Put environments (all by default) back to the authored start state."""
         chosen = self._environment_indices(environments)
         self._idle.end(self.steps_done)
-        loaded = with_node_masses(self.scene).articulations
-        for group in self._groups:
-            articulations = [loaded[index] for index in group.members]
-            for name, values in initial_state(articulations, group.origins).items():
-                if values.shape[1]:
-                    group.write(name, values.T[:, :, None], chosen)
+        if self._groups:
+            put_to_start(self, chosen)
         for body in self.elastic_bodies:
             body.reset(chosen)
         if environments is None:
@@ -475,8 +474,8 @@ class Simulation:
             raise SettingsError("put_to_sleep: nothing sleeps while sleep_after is infinite; see SolverSettings")
         (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
         self._idle.end(self.steps_done)
-        for name in ("joint_velocity", "root_velocity"):
-            private_rows(self._groups, name).only(self._groups, indices).clear(self._groups, name, chosen)
+        if self._groups:
+            self._row_tables.of_state(("joint_velocity", "root_velocity"), indices).fill(0.0, chosen)
         self._forget_history(indices, chosen)
         self._count_rest(indices, chosen, self._sleep_steps + 1)
         self._launches.lie_down()
@@ -738,9 +737,7 @@ class Simulation:
         """Have chosen environments of some articulations go on from a count of steps at rest, where that is counted."""
         if self._sleep_steps == 0 or not self._groups:
             return
-        rows = private_rows(self._groups, "steps_at_rest").only(self._groups, articulations)
-        values = wp.full((rows.count, 1), steps, dtype=self._groups[0].columns.numbers.scalar, device=self.device)
-        rows.put(values, self._groups, "steps_at_rest", chosen)
+        self._row_tables.of_state(("steps_at_rest",), articulations).fill(float(steps), chosen)
 
     def _start_asleep(self, environments: np.ndarray) -> None:
         """Put to sleep what is authored so."""
@@ -750,9 +747,9 @@ class Simulation:
 
     def _forget_history(self, articulations, chosen: wp.array) -> None:
         """Make zero what steps of chosen environments remember, but for what they count."""
-        for name in self._groups[0].state if self._groups else ():
-            if name not in (*MOTION, "clock", "unresolved"):
-                private_rows(self._groups, name).only(self._groups, articulations).clear(self._groups, name, chosen)
+        if self._groups:
+            names = tuple(name for name in self._groups[0].state if name not in (*MOTION, "clock", "unresolved"))
+            self._row_tables.of_state(names, articulations).fill(0.0, chosen)
 
     def _take_up(self, scene: Scene, articulations: list[int]) -> None:
         """Go on with another scene of the same structure, whose numbers are written; some articulations differ."""
