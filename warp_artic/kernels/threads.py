@@ -15,7 +15,7 @@ from functools import cache
 
 import warp as wp
 
-from warp_artic.kernels.packed import PackedLaunch
+from warp_artic.math.packed import PackedLaunch
 
 LEAST_PIECE = 256
 """Dofs times columns times steps of a piece, at least: some 70 us, of which a launch takes 2."""

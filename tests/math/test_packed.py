@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import warp as wp
 
-from warp_artic.kernels.packed import PackedLaunch
+from warp_artic.math.packed import PackedLaunch
 
 
 @wp.struct
