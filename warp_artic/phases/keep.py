@@ -6,32 +6,34 @@ from warp_artic.math.numbers import SCALAR32, SCALAR64, WIDE32, WIDE64, Numbers
 from warp_artic.model.arrays import KeptArrays, StateArrays
 
 
-def _put_function(numbers: Numbers, put):
-    """Add the overload for a number type."""
+def _keep_function(numbers: Numbers, keep):
+    """Add the overload for a number type; a record has no gaps."""
     T, S, lanes = numbers.real, numbers.scalar, numbers.lanes
-    value = "value[lane]" if lanes > 1 else "value"
 
     @wp.func_native(f"""
+    typedef decltype(kept.data) Place;
     for (int lane = 0; lane < {lanes}; ++lane) {{
         const int environment = column * {lanes} + lane;
-        if (environment < kept.shape[1])
-            *(decltype(kept.data))((char*)kept.data + (wp::int64)record * kept.strides[0]
-                + (wp::int64)environment * kept.strides[1] + (wp::int64)dof * kept.strides[2]) = {value};
+        if (environment >= kept.shape[1])
+            break;
+        Place to = (Place)((char*)kept.data + record * (wp::int64)kept.strides[0]
+            + environment * (wp::int64)kept.strides[1]);
+        const char* from = (const char*)values.data + column * (wp::int64)values.strides[1];
+        for (int dof = 0; dof < kept.shape[2]; ++dof)
+            to[dof] = ((Place)(from + dof * (wp::int64)values.strides[0]))[lane];
     }}""")
-    def put(kept: wp.array3d(dtype=S), record: int, column: int, dof: int, value: T): ...
+    def keep(kept: wp.array3d(dtype=S), record: int, column: int, values: wp.array2d(dtype=T)): ...
 
-    return put
+    return keep
 
 
-put = None
+keep = None
 for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
-    put = _put_function(_type, put)
+    keep = _keep_function(_type, keep)
 
 
 @wp.func
 def keep_joints(state: StateArrays, kept: KeptArrays, record: int, column: int):
     """Write the joint states of a column to a record."""
-    for dof in range(kept.joint_position.shape[2]):
-        put(kept.joint_position, record, column, dof, state.joint_position[dof, column])
-    for dof in range(kept.joint_velocity.shape[2]):
-        put(kept.joint_velocity, record, column, dof, state.joint_velocity[dof, column])
+    keep(kept.joint_position, record, column, state.joint_position)
+    keep(kept.joint_velocity, record, column, state.joint_velocity)

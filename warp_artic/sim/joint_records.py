@@ -37,17 +37,36 @@ class JointRecords:
         """Step, with a record after each `every` steps, from the record `first` on; says how many were made so far."""
         simulation = self._simulation
         most = max(1, min(records, self._most, MOST_STEPS // every))
+        if self._is_in_place():
+            own = {name: wp.array(values, device="cpu", copy=False) for name, values in self._kept.items()}
+            structs = [self._struct(simulation._groups[0], own)]
+            for done in range(0, records, most):
+                count = min(most, records - done)
+                self._step(count * every, every, first + done, structs)
+                yield done + count
+            return
         buffers = [self._buffers(group, rows, most) for group, rows in zip(simulation._groups, self._rows)]
         structs = [self._struct(group, own) for group, own in zip(simulation._groups, buffers)]
         for done in range(0, records, most):
             count = min(most, records - done)
-            simulation._idle.end(simulation.steps_done)
-            simulation._parameter_watch.look()
-            simulation._launches.step_and_keep(count * every, every, 0, structs)
-            simulation._count_steps(count * every, False)
+            self._step(count * every, every, 0, structs)
             for own, rows in zip(buffers, self._rows):
                 self._put(own, rows, first + done, count)
             yield done + count
+
+    def _step(self, steps: int, every: int, record: int, structs: list) -> None:
+        simulation = self._simulation
+        simulation._idle.end(simulation.steps_done)
+        simulation._parameter_watch.look()
+        simulation._launches.step_and_keep(steps, every, record, structs)
+        simulation._count_steps(steps, False)
+
+    def _is_in_place(self) -> bool:
+        """Whether records are as steps can write them: on a CPU, of one articulation with its dofs in order."""
+        if not self._simulation._on.is_cpu or len(self._rows) != 1:
+            return False
+        own = [self._rows[0][name] for name in self._kept]
+        return all(len(rows) == 1 and np.array_equal(rows[0], np.arange(rows.shape[1])) for rows in own)
 
     def _buffers(self, group, rows: dict[str, np.ndarray], records: int) -> dict[str, wp.array]:
         scalar, count = group.columns.numbers.scalar, group.columns.count

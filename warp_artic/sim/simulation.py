@@ -39,6 +39,7 @@ from warp_artic.sim.snapshot import (
     apply_snapshot,
     chosen_articulations,
     chosen_environments,
+    on_device,
     take_snapshot,
 )
 from warp_artic.sim.start import put_to_start
@@ -348,8 +349,7 @@ class Simulation:
             self._write_root("root_pose", 7, root_pose, chosen)
         if root_velocity is not None:
             self._write_root("root_velocity", 6, root_velocity, chosen)
-        meant = wp.array(chosen, dtype=wp.int32, device=self.device)
-        self._forget_history(range(len(self.articulations)), meant)
+        self._forget_history(range(len(self.articulations)), on_device(chosen, self.device))
         self._set_anew()
         self._follow_links()
 

@@ -204,7 +204,7 @@ def _indices(simulation, environments) -> wp.array:
     found, is_mask = chosen_environments(simulation, environments)
     if is_mask:
         found = found.numpy()
-        return _on_device(found[found >= 0], simulation.device)
+        return on_device(found[found >= 0], simulation.device)
     return wp.clone(found) if found is environments or isinstance(environments, wp.array) else found
 
 
@@ -219,6 +219,10 @@ def _targets(simulation, snapshot: Snapshot, environments) -> tuple[wp.array, bo
             )
         return snapshot.environments, False
     found, is_mask = chosen_environments(simulation, environments)
+    is_by_mask = is_mask and columns > 1 and found.device.is_cpu
+    if snapshot.has_all_environments and columns == count and is_by_mask:
+        own = found.numpy()
+        return on_device(own[own >= 0], simulation.device), True
     if not is_mask and snapshot.has_all_environments and columns == count != found.shape[0]:
         return found, True  # those of the snapshot that are meant, as a mask would say it
     if columns != 1 and (columns != found.shape[0] or (is_mask and not snapshot.has_all_environments)):
@@ -231,17 +235,17 @@ def chosen_environments(simulation, environments) -> tuple[wp.array, bool]:
     """Indices on the device, with -1 where a mask chooses none, and whether it was a mask."""
     count, device = simulation.environments, simulation.device
     if environments is None:
-        return _on_device(np.arange(count), device), False
+        return on_device(np.arange(count), device), False
     given = environments
     if not isinstance(given, wp.array):
         is_far = hasattr(given, "__dlpack_device__") and given.__dlpack_device__()[0] != ON_HOST
         if not is_far:
             values = np.atleast_1d(given)
             if values.dtype == bool and values.shape == (count,):
-                return _on_device(np.where(values, np.arange(count), -1), device), True
+                return on_device(np.where(values, np.arange(count), -1), device), True
             if values.ndim == 1 and values.size and values.dtype.kind in "iu":
                 _check_indices(values, count)
-                return _on_device(values, device), False
+                return on_device(values, device), False
         given = wp.from_dlpack(given) if is_far else _uploaded(values, device)
     known = given is not None and given.ndim == 1 and given.dtype in (wp.bool, wp.int32, wp.int64)
     is_mask = known and given.dtype is wp.bool
@@ -258,7 +262,7 @@ def chosen_environments(simulation, environments) -> tuple[wp.array, bool]:
     return chosen, is_mask
 
 
-def _on_device(values: np.ndarray, device: str) -> wp.array:
+def on_device(values: np.ndarray, device: str) -> wp.array:
     """Whole numbers of the host; on a CPU in memory that is theirs alone already."""
     return wp.array(values.astype(np.int32), dtype=wp.int32, device=device, copy=False)
 

@@ -7,6 +7,7 @@ import warp as wp
 
 from warp_artic.model.group import initial_state
 from warp_artic.sim.node_masses import with_node_masses
+from warp_artic.sim.snapshot import on_device
 
 
 def put_to_start(simulation, chosen: np.ndarray) -> None:
@@ -17,7 +18,7 @@ def put_to_start(simulation, chosen: np.ndarray) -> None:
     table = simulation._row_tables.of_state(names, articulations)
     if simulation._start is None or simulation._start[0] is not simulation.scene:
         simulation._start = simulation.scene, _column(simulation, names)
-    meant = wp.array(chosen.astype(np.int32), dtype=wp.int32, device=simulation.device, copy=False)
+    meant = on_device(chosen, simulation.device)
     table.put(simulation._start[1], meant)
 
 
