@@ -15,12 +15,12 @@ class Terms:
 
 
 @wp.kernel
-def add_terms(sums: wp.array(dtype=wp.float64), terms: Terms, factor: wp.float64, shift: wp.vec2d):
+def add_terms(sums: wp.array(dtype=wp.float64), terms: Terms, factor: wp.float64, shift: wp.vec2):
     """Adds terms times a factor, and a shift to the first one."""
     place = wp.tid()
     sums[place] = sums[place] + factor * terms.values[place]
     if place == 0:
-        sums[place] = sums[place] + shift[1]
+        sums[place] = sums[place] + wp.float64(shift[1])
 
 
 def test_each_has_its_own_inputs(monkeypatch):
@@ -32,7 +32,7 @@ def test_each_has_its_own_inputs(monkeypatch):
     for _ in range(3):
         terms.append(Terms())
         terms[-1].values = wp.array(rng.normal(size=3), dtype=wp.float64, device="cpu")
-    shifts = [wp.vec2d(0.0, 1.0), wp.vec2d(0.0, -3.0)]
+    shifts = [wp.vec2(0.0, 1.0), wp.vec2(0.0, -3.0)]
     for turn in rng.integers(0, [2, 3, 2, 2], (200, 4)):
         place, which, factor, shift = turn.tolist()
         launches.launch(add_terms, 3, [sums[place], terms[which], wp.float64(factor), shifts[shift]])

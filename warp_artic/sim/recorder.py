@@ -198,7 +198,7 @@ def _kind(name: str) -> str:
 
 
 class _GroupReader:
-    """Reads the arrays of a group as (environments, articulations, rows), or as (environments, rows) of the only one."""
+    """Reads the arrays of a group as (environments, articulations, rows), or (environments, rows) of the only one."""
 
     def __init__(self, simulation, group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
         members = [simulation._members[index] for index in group.members]
