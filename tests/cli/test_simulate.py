@@ -11,6 +11,7 @@ from pxr import Usd
 
 from warp_artic.cli.main import main
 from warp_artic.sim.recording import Recording
+from warp_artic.sim.simulation import Simulation
 
 PENDULUM = "samples/scenes/pendulum.usda"
 CART_POLE = "samples/scenes/cart_pole.usda"
@@ -197,3 +198,27 @@ def test_targets_without_a_drive_are_said(tmp_path, capsys):
     names = simulate(tmp_path, CART_POLE, "--steps", "1", "--inputs", str(inputs)).joint_names
     sentence = "drive_position_target: has targets for dofs that have no drive, which ignore them"
     assert capsys.readouterr().err == f"warp-artic: warning: {inputs}: {sentence}: {', '.join(names)}\n"
+
+
+def test_records_what_it_writes(tmp_path, monkeypatch, capsys):
+    """A layer has what it had of a recording of everything, and the summary says the same; no more is recorded."""
+    kept, record = [], Simulation.record
+
+    def seen(simulation, steps, *arguments, **named):
+        kept.extend(arguments[-1:])
+        return record(simulation, steps, *arguments, **named)
+
+    monkeypatch.setattr(Simulation, "record", seen)
+    layers, told = [], []
+    for name, options in (("some", ()), ("all", ("--record", str(tmp_path / "run.npz")))):
+        output = tmp_path / name / "out.usda"
+        output.parent.mkdir()
+        assert main(["simulate", ARM, "--steps", "48", "--forces", "-o", str(output), *options]) == 0
+        layers.append(output.read_text())
+        words = capsys.readouterr().out.splitlines()
+        told.append([line for line in words if not line.startswith(("speed", "wrote")) and str(tmp_path) not in line])
+    assert layers[0] == layers[1] and told[0] == told[1] and len(told[0]) > 5
+    some, everything = map(set, kept)
+    assert some < everything and {"link_velocity", "joint_acceleration", "joint_coriolis_force"} <= everything - some
+    assert main(["simulate", ARM, "--steps", "4"]) == 0
+    assert not {"link_pose", "joint_velocity"} & set(kept[-1])

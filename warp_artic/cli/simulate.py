@@ -15,12 +15,13 @@ import numpy as np
 from warp_artic.cli.inputs import Inputs, read_inputs
 from warp_artic.cli.interrupt import INTERRUPTED, interruptible
 from warp_artic.cli.progress import progress, waiting
+from warp_artic.cli.recorded import recorded
 from warp_artic.cli.simulate_clips import Clips
 from warp_artic.cli.summary import SHOWN, as_json, summary
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.device import start_quietly
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.recording import SHAPES, Recording
 from warp_artic.sim.simulation import Simulation
 from warp_artic.sim.whole_file import check_place
 from warp_artic.solver.settings import SolverSettings
@@ -58,7 +59,8 @@ def run(arguments) -> int:
     scene = read_stage(stage, dialects=arguments.dialects)
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
     stretch = steps if arguments.clips is None else _stretch(arguments, settings.resolved(scene).dt)
-    _check_memory(scene, arguments.environments, min(steps, stretch), arguments.forces)
+    quantities = recorded(bool(arguments.output), bool(arguments.record), arguments.forces)
+    _check_memory(scene, arguments.environments, min(steps, stretch), quantities)
     with waiting("preparing; the first run on a machine compiles the kernels"):
         simulation = Simulation(
             scene,
@@ -68,7 +70,7 @@ def run(arguments) -> int:
             threads=arguments.threads,
         )
         simulation.step(0)
-        simulation.record(0, forces=arguments.forces)
+        simulation.record(0, forces=arguments.forces, quantities=quantities)
     inputs = Inputs({}, {})
     if arguments.inputs:
         driven = {dof.name for tree in scene.articulations for dof in tree.dofs if dof.drive is not None}
@@ -76,7 +78,7 @@ def run(arguments) -> int:
     for sentence in inputs.ignored:
         print(f"warp-artic: warning: {sentence}", file=sys.stderr)
     clips = None if arguments.clips is None else Clips(stage, simulation, arguments, stretch)
-    done = _simulate(simulation, steps, inputs, arguments.forces, clips)
+    done = _simulate(simulation, steps, inputs, arguments.forces, quantities, clips)
     failures = simulation.failures()
     for failure in failures[:SHOWN]:
         print(f"warp-artic: error: {failure}", file=sys.stderr)
@@ -154,11 +156,13 @@ def _step_count(arguments, stage, dt: float) -> int:
     return round(steps)
 
 
-def _check_memory(scene: Scene, environments: int, steps: int, forces: bool) -> None:
+def _check_memory(scene: Scene, environments: int, steps: int, quantities: tuple[str, ...]) -> None:
     """Refuse a run whose recording this machine cannot hold."""
     if not hasattr(os, "sysconf"):
         return
-    numbers = (14 if forces else 2) * len(scene.dof_names) + (25 if forces else 13) * len(scene.link_names) + 2
+    rows = {"joint_names": len(scene.dof_names), "link_names": len(scene.link_names)}
+    shapes = [SHAPES[name] for name in quantities]
+    numbers = sum(rows[shape[0]] * math.prod(shape[1:]) for shape in shapes if shape[0] in rows) + 2
     numbers += 3 * sum(len(body.points) for body in scene.elastic_bodies) + 2 * len(scene.mesh_tendons)
     needed, there = 4 * numbers * environments * (steps + 1), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > there:
@@ -168,7 +172,14 @@ def _check_memory(scene: Scene, environments: int, steps: int, forces: bool) -> 
         )
 
 
-def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, clips: Clips | None) -> Run:
+def _simulate(
+    simulation: Simulation,
+    steps: int,
+    inputs: Inputs,
+    forces: bool,
+    quantities: tuple[str, ...],
+    clips: Clips | None,
+) -> Run:
     """Step under the inputs, recording each step, with or without the forces of the joint constraints."""
     _set_start(simulation, inputs)
     _leave_tracks(simulation, inputs)
@@ -187,7 +198,7 @@ def _simulate(simulation: Simulation, steps: int, inputs: Inputs, forces: bool, 
         for first, last in zip(changes, changes[1:] or changes):
             _set_control(simulation, inputs, authored, first)
             every = 1 if clips is None else clips.steps_per_record(first, last)
-            parts.append(simulation.record(last - first, every, progress=count, forces=forces))
+            parts.append(simulation.record(last - first, every, count, forces, quantities))
             if simulation.steps_done < last:
                 break
             if last in ends and last > first:

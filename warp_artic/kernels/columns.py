@@ -57,6 +57,60 @@ def column_kernels_for(scalar: type) -> SimpleNamespace:
 
 
 @cache
+def row_kernels_for(scalar: type) -> SimpleNamespace:
+    """The kernels `take`, `put` and `fill` of a scalar type, for rows of many arrays at once.
+
+    Each row is given by the address of its environments, 0 where there is none.
+    """
+    name = "float" if scalar is wp.float32 else "double"
+
+    @wp.func_native(f"return (({name}*)row)[environment];")
+    def read(row: wp.uint64, environment: int) -> scalar: ...
+
+    @wp.func_native(f"(({name}*)row)[environment] = value;")
+    def write(row: wp.uint64, environment: int, value: scalar): ...
+
+    @wp.kernel(**OPTIONS)
+    def take(
+        rows: wp.array(dtype=wp.uint64), environments: int, chosen: wp.array(dtype=int), table: wp.array2d(dtype=scalar)
+    ):
+        """Copy environment `chosen[k]` of each row to column k."""
+        row, k = wp.tid()
+        environment = chosen[k]
+        value = scalar(0.0)
+        if rows[row] != wp.uint64(0) and environment >= 0 and environment < environments:
+            value = read(rows[row], environment)
+        table[row, k] = value
+
+    @wp.kernel(**OPTIONS)
+    def put(
+        rows: wp.array(dtype=wp.uint64),
+        environments: int,
+        chosen: wp.array(dtype=int),
+        table: wp.array2d(dtype=scalar),
+        has_own_columns: int,
+    ):
+        """Copy column k, that of the number of the environment, or the only one, to `chosen[k]` of each row."""
+        row, k = wp.tid()
+        environment = chosen[k]
+        if rows[row] != wp.uint64(0) and environment >= 0 and environment < environments:
+            column = k
+            if has_own_columns > 0:
+                column = environment
+            write(rows[row], environment, table[row, wp.min(column, table.shape[1] - 1)])
+
+    @wp.kernel(**OPTIONS)
+    def fill(rows: wp.array(dtype=wp.uint64), environments: int, chosen: wp.array(dtype=int), value: scalar):
+        """Write a value to environment `chosen[k]` of each row."""
+        row, k = wp.tid()
+        environment = chosen[k]
+        if rows[row] != wp.uint64(0) and environment >= 0 and environment < environments:
+            write(rows[row], environment, value)
+
+    return SimpleNamespace(take=take, put=put, fill=fill)
+
+
+@cache
 def axis_kernels_for(scalar: type) -> SimpleNamespace:
     """The kernels `unpack` and `pack` of a scalar type: between a row for each dof and one for each axis of a joint."""
 

@@ -22,6 +22,7 @@ from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
 from warp_artic.phases.given_values import check_values_for
 from warp_artic.phases.integrate import count_step
+from warp_artic.phases.keep import keep_joints
 from warp_artic.phases.outputs import report_links
 from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
 from warp_artic.solver.direct import settle_direct
@@ -57,10 +58,13 @@ SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
 
 @cache
 def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
-    """Steps on a number type; `settle` is one of SETTLES. As all kernels, it is compiled when it is first prepared."""
+    """Steps on a number type; `settle` is one of SETTLES. As all kernels, it is compiled when it is first prepared.
+
+    Where `every` is above 0, joint states after so many steps are kept as records, the first one at `record`.
+    """
     structs = arrays_for(numbers)
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
-    Forces = structs.Forces
+    Forces, Kept = structs.Forces, structs.Kept
     known_step_column = with_known_layout(step_column, numbers)
     check_values = check_values_for(numbers)
 
@@ -81,6 +85,9 @@ def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
         sweeps: int,
         last_sweeps: int,
         with_forces: int,
+        kept: Kept,
+        every: int,
+        record: int,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
@@ -112,6 +119,8 @@ def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
                     )
                 else:
                     count_step(state, column)
+                if every > 0 and (count + 1) % every == 0:
+                    keep_joints(state, kept, record + (count + 1) // every - 1, column)
             if model.sleep_steps > 0 and was_awake:
                 remember(model, state, control, column)
 
@@ -124,6 +133,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
     structs = arrays_for(numbers)
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     check_values = check_values_for(numbers)
+    Kept = structs.Kept
 
     @wp.kernel(**OPTIONS)
     def runge_kutta(
@@ -136,6 +146,9 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
         workers: int,
         steps: int,
         dt: wp.float64,
+        kept: Kept,
+        every: int,
+        record: int,
     ):
         slot = wp.tid()
         h = real(dt, model.gravity[0, 0])
@@ -144,11 +157,13 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
             if model.sleep_steps > 0:
                 wake_changed(model, state, control, column)
             was_awake = is_awake(model, state, column)
-            for _step in range(steps):
+            for count in range(steps):
                 if is_awake(model, state, column):
                     step_runge_kutta(model, state, control, work, column, slot, h)
                 else:
                     count_step(state, column)
+                if every > 0 and (count + 1) % every == 0:
+                    keep_joints(state, kept, record + (count + 1) // every - 1, column)
             if model.sleep_steps > 0 and was_awake:
                 remember(model, state, control, column)
 

@@ -1,8 +1,8 @@
 """Launches on a CPU, spread over threads: each has a share of the columns, and takes of others' when it is done.
 
 A column is computed with no regard to the others, in work space of the launch that computes it, so that results are
-bitwise the same however columns are cut and whoever takes them. Warp's native code runs without the lock of the
-interpreter; what a launch costs in Python does not, so pieces are of some length.
+bitwise the same however columns are cut and whoever takes them. Native code runs without the lock of the interpreter;
+what a launch costs in Python does not, so pieces are of some length.
 """
 
 from __future__ import annotations
@@ -15,43 +15,45 @@ from functools import cache
 
 import warp as wp
 
+from warp_artic.math.packed import PackedLaunch
+
 LEAST_PIECE = 256
-"""Dofs times columns times steps of a piece, at least: some 70 us, of which a launch takes 10."""
+"""Dofs times columns times steps of a piece, at least: some 70 us, of which a launch takes 2."""
 
 PIECES_EACH = 4
 """Pieces of the share of a thread: one that is held up leaves the rest to the others."""
 
 
 class ColumnLaunch:
-    """A kernel of one group, to launch for any part of its columns.
+    """A kernel of one group, to launch for all of its columns, or for any part of them.
 
     Args:
-        launches: Recorded launches, each with work space of its own; as many as may run at once.
+        launches: Recorded launches for all columns, each with work space of its own; as many as may run at once.
         columns: Columns of the group.
         dofs: Dofs of a column: what work is measured by.
     """
 
     def __init__(self, launches: Sequence[wp.Launch], columns: int, dofs: int):
         self.columns = columns
-        self._all = tuple(launches)
-        self._idle = dict(enumerate(launches))
-        self._dofs = max(dofs, 1)
-        labels = [argument.label for argument in launches[0].kernel.adj.args]
-        self._first, self._end = labels.index("first"), labels.index("end")
+        self.size = columns * max(dofs, 1) / LEAST_PIECE
+        """How many pieces of the least length a step is worth."""
+        self._whole = PackedLaunch(launches[0])
+        self._parts = tuple(map(PackedLaunch, launches))
+        self._idle = dict(enumerate(self._parts))
+        self.run_whole = self._whole.run
+        """Launches it for all columns, while no part of them is running."""
+        self.record = self._whole.record
+        """The same, as Warp does it, which a capture takes in."""
 
-    def set(self, name: str, value: int) -> None:
+    def set(self, name: str, value) -> None:
         """Set an argument of the kernel."""
-        for launch in self._all:
-            launch.set_param_by_name(name, value)
-
-    def work(self, steps: int) -> float:
-        """How many pieces of the least length it is worth."""
-        return self.columns * self._dofs * steps / LEAST_PIECE
+        for launch in (self._whole, *self._parts):
+            launch.set(name, value)
 
     def pieces(self, threads: int, steps: int) -> list[tuple[int, int]]:
         """The columns in pieces, first and end, for some threads."""
-        most = min(self.columns, PIECES_EACH * threads) if len(self._all) > 1 else 1
-        count = max(1, min(most, int(self.work(steps))))
+        most = min(self.columns, PIECES_EACH * threads) if len(self._parts) > 1 else 1
+        count = max(1, min(most, int(self.size * steps)))
         edges = [self.columns * piece // count for piece in range(count + 1)]
         return list(zip(edges, edges[1:]))
 
@@ -61,9 +63,9 @@ class ColumnLaunch:
         if launch is None:
             thread, launch = self._idle.popitem()
         try:
-            launch.set_param_at_index_from_ctype(self._first, first)
-            launch.set_param_at_index_from_ctype(self._end, end)
-            launch.launch()
+            launch.set("first", first)
+            launch.set("end", end)
+            launch.run()
         finally:
             self._idle[thread] = launch
 
@@ -77,7 +79,12 @@ def usable_threads() -> int:
 
 def threads_that_pay(launches: Sequence[ColumnLaunch], threads: int, steps: int) -> int:
     """How many of some threads have enough to do."""
-    return 1 if threads == 1 else max(1, min(threads, int(sum(launch.work(steps) for launch in launches))))
+    if threads == 1:
+        return 1
+    size = 0.0
+    for launch in launches:
+        size += launch.size
+    return max(1, min(threads, int(size * steps)))
 
 
 def run_all(launches: Sequence[ColumnLaunch], threads: int, steps: int = 1) -> None:
@@ -88,7 +95,7 @@ def run_all(launches: Sequence[ColumnLaunch], threads: int, steps: int = 1) -> N
     busy = threads_that_pay(launches, threads, steps)
     if busy == 1:
         for launch in launches:
-            launch.run(0, launch.columns)
+            launch.run_whole()
         return
     pieces = [(launch, *piece) for launch in launches for piece in launch.pieces(busy, steps)]
     busy = min(busy, len(pieces))

@@ -14,7 +14,7 @@ import warp as wp
 from warp_artic.meshes.carried import CarriedNodes, carried_struct
 from warp_artic.meshes.coarse_space import DROPPED, node_groups, rigid_motions
 from warp_artic.meshes.elastic import ElasticMesh
-from warp_artic.meshes.types import OPTIONS, MeshTypes
+from warp_artic.meshes.types import OPTIONS, MeshTypes, put
 
 
 @cache
@@ -399,13 +399,11 @@ class ConjugateGradients:
 
     def solve(self, b: wp.array, tolerance: np.ndarray, most: int, asked: wp.array) -> None:
         """Solve with forces of nodes and of coordinates of carried ones, to a residual relative to them."""
-        self._tolerance.assign(tolerance)
+        put(self._tolerance, tolerance)
         outputs = self.solution, self.iterations, self.slope, self.is_convex
         self._launch(self._solve, b, self._tolerance, most, asked, self._mesh.lanes, *outputs)
 
     def _launch(self, kernel: wp.Kernel, *inputs) -> None:
         mesh = self._mesh
         dim = mesh.environments * mesh.lanes
-        wp.launch(
-            kernel, dim=dim, inputs=[self._system, self._carried, *inputs], device=mesh.device, block_dim=mesh.lanes
-        )
+        mesh.launches.launch(kernel, dim, [self._system, self._carried, *inputs], mesh.lanes)

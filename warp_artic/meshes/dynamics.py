@@ -190,6 +190,7 @@ class ElasticDynamics:
         self._may_gain = self._rings or tendons is not None
         self._seen: tuple[np.ndarray, np.ndarray] | None = None
         self._of_tendons = wp.zeros_like(self.points)
+        self._stored_in_tendons = wp.zeros(mesh.environments, dtype=mesh.types.real, device=mesh.device)
 
     @property
     def loads(self) -> wp.array:
@@ -209,7 +210,7 @@ class ElasticDynamics:
     def weigh(self, gravity: wp.array, forces: wp.array) -> None:
         """Set loads: weights in gravity in world axes [m/s^2], shape (3, environments), and forces on nodes [N]."""
         inputs = [self.potential.mass, gravity, self._turn, forces, self.loads]
-        wp.launch(self._load, dim=self.points.shape, inputs=inputs, device=self.mesh.device)
+        self.mesh.launches.launch(self._load, self.points.shape, inputs)
 
     def step(self) -> Convergence:
         """Advance `points` and `velocities` by one time step; it is `begin`, `solve` and `finish`.
@@ -249,7 +250,7 @@ class ElasticDynamics:
             x, v, before = self.points.numpy().copy(), self.velocities.numpy().copy(), self._stored()
         inputs = [self._middle, self.end, self.end_velocities, self._is_held, potential.mass, self._k]
         outputs = [self.points, self.velocities, potential.forces]
-        wp.launch(self._finish, dim=self.points.shape, inputs=inputs, outputs=outputs, device=mesh.device)
+        mesh.launches.launch(self._finish, self.points.shape, [*inputs, *outputs])
         if self._may_gain:
             explodes = self._explodes(before, pushes, self.points.numpy().astype(float) - x)
             if explodes.any():
@@ -279,7 +280,7 @@ class ElasticDynamics:
         """Guess the middle of a step from where nodes are, held ones on their way to `end`."""
         outputs = [self._middle, self._ahead, self._center]
         inputs = [self.points, self.velocities, end, self._is_held, self._k, self._mass_damping, *outputs]
-        wp.launch(self._begin, dim=self.points.shape, inputs=inputs, device=self.mesh.device)
+        self.mesh.launches.launch(self._begin, self.points.shape, inputs)
 
     def _place_carried(self, where: np.ndarray, share: float) -> None:
         """Take carried nodes to their centers, and a share of the way from there to where they are that they can go."""
@@ -300,7 +301,7 @@ class ElasticDynamics:
             energy += self._seen[1]
         if self.tendons:
             self.tendons.evaluate(self.points, self.potential.foreign_points)
-            energy += self.tendons.energy().numpy()
+            energy += self.tendons.energy(self._stored_in_tendons).numpy()
         return energy
 
     def _pushes(self) -> np.ndarray:

@@ -23,6 +23,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.math.recorded import RecordedLaunches
 from warp_artic.meshes.materials import COROTATED, LAWS, Material, lame, material_functions, moduli
 from warp_artic.meshes.pattern import block_pattern
 from warp_artic.meshes.signed_svd import signed_svd_for
@@ -234,6 +235,7 @@ class ElasticMesh:
         self.device = device
         self.types = mesh_types(body.dim, precision)
         self.lanes = lanes_of(device)
+        self.launches = RecordedLaunches(device)
         nodes = np.asarray(body.elements, int)
         points = np.asarray(body.points, float)
         pairs = [nodes[:, [a, b]] for a in range(body.dim + 1) for b in range(a)]
@@ -307,7 +309,7 @@ class ElasticMesh:
 
     def _launch(self, kernel, inputs, outputs) -> None:
         dim = self.environments * self.lanes
-        wp.launch(kernel, dim=dim, inputs=inputs, outputs=outputs, device=self.device, block_dim=self.lanes)
+        self.launches.launch(kernel, dim, [*inputs, *outputs], self.lanes)
 
     def _upload(self, points, nodes, gradients, volume, slots, colors):
         types, body = self.types, self.body

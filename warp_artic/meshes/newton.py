@@ -19,7 +19,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.meshes.potential import Evaluation, Potential
-from warp_artic.meshes.types import OPTIONS, MeshTypes
+from warp_artic.meshes.types import OPTIONS, MeshTypes, put
 
 SUFFICIENT = 1e-4
 """Of what the slope promises: how much the potential has to fall."""
@@ -157,7 +157,7 @@ class Newton:
         return is_convex
 
     def _stiffen(self, points: wp.array, asked: np.ndarray, projected: np.ndarray) -> None:
-        self._projected.assign(projected.astype(np.int32))
+        put(self._projected, projected.astype(np.int32))
         self.potential.stiffen(points, self._ask(asked), self._projected)
 
     def _solve(self, active: np.ndarray, at: Evaluation, found: Convergence) -> np.ndarray:
@@ -199,10 +199,10 @@ class Newton:
 
     def _move_to(self, points: wp.array, length: np.ndarray) -> None:
         """Set trial points."""
-        self._length.assign(length)
+        put(self._length, length)
         inputs = [points, self.potential.system.solution, self._length, self._trial]
-        wp.launch(self._move, dim=points.shape, inputs=inputs, device=self.potential.mesh.device)
+        self.potential.mesh.launches.launch(self._move, points.shape, inputs)
 
     def _ask(self, active: np.ndarray) -> wp.array:
-        self._asked.assign(active.astype(np.int32))
+        put(self._asked, active.astype(np.int32))
         return self._asked

@@ -202,6 +202,7 @@ class Potential:
         diagonal = mesh.pattern.slots(np.arange(nodes), np.arange(nodes))
         self._diagonal = wp.array(diagonal, dtype=int, device=device)
         self._slots = tendons.slots(mesh.pattern.starts, mesh.pattern.columns) if tendons else None
+        self._of_tendons = wp.zeros(environments, dtype=types.real, device=device)
         self._no_energy = wp.zeros(0, dtype=types.real, device=device)
         self._no_table = wp.zeros((0, 0), dtype=types.real, device=device)
         self._add_nodes, self._add_inertia = potential_kernels(types)
@@ -216,17 +217,12 @@ class Potential:
         if tendons:
             shape = tendons.evaluate(points, self.foreign_points)
             tendons.add_forces(self.forces, asked=asked)
-            of_tendons = tendons.energy(), shape.tension, shape.length
+            of_tendons = tendons.energy(self._of_tendons), shape.tension, shape.length
         inertia, center = self._inertia()
         inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held]
         inputs += [self.carried.arrays, *of_tendons, self.system.solution, self.system.carried_solution, asked]
-        wp.launch(
-            self._add_nodes,
-            dim=mesh.environments * mesh.lanes,
-            inputs=[*inputs, mesh.lanes, self.forces, self._found],
-            device=mesh.device,
-            block_dim=mesh.lanes,
-        )
+        inputs += [mesh.lanes, self.forces, self._found]
+        mesh.launches.launch(self._add_nodes, mesh.environments * mesh.lanes, inputs, mesh.lanes)
         energy, magnitude, force, loads, slope = self._found.numpy().astype(float)
         return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads), slope)
 
@@ -244,7 +240,7 @@ class Potential:
             self.tendons.add_stiffness(values, self._slots, psd=True, asked=asked)
         if self.inertia is not None:
             inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values]
-            wp.launch(self._add_inertia, dim=points.shape, inputs=inputs, device=mesh.device)
+            mesh.launches.launch(self._add_inertia, points.shape, inputs)
         self.system.prepare(asked)
 
     def _inertia(self) -> tuple:

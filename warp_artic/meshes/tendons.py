@@ -18,6 +18,7 @@ from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.pose import Pose
 from warp_artic.errors import SettingsError, SolveError
+from warp_artic.math.recorded import RecordedLaunches
 from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.tendon_paths import Rows, foreign_positions, paths_of
 from warp_artic.meshes.tension_law import CODES
@@ -62,6 +63,7 @@ class MeshTendons:
         self.environments = environments
         self.precision = precision
         self.device = device
+        self._launches = RecordedLaunches(device)
         self.paths = paths_of(tendons, len(body.points))
         """Which points the tendons join."""
         self.foreign = self.paths.foreign
@@ -127,11 +129,12 @@ class MeshTendons:
                 f"{environment}; neighbouring waypoints must be apart"
             )
 
-    def energy(self) -> wp.array:
-        """The sum of E over the tendons [J], shape (environments)."""
-        energy = wp.empty(self.environments, dtype=self.real, device=self.device)
-        wp.launch(self._kernels.sum_energy, dim=self.environments,
-                  inputs=[self.model, self.shape, len(self.tendons), energy], device=self.device)  # fmt: skip
+    def energy(self, found: wp.array | None = None) -> wp.array:
+        """The sum of E over the tendons [J], shape (environments), written to an array if one is given."""
+        energy = wp.empty(self.environments, dtype=self.real, device=self.device) if found is None else found
+        self._launches.launch(
+            self._kernels.sum_energy, self.environments, [self.model, self.shape, len(self.tendons), energy]
+        )
         return energy
 
     def add_forces(
@@ -221,7 +224,8 @@ class MeshTendons:
         self._launch(self._kernels.add_blocks, slots.row_start.size - 1, *inputs)
 
     def _launch(self, kernel: wp.Kernel, items: int, *inputs) -> None:
-        wp.launch(kernel, dim=(self.environments, items), inputs=list(inputs), device=self.device)
+        if items:
+            self._launches.launch(kernel, (self.environments, items), inputs)
 
     def _array(self, values, dtype: type) -> wp.array:
         return wp.array(np.ascontiguousarray(values), dtype=dtype, device=self.device)

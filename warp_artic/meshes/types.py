@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
 import warp as wp
 
 from warp_artic.math.numbers import numbers_for
@@ -49,3 +50,11 @@ def mesh_types(dim: int, precision: str) -> MeshTypes:
 def lanes_of(device: str) -> int:
     """Threads of the block of an environment."""
     return 1 if wp.get_device(device).is_cpu else LANES
+
+
+def put(array: wp.array, values: np.ndarray) -> None:
+    """Write values of the host into an array of their shape; on a CPU without an array on the way."""
+    if array.device.is_cpu:
+        array.numpy()[...] = values
+    else:
+        array.assign(values)

@@ -38,6 +38,7 @@ ControlArrays = Any
 WorkArrays = Any
 """Annotation of `arrays_for(numbers).Work`."""
 ReportArrays = Any
+KeptArrays = Any
 """Annotation of `arrays_for(numbers).Report`."""
 ForceArrays = Any
 """Annotation of `arrays_for(numbers).Forces`."""
@@ -49,7 +50,7 @@ Array = Any
 
 @cache
 def arrays_for(numbers: Numbers) -> SimpleNamespace:
-    """The structs Model, State, Control, Work, Report, Forces and Contacts of a number type."""
+    """The structs Model, State, Control, Work, Report, Forces, Contacts and Kept of a number type."""
     T = numbers.real
 
     @wp.struct
@@ -386,8 +387,23 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         pressed: wp.array2d(dtype=T)
         coupling: wp.array2d(dtype=T)
 
+    S = numbers.scalar
+
+    @wp.struct
+    class Kept:
+        # Records, environments of all articulations of the group, dofs; without entries where they are not kept
+        joint_position: wp.array3d(dtype=S)
+        joint_velocity: wp.array3d(dtype=S)
+
     return SimpleNamespace(
-        Model=Model, State=State, Control=Control, Work=Work, Report=Report, Forces=Forces, Contacts=Contacts
+        Model=Model,
+        State=State,
+        Control=Control,
+        Work=Work,
+        Report=Report,
+        Forces=Forces,
+        Contacts=Contacts,
+        Kept=Kept,
     )
 
 

@@ -14,7 +14,6 @@ from warp_artic.model.group import Group
 from warp_artic.model.public_rows import ROW_COUNTS
 from warp_artic.sim.views import Member
 
-
 POSITIONS = ("root_pose", "joint_position")
 
 

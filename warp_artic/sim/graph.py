@@ -1,15 +1,15 @@
-"""Steps that are captured once and launched again: a CUDA graph, or on a CPU the launches as Warp replays them.
+"""Steps that are captured once and launched again: a CUDA graph; on a CPU they are launched as `step` does it.
 
 What is in arrays is read at each launch: state, control, and parameters that were asked for. A parameter that is asked
-for later gets an array of its own, and the steps are captured anew. What Warp replays on a CPU runs on one thread:
-steps that pay on several are launched as `step` does it, which costs the host little beside them.
+for later gets an array of its own, and the steps are captured anew. On a CPU there is nothing to capture: the arguments
+of a launch are packed already, and what Warp would replay takes longer, and runs on one thread.
 """
 
 from __future__ import annotations
 
 import warp as wp
 
-from warp_artic.kernels.threads import threads_that_pay
+from warp_artic.errors import SettingsError
 from warp_artic.sim.incoming_forces import IncomingForces
 
 
@@ -25,17 +25,12 @@ class StepGraph:
     def launch(self) -> None:
         """Advance every environment by the steps, as `step` does."""
         simulation = self._simulation
-        idle = simulation._idle
-        if idle.since is not None and not (self._forces or simulation.target_tracks) and idle.is_undisturbed():
-            simulation.steps_done += self._steps[0]
+        check_capturable(simulation)
+        if simulation._on.is_cpu:
+            simulation.step(self._steps[0], self._forces or False)
             return
-        simulation._idle.end(simulation.steps_done)
-        simulation._check_no_tracks()
         simulation._prepare_forces(self._forces or False)
-        if threads_that_pay(simulation._launches.steps, simulation.threads, self._steps[0]) > 1:
-            simulation._launch_steps(*self._steps)
-        else:
-            self._replay()
+        self._replay()
         simulation._count_steps(*self._steps)
 
     def _replay(self) -> None:
@@ -45,3 +40,22 @@ class StepGraph:
                 simulation._launch_steps(*self._steps)
             self._captured = simulation._launches.steps, capture.graph
         wp.capture_launch(self._captured[1])
+
+
+def check_capturable(simulation) -> None:
+    """Refuse steps in which something follows time."""
+    if not (simulation._is_carried or simulation.target_tracks):
+        return
+    if simulation._elastic:
+        raise SettingsError(
+            "capture: there are elastic bodies, whose steps end when they have converged, which captured steps "
+            "cannot do; step without a capture"
+        )
+    if simulation._bases:
+        raise SettingsError(
+            "capture: kinematic bodies carry articulations, which captured steps cannot do; step without a capture"
+        )
+    raise SettingsError(
+        f"capture: {len(simulation.target_tracks)} drive targets follow values over time, which captured steps "
+        "cannot do; take them out of target_tracks, or step without a capture"
+    )

@@ -21,12 +21,13 @@ from warp_artic.kernels.launch import (
     step_kernel,
 )
 from warp_artic.kernels.threads import ColumnLaunch, run_all
+from warp_artic.model.arrays import arrays_for
 from warp_artic.model.group import Group
 from warp_artic.solver.settings import SolverSettings
 
 
 class Launches:
-    """Launches of kernels for every group; in a capture, which is of one thread, as one launch each."""
+    """Launches of kernels for every group; in a capture, which is of one thread, as one launch of Warp each."""
 
     def __init__(self, groups: Sequence[Group], settings: SolverSettings, device: wp.Device, threads: int):
         self._groups = groups
@@ -52,6 +53,18 @@ class Launches:
                     launch.set("with_forces", int(with_forces))
             self._next = count, with_forces
         self._run(self.steps, count)
+
+    def step_and_keep(self, count: int, every: int, record: int, kept: Sequence) -> None:
+        """Make steps, and keep joint states after each `every`: structs `Kept` of the groups, from a record on."""
+        for launch, own in zip(self.steps, kept):
+            launch.set("kept", own)
+            launch.set("every", every)
+            launch.set("record", record)
+        try:
+            self.step(count, False)
+        finally:
+            for launch in self.steps:
+                launch.set("every", 0)
 
     def report(self) -> None:
         """Bring what is reported up to date with the state."""
@@ -105,14 +118,19 @@ class Launches:
         launch.launch()
 
     def _run(self, launches: list[ColumnLaunch], steps: int = 1) -> None:
-        run_all(launches, 1 if self._device.is_capturing else self._threads, steps)
+        if self._device.is_capturing:
+            for launch in launches:
+                launch.record()
+        else:
+            run_all(launches, self._threads, steps)
 
     def _pack_steps(self, group: Group) -> ColumnLaunch:
         settings, numbers = self._settings, group.columns.numbers
+        unkept = arrays_for(numbers).Kept(), 0, 0
         if settings.integrator == "rk4":
-            return self._pack(group, runge_kutta_kernel(numbers), ("control",), (), (1, settings.dt))
+            return self._pack(group, runge_kutta_kernel(numbers), ("control",), (), (1, settings.dt, *unkept))
         kernel = step_kernel(numbers, SETTLES[settings.solver])
-        arguments = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0)
+        arguments = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0, *unkept)
         return self._pack(group, kernel, ("control", "forces"), (), arguments)
 
     def _pack(self, group: Group, kernel: wp.Kernel, structs, outputs, numbers=()) -> ColumnLaunch:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import version
 
 import numpy as np
@@ -12,6 +13,7 @@ import warp as wp
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS
 from warp_artic.sim.incoming_forces import IncomingForces
+from warp_artic.sim.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.recording import Recording
 from warp_artic.sim.views import OUTPUTS
 
@@ -31,6 +33,10 @@ LINKS = ("link_pose", "link_velocity", "energy")
 """Arrays that are read at each record, with several rows for each link or articulation."""
 MESH_TENDONS = ("mesh_tendon_length", "mesh_tendon_tension")
 """Arrays that are read at each record, with a row for each tendon on an elastic body."""
+STATES = (*SCALARS, *LINKS, "mesh_points", *MESH_TENDONS)
+"""All arrays of a recording without forces."""
+OF_STEPS = frozenset((*STEP_SCALARS, *LINK_STEP_OUTPUTS))
+"""All arrays of the last step before a record."""
 ROWS = {"joint": "dof", "tendon": "tendon", "mimic": "mimic"}
 """What scalars have a row for, by how their names begin."""
 
@@ -72,12 +78,36 @@ class Recorder:
             for name, shape in shapes.items()
             if name in chosen or name == "joint_position"
         }
+        self._steps_keep = chosen <= set(JOINT_STATES) and not forces
         self._is_reported = not chosen.isdisjoint(OUTPUTS)
         self._is_measured = "tendon_mobility" in chosen
         scalars = tuple(name for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility") if name in chosen)
         links = tuple(name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen)
         self._groups = [_GroupReader(simulation, group, scalars, links) for group in simulation._groups]
         self._count = 0
+
+    def run(self, records: int, every: int, progress: Callable[[int], object] | None) -> bool:
+        """Step, and record the state now and after each `every` steps; whether `progress` let it come to the end."""
+        simulation = self._simulation
+        self.take()
+        follows_time = simulation._is_carried or simulation.target_tracks
+        if self._steps_keep and progress is None and not follows_time and not simulation._on.is_capturing:
+            self._have_kept(records, every)
+            return True
+        for _ in range(records):
+            simulation._advance(every, bool(self._forces))
+            self.take()
+            if progress is not None and progress(every):
+                return False
+        return True
+
+    def _have_kept(self, records: int, every: int) -> None:
+        """Have steps keep the joint states."""
+        start, dt = self._simulation.steps_done, self._simulation.dt
+        joints = JointRecords(self._simulation, self._kept, [group.rows for group in self._groups])
+        self._time[1:] = (start + every * np.arange(1, records + 1)) * dt
+        for made in joints.make(records, every, 1):
+            self._count = 1 + made
 
     def take(self) -> None:
         """Record the state now."""
@@ -88,21 +118,14 @@ class Recorder:
             self._simulation._launches.measure_tendons()
         self._time[k] = self._simulation.time
         for group in self._groups:
-            values = group.read()
-            links, places, count = group.links, len(group.links), group.links.shape[1]
-            if "link_pose" in kept:
-                pose = values["link_pose"].reshape(-1, places, group.link_count, 7)[:, :, :count]
-                kept["link_pose"][k][:, links, :3] = pose[..., :3] + group.origins[:, None]
-                kept["link_pose"][k][:, links, 3:] = pose[..., 3:]
-            for name in ("link_velocity", *LINK_STEP_OUTPUTS):
-                if name in kept and (k > 0 or name not in LINK_STEP_OUTPUTS):
-                    kept[name][k][:, links] = values[name].reshape(-1, places, group.link_count, 6)[:, :, :count]
-            for name, rows in group.rows.items():
-                if rows.size and (k > 0 or name not in STEP_SCALARS):
-                    kept[name][k][:, rows] = values[name]
+            for name, rows, values in group.read():
+                if k > 0 or name not in OF_STEPS:
+                    kept[name][k][:, rows] = values
+            if "link_pose" in kept and group.has_origins:
+                kept["link_pose"][k][:, group.links, :3] += group.link_origins
             if "energy" in kept:
-                kept["energy"][k] += values["energy"].sum(axis=1)
-                if group.origins.any():
+                kept["energy"][k] += group.energy()
+                if group.has_origins:
                     kept["energy"][k][:, 1] -= group.origin_energies()
         self._take_bodies(k)
         self._count += 1
@@ -141,7 +164,7 @@ class Recorder:
                 "precision": settings.precision,
                 "variant": simulation.variant,
                 "device": simulation.device,
-                "version": version("warp-artic"),
+                "version": _version(),
                 "model_hash": simulation.model_hash,
                 **({"sleep_after": settings.sleep_after} if settings.sleep_steps else {}),
                 **({"incoming_forces": asdict(self._forces)} if self._forces else {}),
@@ -149,13 +172,18 @@ class Recorder:
         )
 
 
+@cache
+def _version() -> str:
+    """Of this package, which is looked up in files."""
+    return version("warp-artic")
+
+
 def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[str]:
     """The quantities that are kept."""
     of_steps = (*STEP_SCALARS, *LINK_STEP_OUTPUTS, "tendon_mobility")
-    states = (*SCALARS, *LINKS, "mesh_points", *MESH_TENDONS)
-    allowed = (*states, *of_steps)
+    allowed = (*STATES, *of_steps)
     if quantities is None:
-        return frozenset(allowed if has_forces else states)
+        return frozenset(allowed if has_forces else STATES)
     for name in (quantities,) if isinstance(quantities, str) else quantities:
         if name not in allowed:
             raise SettingsError(f"quantities: {name!r} is not one of {', '.join(allowed)}{did_you_mean(name, allowed)}")
@@ -170,29 +198,38 @@ def _kind(name: str) -> str:
 
 
 class _GroupReader:
-    """Reads the arrays of a group as (environments, articulations, rows)."""
+    """Reads the arrays of a group as (environments, articulations, rows), or (environments, rows) of the only one."""
 
     def __init__(self, simulation, group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
         members = [simulation._members[index] for index in group.members]
-        self.links = np.array([simulation._order["link"][member.index] for member in members])
         self.rows = {
             name: np.array([simulation._order[ROWS[_kind(name)]][member.index] for member in members])
             for name in scalars
         }
-        self.link_count = group.tree.link_count  # carriages too, which come last
-        self.origins = group.origins
+        links = np.array([simulation._order["link"][member.index] for member in members])
+        self.links = _index(links)
+        self.link_origins = group.origins[:, None] if len(members) > 1 else group.origins
+        self.has_origins = bool(group.origins.any())
         self._group = group
         self._shape = (len(members), group.environments)
+        self._link_shape = (group.tree.link_count, links.shape[1])  # carriages too, which come last
+        self._indices = {name: _index(rows) for name, rows in self.rows.items() if rows.size}
+        self._indices |= {name: self.links for name in arrays if name != "energy" and links.size}
+        fields = [*self._indices, *(name for name in arrays if name == "energy")]
         self._arrays = {
             name: (group.state if name in group.state else group.outputs)[name].view(0, group.columns.count)
-            for name in (*scalars, *arrays)
+            for name in fields
         }
         # On a CPU the arrays are the memory that steps write: one view serves all records.
         self._views = self._copy() if wp.get_device(simulation.device).is_cpu else None
 
-    def read(self) -> dict[str, np.ndarray]:
-        """The arrays now."""
+    def read(self) -> list[tuple[str, slice | np.ndarray, np.ndarray]]:
+        """The arrays now, each with the rows of the scene that it has."""
         return self._copy() if self._views is None else self._views
+
+    def energy(self) -> np.ndarray:
+        """Of all articulations together now, shape (environments, 2)."""
+        return self._arrays["energy"].numpy().reshape(2, *self._shape).sum(axis=1).T
 
     def origin_energies(self) -> np.ndarray:
         """What the potential energy of the origins takes off that of the world, shape (environments)."""
@@ -202,10 +239,26 @@ class _GroupReader:
             for field in (mass, gravity)
         )
         weights = np.broadcast_to(mass.sum(axis=0) * gravity, (3, self._group.columns.count)).reshape(3, *self._shape)
-        return np.einsum("xme,mx->e", weights, self.origins)
+        return np.einsum("xme,mx->e", weights, self._group.origins)
 
-    def _copy(self) -> dict[str, np.ndarray]:
-        return {
-            name: array.numpy().reshape(array.shape[0], *self._shape).transpose(2, 1, 0)
-            for name, array in self._arrays.items()
-        }
+    def _copy(self) -> list[tuple[str, slice | np.ndarray, np.ndarray]]:
+        return [(name, rows, self._of_members(name)) for name, rows in self._indices.items()]
+
+    def _of_members(self, name: str) -> np.ndarray:
+        values = self._arrays[name].numpy()
+        values = values.reshape(values.shape[0], *self._shape).transpose(2, 1, 0)
+        if name not in self.rows:
+            links, bodies = self._link_shape
+            values = values.reshape(*values.shape[:2], links, values.shape[2] // links)[:, :, :bodies]
+        else:
+            values = values[:, :, : self.rows[name].shape[1]]
+        return values[:, 0] if self._shape[0] == 1 else values
+
+
+def _index(rows: np.ndarray) -> slice | np.ndarray:
+    """Rows of the scene, of several articulations or of one, which are a slice where they follow each other."""
+    if len(rows) > 1:
+        return rows
+    (own,) = rows
+    start = int(own[0]) if own.size else 0
+    return slice(start, start + own.size) if np.array_equal(own, start + np.arange(own.size)) else own

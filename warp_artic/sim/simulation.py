@@ -16,7 +16,7 @@ from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError, SolveError, did_you_mean
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
-from warp_artic.model.group import build_groups, initial_state
+from warp_artic.model.group import build_groups
 from warp_artic.sim.base_motions import BaseMotions
 from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.device import device_of
@@ -24,26 +24,29 @@ from warp_artic.sim.dynamics import Dynamics
 from warp_artic.sim.elastic_bodies import ElasticBodies
 from warp_artic.sim.failures import Failure, find_failures
 from warp_artic.sim.free_motion import check_free_motion
-from warp_artic.sim.graph import StepGraph
+from warp_artic.sim.graph import StepGraph, check_capturable
 from warp_artic.sim.idle import IdleSteps
 from warp_artic.sim.incoming_forces import IncomingForces
 from warp_artic.sim.inertias import check_inertias
 from warp_artic.sim.launches import Launches
 from warp_artic.sim.layout import content_of_bodies, laid_out, members_of, scene_rows
 from warp_artic.sim.mass_properties import set_mass_properties
-from warp_artic.sim.node_masses import with_node_masses
 from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
-from warp_artic.sim.rows import Rows, private_rows, public_rows
+from warp_artic.sim.row_table import RowTables
+from warp_artic.sim.rows import Rows, public_rows
 from warp_artic.sim.snapshot import (
     Snapshot,
     apply_snapshot,
     chosen_articulations,
     chosen_environments,
+    on_device,
     take_snapshot,
 )
+from warp_artic.sim.start import put_to_start
 from warp_artic.sim.targets import TargetTracks
+from warp_artic.sim.timed_step import follow_time
 from warp_artic.sim.verify import Residual, verify_model
 from warp_artic.sim.views import (
     CONTROL,
@@ -160,8 +163,11 @@ class Simulation:
         self._bases = BaseMotions(scene, self._members, self.settings.dt)
         self._elastic = ElasticBodies(bounded, self._members, self.settings, environments, self.device)
         self.elastic_bodies = self._elastic.bodies
+        self._is_carried = bool(self._bases or self._elastic)
         self.mesh_tendon_names = tuple(name for body in self.elastic_bodies for name in body.tendon_names)
         self._on = wp.get_device(self.device)
+        self._row_tables = RowTables(self)
+        self._start: tuple[Scene, wp.array] | None = None
         self._launches = Launches(self._groups, self.settings, self._on, self.threads)
         self._reported = False
         self._has_lent = False
@@ -245,12 +251,13 @@ class Simulation:
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
             raise SettingsError(f"count: {count!r} is not an integer of at least 0")
         if self._on.is_capturing:
-            self._check_no_tracks()
+            check_capturable(self)
             # Whoever captures may launch at any time, unseen.
             self._is_in_graph = self._has_lent = True
             self._idle.forbid()
-        self._prepare_forces(forces)
-        self._advance(int(count), bool(forces))
+        if forces is not False:
+            self._prepare_forces(forces)
+        self._advance(int(count), forces is not False)
 
     def capture(self, count: int = 1, forces: bool | IncomingForces = False) -> StepGraph:
         """Steps that `launch` of the returned graph makes again and again, as `step(count, forces)` would.
@@ -265,7 +272,7 @@ class Simulation:
         """
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise SettingsError(f"count: {count!r} is not an integer of at least 1")
-        self._check_no_tracks()
+        check_capturable(self)
         return StepGraph(self, int(count), self._prepare_forces(forces))
 
     def record(
@@ -297,13 +304,8 @@ class Simulation:
         if self._on.is_capturing:
             raise SettingsError("record: reads states, which a capture cannot do; step in it, and record afterwards")
         recorder = Recorder(self, steps // every + 1, self._prepare_forces(forces), quantities)
-        recorder.take()
-        for _ in range(steps // every):
-            self._advance(every, bool(forces))
-            recorder.take()
-            if progress is not None and progress(every):
-                return recorder.recording()
-        self.step(steps % every)
+        if recorder.run(steps // every, every, progress):
+            self.step(steps % every)
         return recorder.recording()
 
     def set_state(
@@ -335,8 +337,7 @@ class Simulation:
             self._write_root("root_pose", 7, root_pose, chosen)
         if root_velocity is not None:
             self._write_root("root_velocity", 6, root_velocity, chosen)
-        meant = wp.array(chosen, dtype=wp.int32, device=self.device)
-        self._forget_history(range(len(self.articulations)), meant)
+        self._forget_history(range(len(self.articulations)), on_device(chosen, self.device))
         self._set_anew()
         self._follow_links()
 
@@ -391,12 +392,8 @@ class Simulation:
         """Put environments (all by default) back to the authored start state."""
         chosen = self._environment_indices(environments)
         self._idle.end(self.steps_done)
-        loaded = with_node_masses(self.scene).articulations
-        for group in self._groups:
-            articulations = [loaded[index] for index in group.members]
-            for name, values in initial_state(articulations, group.origins).items():
-                if values.shape[1]:
-                    group.write(name, values.T[:, :, None], chosen)
+        if self._groups:
+            put_to_start(self, chosen)
         for body in self.elastic_bodies:
             body.reset(chosen)
         if environments is None:
@@ -454,8 +451,8 @@ class Simulation:
             raise SettingsError("put_to_sleep: nothing sleeps while sleep_after is infinite; see SolverSettings")
         (chosen, _), indices = chosen_environments(self, environments), chosen_articulations(self, articulations)
         self._idle.end(self.steps_done)
-        for name in ("joint_velocity", "root_velocity"):
-            private_rows(self._groups, name).only(self._groups, indices).clear(self._groups, name, chosen)
+        if self._groups:
+            self._row_tables.of_state(("joint_velocity", "root_velocity"), indices).fill(0.0, chosen)
         self._forget_history(indices, chosen)
         self._count_rest(indices, chosen, self._sleep_steps + 1)
         self._launches.lie_down()
@@ -564,26 +561,12 @@ class Simulation:
             self._reported = True
 
     def _advance(self, count: int, with_forces: bool) -> None:
-        is_moved = bool(self.target_tracks or self._bases or self._elastic)
-        if not is_moved and count > 0:
+        if self._is_carried or self.target_tracks:
+            for _ in range(count):
+                follow_time(self, with_forces)
+        elif count > 0:
             self._launch_steps(count, with_forces)
             self._count_steps(count, with_forces)
-        for _ in range(count if is_moved else 0):
-            self.target_tracks.apply(self.time + self.settings.dt)
-            self._follow_links()
-            if self._bases and self._elastic.is_coupled:
-                self._bases.place_end(self.steps_done)
-                self._elastic.see_bases()
-            self._bases.place_middle(self.steps_done)
-            self._parameter_watch.look()
-            try:
-                self._elastic.step()
-                self._launch_steps(1, with_forces)
-                self._bases.place_end(self.steps_done)
-                self._count_steps(1, with_forces)
-            finally:
-                self._elastic.give_back()
-            self._follow_links()
 
     def _follow_links(self) -> None:
         if self._elastic.is_coupled:
@@ -591,7 +574,8 @@ class Simulation:
             self._elastic.follow()
 
     def _launch_steps(self, count: int, with_forces: bool) -> None:
-        self._idle.end(self.steps_done)
+        if self._idle.since is not None:
+            self._idle.end(self.steps_done)
         self._parameter_watch.look()
         self._launches.step(count, with_forces)
 
@@ -680,22 +664,6 @@ class Simulation:
             if has_moved:
                 self._launches.pack()
 
-    def _check_no_tracks(self) -> None:
-        if self._elastic:
-            raise SettingsError(
-                "capture: there are elastic bodies, whose steps end when they have converged, which captured steps "
-                "cannot do; step without a capture"
-            )
-        if self._bases:
-            raise SettingsError(
-                "capture: kinematic bodies carry articulations, which captured steps cannot do; step without a capture"
-            )
-        if self.target_tracks:
-            raise SettingsError(
-                f"capture: {len(self.target_tracks)} drive targets follow values over time, which captured steps "
-                "cannot do; take them out of target_tracks, or step without a capture"
-            )
-
     def _check_arrays_may_change(self, name: str) -> None:
         if self._is_in_graph:
             raise SolveError(
@@ -754,9 +722,7 @@ class Simulation:
         """Have chosen environments of some articulations go on from a count of steps at rest, where that is counted."""
         if self._sleep_steps == 0 or not self._groups:
             return
-        rows = private_rows(self._groups, "steps_at_rest").only(self._groups, articulations)
-        values = wp.full((rows.count, 1), steps, dtype=self._groups[0].columns.numbers.scalar, device=self.device)
-        rows.put(values, self._groups, "steps_at_rest", chosen)
+        self._row_tables.of_state(("steps_at_rest",), articulations).fill(float(steps), chosen)
 
     def _start_asleep(self, environments: np.ndarray) -> None:
         """Put to sleep what is authored so."""
@@ -766,9 +732,9 @@ class Simulation:
 
     def _forget_history(self, articulations, chosen: wp.array) -> None:
         """Make zero what steps of chosen environments remember, but for what they count."""
-        for name in self._groups[0].state if self._groups else ():
-            if name not in (*MOTION, "clock", "unresolved"):
-                private_rows(self._groups, name).only(self._groups, articulations).clear(self._groups, name, chosen)
+        if self._groups:
+            names = tuple(name for name in self._groups[0].state if name not in (*MOTION, "clock", "unresolved"))
+            self._row_tables.of_state(names, articulations).fill(0.0, chosen)
 
     def _take_up(self, scene: Scene, articulations: list[int]) -> None:
         """Go on with another scene of the same structure, whose numbers are written; some articulations differ."""

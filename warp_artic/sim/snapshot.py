@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import warp as wp
@@ -58,14 +59,22 @@ class Snapshot:
     """Whether column k is environment k, and none is left out."""
     steps_done: int
     model_hash: str
-    pieces: tuple[Piece, ...]
+    table: wp.array
+    """All of its rows, shape (rows, columns)."""
+    layout: tuple[tuple[str, str, Rows, slice], ...]
+    """Part, name and rows of each array, and where it is in the table."""
     bodies: dict[str, np.ndarray]
     """Arrays of elastic bodies, environments first, where the history is among the parts."""
 
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Its arrays; the history has several."""
+        return tuple(Piece(part, name, rows, _rows(self.table, span)) for part, name, rows, span in self.layout)
+
     def __getattr__(self, name: str) -> wp.array:
-        for piece in self.__dict__.get("pieces", ()):
-            if piece.part == name and name in ROW_COUNTS:
-                return shaped(piece.values, ROW_COUNTS[name][1])
+        for part, _, _, span in self.__dict__.get("layout", ()):
+            if part == name and name in ROW_COUNTS:
+                return shaped(_rows(self.table, span), ROW_COUNTS[name][1])
         raise AttributeError(f"no array {name!r} in a snapshot of {', '.join(self.__dict__.get('parts', ()))}")
 
 
@@ -78,11 +87,10 @@ def take_snapshot(simulation, parts, environments, articulations) -> Snapshot:
         if part != HISTORY:
             simulation._prepare(part)
     groups = simulation._groups
-    of_groups = [part for part in parts if part != HISTORY] if groups else ()
-    rows = {part: (part, part, simulation._rows(part, indices)) for part in of_groups}
-    if HISTORY in parts:
-        names = [name for name in groups[0].state if name not in MOTION] if groups else ()
-        rows |= {f"{HISTORY} {name}": (HISTORY, name, private_rows(groups, name)) for name in names}
+    layout, table = (), wp.empty((0, chosen.shape[0]), device=simulation.device)
+    if groups:
+        found = simulation._row_tables.find(("take", parts, indices), lambda: _entries(simulation, parts, indices))
+        layout, table = found.layout, found.take(chosen)
     return Snapshot(
         parts=parts,
         articulations=indices,
@@ -91,7 +99,8 @@ def take_snapshot(simulation, parts, environments, articulations) -> Snapshot:
         has_all_environments=environments is None,
         steps_done=simulation.steps_done,
         model_hash=simulation.model_hash,
-        pieces=tuple(Piece(part, name, own, own.take(groups, name, chosen)) for part, name, own in rows.values()),
+        table=table,
+        layout=layout,
         bodies=simulation._elastic.take(chosen.numpy()) if HISTORY in parts else {},
     )
 
@@ -105,18 +114,31 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
     indices = snapshot.articulations if articulations is None else chosen_articulations(simulation, articulations)
     if missing := sorted(set(indices) - set(snapshot.articulations)):
         raise SettingsError(f"apply: {simulation.articulations[missing[0]].path} is not in the snapshot")
-    chosen = _targets(simulation, snapshot, environments)
+    chosen, has_own_columns = _targets(simulation, snapshot, environments)
     if HISTORY not in parts and not set(parts).isdisjoint(MOTION):
         simulation._forget_history(indices, chosen)
     groups = simulation._groups
     simulation._parameter_watch.look()
-    for piece in snapshot.pieces:
-        if piece.part in parts:
-            if piece.part in PARAMETERS:
-                simulation._prepare(piece.part)
-            piece.rows.only(groups, indices).put(piece.values, groups, piece.name, chosen)
+    for part in parts:
+        if part in PARAMETERS:
+            simulation._prepare(part)
+    if groups:
+        meant = frozenset(parts)
+        key = "put", snapshot.parts, snapshot.articulations, meant, indices
+        found = simulation._row_tables.find(
+            key,
+            lambda: [
+                (part, name, rows.only(groups, indices), part in meant) for part, name, rows, _ in snapshot.layout
+            ],
+        )
+        found.put(snapshot.table, chosen, has_own_columns)
     if HISTORY in parts and snapshot.bodies:
-        simulation._elastic.put(snapshot.bodies, chosen.numpy())
+        own = chosen.numpy()
+        bodies = snapshot.bodies
+        if has_own_columns:
+            own = own[(own >= 0) & (own < simulation.environments)]
+            bodies = {name: values[own] for name, values in bodies.items()}
+        simulation._elastic.put(bodies, own)
     if not set(parts).issuperset(EVERYTHING):
         simulation._count_rest(indices, chosen, 0)
     is_whole = snapshot.has_all_environments and len(indices) == len(simulation.articulations)
@@ -127,6 +149,21 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
     if not set(parts).isdisjoint((*MOTION, HISTORY)):
         simulation._set_anew()
         simulation._follow_links()
+
+
+def _entries(simulation, parts: tuple[str, ...], indices: tuple[int, ...]) -> list[tuple[str, str, Rows, bool]]:
+    """Part, name and rows of all arrays of parts."""
+    groups = simulation._groups
+    entries = [(part, part, simulation._rows(part, indices), True) for part in parts if part != HISTORY]
+    names = [name for name in groups[0].state if name not in MOTION] if HISTORY in parts else ()
+    return entries + [(HISTORY, name, private_rows(groups, name), True) for name in names]
+
+
+def _rows(table: wp.array, span: slice) -> wp.array:
+    """Some rows of a table, in the same memory; Warp has no slices of nothing."""
+    if span.start == span.stop:
+        return wp.empty((0, table.shape[1]), dtype=table.dtype, device=table.device)
+    return table[span]
 
 
 def _parts(parts: Iterable[str] | str, allowed: tuple[str, ...]) -> tuple[str, ...]:
@@ -167,12 +204,12 @@ def _indices(simulation, environments) -> wp.array:
     found, is_mask = chosen_environments(simulation, environments)
     if is_mask:
         found = found.numpy()
-        return wp.array(found[found >= 0], dtype=wp.int32, device=simulation.device)
-    return wp.clone(found)
+        return on_device(found[found >= 0], simulation.device)
+    return wp.clone(found) if found is environments or isinstance(environments, wp.array) else found
 
 
-def _targets(simulation, snapshot: Snapshot, environments) -> wp.array:
-    """The environment that each column of a snapshot goes to, or -1."""
+def _targets(simulation, snapshot: Snapshot, environments) -> tuple[wp.array, bool]:
+    """Environments that get something, or -1, and whether each gets the column of its own, and not the next one."""
     columns, count = snapshot.environments.shape[0], simulation.environments
     if environments is None:
         if snapshot.of_environments != count:
@@ -180,28 +217,36 @@ def _targets(simulation, snapshot: Snapshot, environments) -> wp.array:
                 f"apply: the snapshot is of a simulation of {snapshot.of_environments} environments, and this one has "
                 f"{count}; environments= says which are meant"
             )
-        return snapshot.environments
+        return snapshot.environments, False
     found, is_mask = chosen_environments(simulation, environments)
-    if not is_mask and snapshot.has_all_environments and columns == count != found.shape[0]:
-        # Those of the snapshot that are meant, as a mask would say it.
+    is_by_mask = is_mask and columns > 1 and found.device.is_cpu
+    if snapshot.has_all_environments and columns == count and is_by_mask:
         own = found.numpy()
-        own = own[(own >= 0) & (own < count)]
-        targets = np.full(count, -1, np.int32)
-        targets[own] = own
-        return wp.array(targets, dtype=wp.int32, device=simulation.device)
+        return on_device(own[own >= 0], simulation.device), True
+    if not is_mask and snapshot.has_all_environments and columns == count != found.shape[0]:
+        return found, True  # those of the snapshot that are meant, as a mask would say it
     if columns != 1 and (columns != found.shape[0] or (is_mask and not snapshot.has_all_environments)):
         wanted = "one, or all environments," if is_mask else f"one, or {found.shape[0]} environments"
         raise SettingsError(f"environments: the snapshot is of {columns} environments; {wanted} is needed for these")
-    return found
+    return found, False
 
 
 def chosen_environments(simulation, environments) -> tuple[wp.array, bool]:
     """Indices on the device, with -1 where a mask chooses none, and whether it was a mask."""
     count, device = simulation.environments, simulation.device
-    given = np.arange(count) if environments is None else environments
+    if environments is None:
+        return on_device(np.arange(count), device), False
+    given = environments
     if not isinstance(given, wp.array):
         is_far = hasattr(given, "__dlpack_device__") and given.__dlpack_device__()[0] != ON_HOST
-        given = wp.from_dlpack(given) if is_far else _uploaded(np.atleast_1d(given), device)
+        if not is_far:
+            values = np.atleast_1d(given)
+            if values.dtype == bool and values.shape == (count,):
+                return on_device(np.where(values, np.arange(count), -1), device), True
+            if values.ndim == 1 and values.size and values.dtype.kind in "iu":
+                _check_indices(values, count)
+                return on_device(values, device), False
+        given = wp.from_dlpack(given) if is_far else _uploaded(values, device)
     known = given is not None and given.ndim == 1 and given.dtype in (wp.bool, wp.int32, wp.int64)
     is_mask = known and given.dtype is wp.bool
     if not known or str(given.device) != device or (is_mask and given.shape[0] != count):
@@ -209,14 +254,22 @@ def chosen_environments(simulation, environments) -> tuple[wp.array, bool]:
             f"environments: {environments!r} is no list of indices, and no mask of {count}, on {device}"
         )
     if given.device.is_cpu and not is_mask and given.shape[0]:
-        values = given.numpy()
-        if values.min() < 0 or values.max() >= count:
-            raise SettingsError(f"environments: indices {values} are not all in 0 ... {count - 1}")
+        _check_indices(given.numpy(), count)
     if given.dtype is wp.int32:
         return given, False
     chosen = wp.zeros(given.shape[0], dtype=wp.int32, device=device)
     wp.launch(indices_of_mask if is_mask else indices_of_longs, dim=chosen.shape, inputs=[given, chosen], device=device)
     return chosen, is_mask
+
+
+def on_device(values: np.ndarray, device: str) -> wp.array:
+    """Whole numbers of the host; on a CPU in memory that is theirs alone already."""
+    return wp.array(values.astype(np.int32), dtype=wp.int32, device=device, copy=False)
+
+
+def _check_indices(values: np.ndarray, count: int) -> None:
+    if values.min() < 0 or values.max() >= count:
+        raise SettingsError(f"environments: indices {values} are not all in 0 ... {count - 1}")
 
 
 def _uploaded(values: np.ndarray, device: str) -> wp.array | None:

@@ -1,0 +1,38 @@
+"""What `warp-artic simulate` records: what it writes, and what it tells at the end."""
+
+from __future__ import annotations
+
+from warp_artic.sim.recorder import OF_STEPS, STATES
+
+TOLD = (
+    "joint_position",
+    "energy",
+    "tendon_length",
+    "tendon_force",
+    "tendon_limit_state",
+    "mimic_error",
+    "mesh_points",
+    "mesh_tendon_length",
+    "mesh_tendon_tension",
+)
+"""What the summary is of."""
+TOLD_OF_FORCES = (
+    "joint_drive_force",
+    "joint_limit_force",
+    "joint_friction_force",
+    "joint_tendon_force",
+    "joint_mimic_force",
+    "link_incoming_joint_force",
+    "mimic_force",
+    "tendon_mobility",
+)
+"""The same, with `--forces`."""
+BAKED = ("joint_velocity", "link_pose", "tendon_speed")
+"""What a run layer shows beside these."""
+
+
+def recorded(has_layer: bool, has_file: bool, has_forces: bool) -> tuple[str, ...]:
+    """Quantities of a run, of which a layer is written, or a file with all of them; with forces or without."""
+    if has_file:
+        return (*STATES, *(sorted((*OF_STEPS, "tendon_mobility")) if has_forces else ()))
+    return (*TOLD, *(BAKED if has_layer else ()), *(TOLD_OF_FORCES if has_forces else ()))

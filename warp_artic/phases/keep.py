@@ -1,0 +1,39 @@
+"""Joint states of a record, kept by the step that ends with it:  kept[record, environment, dof] = q, v."""
+
+import warp as wp
+
+from warp_artic.math.numbers import SCALAR32, SCALAR64, WIDE32, WIDE64, Numbers
+from warp_artic.model.arrays import KeptArrays, StateArrays
+
+
+def _keep_function(numbers: Numbers, keep):
+    """Add the overload for a number type; a record has no gaps."""
+    T, S, lanes = numbers.real, numbers.scalar, numbers.lanes
+
+    @wp.func_native(f"""
+    typedef decltype(kept.data) Place;
+    for (int lane = 0; lane < {lanes}; ++lane) {{
+        const int environment = column * {lanes} + lane;
+        if (environment >= kept.shape[1])
+            break;
+        Place to = (Place)((char*)kept.data + record * (wp::int64)kept.strides[0]
+            + environment * (wp::int64)kept.strides[1]);
+        const char* from = (const char*)values.data + column * (wp::int64)values.strides[1];
+        for (int dof = 0; dof < kept.shape[2]; ++dof)
+            to[dof] = ((Place)(from + dof * (wp::int64)values.strides[0]))[lane];
+    }}""")
+    def keep(kept: wp.array3d(dtype=S), record: int, column: int, values: wp.array2d(dtype=T)): ...
+
+    return keep
+
+
+keep = None
+for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
+    keep = _keep_function(_type, keep)
+
+
+@wp.func
+def keep_joints(state: StateArrays, kept: KeptArrays, record: int, column: int):
+    """Write the joint states of a column to a record."""
+    keep(kept.joint_position, record, column, state.joint_position)
+    keep(kept.joint_velocity, record, column, state.joint_velocity)

@@ -1,0 +1,38 @@
+"""The authored start state, as it is put into chosen environments."""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+
+from warp_artic.model.group import initial_state
+from warp_artic.sim.node_masses import with_node_masses
+from warp_artic.sim.snapshot import on_device
+
+
+def put_to_start(simulation, chosen: np.ndarray) -> None:
+    """Write the start state to chosen environments of a simulation."""
+    groups = simulation._groups
+    articulations = range(len(simulation.articulations))
+    names = tuple(initial_state([simulation.scene.articulations[groups[0].members[0]]], groups[0].origins[:1]))
+    table = simulation._row_tables.of_state(names, articulations)
+    if simulation._start is None or simulation._start[0] is not simulation.scene:
+        simulation._start = simulation.scene, _column(simulation, names)
+    meant = on_device(chosen, simulation.device)
+    table.put(simulation._start[1], meant)
+
+
+def _column(simulation, names: tuple[str, ...]) -> wp.array:
+    """The start of all rows of the state, one field after the other, shape (rows, 1)."""
+    loaded = with_node_masses(simulation.scene).articulations
+    groups = simulation._groups
+    found = [initial_state([loaded[index] for index in group.members], group.origins) for group in groups]
+    parts = []
+    for name in names:
+        for group, own in zip(groups, found):
+            values = own[name]
+            room = np.zeros((len(values), group.field(name).scalars.shape[0]))
+            room[:, : values.shape[1]] = values
+            parts.append(room.ravel())
+    scalar = groups[0].columns.numbers.scalar
+    return wp.array(np.concatenate(parts)[:, None], dtype=scalar, device=simulation.device)
