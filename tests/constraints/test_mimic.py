@@ -80,7 +80,7 @@ def elements(tree, mimic, state, placed, share, integrator):
     frequency, ratio = mimic.natural_frequency, mimic.damping_ratio
     if frequency > 0.0:
         r = G @ np.linalg.solve(rigid.mass_matrix(placed), G)
-        return Spring(frequency**2 / r, 2.0 * frequency * ratio / r, C, G, G, G)
+        return Spring(frequency**2 / r, 2.0 * frequency * ratio / r, C, G, G, G, ties=True)
     v = rigid.velocity(tree, state)
     rate = couplings.gradient(tree, state, gears) @ v
     C_M = mimic.offset + gears @ state.joint_position + (1.0 - share) * H * rate

@@ -24,7 +24,7 @@ forces are found at w, then at that of two halves of the step, which also give t
     theta = (w - v) / (v+ - v), from 1/2 to 1, and with 1 - theta at most eight times that of the pivot;
     q+ = q moved by (1 - share) h v, then by share h v+
 with share = theta for dofs with drives, and else with a middle 1/2; for dofs of an element at least its own share, and
-for all dofs of a relation the largest of theirs. In substeps h
+for all dofs of a mimic joint the largest of theirs. In substeps h
 is that of the substep in all but the first two lines. The velocity of a joint with three free rotations is given in the
 axes of its child: a is turned from those of the step before, v+ from those in the middle to those where it is taken up.
 """
@@ -65,6 +65,8 @@ class Spring:
     """The dofs that it acts on, shape (N); None: those that push and rates have."""
     is_limit: bool = False
     """Whether it is the spring of a limit that is passed: its force is not part of a."""
+    ties: bool = False
+    """Whether it is a mimic joint: its dofs move alike, with the largest share of any of them."""
     resolves: bool = False
     """Whether the share (1 - theta) / (1 - share) of the force of a limit is part of a, which the step resolves."""
 
@@ -219,7 +221,7 @@ class DenseStep:
         later = theta.copy()
         for element in elements:
             later[element.touched] = np.maximum(share, later[element.touched])
-            if isinstance(element, Relation):
+            if isinstance(element, Relation) or element.ties:
                 later[element.touched] = later[element.touched].max(initial=share)
         later *= h
         goes_on = np.maximum(1.0 - h * resistance / pivots, 0.0)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.constraints import test_fixed_tendon, test_mimic
 from tests.oracles import rigid
 from tests.oracles.dense_step import DenseStep, assert_steps, put
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
+from warp_artic.description.mimic import Mimic
 
 H = 1.0 / 240.0
 KINDS = (("revolute_x", "revolute_y", "prismatic_z"), ("spherical", "zero_twist", "revolute_x"))
@@ -53,6 +55,41 @@ def test_layers_are_those_of_the_dense_law(seed, kinds, solver):
     law.halves = counted
     assert_steps(simulation, law, steps=5, tolerance=1e-9)
     assert found and max(theta.max() for theta, _ in found) > 0.5
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_layers_beside_couplings_are_those_of_the_dense_law(seed, kinds):
+    """The same with a tendon, a hard mimic joint and a compliant one on dofs with drives."""
+    tree, k, d, target = robot(seed, kinds=kinds)
+    rng = np.random.default_rng(seed)
+    tendon = test_fixed_tendon.random_tendon(rng, tree, stiffness=300.0, damping=2.0)
+    state = trees.random_state(rng, tree, speed=0.0)
+    mimics = []
+    for frequency in (0.0, 40.0):
+        dofs, gears = rng.choice(len(tree.dofs), 2, replace=False), np.array([1.0, rng.uniform(0.5, 2.0)])
+        offset = -float(gears @ state.joint_position[dofs])
+        pair = {"dofs": tuple(map(int, dofs)), "gears": tuple(map(float, gears)), "offset": offset}
+        mimics.append(Mimic(name=f"m{frequency}", natural_frequency=frequency, damping_ratio=0.3, **pair))
+    tree = trees.replace(tree, fixed_tendons=(tendon,), mimics=tuple(mimics))
+    simulation = simulate(tree)
+    put(simulation, state)
+
+    def elements(state, placed, share):
+        couplings = [test_mimic.elements(tree, mimic, state, placed, share, "midpoint") for mimic in mimics]
+        return [*couplings, *test_fixed_tendon.springs(tree, tendon, state, share, "midpoint")]
+
+    law = DenseStep(tree, H, "midpoint", stiffness=k, damping=d, bias=k * target, target=target, elements=elements)
+    found = []
+    halves = law.halves
+
+    def counted(*arguments):
+        found.append(halves(*arguments))
+        return found[-1]
+
+    law.halves = counted
+    assert_steps(simulation, law, steps=5, tolerance=1e-8)
+    assert found
 
 
 @pytest.mark.parametrize("max_force", [np.inf, 20.0])
