@@ -16,7 +16,7 @@ with share = 1/2, and in the first step and for the semi-implicit integrator sha
 of the rate of e. Of dofs with drives a has in the first step the part that these leave of v, 1 - h resistance / pivot.
 where in a tree with joints of two or three free rotations v + h/2 a gives way, up to twice, to the mean of v and v+ if
 that is other than it by more than 0.002 of the largest angular rate, where that is above 0.02 rad a step (without a
-middle, where v gives way, of free bodies as well, at any rate); but first
+middle, where v gives way, only where nothing acts but limits, of free bodies as well, and at any rate); but first
 in trees with drives or viscous friction v + h/2 a + 3/8 h a', a' the change of a in the last step but not beyond a / 2;
 and where in a step without substeps w of such a dof misses that by more than 0.02 of the largest angular rate, counted
 by the part h resistance / pivot of a velocity that it takes, and that rate times the miss is above 1e-7 / h^2, velocity
@@ -162,7 +162,8 @@ class DenseStep:
             if miss > 0.02 * size and self.h**2 * size * miss > 1e-7:
                 measured, w = self.halves(state, self.place(state, self.w))
                 placed = self.place(state, w)
-        for _ in range(2 if self.turns and w is None else 0):
+        turns = self.turns and w is None and (self.has_middle or self.is_free(state, placed, share))
+        for _ in range(2 if turns else 0):
             _, _, mean = self.substep(state, placed, share, is_first)
             fastest = np.abs(v[self.angular]).max()
             is_slow = self.has_middle and self.h * fastest <= 0.02
@@ -176,6 +177,11 @@ class DenseStep:
             smooth += gained / self.h
         self.acceleration, self.change = smooth, 0.0 * v if is_first else smooth - before
         return state
+
+    def is_free(self, state: State, placed: rigid.Motion, share: float) -> bool:
+        """Whether nothing acts but weights and limits."""
+        limits = [isinstance(one, Spring) and one.is_limit for one in self.elements(state, placed, share)]
+        return all(limits) and not np.any(self.k + self.d)
 
     def halves(self, state: State, placed: rigid.Motion) -> tuple[np.ndarray, np.ndarray]:
         """theta of dofs with springs or dampers (else 0) and w, both of shape (N), of two halves of a step."""

@@ -81,11 +81,8 @@ STARTS = [horizontal, tilted, crumpled]
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize(
-    ("links", "length", "mass"), [(200, 0.5, 1.0), (200, 0.1, 0.1), (200, 0.02, 0.1), (500, 0.5, 1.0), (500, 0.1, 0.1)]
-)
+@pytest.mark.parametrize(("start", "precision"), [(horizontal, "float32"), (tilted, "float64"), (crumpled, "float32")])
+@pytest.mark.parametrize(("links", "length", "mass"), [(200, 0.5, 1.0), (200, 0.1, 0.1), (500, 0.5, 1.0)])
 def test_long_chains_keep_their_energy(links, length, mass, start, precision):
     """Passive chains, whose waves are faster than the step, for 10 s at 1/240: within a hundredth of what moves."""
     tree = trees.chain(links, length=length, mass=mass)

@@ -241,9 +241,9 @@ def expect_velocities(
     It was placed with what the acceleration of the step before promised. Where joints turn by a good part of a radian
     in a step, what velocity forces do at other velocities than those of the middle is work: a chain of ball joints, or
     a spinning rod that slides along its cone, would gain energy without end. Without a middle the step was placed with
-    v, at which what turns about several axes always gains energy, however slow it is. Free trees of other joints are
-    looked at once, for motion that the step does not resolve (`solver.energy_projection`). Boundary layers have been
-    placed anew.
+    v, at which what turns about several axes gains energy, however slow it is: so it is where it moves freely. Free
+    trees of other joints are looked at once, for motion that the step does not resolve (`solver.energy_projection`).
+    Boundary layers have been placed anew.
     """
     one = real(1.0, h)
     zero = one - one
@@ -275,8 +275,10 @@ def expect_velocities(
 
 @wp.func
 def spins(model: ModelArrays, has_middle: int):
-    """Whether joints, or without a middle a body without any, turn about several axes."""
-    return model.finite_rotations > 0 or (model.dof_count == model.root_dofs and has_middle == 0)
+    """Whether joints, or without a middle a body without any, turn about several axes; then if nothing else acts."""
+    if has_middle == 1:
+        return model.finite_rotations > 0
+    return model.free_motion == 1 and (model.finite_rotations > 0 or model.dof_count == model.root_dofs)
 
 
 @wp.func
