@@ -56,13 +56,13 @@ READABLE = [asset for asset in assets() if asset.name not in REFUSED and asset.n
 
 @pytest.mark.parametrize("asset", [pytest.param(asset, id=f"{asset.collection}/{asset.name}") for asset in READABLE])
 def test_converted_to_our_schemas(asset, tmp_path):
-    """A copy in our schemas has the same motion: to the last bit, or, where tendons get other places, to rounding."""
+    """A copy in our schemas has the same motion: to the last bit, or, where tendons get other names or places, to rounding."""
     convert_stage(asset.path, tmp_path / "ours.usda")
     scenes = (inspection(asset).scene, read_stage(tmp_path / "ours.usda"))
     first, second = (Simulation(scene, device="cpu").record(30) for scene in scenes)
     for name in ("link_pose", "joint_position", "joint_velocity"):
         values, converted = getattr(first, name), getattr(second, name)
-        if asset.collection == "mujoco" and first.tendon_names:
+        if first.tendon_names:
             np.testing.assert_allclose(converted, values, rtol=0.0, atol=1e-6 * np.abs(values).max())
         else:
             assert np.array_equal(values, converted)
