@@ -463,7 +463,9 @@ def _work(seeds: range, stepped: frozenset[int], pipe) -> None:
 
 def outcomes(seeds: range, stepped: frozenset[int], workers: int = 1, chunk: int = 500) -> Iterator[Outcome]:
     """What came of each seed, in processes with little memory; one that dies takes only its own file with it."""
-    context = multiprocessing.get_context("fork")
+    # From a server of its own: who asks may have threads, and much memory of libraries already.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.fuzz_files"])
     waiting = [seeds[k : k + chunk] for k in range(0, len(seeds), chunk)]
     running: list = []
     while waiting or running:
