@@ -56,7 +56,7 @@ READABLE = [asset for asset in assets() if asset.name not in REFUSED and asset.n
 
 @pytest.mark.parametrize("asset", [pytest.param(asset, id=f"{asset.collection}/{asset.name}") for asset in READABLE])
 def test_converted_to_our_schemas(asset, tmp_path):
-    """A copy in our schemas has the same motion: to the last bit, or, where tendons get other names or places, to rounding."""
+    """A copy in our schemas moves alike: to the last bit, or, where tendons get other names or places, to rounding."""
     convert_stage(asset.path, tmp_path / "ours.usda")
     scenes = (inspection(asset).scene, read_stage(tmp_path / "ours.usda"))
     first, second = (Simulation(scene, device="cpu").record(30) for scene in scenes)
