@@ -465,7 +465,7 @@ def outcomes(seeds: range, stepped: frozenset[int], workers: int = 1, chunk: int
     """What came of each seed, in processes with little memory; one that dies takes only its own file with it."""
     # From a server of its own: who asks may have threads, and much memory of libraries already.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.fuzz_files"])
+    context.set_forkserver_preload(["warp_artic"])
     waiting = [seeds[k : k + chunk] for k in range(0, len(seeds), chunk)]
     running: list = []
     while waiting or running:
