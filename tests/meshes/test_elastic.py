@@ -8,6 +8,7 @@ from tests.meshes.bodies import LAWS, bar, box, random_points
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.elastic_body import ElasticLaw, PlaneState
 from warp_artic.description.validate_meshes import body_findings
+from warp_artic.meshes import elastic
 from warp_artic.meshes.elastic import ElasticMesh, color_elements
 
 CELLS = {2: (3, 2), 3: (2, 1, 2)}
@@ -50,6 +51,26 @@ def test_forces_and_stiffness_are_derivatives(law, dim):
             assert (high - low) / 2e-6 == pytest.approx(-forces @ direction.ravel(), rel=1e-6)
             change = stiffness @ direction.ravel()
             np.testing.assert_allclose((f_low - f_high) / 2e-6, change, atol=1e-5 * np.abs(change).max())
+
+
+@pytest.mark.parametrize("precision", ("float32", "float64"))
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("dim", (2, 3))
+def test_elements_in_lanes_are_those_one_by_one(monkeypatch, law, dim, precision):
+    """One source makes both, as on a CPU and on CUDA; also where some are turned inside out, and lanes stay empty."""
+    body = bar((5, 3, 1)[:dim], SIZE[dim], law)
+    points = random_points(body, 0.2)
+    found = []
+    for wide in (True, False):
+        monkeypatch.setattr(elastic, "is_wide", lambda device, wide=wide: wide)
+        mesh = ElasticMesh(body, precision=precision)
+        damping = mesh.array(random_points(body, 0.05, 1)), mesh.array(random_points(body, 0.05, 2)), 0.3
+        for psd in (False, True):
+            found.append(evaluate(mesh, points, psd=psd, damping=damping))
+    count = len(found) // 2
+    for lanes, alone in zip(found[:count], found[count:]):
+        for one, other in zip(lanes, alone):
+            np.testing.assert_allclose(one, other, rtol=0.0, atol=200.0 * mesh.types.epsilon * np.abs(other).max())
 
 
 @pytest.mark.parametrize("law", LAWS)

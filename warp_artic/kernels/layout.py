@@ -7,10 +7,10 @@ Results are bitwise the same.
 """
 
 import inspect
-import linecache
 
 import warp as wp
 
+from warp_artic.math.defined import defined
 from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 
@@ -45,7 +45,7 @@ def with_known_layout(function: wp.Function, numbers: Numbers) -> wp.Function:
         arrays = [field for field, variable in struct.vars.items() if getattr(variable.type, "dtype", None) in kinds]
         lines += [f"{owner}.{array} = known_{owner}({owner}.{array})" for array in arrays]
     lines.append(f"function({', '.join(parameters)})")
-    return wp.func(_defined(name, "\n    ".join(lines) + "\n", names))
+    return wp.func(defined(name, "\n    ".join(lines) + "\n", names))
 
 
 def _known(numbers: Numbers, statements: str = ""):
@@ -62,11 +62,3 @@ def _known(numbers: Numbers, statements: str = ""):
     def known(a: Table) -> Table: ...  # noqa: F811 (an overload)
 
     return known
-
-
-def _defined(name: str, source: str, names: dict):
-    """The function of a name that a source defines, which is kept where Warp looks for it."""
-    path = f"<{name}>"
-    linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
-    exec(compile(source, path, "exec"), names)
-    return names[name]

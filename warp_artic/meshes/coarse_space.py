@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 import warp as wp
 
+from warp_artic.meshes.pattern import BlockPattern
 from warp_artic.meshes.types import MeshTypes
 
 GROUP = 40
@@ -51,6 +52,20 @@ def node_groups(points: np.ndarray, free: np.ndarray) -> NodeGroups:
         group[nodes] = index
     starts = np.cumsum([0, *map(len, groups)])
     return NodeGroups(group, starts, np.concatenate([*groups, np.zeros(0, int)]).astype(int))
+
+
+def group_runs(group: np.ndarray, pattern: BlockPattern) -> tuple[np.ndarray, ...]:
+    """The slots of each row by the groups of their columns, which are its own and those before it.
+
+    Gives where the runs of a row begin, their groups, where the slots of a run begin, and the slots.
+    """
+    of_row, of_column = group[pattern.rows], group[pattern.columns]
+    slots = np.flatnonzero((of_column >= 0) & (of_column <= of_row))
+    slots = slots[np.lexsort((of_column[slots], pattern.rows[slots]))]
+    pairs = np.stack([pattern.rows[slots], of_column[slots]])
+    first = np.flatnonzero(np.diff(pairs, prepend=-1).any(axis=0))
+    starts = np.searchsorted(pairs[0, first], np.arange(len(group) + 1))
+    return starts, pairs[1, first], np.append(first, len(slots)), slots
 
 
 class RigidMotions:

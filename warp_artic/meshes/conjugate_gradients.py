@@ -1,9 +1,10 @@
 """Solves K x = b for the free nodes of every environment by preconditioned conjugate gradients, in one launch.
 
 A block of threads has one environment, on a CPU one thread, so that an environment stops on its own and its result is
-bitwise that of it alone. Sums are in a fixed order. The preconditioner is the inverse of the diagonal blocks and, where
-that is asked for, the coarse space of `coarse_space`. Carried nodes move with the coordinates of `carried`; these are
-preconditioned likewise, by what they have on the diagonal and as further motions of the coarse space.
+bitwise that of it alone. Sums are in a fixed order, of components apart where they would wait for each other. The
+preconditioner is the inverse of the diagonal blocks and, where that is asked for, the coarse space of `coarse_space`.
+Carried nodes move with the coordinates of `carried`; these are preconditioned likewise, by what they have on the
+diagonal and as further motions of the coarse space.
 """
 
 from functools import cache
@@ -12,9 +13,10 @@ import numpy as np
 import warp as wp
 
 from warp_artic.meshes.carried import CarriedNodes, carried_struct
-from warp_artic.meshes.coarse_space import DROPPED, node_groups, rigid_motions
+from warp_artic.meshes.coarse_space import DROPPED, group_runs, node_groups, rigid_motions
 from warp_artic.meshes.elastic import ElasticMesh
-from warp_artic.meshes.types import OPTIONS, MeshTypes, put
+from warp_artic.meshes.layout import with_known_layout
+from warp_artic.meshes.types import OPTIONS, MeshTypes, is_wide, zeros_to_read_beyond
 
 
 @cache
@@ -28,6 +30,10 @@ def system_struct(types: MeshTypes):
         columns: wp.array(dtype=int)
         diagonal: wp.array(dtype=int)
         """Slot of the diagonal block of each node."""
+        node_count: int
+        group_count: int
+        coarse_size: int
+        """Rows of the coarse space; zero where there are neither groups nor carried nodes."""
         is_held: wp.array(dtype=int)
         """Of each node."""
         values: wp.array2d(dtype=Mat)
@@ -36,10 +42,15 @@ def system_struct(types: MeshTypes):
         group: wp.array(dtype=int)
         group_starts: wp.array(dtype=int)
         group_nodes: wp.array(dtype=int)
+        run_starts: wp.array(dtype=int)
+        """Of each node, its first run: slots whose columns are nodes of one group, its own or one before it."""
+        run_group: wp.array(dtype=int)
+        run_slot_starts: wp.array(dtype=int)
+        run_slots: wp.array(dtype=int)
         arms: wp.array(dtype=Vec)
         """From the middle of the group of each node to the node."""
         coarse: wp.array3d(dtype=Real)
-        """(P^T K P)^-1; without rows where there are neither groups nor carried nodes."""
+        """(P^T K P)^-1."""
         coarse_diagonal: wp.array2d(dtype=Real)
         """Of P^T K P."""
         coarse_force: wp.array2d(dtype=Real)
@@ -58,13 +69,72 @@ def system_struct(types: MeshTypes):
 
 
 @cache
-def solver_kernels(types: MeshTypes):
-    """The kernels `prepare`, which makes the preconditioner, and `solve`."""
-    Real, Vec, Mat = types.real, types.vec, types.mat
+def row_product(types: MeshTypes, wide: bool) -> wp.Function:
+    """A row of blocks from `first` to before `end`, times a vector of an environment.
+
+    On a CPU a row of a block is one lane vector of 2 or 4 numbers, which reads beyond blocks and vectors of 3.
+    """
+    dim, Vec, Mat = types.dim, types.vec, types.mat
+    if not wide:
+
+        @wp.func
+        def row_product(
+            values: wp.array2d(dtype=Mat),
+            vectors: wp.array2d(dtype=Vec),
+            columns: wp.array(dtype=int),
+            env: int,
+            first: int,
+            end: int,
+        ):
+            found = Vec()
+            for slot in range(first, end):
+                found += values[env, slot] * vectors[env, columns[slot]]
+            return found
+
+        return row_product
+
+    scalar, size = ("float", 4) if types.real is wp.float32 else ("double", 8)
+
+    @wp.func_native(
+        f"""
+        typedef {scalar} V __attribute__((ext_vector_type({2 if dim == 2 else 4}), aligned({size})));
+        const auto* blocks = wp::address(values, env, 0);
+        const auto* vector = wp::address(vectors, env, 0);
+        V sums[{dim}] = {{}};
+        for (int slot = first; slot < end; ++slot)
+            for (int i = 0; i < {dim}; ++i)
+                sums[i] += *(const V*)blocks[slot].data[i] * *(const V*)&vector[columns.data[slot]];
+        wp::vec_t<{dim}, {scalar}> found;
+        for (int i = 0; i < {dim}; ++i) {{
+            found[i] = sums[i][0];
+            for (int j = 1; j < {dim}; ++j) found[i] += sums[i][j];
+        }}
+        return found;"""
+    )
+    def row_product(
+        values: wp.array2d(dtype=Mat),
+        vectors: wp.array2d(dtype=Vec),
+        columns: wp.array(dtype=int),
+        env: int,
+        first: int,
+        end: int,
+    ) -> Vec: ...
+
+    return row_product
+
+
+@cache
+def solver_kernels(types: MeshTypes, wide: bool):
+    """The kernels `prepare`, which makes the preconditioner, and `solve`; rows of blocks are in lanes where `wide`."""
+    row_times = row_product(types, wide)
+    dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
     System, Carried = system_struct(types), carried_struct(types)
     motions = rigid_motions(types)
     Motion, restrict, prolong = motions.motion, motions.restrict, motions.prolong
     modes = motions.count
+    Motions = wp.types.matrix(shape=(modes, dim), dtype=Real)
+
+    known_system = with_known_layout(System)
 
     @wp.func
     def block_sum(value: Real):
@@ -72,27 +142,42 @@ def solver_kernels(types: MeshTypes):
         return wp.tile_extract(wp.tile_sum(wp.tile(value)), 0)
 
     @wp.func
+    def sum_of(parts: Vec):
+        """Of components, which are added up apart so that no sum waits for the one before it."""
+        total = parts[0]
+        for i in range(1, dim):
+            total += parts[i]
+        return total
+
+    @wp.func
     def restrict_matrix(system: System, env: int, group: int):
-        """Rows of P^T K P of a group."""
+        """Blocks of P^T K P of a group with itself and with those before it, and with their transposes."""
         for place in range(system.group_starts[group], system.group_starts[group + 1]):
             node = system.group_nodes[place]
-            for slot in range(system.starts[node], system.starts[node + 1]):
-                other = system.columns[slot]
-                if system.group[other] >= 0:
+            for run in range(system.run_starts[node], system.run_starts[node + 1]):
+                # Row k of K P is restrict(arm, row k of K).
+                K_P = Motions()
+                for step in range(system.run_slot_starts[run], system.run_slot_starts[run + 1]):
+                    slot = system.run_slots[step]
                     K = system.values[env, slot]
-                    for mode in range(modes):
-                        unit = Motion()
-                        unit[mode] = Real(1.0)
-                        found = restrict(system.arms[node], K * prolong(system.arms[other], unit))
-                        column = system.group[other] * modes + mode
-                        for k in range(modes):
-                            row = group * modes + k
-                            system.coarse[env, row, column] = system.coarse[env, row, column] + found[k]
+                    for i in range(dim):
+                        motion = restrict(system.arms[system.columns[slot]], K[i])
+                        for mode in range(modes):
+                            K_P[mode, i] += motion[mode]
+                for mode in range(modes):
+                    found = restrict(system.arms[node], K_P[mode])
+                    column = system.run_group[run] * modes + mode
+                    for k in range(modes):
+                        row = group * modes + k
+                        entry = system.coarse[env, row, column] + found[k]
+                        system.coarse[env, row, column] = entry
+                        if system.run_group[run] != group:
+                            system.coarse[env, column, row] = entry
 
     @wp.func
     def restrict_carried(system: System, carried: Carried, env: int, k: int):
         """The row and the column of P^T K P of a coordinate of carried nodes, which come after those of groups."""
-        own = system.coarse.shape[1] - carried.stiffness.shape[1]
+        own = system.coarse_size - carried.stiffness.shape[1]
         for c in range(carried.nodes.shape[0]):
             node = carried.nodes[c]
             phi = carried.shapes[env, k, c]
@@ -114,9 +199,23 @@ def solver_kernels(types: MeshTypes):
         system.coarse[env, own + k, own + k] = system.coarse[env, own + k, own + k] + carried.stiffness[env, k]
 
     @wp.func
+    def subtract_row(system: System, env: int, row: int, other: int, factor: Real):
+        """Take a multiple of another row away, all motions of a group at once."""
+        for group in range(system.group_count):
+            changed = Motion()
+            for mode in range(modes):
+                column = group * modes + mode
+                changed[mode] = system.coarse[env, row, column] - factor * system.coarse[env, other, column]
+            for mode in range(modes):
+                system.coarse[env, row, group * modes + mode] = changed[mode]
+        for column in range(system.group_count * modes, system.coarse_size):
+            entry = system.coarse[env, row, column] - factor * system.coarse[env, other, column]
+            system.coarse[env, row, column] = entry
+
+    @wp.func
     def eliminate(system: System, env: int, pivot: int, lane: int, lanes: int):
         """One step of the inversion in place, of Gauss and Jordan; motions that others have already are left out."""
-        size = system.coarse.shape[1]
+        size = system.coarse_size
         value = system.coarse[env, pivot, pivot]
         keeps = value > Real(DROPPED) * system.coarse_diagonal[env, pivot]
         inverse = Real(0.0)
@@ -130,8 +229,7 @@ def solver_kernels(types: MeshTypes):
             if i != pivot:
                 factor = system.coarse[env, i, pivot]
                 if keeps and factor != Real(0.0):
-                    for j in range(size):
-                        system.coarse[env, i, j] = system.coarse[env, i, j] - factor * system.coarse[env, pivot, j]
+                    subtract_row(system, env, i, pivot, factor)
                 system.coarse[env, i, pivot] = -factor * inverse
         block_sum(Real(0.0))
         if lane == 0:
@@ -139,23 +237,24 @@ def solver_kernels(types: MeshTypes):
         block_sum(Real(0.0))
 
     @wp.kernel(**OPTIONS)
-    def prepare(system: System, carried: Carried, asked: wp.array(dtype=int), lanes: int):
+    def prepare(given: System, carried: Carried, asked: wp.array(dtype=int), lanes: int):
         thread = wp.tid()
+        system = known_system(given)
         env = thread // lanes
         lane = thread % lanes
         if asked[env] > 0:
-            for node in range(lane, system.is_held.shape[0], lanes):
+            for node in range(lane, system.node_count, lanes):
                 inverse = Mat()
                 if system.is_held[node] == 0:
                     inverse = wp.inverse(system.values[env, system.diagonal[node]])
                 system.inverse[env, node] = inverse
-            size = system.coarse.shape[1]
+            size = system.coarse_size
             if size > 0:
                 for row in range(lane, size, lanes):
                     for column in range(size):
                         system.coarse[env, row, column] = Real(0.0)
                 block_sum(Real(0.0))
-                for group in range(lane, system.group_starts.shape[0] - 1, lanes):
+                for group in range(lane, system.group_count, lanes):
                     restrict_matrix(system, env, group)
                 for k in range(lane, carried.stiffness.shape[1], lanes):
                     restrict_carried(system, carried, env, k)
@@ -170,12 +269,13 @@ def solver_kernels(types: MeshTypes):
     def precondition(system: System, carried: Carried, env: int, lane: int, lanes: int):
         """The step M^-1 r, and r M^-1 r."""
         total = Real(0.0)
-        size = system.coarse.shape[1]
+        totals = Vec()
+        size = system.coarse_size
         own = size - carried.stiffness.shape[1]
         if size > 0:
             for k in range(lane, carried.stiffness.shape[1], lanes):
                 system.coarse_force[env, own + k] = system.carried_residual[env, k]
-            for group in range(lane, system.group_starts.shape[0] - 1, lanes):
+            for group in range(lane, system.group_count, lanes):
                 force = Motion()
                 for place in range(system.group_starts[group], system.group_starts[group + 1]):
                     node = system.group_nodes[place]
@@ -184,9 +284,16 @@ def solver_kernels(types: MeshTypes):
                     system.coarse_force[env, group * modes + k] = force[k]
             block_sum(Real(0.0))
             for row in range(lane, size, lanes):
+                parts = Motion()
+                for group in range(system.group_count):
+                    for k in range(modes):
+                        column = group * modes + k
+                        parts[k] += system.coarse[env, row, column] * system.coarse_force[env, column]
                 entry = Real(0.0)
-                for k in range(size):
-                    entry += system.coarse[env, row, k] * system.coarse_force[env, k]
+                for k in range(modes):
+                    entry += parts[k]
+                for column in range(own, size):
+                    entry += system.coarse[env, row, column] * system.coarse_force[env, column]
                 system.coarse_motion[env, row] = entry
             block_sum(Real(0.0))
         for k in range(lane, carried.stiffness.shape[1], lanes):
@@ -196,7 +303,7 @@ def solver_kernels(types: MeshTypes):
                 along += system.carried_residual[env, k] / diagonal
             system.carried_step[env, k] = along
             total += along * system.carried_residual[env, k]
-        for node in range(lane, system.is_held.shape[0], lanes):
+        for node in range(lane, system.node_count, lanes):
             if system.is_held[node] == 0:
                 step = system.inverse[env, node] * system.residual[env, node]
                 if own > 0:
@@ -205,8 +312,8 @@ def solver_kernels(types: MeshTypes):
                         motion[k] = system.coarse_motion[env, system.group[node] * modes + k]
                     step += prolong(system.arms[node], motion)
                 system.step[env, node] = step
-                total += wp.dot(step, system.residual[env, node])
-        return block_sum(total)
+                totals += wp.cw_mul(step, system.residual[env, node])
+        return block_sum(total + sum_of(totals))
 
     @wp.func
     def take_along(system: System, carried: Carried, env: int, lane: int, lanes: int):
@@ -221,7 +328,7 @@ def solver_kernels(types: MeshTypes):
 
     @wp.kernel(**OPTIONS)
     def solve(
-        system: System,
+        given: System,
         carried: Carried,
         b: wp.array2d(dtype=Vec),
         tolerance: wp.array(dtype=Real),
@@ -234,10 +341,11 @@ def solver_kernels(types: MeshTypes):
         is_convex: wp.array(dtype=int),
     ):
         thread = wp.tid()
+        system = known_system(given)
         env = thread // lanes
         lane = thread % lanes
         if asked[env] > 0:
-            nodes = system.is_held.shape[0]
+            nodes = system.node_count
             coordinates = carried.stiffness.shape[1]
             square = Real(0.0)
             for node in range(lane, nodes, lanes):
@@ -265,29 +373,31 @@ def solver_kernels(types: MeshTypes):
             convex = int(1)
             while count < most and square > target and square > Real(0.0):
                 curvature = Real(0.0)
+                curvatures = Vec()
                 for node in range(lane, nodes, lanes):
                     if system.is_held[node] == 0 or carried.place[node] >= 0:
-                        product = Vec()
-                        for slot in range(system.starts[node], system.starts[node + 1]):
-                            product += system.values[env, slot] * system.direction[env, system.columns[slot]]
+                        first = system.starts[node]
+                        end = system.starts[node + 1]
+                        product = row_times(system.values, system.direction, system.columns, env, first, end)
                         system.product[env, node] = product
-                        curvature += wp.dot(product, system.direction[env, node])
+                        curvatures += wp.cw_mul(product, system.direction[env, node])
                 for k in range(lane, coordinates, lanes):
                     along = system.carried_direction[env, k]
                     curvature += carried.stiffness[env, k] * along * along
-                curvature = block_sum(curvature)
+                curvature = block_sum(curvature + sum_of(curvatures))
                 count += 1
                 length = rz / curvature
                 if curvature <= Real(0.0):
                     # Downhill without end: as far as the first guess goes, or stay with what there is.
                     length = wp.where(count == 1, Real(1.0), Real(0.0))
                 square = Real(0.0)
+                squares = Vec()
                 for node in range(lane, nodes, lanes):
                     if system.is_held[node] == 0:
                         x[env, node] = x[env, node] + length * system.direction[env, node]
                         residual = system.residual[env, node] - length * system.product[env, node]
                         system.residual[env, node] = residual
-                        square += wp.dot(residual, residual)
+                        squares += wp.cw_mul(residual, residual)
                 for k in range(lane, coordinates, lanes):
                     along = system.carried_direction[env, k]
                     system.carried_solution[env, k] = system.carried_solution[env, k] + length * along
@@ -297,7 +407,7 @@ def solver_kernels(types: MeshTypes):
                     rest = system.carried_residual[env, k] - length * change
                     system.carried_residual[env, k] = rest
                     square += rest * rest
-                square = block_sum(square)
+                square = block_sum(square + sum_of(squares))
                 if curvature <= Real(0.0):
                     square = Real(0.0)
                     convex = 0
@@ -368,14 +478,17 @@ class ConjugateGradients:
         system.values = mesh.matrix()
         system.inverse = zeros(environments, nodes, dtype=types.mat)
         system.group, system.group_starts, system.group_nodes = map(upload, (groups.group, groups.starts, groups.nodes))
+        runs = group_runs(groups.group, pattern)
+        system.run_starts, system.run_group, system.run_slot_starts, system.run_slots = map(upload, runs)
         system.arms = upload(arms, types.vec)
         size = count * rigid_motions(types).count + carried.most
+        system.node_count, system.group_count, system.coarse_size = nodes, count, size
         system.coarse = zeros(environments, size, size)
         system.coarse_diagonal = zeros(environments, size)
         system.coarse_force = zeros(environments, size)
         system.coarse_motion = zeros(environments, size)
         for name in ("residual", "step", "direction", "product"):
-            setattr(system, name, zeros(environments, nodes, dtype=types.vec))
+            setattr(system, name, zeros_to_read_beyond(environments, nodes, types.vec, device))
         for name in ("carried_residual", "carried_step", "carried_direction", "carried_solution"):
             setattr(system, name, zeros(environments, carried.most))
         self._system = system
@@ -391,7 +504,7 @@ class ConjugateGradients:
         self.is_convex = zeros(environments, dtype=int)
         """Whether the last solution met no direction without stiffness."""
         self._tolerance = zeros(environments)
-        self._prepare, self._solve = solver_kernels(types)
+        self._prepare, self._solve = solver_kernels(types, is_wide(device))
 
     def prepare(self, asked: wp.array) -> None:
         """Make the preconditioner of the values there are, in the environments that are asked for."""
@@ -399,7 +512,7 @@ class ConjugateGradients:
 
     def solve(self, b: wp.array, tolerance: np.ndarray, most: int, asked: wp.array) -> None:
         """Solve with forces of nodes and of coordinates of carried ones, to a residual relative to them."""
-        put(self._tolerance, tolerance)
+        self._mesh.host.write(self._tolerance, tolerance)
         outputs = self.solution, self.iterations, self.slope, self.is_convex
         self._launch(self._solve, b, self._tolerance, most, asked, self._mesh.lanes, *outputs)
 

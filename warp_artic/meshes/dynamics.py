@@ -47,8 +47,9 @@ FAR = 0.05
 
 
 def step_options(precision: str) -> NewtonOptions:
-    """When the solve of a step ends; its linear systems are easy, and are solved well at once."""
-    return NewtonOptions(tolerance=TOLERANCE[precision], coarsest=0.01)
+    """When the solve of a step ends; its linear systems are easy, and are solved so well that mostly two are enough."""
+    tolerance = TOLERANCE[precision]
+    return NewtonOptions(tolerance=tolerance, coarsest=tolerance**0.5)
 
 
 @cache
@@ -246,13 +247,14 @@ class ElasticDynamics:
         """
         mesh, potential = self.mesh, self.potential
         if self._may_gain:
-            pushes, forces = self._pushes(), potential.forces.numpy().copy()
-            x, v, before = self.points.numpy().copy(), self.velocities.numpy().copy(), self._stored()
+            read = mesh.host.read
+            pushes, forces = self._pushes(), read(potential.forces).copy()
+            x, v, before = read(self.points).copy(), read(self.velocities).copy(), self._stored()
         inputs = [self._middle, self.end, self.end_velocities, self._is_held, potential.mass, self._k]
         outputs = [self.points, self.velocities, potential.forces]
         mesh.launches.launch(self._finish, self.points.shape, [*inputs, *outputs])
         if self._may_gain:
-            explodes = self._explodes(before, pushes, self.points.numpy().astype(float) - x)
+            explodes = self._explodes(before, pushes, read(self.points).astype(float) - x)
             if explodes.any():
                 second = self._halve(x, v, forces, explodes)
                 found.converged &= second.converged | ~explodes
@@ -262,12 +264,13 @@ class ElasticDynamics:
     def _explodes(self, before: np.ndarray, pushes: np.ndarray, way: np.ndarray) -> np.ndarray:
         """Where a step has added too much to the energy that was stored before, by forces along a way."""
         after = self._stored()
-        gained = np.maximum(self.gained.numpy() + after - before + np.einsum("eni,eni->e", pushes, way), 0.0)
+        host = self.mesh.host
+        gained = np.maximum(host.read(self.gained) + after - before + np.einsum("eni,eni->e", pushes, way), 0.0)
         with np.errstate(over="ignore"):  # of what is far too violent
-            speeds = np.square(self.velocities.numpy(), dtype=float).sum(axis=2)
+            speeds = np.square(host.read(self.velocities), dtype=float).sum(axis=2)
         # What is not finite is above everything.
         explodes = ~(gained <= MOST_GAIN * (0.5 * speeds @ self.node_mass + np.abs(after)))
-        self.gained.assign(np.where(explodes, 0.0, gained))
+        host.write(self.gained, np.where(explodes, 0.0, gained))
         return explodes
 
     def forget(self, environments: np.ndarray) -> None:
@@ -295,13 +298,13 @@ class ElasticDynamics:
         """Energy now of what may gain some, shape (environments) [J]."""
         energy = np.zeros(self.mesh.environments)
         if self._rings:
-            points = self.points.numpy()
+            points = self.mesh.host.read(self.points)
             if self._seen is None or not np.array_equal(self._seen[0], points):
                 self._seen = points.copy(), self.mesh.energy(self.points).numpy().astype(float)
             energy += self._seen[1]
         if self.tendons:
-            self.tendons.evaluate(self.points, self.potential.foreign_points)
-            energy += self.tendons.energy(self._stored_in_tendons).numpy()
+            self.tendons.measure(self.points, self.potential.foreign_points)
+            energy += self.mesh.host.read(self.tendons.energy(self._stored_in_tendons))
         return energy
 
     def _pushes(self) -> np.ndarray:
@@ -309,7 +312,7 @@ class ElasticDynamics:
         if not self._rings:
             self._of_tendons.zero_()
             self.tendons.add_forces(self._of_tendons)
-            return self._of_tendons.numpy().copy()
+            return self.mesh.host.read(self._of_tendons).copy()
         potential, middle, center = self.potential, self._middle.numpy(), self._center.numpy()
         weight = np.where(self._is_held.numpy() > 0, 0.0, potential.inertia.factor * self.node_mass)
         return potential.forces.numpy() - potential.loads.numpy() + weight[:, None] * (middle - center)

@@ -14,7 +14,8 @@ F* that turn it are given, those of the points `ahead`:
 
 One block of threads has one environment. Its threads take the elements of one colour at a time, which share no nodes,
 and add to forces and to the matrix without atomics: results do not depend on their order. On a CPU the block is one
-thread, and one colour has all elements.
+thread, which computes a pack of elements at once in lane vectors and adds them up one after the other; one colour has
+all packs.
 """
 
 from functools import cache
@@ -24,16 +25,19 @@ import warp as wp
 
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.math.recorded import RecordedLaunches
+from warp_artic.meshes.element_numbers import add, div, element_numbers, mul, sub  # noqa: F401 - operators
 from warp_artic.meshes.materials import COROTATED, LAWS, Material, lame, material_functions, moduli
 from warp_artic.meshes.pattern import block_pattern
 from warp_artic.meshes.signed_svd import signed_svd_for
-from warp_artic.meshes.types import OPTIONS, MeshTypes, lanes_of, mesh_types
+from warp_artic.meshes.types import OPTIONS, HostViews, MeshTypes, is_wide, lanes_of, mesh_types, zeros_to_read_beyond
 
 
 @cache
-def elements_struct(types: MeshTypes):
-    """The struct of the elements of a mesh."""
-    Real, Vec, Mat = types.real, types.vec, types.mat
+def elements_struct(types: MeshTypes, wide: bool):
+    """The struct of the M elements of a mesh, in P packs of as many as a number has lanes; the last one is filled up
+    with elements without volume."""
+    Real, numbers = types.real, element_numbers(types, wide)
+    T, Vec, Mat = numbers.real, numbers.vec, numbers.mat
 
     @wp.struct
     class Elements:
@@ -41,171 +45,211 @@ def elements_struct(types: MeshTypes):
         damping_mu: Real
         """Lame's moduli, for damping."""
         damping_lambda: Real
-        rest: wp.array(dtype=Vec)
-        """Rest positions of nodes, shape (N)."""
+        count: int
+        """M."""
+        rest: wp.array2d(dtype=Vec)
+        """Rest positions of the nodes of elements, shape (P, dim + 1)."""
         nodes: wp.array2d(dtype=int)
-        """Shape (M, dim + 1)."""
+        """Shape (P lanes, dim + 1)."""
         gradients: wp.array(dtype=Mat)
-        """Rows are the gradients of the shape functions of the nodes but the first, shape (M)."""
-        volume: wp.array(dtype=Real)
-        """At rest, with the thickness, shape (M)."""
+        """Rows are the gradients of the shape functions of the nodes but the first, shape (P)."""
+        volume: wp.array(dtype=T)
+        """At rest, with the thickness, shape (P)."""
         slots: wp.array2d(dtype=int)
-        """Of the blocks in the matrix, row by row, shape (M, (dim + 1)^2)."""
+        """Of the blocks in the matrix, row by row, shape (P lanes, (dim + 1)^2)."""
         colors: wp.array(dtype=int)
-        """Where the elements of each colour begin, and their count."""
+        """Where the packs of each colour begin, and their count."""
 
     return Elements
 
 
 @cache
-def elastic_kernels(types: MeshTypes):
-    """The kernels `clear` and `assemble`."""
-    dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
+def elastic_kernels(types: MeshTypes, wide: bool):
+    """The kernels `clear` and `assemble`; this one computes elements in lanes or one by one."""
+    dim, Real, NodeVec, NodeMat = types.dim, types.real, types.vec, types.mat
     corners = dim + 1
-    Elements = elements_struct(types)
-    functions = material_functions(types)
+    numbers = element_numbers(types, wide)
+    T, Vec, Mat, lanes_of_pack = numbers.real, numbers.vec, numbers.mat, numbers.lanes
+    Elements = elements_struct(types, wide)
+    functions = material_functions(types, wide)
     strain, density = functions.strain, functions.energy
     stress, spectrum = functions.stress, functions.spectrum
-    signed_svd = signed_svd_for(types)
+    signed_svd = signed_svd_for(types, wide)
+    entry, with_entry, one = numbers.entry, numbers.with_entry, numbers.one
+    outer, dot, ddot, trace, transpose = numbers.outer, numbers.dot, numbers.ddot, numbers.trace, numbers.transpose
+    gather, scatter, total_of, row = numbers.gather, numbers.scatter, numbers.total, numbers.row
 
     @wp.func
-    def displacement_gradient(elements: Elements, points: wp.array2d(dtype=Vec), env: int, element: int):
-        first = elements.nodes[element, 0]
-        gradients = elements.gradients[element]
-        u_0 = points[env, first] - elements.rest[first]
+    def displacement(elements: Elements, points: wp.array2d(dtype=NodeVec), env: int, pack: int, corner: int):
+        return gather(points, env, elements.nodes, pack * lanes_of_pack, corner) - elements.rest[pack, corner]
+
+    @wp.func
+    def displacement_gradient(elements: Elements, points: wp.array2d(dtype=NodeVec), env: int, pack: int):
+        gradients = elements.gradients[pack]
+        u_0 = displacement(elements, points, env, pack, 0)
         G = Mat()
         for a in range(dim):
-            node = elements.nodes[element, a + 1]
-            G += wp.outer(points[env, node] - elements.rest[node] - u_0, gradients[a])
+            u = displacement(elements, points, env, pack, a + 1) - u_0
+            G = G + outer(u, row(gradients, a))
         return G
 
     @wp.func
-    def strain_since(ahead: Mat, G: Mat, start: Mat):
+    def strain_since(F_ahead: Mat, G: Mat, past: Mat):
         """sym(F*^T (F - F_start))."""
-        product = wp.transpose(wp.identity(n=dim, dtype=Real) + ahead) * (G - start)
-        return Real(0.5) * (product + wp.transpose(product))
+        product = transpose(F_ahead) * (G - past)
+        return Real(0.5) * (product + transpose(product))
 
     @wp.func
     def viscous(elements: Elements, E: Mat):
-        trace = wp.trace(E)
-        return elements.damping_mu * wp.ddot(E, E) + Real(0.5) * elements.damping_lambda * trace * trace
+        extension = trace(E)
+        return elements.damping_mu * ddot(E, E) + Real(0.5) * elements.damping_lambda * extension * extension
+
+    @wp.func
+    def elastic_block(D: Mat, A: Mat, B: Mat, turned: Mat, a: int, b: int):
+        """M of the nodes of two gradients that are turned by V."""
+        M = Mat()
+        for i in range(dim):
+            h_ai = entry(turned, a, i)
+            h_bi = entry(turned, b, i)
+            M_ii = entry(D, i, i) * h_ai * h_bi
+            for j in range(dim):
+                if j != i:
+                    h_aj = entry(turned, a, j)
+                    h_bj = entry(turned, b, j)
+                    M_ii = M_ii + entry(A, i, j) * h_aj * h_bj
+                    M = with_entry(M, i, j, entry(D, i, j) * h_ai * h_bj + entry(B, i, j) * h_aj * h_bi)
+            M = with_entry(M, i, i, M_ii)
+        return M
+
+    @wp.func
+    def viscous_block(elements: Elements, F_ahead: Mat, of_a: Vec, of_b: Vec):
+        """Stiffness of damping of two gradients, for a rate of one."""
+        p = F_ahead * of_a
+        q = F_ahead * of_b
+        across = dot(of_a, of_b) * (F_ahead * transpose(F_ahead))
+        return elements.damping_mu * (across + outer(q, p)) + elements.damping_lambda * outer(p, q)
+
+    @wp.func
+    def add_forces(
+        elements: Elements, env: int, pack: int, count: int, P: Mat, forces: wp.array2d(dtype=NodeVec)
+    ):
+        gradients = elements.gradients[pack]
+        first = pack * lanes_of_pack
+        rest = Vec()
+        for a in range(dim):
+            pull = elements.volume[pack] * (P * row(gradients, a))
+            scatter(forces, env, elements.nodes, first, count, a + 1, Real(-1.0) * pull)
+            rest = rest + pull
+        scatter(forces, env, elements.nodes, first, count, 0, rest)
+
+    @wp.func
+    def add_stiffness(
+        elements: Elements,
+        env: int,
+        pack: int,
+        count: int,
+        U: Mat,
+        s: Vec,
+        V: Mat,
+        F_ahead: Mat,
+        rate: Real,
+        is_projected: bool,
+        values: wp.array2d(dtype=NodeMat),
+    ):
+        gradients = elements.gradients[pack]
+        volume = elements.volume[pack]
+        first = pack * lanes_of_pack
+        D, A, B = spectrum(elements.material, s, is_projected)
+        turned = gradients * V
+        corner = Mat()
+        for a in range(dim):
+            sum_of_row = Mat()
+            for b in range(dim):
+                block = volume * (U * elastic_block(D, A, B, turned, a, b) * transpose(U))
+                if rate > Real(0.0):
+                    of_damping = viscous_block(elements, F_ahead, row(gradients, a), row(gradients, b))
+                    block = block + (rate * volume) * of_damping
+                sum_of_row = sum_of_row + block
+                scatter(values, env, elements.slots, first, count, (a + 1) * corners + b + 1, block)
+            negative = Real(-1.0) * sum_of_row
+            scatter(values, env, elements.slots, first, count, (a + 1) * corners, negative)
+            scatter(values, env, elements.slots, first, count, a + 1, transpose(negative))
+            corner = corner + sum_of_row
+        scatter(values, env, elements.slots, first, count, 0, corner)
 
     @wp.kernel(**OPTIONS)
     def clear(
         asked: wp.array(dtype=int),
         lanes: int,
-        forces: wp.array2d(dtype=Vec),
-        values: wp.array2d(dtype=Mat),
+        forces: wp.array2d(dtype=NodeVec),
+        values: wp.array2d(dtype=NodeMat),
     ):
         thread = wp.tid()
         env = thread // lanes
         if asked[env] > 0:
             if forces.shape[0] > 0:
                 for node in range(thread % lanes, forces.shape[1], lanes):
-                    forces[env, node] = Vec()
+                    forces[env, node] = NodeVec()
             if values.shape[0] > 0:
                 for slot in range(thread % lanes, values.shape[1], lanes):
-                    values[env, slot] = Mat()
+                    values[env, slot] = NodeMat()
 
     @wp.kernel(**OPTIONS)
     def assemble(
         elements: Elements,
-        points: wp.array2d(dtype=Vec),
-        start: wp.array2d(dtype=Vec),
-        ahead: wp.array2d(dtype=Vec),
+        points: wp.array2d(dtype=NodeVec),
+        start: wp.array2d(dtype=NodeVec),
+        ahead: wp.array2d(dtype=NodeVec),
         rate: Real,
         asked: wp.array(dtype=int),
         projected: wp.array(dtype=int),
         lanes: int,
         energy: wp.array(dtype=Real),
-        forces: wp.array2d(dtype=Vec),
-        values: wp.array2d(dtype=Mat),
+        forces: wp.array2d(dtype=NodeVec),
+        values: wp.array2d(dtype=NodeMat),
     ):
         thread = wp.tid()
         env = thread // lanes
         lane = thread % lanes
-        total = Real(0.0)
-        one = wp.identity(n=dim, dtype=Real)
+        total = T(Real(0.0))
         for color in range(elements.colors.shape[0] - 1):
             if asked[env] > 0:
-                for element in range(elements.colors[color] + lane, elements.colors[color + 1], lanes):
-                    G = displacement_gradient(elements, points, env, element)
-                    gradients = elements.gradients[element]
-                    volume = elements.volume[element]
+                for pack in range(elements.colors[color] + lane, elements.colors[color + 1], lanes):
+                    count = wp.min(lanes_of_pack, elements.count - pack * lanes_of_pack)
+                    G = displacement_gradient(elements, points, env, pack)
+                    F = one(total) + G
                     U = Mat()
                     V = Mat()
                     s = Vec()
                     if elements.material.law == COROTATED or values.shape[0] > 0:
-                        U, s, V = signed_svd(one + G)
+                        U, s, V = signed_svd(F)
                     past = Mat()
                     F_ahead = Mat()
                     if rate > Real(0.0):
-                        past = displacement_gradient(elements, start, env, element)
-                        F_ahead = one + displacement_gradient(elements, ahead, env, element)
+                        past = displacement_gradient(elements, start, env, pack)
+                        F_ahead = one(total) + displacement_gradient(elements, ahead, env, pack)
+                    E = strain_since(F_ahead, G, past)
                     X = Mat()
                     if elements.material.law == COROTATED:
                         X = strain(G, s, V)
                     if energy.shape[0] > 0:
-                        psi = density(elements.material, G, X)
-                        if rate > Real(0.0):
-                            psi += rate * viscous(elements, strain_since(F_ahead - one, G, past))
-                        total += volume * psi
+                        psi = density(elements.material, G, X) + rate * viscous(elements, E)
+                        total = total + elements.volume[pack] * psi
                     if forces.shape[0] > 0:
                         P = stress(elements.material, G, X, U, V)
                         if rate > Real(0.0):
-                            E = strain_since(F_ahead - one, G, past)
-                            S = Real(2.0) * elements.damping_mu * E + elements.damping_lambda * wp.trace(E) * one
-                            P += rate * (F_ahead * S)
-                        rest = Vec()
-                        for a in range(dim):
-                            force = -volume * (P * gradients[a])
-                            node = elements.nodes[element, a + 1]
-                            forces[env, node] = forces[env, node] + force
-                            rest -= force
-                        node = elements.nodes[element, 0]
-                        forces[env, node] = forces[env, node] + rest
+                            pressure = elements.damping_lambda * trace(E)
+                            S = Real(2.0) * elements.damping_mu * E + pressure * one(total)
+                            P = P + rate * (F_ahead * S)
+                        add_forces(elements, env, pack, count, P, forces)
                     if values.shape[0] > 0:
-                        D, A, B = spectrum(elements.material, s, projected[env] > 0)
-                        turned = gradients * V
-                        Ut = wp.transpose(U)
-                        corner = Mat()
-                        for a in range(dim):
-                            row = Mat()
-                            for b in range(dim):
-                                M = Mat()
-                                for i in range(dim):
-                                    M[i, i] = D[i, i] * turned[a, i] * turned[b, i]
-                                    for j in range(dim):
-                                        if j != i:
-                                            M[i, i] += A[i, j] * turned[a, j] * turned[b, j]
-                                            M[i, j] = (
-                                                D[i, j] * turned[a, i] * turned[b, j]
-                                                + B[i, j] * turned[a, j] * turned[b, i]
-                                            )
-                                block = volume * (U * M * Ut)
-                                if rate > Real(0.0):
-                                    p = F_ahead * gradients[a]
-                                    q = F_ahead * gradients[b]
-                                    across = wp.dot(gradients[a], gradients[b]) * (F_ahead * wp.transpose(F_ahead))
-                                    block += (volume * rate) * (
-                                        elements.damping_mu * (across + wp.outer(q, p))
-                                        + elements.damping_lambda * wp.outer(p, q)
-                                    )
-                                row += block
-                                slot = elements.slots[element, (a + 1) * corners + b + 1]
-                                values[env, slot] = values[env, slot] + block
-                            slot = elements.slots[element, (a + 1) * corners]
-                            values[env, slot] = values[env, slot] - row
-                            slot = elements.slots[element, a + 1]
-                            values[env, slot] = values[env, slot] - wp.transpose(row)
-                            corner += row
-                        slot = elements.slots[element, 0]
-                        values[env, slot] = values[env, slot] + corner
+                        is_projected = projected[env] > 0
+                        add_stiffness(elements, env, pack, count, U, s, V, F_ahead, rate, is_projected, values)
             # The block waits here for all of its threads.
             wp.tile_sum(wp.tile(0))
-        total = wp.tile_extract(wp.tile_sum(wp.tile(total)), 0)
+        of_block = wp.tile_extract(wp.tile_sum(wp.tile(total_of(total))), 0)
         if asked[env] > 0 and lane == 0 and energy.shape[0] > 0:
-            energy[env] = energy[env] + total
+            energy[env] = energy[env] + of_block
 
     return clear, assemble
 
@@ -236,6 +280,7 @@ class ElasticMesh:
         self.types = mesh_types(body.dim, precision)
         self.lanes = lanes_of(device)
         self.launches = RecordedLaunches(device)
+        self.host = HostViews()
         nodes = np.asarray(body.elements, int)
         points = np.asarray(body.points, float)
         pairs = [nodes[:, [a, b]] for a in range(body.dim + 1) for b in range(a)]
@@ -243,16 +288,22 @@ class ElasticMesh:
         gradients, volume = shape_gradients(body)
         self.volume = volume
         self.node_mass = node_masses(body)
-        order, colors = (np.arange(len(nodes)), [0, len(nodes)]) if self.lanes == 1 else color_elements(nodes)
+        self._wide = is_wide(device)
+        if self.lanes == 1:
+            packs = -(-len(nodes) // element_numbers(self.types, self._wide).lanes)
+            order, colors = np.arange(len(nodes)), [0, packs]
+        else:
+            order, colors = color_elements(nodes)
         corners = body.dim + 1
         slots = self.pattern.slots(np.repeat(nodes, corners, axis=1), np.tile(nodes, corners))
-        self.elements = self._upload(points, nodes[order], gradients[order], volume[order], slots[order], colors)
+        parts = points[nodes], nodes, gradients, volume, slots
+        self.elements = self._upload(*(part[order] for part in parts), colors)
         self.everywhere = wp.ones(environments, dtype=int, device=device)
         """Asks for all environments."""
         self._no_points = wp.zeros((0, 0), dtype=self.types.vec, device=device)
         self._no_values = wp.zeros((0, 0), dtype=self.types.mat, device=device)
         self._no_energy = wp.zeros(0, dtype=self.types.real, device=device)
-        self._clear, self._assemble = elastic_kernels(self.types)
+        self._clear, self._assemble = elastic_kernels(self.types, self._wide)
 
     def array(self, values) -> wp.array:
         """Positions or other vectors of nodes on the device, from shape (N, dim) or (environments, N, dim)."""
@@ -261,7 +312,7 @@ class ElasticMesh:
 
     def matrix(self) -> wp.array:
         """Values of a matrix, zero."""
-        return wp.zeros((self.environments, self.pattern.count), dtype=self.types.mat, device=self.device)
+        return zeros_to_read_beyond(self.environments, self.pattern.count, self.types.mat, self.device)
 
     def energy(self, points: wp.array) -> wp.array:
         """Elastic energy of each environment [J]."""
@@ -304,6 +355,9 @@ class ElasticMesh:
         """Make forces or values of a matrix zero in the environments that are asked for."""
         self._launch(self._clear, [asked, self.lanes], self._outputs(forces, values))
 
+    def _array(self, values, dtype) -> wp.array:
+        return wp.array(values, dtype=dtype, device=self.device)
+
     def _outputs(self, forces, values):
         return self._no_points if forces is None else forces, self._no_values if values is None else values
 
@@ -311,22 +365,32 @@ class ElasticMesh:
         dim = self.environments * self.lanes
         self.launches.launch(kernel, dim, [*inputs, *outputs], self.lanes)
 
-    def _upload(self, points, nodes, gradients, volume, slots, colors):
+    def _upload(self, rest, nodes, gradients, volume, slots, colors):
         types, body = self.types, self.body
-        elements = elements_struct(types)()
+        numbers = element_numbers(types, self._wide)
+        elements = elements_struct(types, self._wide)()
         elements.material = Material()
         elements.material.law = LAWS[body.material.law]
         elements.material.mu, elements.material.lambda_ = moduli(body.material, body.dim, body.plane_state)
         elements.damping_mu, elements.damping_lambda = lame(body.material, body.dim, body.plane_state)
-        for name, values, dtype in (
-            ("rest", points, types.vec),
-            ("nodes", nodes, int),
-            ("gradients", gradients, types.mat),
-            ("volume", volume, types.real),
-            ("slots", slots, int),
-            ("colors", colors, int),
-        ):
-            setattr(elements, name, wp.array(values, dtype=dtype, device=self.device))
+        elements.count = len(nodes)
+        filling = -len(nodes) % numbers.lanes
+
+        def filled(values: np.ndarray) -> np.ndarray:
+            return np.concatenate([values, np.repeat(values[-1:], filling, axis=0)])
+
+        def packed(values: np.ndarray, dtype: type, *shape: int) -> wp.array:
+            """Numbers of the elements of a pack side by side, in packs of some shape of vectors or matrices."""
+            values = values.reshape(-1, numbers.lanes, *values.shape[1:])
+            values = np.moveaxis(values, 1, -1).reshape(-1, *shape, *getattr(dtype, "_shape_", ()))
+            return self._array(np.ascontiguousarray(values), dtype)
+
+        elements.rest = packed(filled(rest), numbers.vec, types.dim + 1)
+        elements.nodes = self._array(filled(nodes), int)
+        elements.gradients = packed(filled(gradients), numbers.mat)
+        elements.volume = packed(np.append(volume, np.zeros(filling)), numbers.real)
+        elements.slots = self._array(filled(slots), int)
+        elements.colors = self._array(colors, int)
         return elements
 
 

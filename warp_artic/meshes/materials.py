@@ -26,6 +26,9 @@ from functools import cache
 import warp as wp
 
 from warp_artic.description.elastic_body import ElasticLaw, ElasticMaterial, PlaneState
+from warp_artic.math.numbers import absolute, any_positive, maximum, minimum, neg, real, where_positive
+from warp_artic.meshes.element_numbers import add, div, element_numbers, mul, sub  # noqa: F401 - operators
+from warp_artic.meshes.signed_svd import plane_rotation_for
 from warp_artic.meshes.types import MeshTypes
 
 NEO_HOOKEAN, COROTATED = 0, 1
@@ -65,7 +68,7 @@ class Material:
 
 
 class MaterialFunctions:
-    """The functions of one dimension and one precision, for kernels."""
+    """The functions of one dimension, one precision and one number of lanes, for kernels."""
 
     def __init__(self, strain, energy, stress, spectrum):
         self.strain = strain
@@ -79,23 +82,33 @@ class MaterialFunctions:
 
 
 @cache
-def material_functions(types: MeshTypes) -> MaterialFunctions:
-    """The functions for a dimension and a precision."""
-    dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
+def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
+    """The functions for a dimension and a precision, of elements in lanes or of one."""
+    numbers = element_numbers(types, wide)
+    dim, Real, T, Vec, Mat = types.dim, types.real, numbers.real, numbers.vec, numbers.mat
+    component, entry, with_entry = numbers.component, numbers.entry, numbers.with_entry
+    one, trace, ddot, transpose = numbers.one, numbers.trace, numbers.ddot, numbers.transpose
+    outer, column, choose, log = numbers.outer, numbers.column, numbers.choose, numbers.log
     c = dim / (dim + 1.0)
     size = dim + 1.0
+    plane_rotation = plane_rotation_for(types, wide)
+    planes = dim * (dim - 1) // 2
     epsilon, width = types.epsilon, float(dim)
 
     @wp.func
-    def excess_of_logarithm(y: Real):
-        """y - log(1 + y)."""
-        if wp.abs(y) > Real(SERIES_TO):
-            return y - wp.log(Real(1.0) + y)
-        total = Real(0.0)
+    def series_of_excess(y: T):
+        total = real(0.0, y)
         for k in range(SERIES_TERMS):
-            n = Real(SERIES_TERMS + 1 - k)
-            total = Real(1.0) / n - y * total
+            total = Real(1.0) / Real(SERIES_TERMS + 1 - k) - y * total
         return y * y * total
+
+    @wp.func
+    def excess_of_logarithm(y: T):
+        """y - log(1 + y)."""
+        is_far = absolute(y) - Real(SERIES_TO)
+        if any_positive(is_far):
+            return where_positive(is_far, y - log(Real(1.0) + y), series_of_excess(y))
+        return series_of_excess(y)
 
     if dim == 2:
 
@@ -107,52 +120,59 @@ def material_functions(types: MeshTypes) -> MaterialFunctions:
         @wp.func
         def volume_excess(G: Mat):
             """J - 1 - tr(G)."""
-            return G[0, 0] * G[1, 1] - G[0, 1] * G[1, 0]
+            return entry(G, 0, 0) * entry(G, 1, 1) - entry(G, 0, 1) * entry(G, 1, 0)
 
         @wp.func
         def rest_of_product(s: Vec, i: int, j: int):
             """d2J / ds_i ds_j."""
-            return Real(1.0)
+            return real(1.0, component(s, 0))
 
     else:
 
         @wp.func
         def cofactors(G: Mat):
             """cof(I + G) - I - tr(G) I + G^T = cof(G), which is of second order."""
-            x = wp.cross(G[1], G[2])
-            y = wp.cross(G[2], G[0])
-            z = wp.cross(G[0], G[1])
-            return Mat(x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
+            found = Mat()
+            for i in range(3):
+                k = (i + 1) % 3
+                m = (i + 2) % 3
+                for j in range(3):
+                    p = (j + 1) % 3
+                    q = (j + 2) % 3
+                    found = with_entry(found, i, j, entry(G, k, p) * entry(G, m, q) - entry(G, k, q) * entry(G, m, p))
+            return found
 
         @wp.func
         def volume_excess(G: Mat):
             """J - 1 - tr(G)."""
-            minors = (
-                G[0, 0] * G[1, 1]
-                - G[0, 1] * G[1, 0]
-                + G[1, 1] * G[2, 2]
-                - G[1, 2] * G[2, 1]
-                + G[0, 0] * G[2, 2]
-                - G[0, 2] * G[2, 0]
-            )
-            return minors + wp.dot(G[0], wp.cross(G[1], G[2]))
+            minors = cofactors(G)
+            first = entry(G, 0, 0) * entry(minors, 0, 0)
+            for j in range(1, 3):
+                first = first + entry(G, 0, j) * entry(minors, 0, j)
+            return trace(minors) + first
 
         @wp.func
         def rest_of_product(s: Vec, i: int, j: int):
             """d2J / ds_i ds_j."""
-            return s[3 - i - j]
+            return component(s, 3 - i - j)
 
     @wp.func
     def strain(G: Mat, s: Vec, V: Mat):
         """V has axes to rounding only: what is left beside the diagonal counts, where strains are small."""
-        squares = wp.transpose(V) * (G + wp.transpose(G) + wp.transpose(G) * G) * V
+        squares = transpose(V) * (G + transpose(G) + transpose(G) * G) * V
         X = Mat()
         for i in range(dim):
-            X[i, i] = wp.where(s[i] > Real(0.5), squares[i, i] / (s[i] + Real(1.0)), s[i] - Real(1.0))
+            s_i = component(s, i)
+            is_far = s_i - Real(0.5)
+            X = with_entry(
+                X, i, i, where_positive(is_far, entry(squares, i, i) / (s_i + Real(1.0)), s_i - Real(1.0))
+            )
             for j in range(dim):
                 if j != i:
-                    total = wp.max(s[i] + s[j], Real(0.5))
-                    X[i, j] = wp.where(s[i] + s[j] > Real(0.5), squares[i, j] / total, Real(0.0))
+                    total = s_i + component(s, j)
+                    least = real(0.5, total)
+                    part = entry(squares, i, j) / maximum(least, total)
+                    X = with_entry(X, i, j, where_positive(total - least, part, real(0.0, total)))
         return X
 
     @wp.func
@@ -160,127 +180,139 @@ def material_functions(types: MeshTypes) -> MaterialFunctions:
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
         if material.law == NEO_HOOKEAN:
-            square = wp.ddot(G, G)
+            square = ddot(G, G)
             excess = volume_excess(G)
-            y = (Real(2.0) * wp.trace(G) + square) / Real(size)
-            J_1 = wp.trace(G) + excess
+            y = (Real(2.0) * trace(G) + square) / Real(size)
+            J_1 = trace(G) + excess
             small = Real(c) * (Real(0.5) * square - excess) + Real(0.5) * excess_of_logarithm(y)
             return mu * small + Real(0.5) * lambda_ * J_1 * J_1
-        stretch = wp.trace(X)
-        return mu * wp.ddot(X, X) + Real(0.5) * lambda_ * stretch * stretch
+        stretch = trace(X)
+        return mu * ddot(X, X) + Real(0.5) * lambda_ * stretch * stretch
 
     @wp.func
     def stress(material: Material, G: Mat, X: Mat, U: Mat, V: Mat):
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
-        one = wp.identity(n=dim, dtype=Real)
         if material.law == NEO_HOOKEAN:
-            trace = wp.trace(G)
-            cof_G = cofactors(G)
-            more = Real(2.0) * trace + wp.ddot(G, G)
+            expansion = trace(G)
+            more = Real(2.0) * expansion + ddot(G, G)
             # F - cof F, and 1 - 1 / (I_C + 1) - c
-            shear = G + wp.transpose(G) - trace * one - cof_G
+            shear = G + transpose(G) - expansion * one(more) - cofactors(G)
             left = more / (Real(size) * (Real(size) + more))
-            J_1 = trace + volume_excess(G)
-            return mu * (Real(c) * shear + left * (one + G)) + lambda_ * J_1 * (one + G - shear)
-        return U * (Real(2.0) * mu * X + lambda_ * wp.trace(X) * one) * wp.transpose(V)
+            J_1 = expansion + volume_excess(G)
+            F = one(more) + G
+            return mu * (Real(c) * shear + left * F) + lambda_ * J_1 * (F - shear)
+        stretch = trace(X)
+        return U * (Real(2.0) * mu * X + lambda_ * stretch * one(stretch)) * transpose(V)
 
     @wp.func
     def turned(S: Mat, Q: Mat, i: int, j: int):
         """Makes S[i, j] zero by a rotation in the plane (i, j), which Q collects."""
-        if S[i, j] != Real(0.0):
-            zeta = (S[j, j] - S[i, i]) / (Real(2.0) * S[i, j])
-            t = wp.where(zeta < Real(0.0), Real(-1.0), Real(1.0)) / (wp.abs(zeta) + wp.sqrt(Real(1.0) + zeta * zeta))
-            cosine = Real(1.0) / wp.sqrt(Real(1.0) + t * t)
-            P = wp.identity(n=dim, dtype=Real)
-            P[i, i] = cosine
-            P[j, j] = cosine
-            P[i, j] = cosine * t
-            P[j, i] = -cosine * t
-            return wp.transpose(P) * S * P, Q * P
-        return S, Q
+        cosine, sine = plane_rotation(entry(S, i, i), entry(S, j, j), entry(S, i, j))
+        P = with_entry(with_entry(one(sine), i, i, cosine), j, j, cosine)
+        P = with_entry(with_entry(P, i, j, sine), j, i, neg(sine))
+        is_askew = absolute(entry(S, i, j))
+        return choose(is_askew, transpose(P) * S * P, S), choose(is_askew, Q * P, Q)
 
     @wp.func
     def semi_definite(S: Mat):
         """A symmetric matrix with its negative eigenvalues made zero."""
         A = Mat(S)
-        Q = wp.identity(n=dim, dtype=Real)
+        Q = one(entry(S, 0, 0))
         sweep = int(0)
         while sweep < 6:
             sweep += 1
-            for i in range(dim):
-                for j in range(i + 1, dim):
-                    A, Q = turned(A, Q, i, j)
+            for i in range(planes):
+                A, Q = turned(A, Q, i, (i + 1) % dim)
         found = Mat()
         for k in range(dim):
-            value = wp.max(A[k, k], Real(0.0))
-            for i in range(dim):
-                for j in range(dim):
-                    found[i, j] += value * Q[i, k] * Q[j, k]
+            value = maximum(real(0.0, entry(A, k, k)), entry(A, k, k))
+            found = found + value * outer(column(Q, k), column(Q, k))
         return found
 
     @wp.func
-    def is_definite(S: Mat):
-        """Whether all leading minors are positive."""
-        if dim == 2:
-            return S[0, 0] > Real(0.0) and wp.determinant(S) > Real(0.0)
-        minor = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
-        return S[0, 0] > Real(0.0) and minor > Real(0.0) and wp.determinant(S) > Real(0.0)
+    def least_minor(S: Mat):
+        """The smallest leading minor of a symmetric matrix; it is definite where that is positive."""
+        least = minimum(entry(S, 0, 0), entry(S, 0, 0) * entry(S, 1, 1) - entry(S, 0, 1) * entry(S, 1, 0))
+        if dim == 3:
+            minors = cofactors(S)
+            determinant = entry(S, 0, 0) * entry(minors, 0, 0)
+            for j in range(1, dim):
+                determinant = determinant + entry(S, 0, j) * entry(minors, 0, j)
+            least = minimum(least, determinant)
+        return least
+
+    @wp.func
+    def projected_part(D: Mat, is_projected: bool):
+        """D, semi-definite if it is projected."""
+        is_indefinite = real(0.0, entry(D, 0, 0))
+        if is_projected:
+            is_indefinite = where_positive(least_minor(D), is_indefinite, real(1.0, is_indefinite))
+        if any_positive(is_indefinite):
+            return choose(is_indefinite, semi_definite(D), D)
+        return D
+
+    @wp.func
+    def J_without(s: Vec, i: int):
+        """dJ / ds_i."""
+        found = real(1.0, component(s, 0))
+        for j in range(dim):
+            if j != i:
+                found = found * component(s, j)
+        return found
 
     @wp.func
     def spectrum(material: Material, s: Vec, is_projected: bool):
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
+        like = component(s, 0)
+        nothing = real(0.0, like)
+        lowest = real(wp.where(is_projected, Real(0.0), Real(-wp.inf)), like)
         D = Mat()
         A = Mat()
         B = Mat()
         if material.law == NEO_HOOKEAN:
-            square = Real(0.0)
-            J = Real(1.0)
+            square = nothing
+            J = real(1.0, like)
             for i in range(dim):
-                square += s[i] * s[i]
-                J *= s[i]
-            share = mu * (square / (square + Real(1.0)))
-            curve = Real(2.0) * mu / ((square + Real(1.0)) * (square + Real(1.0)))
+                square = square + component(s, i) * component(s, i)
+                J = J * component(s, i)
+            beyond = square + Real(1.0)
+            share = mu * (square / beyond)
+            curve = Real(2.0) * mu / (beyond * beyond)
             pressure = lambda_ * (J - Real(1.0)) - mu * Real(c)
-            gradient = Vec()
             for i in range(dim):
-                gradient[i] = Real(1.0)
+                s_i = component(s, i)
+                J_i = J_without(s, i)
+                D = with_entry(D, i, i, share + curve * s_i * s_i + lambda_ * J_i * J_i)
                 for j in range(dim):
                     if j != i:
-                        gradient[i] *= s[j]
-            for i in range(dim):
-                D[i, i] = share + curve * s[i] * s[i] + lambda_ * gradient[i] * gradient[i]
-                for j in range(dim):
-                    if j != i:
-                        across = rest_of_product(s, i, j)
-                        D[i, j] = curve * s[i] * s[j] + lambda_ * gradient[i] * gradient[j] + pressure * across
-                        flip = share - pressure * across
-                        twist = share + pressure * across
-                        if is_projected:
-                            flip = wp.max(flip, Real(0.0))
-                            twist = wp.max(twist, Real(0.0))
-                        A[i, j] = Real(0.5) * (flip + twist)
-                        B[i, j] = Real(0.5) * (flip - twist)
-            if is_projected and not is_definite(D):
-                D = semi_definite(D)
+                        across = pressure * rest_of_product(s, i, j)
+                        both = curve * s_i * component(s, j) + lambda_ * J_i * J_without(s, j)
+                        flip = maximum(lowest, share - across)
+                        twist = maximum(lowest, share + across)
+                        D = with_entry(D, i, j, both + across)
+                        A = with_entry(A, i, j, Real(0.5) * (flip + twist))
+                        B = with_entry(B, i, j, Real(0.5) * (flip - twist))
+            D = projected_part(D, is_projected)
         else:
-            stretch = Real(-width)
+            limit = Real(2.0) * mu + Real(width) * wp.abs(lambda_)
+            most = real(wp.where(is_projected, limit, Real(wp.inf)), like)
+            stretch = real(-width, like)
             for i in range(dim):
-                stretch += s[i]
+                stretch = stretch + component(s, i)
             for i in range(dim):
-                D[i, i] = Real(2.0) * mu + lambda_
+                D = with_entry(D, i, i, real(Real(2.0) * mu + lambda_, like))
                 for j in range(dim):
                     if j != i:
-                        D[i, j] = lambda_
                         # R is not defined where s_i + s_j is zero: the stiffness ends at that of a large stretch.
-                        total = s[i] + s[j]
-                        total = wp.where(wp.abs(total) > Real(epsilon), total, Real(epsilon))
+                        total = component(s, i) + component(s, j)
+                        total = where_positive(absolute(total) - Real(epsilon), total, real(epsilon, total))
                         twist = Real(2.0) * (mu * (total - Real(2.0)) + lambda_ * stretch) / total
-                        if is_projected:
-                            twist = wp.clamp(twist, Real(0.0), Real(2.0) * mu + Real(width) * wp.abs(lambda_))
-                        A[i, j] = mu + Real(0.5) * twist
-                        B[i, j] = mu - Real(0.5) * twist
+                        twist = minimum(most, maximum(lowest, twist))
+                        D = with_entry(D, i, j, real(lambda_, like))
+                        A = with_entry(A, i, j, mu + Real(0.5) * twist)
+                        B = with_entry(B, i, j, mu - Real(0.5) * twist)
         return D, A, B
 
     return MaterialFunctions(strain, energy, stress, spectrum)

@@ -19,7 +19,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.meshes.potential import Evaluation, Potential
-from warp_artic.meshes.types import OPTIONS, MeshTypes, put
+from warp_artic.meshes.types import OPTIONS, MeshTypes
 
 SUFFICIENT = 1e-4
 """Of what the slope promises: how much the potential has to fall."""
@@ -81,7 +81,7 @@ class Convergence:
 
 @cache
 def newton_kernels(types: MeshTypes):
-    """The kernel `move`."""
+    """The kernels `move` and `take`."""
     Real, Vec = types.real, types.vec
 
     @wp.kernel(**OPTIONS)
@@ -94,7 +94,12 @@ def newton_kernels(types: MeshTypes):
         env, node = wp.tid()
         found[env, node] = points[env, node] + length[env] * step[env, node]
 
-    return move
+    @wp.kernel(**OPTIONS)
+    def take(found: wp.array2d(dtype=Vec), points: wp.array2d(dtype=Vec)):
+        env, node = wp.tid()
+        points[env, node] = found[env, node]
+
+    return move, take
 
 
 class Newton:
@@ -110,7 +115,8 @@ class Newton:
         self._length = wp.zeros(mesh.environments, dtype=mesh.types.real, device=mesh.device)
         self._asked = wp.zeros(mesh.environments, dtype=int, device=mesh.device)
         self._projected = wp.zeros(mesh.environments, dtype=int, device=mesh.device)
-        self._move = newton_kernels(mesh.types)
+        self._host = mesh.host
+        self._move, self._take = newton_kernels(mesh.types)
 
     def solve(self, points: wp.array, asked: np.ndarray | None = None) -> Convergence:
         """Move free nodes, shape (environments, N), to where the potential is least; forces are then those there.
@@ -157,7 +163,7 @@ class Newton:
         return is_convex
 
     def _stiffen(self, points: wp.array, asked: np.ndarray, projected: np.ndarray) -> None:
-        put(self._projected, projected.astype(np.int32))
+        self._host.write(self._projected, projected)
         self.potential.stiffen(points, self._ask(asked), self._projected)
 
     def _solve(self, active: np.ndarray, at: Evaluation, found: Convergence) -> np.ndarray:
@@ -166,13 +172,13 @@ class Newton:
             relative = np.sqrt(at.force / np.where(found.reference > 0.0, found.reference, 1.0))
         tolerance = np.minimum(self.options.coarsest, relative)
         system.solve(self.potential.forces, tolerance, self.options.most_linear_iterations, self._ask(active))
-        found.linear_iterations += np.where(active, system.iterations.numpy(), 0)
-        return system.is_convex.numpy() > 0
+        found.linear_iterations += np.where(active, self._host.read(system.iterations), 0)
+        return self._host.read(system.is_convex) > 0
 
     def _step(self, points: wp.array, at: Evaluation, active: np.ndarray):
         """Take a step; gives the evaluation there, the fall, where energies hide it, and the share of the step."""
         potential = self.potential
-        slope = potential.system.slope.numpy().astype(float)
+        slope = self._host.read(potential.system.slope).astype(float)
         noise = ROUNDING * potential.mesh.types.epsilon * at.magnitude
         hidden = active & (0.5 * slope <= noise)
         small = slope <= np.sqrt(potential.mesh.types.epsilon) * at.magnitude
@@ -194,15 +200,15 @@ class Newton:
             length = np.where(trying, 0.0, length)
             self._move_to(points, length)
             potential.evaluate(self._trial, self._ask(trying))
-        wp.copy(points, self._trial)
+        potential.mesh.launches.launch(self._take, points.shape, [self._trial, points])
         return at, fall, hidden | (active & small & (length < SHORT)), length
 
     def _move_to(self, points: wp.array, length: np.ndarray) -> None:
         """Set trial points."""
-        put(self._length, length)
+        self._host.write(self._length, length)
         inputs = [points, self.potential.system.solution, self._length, self._trial]
         self.potential.mesh.launches.launch(self._move, points.shape, inputs)
 
     def _ask(self, active: np.ndarray) -> wp.array:
-        put(self._asked, active.astype(np.int32))
+        self._host.write(self._asked, active)
         return self._asked

@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 import warp as wp
 
+from warp_artic.math.double_double import two_sum
 from warp_artic.meshes.carried import CarriedNodes, carried_struct
 from warp_artic.meshes.conjugate_gradients import ConjugateGradients
 from warp_artic.meshes.elastic import ElasticMesh
@@ -24,6 +25,12 @@ def potential_kernels(types: MeshTypes):
     """The kernels `add_nodes`, of energies and forces, and `add_inertia`, of stiffness."""
     dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
     Carried = carried_struct(types)
+
+    @wp.func
+    def added(total: wp.vec2d, part: Real):
+        """A sum with a further part, and what rounding has left: parts may be larger than their sum."""
+        found = two_sum(total[0], wp.float64(part))
+        return wp.vec2d(found[0], total[1] + found[1])
 
     @wp.kernel(**OPTIONS)
     def add_nodes(
@@ -48,24 +55,28 @@ def potential_kernels(types: MeshTypes):
         thread = wp.tid()
         env = thread // lanes
         lane = thread % lanes
-        energy = Real(0.0)
+        potential = wp.vec2d()
         magnitude = Real(0.0)
         square = Real(0.0)
         of_loads = Real(0.0)
         slope = Real(0.0)
         if asked[env] > 0:
+            if lane == 0:
+                potential = wp.vec2d(wp.float64(found[0, env]), wp.float64(0.0))
+                if of_tendons.shape[0] > 0:
+                    potential = added(potential, of_tendons[env])
             for node in range(lane, mass.shape[0], lanes):
                 load = loads[env, node]
                 force = forces[env, node] + load
                 work = wp.dot(load, points[env, node] - start[env, node])
-                energy -= work
+                potential = added(potential, -work)
                 magnitude += wp.abs(work)
                 if is_held[node] == 0:
                     if inertia > Real(0.0):
                         push = points[env, node] - center[env, node]
                         weight = inertia * mass[node]
                         moving = Real(0.5) * weight * wp.length_sq(push)
-                        energy += moving
+                        potential = added(potential, moving)
                         magnitude += moving
                         force -= weight * push
                     square += wp.length_sq(force)
@@ -88,12 +99,12 @@ def potential_kernels(types: MeshTypes):
                 carried.force[env, k] = rest
                 of_spring = Real(0.5) * carried.stiffness[env, k] * s * s
                 of_force = s * carried.before[env, k]
-                energy += of_spring + of_force
+                potential = added(potential, of_spring + of_force)
                 magnitude += of_spring + wp.abs(of_force)
                 square += rest * rest
                 of_loads += of_load * of_load
                 slope += rest * carried_step[env, k]
-        energy = wp.tile_extract(wp.tile_sum(wp.tile(energy)), 0)
+        energy = wp.tile_extract(wp.tile_sum(wp.tile(Real(potential[0] + potential[1]))), 0)
         magnitude = wp.tile_extract(wp.tile_sum(wp.tile(magnitude)), 0)
         square = wp.tile_extract(wp.tile_sum(wp.tile(square)), 0)
         of_loads = wp.tile_extract(wp.tile_sum(wp.tile(of_loads)), 0)
@@ -101,11 +112,10 @@ def potential_kernels(types: MeshTypes):
         if asked[env] > 0 and lane == 0:
             magnitude += found[0, env]
             if of_tendons.shape[0] > 0:
-                energy += of_tendons[env]
                 # A length has digits of its own, its change only what is left of them.
                 for tendon in range(tension.shape[0]):
                     magnitude += wp.abs(tension[tendon, env]) * length[tendon, env]
-            found[0, env] = found[0, env] + energy
+            found[0, env] = energy
             found[1, env] = magnitude
             found[2, env] = square
             found[3, env] = of_loads
@@ -152,6 +162,8 @@ class Evaluation:
 
     def replaced(self, where: np.ndarray, other: "Evaluation") -> "Evaluation":
         """With the values of another one in some environments."""
+        if where.all():
+            return other
         fields = ("energy", "magnitude", "force", "loads", "slope")
         return Evaluation(*(np.where(where, getattr(other, name), getattr(self, name)) for name in fields))
 
@@ -196,6 +208,7 @@ class Potential:
         self.forces = wp.zeros((environments, nodes), dtype=types.vec, device=device)
         """-dPhi/dx of all nodes at the last points of `evaluate` [N]."""
         self._found = wp.zeros((5, environments), dtype=types.real, device=device)
+        self._of_elements = self._found[0]
         self.mass = wp.array(mesh.node_mass, dtype=types.real, device=device)
         """Of nodes [kg], shape (N)."""
         self._is_held = wp.array(is_held.astype(np.int32), dtype=int, device=device)
@@ -212,7 +225,7 @@ class Potential:
         mesh, tendons = self.mesh, self.tendons
         self._found.zero_()
         mesh.clear(asked, self.forces)
-        mesh.add(points, energy=self._found[0], forces=self.forces, asked=asked, damping=self.damping)
+        mesh.add(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping)
         of_tendons = self._no_energy, self._no_table, self._no_table
         if tendons:
             shape = tendons.evaluate(points, self.foreign_points)
@@ -223,7 +236,7 @@ class Potential:
         inputs += [self.carried.arrays, *of_tendons, self.system.solution, self.system.carried_solution, asked]
         inputs += [mesh.lanes, self.forces, self._found]
         mesh.launches.launch(self._add_nodes, mesh.environments * mesh.lanes, inputs, mesh.lanes)
-        energy, magnitude, force, loads, slope = self._found.numpy().astype(float)
+        energy, magnitude, force, loads, slope = mesh.host.read(self._found).astype(float)
         return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads), slope)
 
     def stiffen(self, points: wp.array, asked: wp.array, projected: wp.array) -> None:

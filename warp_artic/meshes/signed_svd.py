@@ -8,6 +8,8 @@ from functools import cache
 
 import warp as wp
 
+from warp_artic.math.numbers import absolute, any_positive, minimum, neg, real, sqrt, where_positive
+from warp_artic.meshes.element_numbers import add, div, element_numbers, mul, sub  # noqa: F401 - operators
 from warp_artic.meshes.types import MeshTypes
 
 SWEEPS = 16
@@ -15,117 +17,146 @@ SWEEPS = 16
 
 
 @cache
-def signed_svd_for(types: MeshTypes) -> wp.Function:
-    """The function for a dimension and a precision."""
-    dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
-    orthogonal = types.epsilon**2
+def plane_rotation_for(types: MeshTypes, wide: bool) -> wp.Function:
+    """Cosine and sine of the rotation that makes [[a, c], [c, b]] diagonal; c is not zero."""
+    Real, T = types.real, element_numbers(types, wide).real
 
     @wp.func
-    def column(A: Mat, j: int):
-        found = Vec()
-        for i in range(dim):
-            found[i] = A[i, j]
-        return found
+    def plane_rotation(a: T, b: T, c: T):
+        more = b - a
+        twice = Real(2.0) * c
+        t = where_positive(neg(more), neg(twice), twice) / (absolute(more) + sqrt(more * more + twice * twice))
+        cosine = Real(1.0) / sqrt(Real(1.0) + t * t)
+        return cosine, cosine * t
+
+    return plane_rotation
+
+
+@cache
+def signed_svd_for(types: MeshTypes, wide: bool) -> wp.Function:
+    """The function for a dimension and a precision, of elements in lanes or of one."""
+    numbers = element_numbers(types, wide)
+    dim, Real, T, Vec, Mat = types.dim, types.real, numbers.real, numbers.vec, numbers.mat
+    orthogonal = types.epsilon**2
+    planes = dim * (dim - 1) // 2
+    component, with_component, entry, with_entry = (
+        numbers.component, numbers.with_component, numbers.entry, numbers.with_entry,
+    )  # fmt: skip
+    unit, one, column, dot = numbers.unit, numbers.one, numbers.column, numbers.dot
+    outer, choose = numbers.outer, numbers.choose
+    plane_rotation = plane_rotation_for(types, wide)
 
     @wp.func
     def direction(v: Vec, otherwise: Vec):
-        size = wp.length(v)
-        return wp.where(size > Real(0.0), v / wp.where(size > Real(0.0), size, Real(1.0)), otherwise)
-
-    @wp.func
-    def smallest_column(A: Mat):
-        found = int(0)
-        for j in range(1, dim):
-            if wp.length_sq(column(A, j)) < wp.length_sq(column(A, found)):
-                found = j
-        return found
+        size = sqrt(dot(v, v))
+        return choose(size, (Real(1.0) / where_positive(size, size, real(1.0, size))) * v, otherwise)
 
     if dim == 2:
 
         @wp.func
         def left_rotation(A: Mat):
-            other = 1 - smallest_column(A)
-            unit = Vec(Real(0.0), Real(1.0))
-            if other == 0:
-                unit = Vec(Real(1.0), Real(0.0))
-            u = direction(column(A, other), unit)
-            if other == 0:
-                return Mat(u[0], -u[1], u[1], u[0])
-            return Mat(u[1], u[0], -u[0], u[1])
+            """Its column beside the smallest one of A has the direction of that of A."""
+            x = column(A, 0)
+            y = column(A, 1)
+            xx = dot(x, x)
+            e_x = unit(0, xx)
+            e_y = unit(1, xx)
+            is_y = dot(y, y) - xx
+            u = direction(choose(is_y, y, x), choose(is_y, e_y, e_x))
+            # (c, s) of the rotation, of its first or its second column
+            c = where_positive(is_y, component(u, 1), component(u, 0))
+            s = where_positive(is_y, neg(component(u, 0)), component(u, 1))
+            along = with_component(with_component(Vec(), 0, c), 1, s)
+            across = with_component(with_component(Vec(), 0, neg(s)), 1, c)
+            return outer(along, e_x) + outer(across, e_y)
 
     else:
 
         @wp.func
-        def left_rotation(A: Mat):
-            last = smallest_column(A)
-            next = (last + 1) % 3
-            other = (last + 2) % 3
-            is_swapped = wp.length_sq(column(A, other)) > wp.length_sq(column(A, next))
-            first = wp.where(is_swapped, other, next)
-            second = wp.where(is_swapped, next, other)
-            sign = wp.where(is_swapped, Real(-1.0), Real(1.0))
-            unit = Vec()
-            unit[first] = Real(1.0)
-            u = direction(column(A, first), unit)
-            # A direction across u, where the second column has none.
-            least = Vec()
-            if wp.abs(u[0]) <= wp.abs(u[1]) and wp.abs(u[0]) <= wp.abs(u[2]):
-                least[0] = Real(1.0)
-            elif wp.abs(u[1]) <= wp.abs(u[2]):
-                least[1] = Real(1.0)
-            else:
-                least[2] = Real(1.0)
-            across = column(A, second)
-            across = across - wp.dot(across, u) * u
-            v = direction(across, wp.normalize(wp.cross(u, least)))
-            w = sign * wp.cross(u, v)
-            U = Mat()
+        def cross(a: Vec, b: Vec):
+            found = Vec()
             for i in range(3):
-                U[i, first] = u[i]
-                U[i, second] = v[i]
-                U[i, last] = w[i]
-            return U
+                j = (i + 1) % 3
+                k = (i + 2) % 3
+                found = with_component(
+                    found, i, component(a, j) * component(b, k) - component(a, k) * component(b, j)
+                )
+            return found
+
+        @wp.func
+        def least_axis(u: Vec):
+            """The axis that is farthest from u."""
+            x = absolute(component(u, 0))
+            y = absolute(component(u, 1))
+            z = absolute(component(u, 2))
+            return choose(x - minimum(y, z), choose(y - z, unit(2, x), unit(1, x)), unit(0, x))
+
+        @wp.func
+        def left_rotation(A: Mat):
+            """Its columns have the directions of those of A, the longest one first, across each other."""
+            x = column(A, 0)
+            y = column(A, 1)
+            z = column(A, 2)
+            xx = dot(x, x)
+            yy = dot(y, y)
+            zz = dot(z, z)
+            # The smallest column is z or y or else x; `next` and `other` are those after it.
+            is_z = minimum(xx, yy) - zz
+            is_y = xx - yy
+            next = choose(is_z, x, choose(is_y, z, y))
+            other = choose(is_z, y, choose(is_y, x, z))
+            e_next = choose(is_z, unit(0, xx), choose(is_y, unit(2, xx), unit(1, xx)))
+            e_other = choose(is_z, unit(1, xx), choose(is_y, unit(0, xx), unit(2, xx)))
+            e_last = choose(is_z, unit(2, xx), choose(is_y, unit(1, xx), unit(0, xx)))
+            is_swapped = dot(other, other) - dot(next, next)
+            e_first = choose(is_swapped, e_other, e_next)
+            e_second = choose(is_swapped, e_next, e_other)
+            u = direction(choose(is_swapped, other, next), e_first)
+            across = choose(is_swapped, next, other)
+            across = across - dot(across, u) * u
+            # A direction across u, where the second column has none.
+            v = direction(across, direction(cross(u, least_axis(u)), u))
+            w = where_positive(is_swapped, real(-1.0, xx), real(1.0, xx)) * cross(u, v)
+            return outer(u, e_first) + outer(v, e_second) + outer(w, e_last)
+
+    @wp.func
+    def turned(A: Mat, i: int, j: int, cosine: T, sine: T):
+        """Two columns of A turned in their plane."""
+        found = Mat(A)
+        for k in range(dim):
+            a = entry(A, k, i)
+            b = entry(A, k, j)
+            found = with_entry(found, k, i, cosine * a - sine * b)
+            found = with_entry(found, k, j, sine * a + cosine * b)
+        return found
 
     @wp.func
     def signed_svd(F: Mat):
         A = Mat(F)
-        V = wp.identity(n=dim, dtype=Real)
+        V = one(entry(F, 0, 0))
         sweep = int(0)
         while sweep < SWEEPS:
             sweep += 1
-            turned = int(0)
-            for i in range(dim):
-                for j in range(i + 1, dim):
-                    ii = Real(0.0)
-                    jj = Real(0.0)
-                    ij = Real(0.0)
-                    for k in range(dim):
-                        ii += A[k, i] * A[k, i]
-                        jj += A[k, j] * A[k, j]
-                        ij += A[k, i] * A[k, j]
-                    if ij * ij > Real(orthogonal) * ii * jj:
-                        turned = 1
-                        zeta = (jj - ii) / (Real(2.0) * ij)
-                        t = wp.where(zeta < Real(0.0), Real(-1.0), Real(1.0)) / (
-                            wp.abs(zeta) + wp.sqrt(Real(1.0) + zeta * zeta)
-                        )
-                        cosine = Real(1.0) / wp.sqrt(Real(1.0) + t * t)
-                        sine = cosine * t
-                        for k in range(dim):
-                            a = A[k, i]
-                            b = A[k, j]
-                            A[k, i] = cosine * a - sine * b
-                            A[k, j] = sine * a + cosine * b
-                            p = V[k, i]
-                            q = V[k, j]
-                            V[k, i] = cosine * p - sine * q
-                            V[k, j] = sine * p + cosine * q
-            if turned == 0:
+            is_turning = int(0)
+            for i in range(planes):
+                j = (i + 1) % dim
+                a = column(A, i)
+                b = column(A, j)
+                ii = dot(a, a)
+                jj = dot(b, b)
+                ij = dot(a, b)
+                is_askew = ij * ij - Real(orthogonal) * ii * jj
+                if any_positive(is_askew):
+                    is_turning = 1
+                cosine, sine = plane_rotation(ii, jj, ij)
+                A = choose(is_askew, turned(A, i, j, cosine, sine), A)
+                V = choose(is_askew, turned(V, i, j, cosine, sine), V)
+            if is_turning == 0:
                 sweep = SWEEPS
         U = left_rotation(A)
         s = Vec()
         for i in range(dim):
-            s[i] = wp.dot(column(U, i), column(A, i))
+            s = with_component(s, i, dot(column(U, i), column(A, i)))
         return U, s, V
 
     return signed_svd

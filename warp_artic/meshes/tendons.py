@@ -22,6 +22,7 @@ from warp_artic.math.recorded import RecordedLaunches
 from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.tendon_paths import Rows, foreign_positions, paths_of
 from warp_artic.meshes.tension_law import CODES
+from warp_artic.meshes.types import HostViews
 
 REALS = {"float32": wp.float32, "float64": wp.float64}
 """The number types, by name of the precision."""
@@ -64,6 +65,7 @@ class MeshTendons:
         self.precision = precision
         self.device = device
         self._launches = RecordedLaunches(device)
+        self._host = HostViews()
         self.paths = paths_of(tendons, len(body.points))
         """Which points the tendons join."""
         self.foreign = self.paths.foreign
@@ -107,19 +109,25 @@ class MeshTendons:
 
     def evaluate(self, points: wp.array, foreign_points: wp.array | None = None):
         """Lengths, tensions and directions at `points`; foreign points are at rest unless given. Gives `shape`."""
+        self.measure(points, foreign_points)
+        self._launch(self._kernels.measure_columns, self.paths.column_point.size, self.model, self.shape)
+        return self.shape
+
+    def measure(self, points: wp.array, foreign_points: wp.array | None = None) -> None:
+        """The same without `column`, which forces and Hessians are made of: for energies."""
         foreign = self._fixed_foreign if foreign_points is None else foreign_points
         require_shape("points", points, (self.environments, len(self.body.points)))
         require_shape("foreign points", foreign, (self.environments, len(self.foreign)))
         self.evaluations += 1
         self._launch(self._kernels.measure, len(self.tendons), self.model, points, foreign, self.shape)
-        self._launch(self._kernels.measure_columns, self.paths.column_point.size, self.model, self.shape)
-        return self.shape
 
     def check(self, asked: wp.array | None = None) -> None:
         """Raise a SolveError where neighbouring waypoints coincide: their segment has no direction.
 
         `asked` as in `add_forces`. Places that are no numbers do not coincide.
         """
+        if not (self._host.read(self.shape.coincident) >= 0).any():
+            return
         asked = self._everywhere if asked is None else asked
         coincident = self.shape.coincident.numpy()
         for tendon, environment in np.argwhere((coincident >= 0) & (asked.numpy() > 0)):

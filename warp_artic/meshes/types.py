@@ -16,7 +16,7 @@ LANES = 128
 OPTIONS = {
     "enable_backward": False,
     "module": "unique",
-    "module_options": {"cpu_compiler_flags": "-march=native -mllvm=-inline-threshold=100000"},
+    "module_options": {"cpu_compiler_flags": "-march=native -mllvm=-inline-threshold=100000 -mstackrealign"},
 }
 """Options of every kernel. With everything inlined, energies and forces of tetrahedra take 0.4 to 0.7 of the time, and
 stiffness 0.6 to 0.8: a call copies all arrays of a mesh."""
@@ -27,6 +27,8 @@ class MeshTypes:
     """Types of one dimension and one precision."""
 
     dim: int
+    precision: str
+    """"float32" or "float64"."""
     real: type
     """wp.float32 or wp.float64."""
     vec: type
@@ -42,9 +44,8 @@ def mesh_types(dim: int, precision: str) -> MeshTypes:
     """The types for triangles (2) or tetrahedra (3), in "float32" or "float64"."""
     real = numbers_for(precision, wide=False).scalar
     epsilon = 2.0**-52 if real is wp.float64 else 2.0**-23
-    return MeshTypes(
-        dim, real, wp.types.vector(length=dim, dtype=real), wp.types.matrix(shape=(dim, dim), dtype=real), epsilon
-    )
+    vec, mat = wp.types.vector(length=dim, dtype=real), wp.types.matrix(shape=(dim, dim), dtype=real)
+    return MeshTypes(dim, precision, real, vec, mat, epsilon)
 
 
 def lanes_of(device: str) -> int:
@@ -52,9 +53,35 @@ def lanes_of(device: str) -> int:
     return 1 if wp.get_device(device).is_cpu else LANES
 
 
-def put(array: wp.array, values: np.ndarray) -> None:
-    """Write values of the host into an array of their shape; on a CPU without an array on the way."""
-    if array.device.is_cpu:
-        array.numpy()[...] = values
-    else:
-        array.assign(values)
+def is_wide(device: str) -> bool:
+    """Whether what is side by side is computed in lane vectors."""
+    return wp.get_device(device).is_cpu
+
+
+def zeros_to_read_beyond(rows: int, count: int, dtype: type, device: str) -> wp.array:
+    """An array of two dimensions, with room behind it: a lane vector may read more than what it needs."""
+    return wp.zeros(rows * count + 1, dtype=dtype, device=device)[: rows * count].reshape((rows, count))
+
+
+class HostViews:
+    """What the host reads and writes of arrays that stay: on a CPU it is their memory, which is looked up once."""
+
+    def __init__(self):
+        self._known: dict[int, tuple[wp.array, np.ndarray]] = {}
+        """By identity of the arrays, which are kept."""
+
+    def read(self, array: wp.array) -> np.ndarray:
+        """Its values, which on a CPU change with it."""
+        if not array.device.is_cpu:
+            return array.numpy()
+        found = self._known.get(id(array))
+        if found is None:
+            found = self._known[id(array)] = array, array.numpy()
+        return found[1]
+
+    def write(self, array: wp.array, values: np.ndarray) -> None:
+        """Set values of its shape."""
+        if array.device.is_cpu:
+            self.read(array)[...] = values
+        else:
+            array.assign(values)

@@ -1,0 +1,33 @@
+"""What the compiler of a kernel is told of the arrays of a struct, as `kernels.layout` does for articulations.
+
+No index is negative, and the last dimension of an array has no gaps: an index costs one product less, and a test and a
+sum less for each of its parts. Kernels do not ask such arrays for their lengths.
+"""
+
+import warp as wp
+
+from warp_artic.math.defined import defined
+
+
+def with_known_layout(struct) -> wp.Function:
+    """A Warp function that gives a struct whose arrays are known to lie like that."""
+    fields = {name: variable.type for name, variable in struct.vars.items() if isinstance(variable.type, wp.array)}
+    known = None
+    for kind in {(kind.dtype, kind.ndim): kind for kind in fields.values()}.values():
+        known = _add_known(kind, known)
+    name = f"known_{struct.cls.__name__.lower()}"
+    lines = [f"def {name}(struct: Struct):"]
+    lines += [f"struct.{name} = known(struct.{name})" for name in fields]
+    lines.append("return struct")
+    return wp.func(defined(name, "\n    ".join(lines) + "\n", {"Struct": struct, "known": known}))
+
+
+def _add_known(Array, known):
+    """Add the overload for a type of arrays; `known` is the function so far, which Warp extends by name."""
+    lengths = "".join(f"a.shape[{axis}] = 0;\n" for axis in range(Array.ndim))
+    gaps = f"a.strides[{Array.ndim - 1}] = sizeof(*a.data);"
+
+    @wp.func_native(f"\n#ifdef NDEBUG\n{lengths}#endif\n{gaps}\nreturn a;")
+    def known(a: Array) -> Array: ...  # noqa: F811 (an overload)
+
+    return known
