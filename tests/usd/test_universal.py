@@ -162,6 +162,16 @@ def test_a_limit_of_the_swing_of_a_zero_twist_joint_is_advised(free, limits, adv
         assert found[0].message.startswith("swings freely about rotY and rotZ without twist: at 180 degrees")
 
 
+@pytest.mark.parametrize(("armatures", "told"), [((0.1, 0.1), False), ((0.1, 0.3), True)])
+def test_armatures_that_differ_are_told_with_the_swing(armatures, told):
+    """Of a zero-twist joint without limits: their energy is not the same on both sides of half a turn."""
+    values = "".join(f"double warpArtic:joint:rot{axis}:armature = {value}\n" for axis, value in zip("YZ", armatures))
+    names = tuple(f"WarpArticJointAPI:rot{axis}" for axis in "YZ")
+    stage = stage_of(ORDERS[0], Pose(), *free_on("rotY", "rotZ", content=values, applied=names))
+    (found,) = [one for one in inspect_stage(stage).diagnostics if one.rule == "swing-limit"]
+    assert ("armatures" in found.message) == told
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_run_layer_starts_where_it_did(order, tmp_path):
     """Both angles are written and read back, with poses that agree; a turn that is taken back is that of one angle."""

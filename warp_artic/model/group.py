@@ -618,7 +618,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links,
         "drag_force": 3 * links, "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs,
         "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "recalled": 3 * dofs,
-        "vdot": dofs, "rest_vdot": dofs, "unresolved": 1, "watched": 3, "motion_sums": 36, "calm": 1,
+        "vdot": dofs, "rest_vdot": dofs, "unresolved": 1, "watched": 4, "motion_sums": 36, "calm": 1,
         "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "reach": dofs, "load": dofs, "drive_bias": dofs,
         "measured": dofs, "layer": 1, "drive_spring": dofs, "rotation_spring": dofs, "cross_spring": dofs,
         "coupled_entry": dofs,

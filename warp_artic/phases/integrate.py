@@ -230,13 +230,25 @@ def turn_swings_round(model: ModelArrays, state: StateArrays, work: WorkArrays, 
     """Give joints of two free rotations that have passed half a turn, and are not followed, those of the other side.
 
     These coordinates are of the same poses and velocities, and so is the acceleration; how it changed is forgotten.
+    But armatures along two axes that are not equal have another energy for the mirror image: says where that is so.
     """
+    uneven = real(0.0, model.armature[0, column])
     for link in range(model.link_count):
         if model.link_joint[link] == SWING:
             dof = model.link_dof[link]
             phi = signed_triple(model, work.position, dof - model.root_dofs, dof, 2, column, slot)
             if any_positive(swing.beyond(phi.x, phi.y, model.wraps[dof - model.root_dofs, column])):
                 turn_swing_round(model, state, work, dof, column, slot, phi)
+                uneven = maximum(uneven, unevenness(model, dof - model.root_dofs, column, phi))
+    return uneven
+
+
+@wp.func
+def unevenness(model: ModelArrays, item: int, column: int, phi: Vec3):
+    """How far armatures along the axes of two free rotations differ, where these have passed half a turn."""
+    beyond = swing.beyond(phi.x, phi.y, model.wraps[item, column])
+    differs = absolute(model.armature[item, column] - model.armature[item + 1, column])
+    return where_positive(beyond, differs, differs - differs)
 
 
 @wp.func

@@ -9,17 +9,23 @@ apart: by about that angle do velocity forces turn a dof wrongly in a step. An i
 constraint rows make, does not count. Such a step is evaluated again at the mean of v and v+, which may be no further
 from v than v is large (`velocities.expect_velocities`), and then v+ is projected onto the energy of the start:
     T(q+, s v+) = T(q, v) + V(q) - V(q+)
-with T the kinetic energy and V that of weights. On a fixed base v+ becomes s v+; where q+ is so high up that there is
-no such s, the tree stays at q for this step. On a floating base what is scaled is the motion relative to that of the
-whole, V_C and Omega, and the whole gets the momentum that it must have:
+with T the kinetic energy and V that of weights and of springs of soft limits, sum k (y - limit)^2 / 2 beyond them. On
+a fixed base v+ becomes s v+. On a floating base what is scaled is the motion relative to that of the whole, V_C and
+Omega, and the whole gets the momentum that it must have:
     m V_C = P + h m g,   I_C Omega = L_C,   T = m V_C.V_C / 2 + Omega.I_C Omega / 2 + s^2 T_rel.
-Where a stop or drag acts, these take energy and may change the momentum: then V_C and Omega are as they are found, and
-s is at most one. Nothing is projected where anything else acts: inputs, soft limits that are passed, or a base that
-turns or accelerates; nor in a first step, of which nothing is promised. What is projected is on no smooth curve.
+Where q+ is so high up, or so far beyond soft limits, that there is no such s, the tree stays at q for this step, or
+goes on as one. Where hard stops or drag act, and soft limits with dampers or with springs that the step does not
+resolve, these take energy: then s is at most one. Drag and largest velocities of links may change the momentum too:
+then V_C and Omega are as they are found. Nothing is projected where anything else acts: inputs, or a base that turns or
+accelerates; nor in a first step, of which nothing is promised. What is projected is on no smooth curve.
+
+Armatures along two free rotations that are not equal have different energies on the two sides of half a turn
+(`joints.swing`). A step that ends beyond it is projected onto the energy of its start, too.
 """
 
 import warp as wp
 
+from warp_artic.constraints.rotation_limit import in_axes, limit_value
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -50,6 +56,7 @@ from warp_artic.model.arrays import (
     store_vec3,
 )
 from warp_artic.model.base import BASE_ANGULAR, BASE_ANGULAR_RATE, BASE_LINEAR_RATE
+from warp_artic.model.families import LINK_SPEED, SOFT_CONE_LIMIT, SOFT_LIMIT, TREE_SPIN
 from warp_artic.model.kinds import FLOATING
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_velocities import move_link
@@ -59,7 +66,12 @@ UNRESOLVED = wp.constant(1e-5)
 """h^2 miss rate from which on a step is not resolved [rad^2]; with 3e-5 a chain of 200 links that falls loses 1.4 %."""
 UNRESOLVED_CURVE = wp.constant(6e-5)
 """The same where accelerations are on a smooth curve, of which more is promised (`solver.history`): with 1e-5 a double
-pendulum at 1/120, whose errors are of fourth order, is taken for unresolved in 8 of 240 steps, with 6e-5 in none."""
+pendulum at 1/120, whose errors are of fourth order, is taken for unresolved in 8 of 240 steps, with 6e-5 in none. So it
+is where soft limits act, whose forces a promise is late by a step to know: with 1e-5 half of the steps of trees that
+these push are taken for unresolved. Not so with substeps, which look at velocity forces but once for many such pushes.
+"""
+RESOLVED = wp.constant(0.5)
+"""`work.resolved` of a soft limit below which its spring takes energy: angular frequency times step of about one."""
 MOST = wp.constant(30.0)
 """The largest s; those of passive chains of 200 links are up to 8, and at most 2 would lose most of their energy."""
 
@@ -81,7 +93,10 @@ END = wp.constant(18)
 
 @wp.func
 def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Write whether a step is looked at and accelerations before it are on a smooth curve, and that no row acts."""
+    """Write whether a step is looked at and accelerations before it are on a smooth curve, and that no row acts.
+
+    The rows of `work.watched` are these two, whether energy is taken, and whether anything changes the momentum.
+    """
     started = state.started[0, column]
     zero = started - started
     moving = zero
@@ -92,11 +107,14 @@ def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, column
     work.watched[0, slot] = where_positive(moving, zero, started)
     work.watched[1, slot] = state.smoothness[0, column]
     work.watched[2, slot] = zero
+    work.watched[3, slot] = zero
 
 
 @wp.func
-def find_unresolved(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Write one where a step of h does not resolve the motion; `work.u` are the means of v and v+."""
+def find_unresolved(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real, h_sub: Real
+):
+    """Write one where a step of h, in substeps of h_sub, does not resolve; `work.u` are means of v and v+."""
     watched = work.watched[0, slot]
     smooth = work.watched[1, slot]
     zero = watched - watched
@@ -112,10 +130,12 @@ def find_unresolved(model: ModelArrays, control: ControlArrays, work: WorkArrays
             free = work.v[dof, slot] + half * h * work.vdot[dof, slot]
             miss = maximum(miss, minimum(absolute(mean - promised), absolute(free - promised)))
             rate = maximum(rate, maximum(absolute(mean), absolute(promised)))
+    one_solution = h_sub + h_sub - h
+    smooth = maximum(smooth, where_positive(one_solution, find_springs(model, work, slot, zero), zero))
     allowed = where_positive(smooth, real(UNRESOLVED_CURVE, h), real(UNRESOLVED, h))
     work.unresolved[0, slot] = where_positive(h * h * miss * rate - allowed, watched, zero)
     if any_positive(work.unresolved[0, slot]):
-        driven = find_inputs(model, control, column, zero) + find_springs(model, work, slot, zero)
+        driven = find_inputs(model, control, column, zero)
         work.unresolved[0, slot] = where_positive(driven, zero, work.unresolved[0, slot])
 
 
@@ -137,14 +157,29 @@ def nearness(size: Real, change: Real):
 
 
 @wp.func
-def watch_rows(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """After a substep: write whether rows act; where these are soft limits the step is not looked at any further."""
+def watch_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """After a substep: write whether drag, rows that take energy, or rows that change the momentum act."""
     held = real(float(model.link_damping), h)
+    pushed = held
     for row in range(model.row_count):
-        held = maximum(held, maximum(work.active[row, slot], absolute(work.impulse[row, slot])))
+        acts = maximum(work.active[row, slot], absolute(work.impulse[row, slot]))
+        if is_soft_limit(model, row):
+            acts = maximum(acts, absolute(work.given[row, slot])) * takes_energy(model, work, row, column, slot)
+        held = maximum(held, acts)
+        if model.row_family[row] >= LINK_SPEED and model.row_family[row] <= TREE_SPIN:
+            pushed = maximum(pushed, acts)
     work.watched[2, slot] = maximum(work.watched[2, slot], held)
-    sprung = find_springs(model, work, slot, held - held)
-    work.unresolved[0, slot] = where_positive(sprung, held - held, work.unresolved[0, slot])
+    work.watched[3, slot] = maximum(work.watched[3, slot], pushed)
+
+
+@wp.func
+def watch_turns(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, uneven: Real):
+    """Have steps projected, again, in which armatures have made or lost energy where a swing was turned round."""
+    zero = uneven - uneven
+    uneven = uneven * work.watched[0, slot]
+    if any_positive(uneven):
+        uneven = where_positive(find_inputs(model, control, column, zero), zero, uneven)
+    work.unresolved[0, slot] = uneven
 
 
 @wp.func
@@ -153,8 +188,50 @@ def find_springs(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
     sprung = zero
     for row in range(model.row_count):
         if is_soft_limit(model, row):
-            sprung = maximum(sprung, absolute(work.impulse[row, slot] + work.given[row, slot]))
+            sprung = maximum(sprung, absolute(work.impulse[row, slot]) + absolute(work.given[row, slot]))
     return sprung
+
+
+@wp.func
+def takes_energy(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """Positive where a soft limit has a damper, or is so stiff that the step damps its swing."""
+    stiff = real(RESOLVED, work.resolved[row, slot]) - work.resolved[row, slot]
+    item = model.row_item[row]
+    if model.row_family[row] == SOFT_CONE_LIMIT:
+        return maximum(maximum(model.cone_damping[item, column], stiff), stiff - stiff)
+    return maximum(maximum(model.limit_damping[item, column], stiff), stiff - stiff)
+
+
+@wp.func
+def sprung_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """The energy of the springs of soft limits at the positions `work.middle` [J]."""
+    zero = real(0.0, model.gravity[0, column])
+    energy = zero
+    for row in range(model.row_count):
+        if is_soft_limit(model, row):
+            item = model.row_item[row]
+            k = model.limit_stiffness[item, column]
+            if model.row_family[row] == SOFT_CONE_LIMIT:
+                k = model.cone_stiffness[item, column]
+            y, lower, upper = soft_limit_value(model, work, row, column, slot)
+            beyond = maximum(maximum(lower - y, y - upper), zero)
+            energy = energy + real(0.5, k) * k * beyond * beyond
+    return energy
+
+
+@wp.func
+def soft_limit_value(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """What a soft limit bounds at the positions `work.middle`, and its ends."""
+    item = model.row_item[row]
+    if model.row_family[row] == SOFT_LIMIT:
+        return work.middle[item, slot], model.limit_lower[item, column], model.limit_upper[item, column]
+    dof = model.term_dof[model.row_term[row]]
+    first = dof - model.root_dofs
+    count = model.row_terms[row]
+    q = work.middle
+    phi = in_axes(model, dof, count, q[first, slot], q[first + 1, slot], q[first + count - 1, slot])
+    y, lower, upper = limit_value(model, row, column, phi)
+    return y, lower, upper
 
 
 @wp.func
@@ -204,7 +281,7 @@ def add_up_motion(model: ModelArrays, work: WorkArrays, first: int, column: int,
         kinetic = kinetic + half * model.armature[dof - model.root_dofs, column] * v * v
     center = moment * (real(1.0, mass) / mass)
     work.motion_sums[first + KINETIC, slot] = kinetic
-    work.motion_sums[first + POTENTIAL, slot] = neg(dot(g, moment))
+    work.motion_sums[first + POTENTIAL, slot] = sprung_energy(model, work, column, slot) - dot(g, moment)
     work.motion_sums[first + MASS, slot] = mass
     store_vec3(work.motion_sums, first + CENTER, slot, center)
     store_vec3(work.motion_sums, first + MOMENTUM, slot, P)
@@ -248,32 +325,41 @@ def fallen_energy(work: WorkArrays, slot: int):
 
 
 @wp.func
-def project_energy(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Give v+ the energy and momentum that it must have where the step is unresolved; `state` is still q and v."""
+def project_energy(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    is_turned: int,
+):
+    """Give v+ the energy and momentum that it must have where the step is unresolved; `state` is still q and v.
+
+    If `is_turned` is 1, it is for armatures at the end of a step, which does not count as unresolved by that.
+    """
     unresolved = work.unresolved[0, slot]
     held = work.watched[2, slot]
     one = real(1.0, h)
     zero = one - one
     add_up_start(model, state, work, column, slot)
     add_up_end(model, work, column, slot)
-    if model.root_dofs == 0:
-        stuck = where_positive(held, zero, where_positive(neg(fallen_energy(work, slot)), unresolved, zero))
+    left = energy_left(model, state, work, column, slot, h)
+    if is_turned == 0:
+        stuck = where_positive(work.watched[3, slot], zero, where_positive(neg(left), unresolved, zero))
         if any_positive(stuck):
-            for item in range(model.dof_count):
-                q = state.joint_position[item, column]
-                work.position[item, slot] = where_positive(stuck, q, work.position[item, slot])
+            stay(model, state, work, column, slot, stuck, h)
             add_up_end(model, work, column, slot)
-    found = work.motion_sums[END + KINETIC, slot]
-    wanted = fallen_energy(work, slot)
+            left = energy_left(model, state, work, column, slot, h)
     most = where_positive(held, one, real(MOST, h))
     if model.root_dofs > 0:
-        scale_floating(model, state, work, found, wanted, most, column, slot, h)
+        scale_floating(model, work, left, most, column, slot, h)
     else:
-        s = minimum(scale_of(found, wanted), most)
+        s = minimum(scale_of(work.motion_sums[END + KINETIC, slot], left), most)
         for dof in range(model.dof_count):
             v = work.v[dof, slot]
             work.v[dof, slot] = where_positive(unresolved, s * v, v)
-    counts = where_positive(state.failure[0, column], zero, unresolved)
+    counts = where_positive(state.failure[0, column], zero, unresolved) * real(float(1 - is_turned), h)
     state.unresolved[0, column] = state.unresolved[0, column] + counts
     for k in range(2):
         state.smoothness[k, column] = where_positive(unresolved, zero, state.smoothness[k, column])
@@ -289,43 +375,67 @@ def scale_of(found: Real, wanted: Real):
 
 
 @wp.func
-def scale_floating(
-    model: ModelArrays,
-    state: StateArrays,
-    work: WorkArrays,
-    found: Real,
-    wanted: Real,
-    most: Real,
-    column: int,
-    slot: int,
-    h: Real,
-):
+def stay(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, stuck: Real, h: Real):
+    """Make q the position after the step where `stuck`; a floating tree goes on as one, without turning."""
+    for item in range(model.dof_count - model.root_dofs):
+        q = state.joint_position[item, column]
+        work.position[item, slot] = where_positive(stuck, q, work.position[item, slot])
+    if model.root_dofs > 0:
+        half = real(0.5, h)
+        V_C = load_vec3(work.motion_sums, MOMENTUM, slot) * (real(1.0, h) / work.motion_sums[MASS, slot])
+        moved = (V_C + load_vec3(model.gravity, 0, column) * (h * half)) * h
+        x = load_vec3(state.root_pose, 0, column) + moved
+        work.root[0, slot] = where_positive(stuck, x.x, work.root[0, slot])
+        work.root[1, slot] = where_positive(stuck, x.y, work.root[1, slot])
+        work.root[2, slot] = where_positive(stuck, x.z, work.root[2, slot])
+        for k in range(3, 7):
+            work.root[k, slot] = where_positive(stuck, state.root_pose[k, column], work.root[k, slot])
+
+
+@wp.func
+def momentum_changes(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """What P and L_C miss of those that weights leave, where nothing else may change them."""
+    g = load_vec3(model.gravity, 0, column)
+    mass = work.motion_sums[END + MASS, slot]
+    one = real(1.0, h)
+    is_free = where_positive(work.watched[3, slot], one - one, one)
+    P = load_vec3(work.motion_sums, MOMENTUM, slot) + g * (h * mass) - load_vec3(work.motion_sums, END + MOMENTUM, slot)
+    L = load_vec3(work.motion_sums, SPIN, slot) - load_vec3(work.motion_sums, END + SPIN, slot)
+    return P * is_free, L * is_free
+
+
+@wp.func
+def energy_left(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """The kinetic energy that what is scaled is to have: all of it, or that relative to the motion of the whole."""
+    left = fallen_energy(work, slot)
+    if model.root_dofs > 0:
+        mass = work.motion_sums[END + MASS, slot]
+        P_change, L_change = momentum_changes(model, work, column, slot, h)
+        P = load_vec3(work.motion_sums, END + MOMENTUM, slot) + P_change
+        L = load_vec3(work.motion_sums, END + SPIN, slot) + L_change
+        Omega = sym_solve(load_sym3(work.motion_sums, END + INERTIA, slot), L)
+        moved = load_vec3(work.root, 0, slot) - load_vec3(state.root_pose, 0, column)
+        left = left + mass * dot(load_vec3(model.gravity, 0, column), moved)
+        left = left - real(0.5, h) * (dot(P, P) / mass + dot(L, Omega))
+    return left
+
+
+@wp.func
+def scale_floating(model: ModelArrays, work: WorkArrays, left: Real, most: Real, column: int, slot: int, h: Real):
     """The same on a floating base: v+ = V_C + Omega x r + s v_rel with the momentum that weights leave."""
     unresolved = work.unresolved[0, slot]
     one = real(1.0, h)
-    half = real(0.5, h)
-    none = vec3(one - one, one - one, one - one)
     mass = work.motion_sums[END + MASS, slot]
     inertia = load_sym3(work.motion_sums, END + INERTIA, slot)
-    g = load_vec3(model.gravity, 0, column)
     P = load_vec3(work.motion_sums, END + MOMENTUM, slot)
     L = load_vec3(work.motion_sums, END + SPIN, slot)
-    P_change = load_vec3(work.motion_sums, MOMENTUM, slot) + g * (h * mass) - P
-    L_change = load_vec3(work.motion_sums, SPIN, slot) - L
-    is_free = where_positive(work.watched[2, slot], one - one, one)
-    P_change = P_change * is_free
-    L_change = L_change * is_free
+    P_change, L_change = momentum_changes(model, work, column, slot, h)
     V_C = P * (one / mass)
     V_change = P_change * (one / mass)
     Omega = sym_solve(inertia, L)
     Omega_change = sym_solve(inertia, L_change)
-    moved = none
-    moved.x = work.root[0, slot] - state.root_pose[0, column]
-    moved.y = work.root[1, slot] - state.root_pose[1, column]
-    moved.z = work.root[2, slot] - state.root_pose[2, column]
-    relative = found - half * (dot(P, V_C) + dot(L, Omega))
-    carried = half * (dot(P + P_change, V_C + V_change) + dot(L + L_change, Omega + Omega_change))
-    s = minimum(scale_of(relative, wanted + mass * dot(g, moved) - carried), most)
+    relative = work.motion_sums[END + KINETIC, slot] - real(0.5, h) * (dot(P, V_C) + dot(L, Omega))
+    s = minimum(scale_of(relative, left), most)
     arm = load_vec3(work.p_WM, 3 * model.order[0], slot) - load_vec3(work.motion_sums, END + CENTER, slot)
     more = s - one
     linear = load_vec3(work.v, 0, slot) - V_C - cross(Omega, arm)

@@ -46,7 +46,7 @@ from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
 from warp_artic.phases.sleep import fall_asleep, forget_accelerations, measure_calm
-from warp_artic.solver.energy_projection import begin_watch, project_energy, watch_rows
+from warp_artic.solver.energy_projection import begin_watch, project_energy, watch_rows, watch_turns
 from warp_artic.solver.history import (
     compare_accelerations,
     correct_end,
@@ -84,7 +84,7 @@ def step_column(
     load_state(model, state, work, column, slot)
     find_least_share(state, work, column, slot, has_middle)
     place_step(model, state, work, column, slot, h, has_middle)
-    is_watched = has_middle == 1 and model.free_motion == 1
+    is_watched = model.free_motion == 1
     if is_watched:
         begin_watch(model, state, work, column, slot)
     if model.load_friction == 1:
@@ -100,7 +100,7 @@ def step_column(
         if with_forces == 1:
             report_step(model, state, control, work, forces, column, slot, h_sub, substep, substeps)
         if is_watched:
-            watch_rows(model, work, slot, h)
+            watch_rows(model, work, column, slot, h)
         keep_smooth_acceleration(model, state, work, column, slot, h_sub, substep, substeps)
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:
@@ -117,11 +117,13 @@ def step_column(
             hold_limits(model, work, column, slot, h_sub)
     if model.sleep_steps > 0:
         measure_calm(model, work, column, slot)
-    if is_watched:
-        if any_positive(work.unresolved[0, slot]):
-            project_energy(model, state, work, column, slot, h)
-    if model.swing_joints > 0:
-        turn_swings_round(model, state, work, column, slot)
+    for is_turned in range(1 + int(model.swing_joints > 0)):
+        if is_turned == 1:
+            uneven = turn_swings_round(model, state, work, column, slot)
+            if is_watched:
+                watch_turns(model, control, work, column, slot, uneven)
+        if is_watched and any_positive(work.unresolved[0, slot]):
+            project_energy(model, state, work, column, slot, h, is_turned)
     store_state(model, state, work, column, slot)
     started = state.started[0, column]
     state.started[0, column] = real(1.0, started)

@@ -266,7 +266,7 @@ def expect_velocities(
             differs = minimum(differs, step * size - real(TURNED, h))
         differs = maximum(where_positive(work.layer[0, slot], zero, differs), zero)
     if model.free_motion == 1 and has_middle == 1 and expectations == 1:
-        find_unresolved(model, control, work, column, slot, step)
+        find_unresolved(model, control, work, column, slot, step, h)
     unresolved = work.unresolved[0, slot]
     differs = maximum(differs, unresolved)
     take_means(model, work, slot, differs, where_positive(unresolved, nearness(size, change), one))

@@ -62,6 +62,9 @@ def report_swing(joint: Joint, attributes: Attributes) -> None:
         f"swings freely about {axes} without twist: at 180 degrees of swing its positions jump to the other side; "
         "limits of both below that keep it away"
     )
+    first, second = (dof.armature for dof in joint.rotations)
+    if first != second:
+        text += f"; its armatures, {first:.6g} and {second:.6g} kg m^2, have another energy there, equal ones do not"
     attributes.report.note("swing-limit", joint.path, text)
 
 
