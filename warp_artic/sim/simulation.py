@@ -403,8 +403,8 @@ class Simulation:
         self._follow_links()
 
     def failures(self) -> list[Failure]:
-        """The environments that have stopped, each with the quantity and the step."""
-        return find_failures(self.scene, self._groups, self._members)
+        """The environments that have stopped, each with the quantity and the step; elastic bodies come last."""
+        return [*find_failures(self.scene, self._groups, self._members), *self._elastic.failures()]
 
     def unresolved_steps(self) -> np.ndarray:
         """Steps since the start that did not resolve free motion, shape (environments, articulations).
