@@ -41,12 +41,14 @@ def check_room(scene: Scene, wanted: Wanted) -> None:
     recorded, baked = bytes_needed(scene, wanted)
     if there is None or recorded + baked <= SHARE * there:
         return
-    layer = f", and its run layer {baked / 1e9:.3g} GB" if baked else ""
     steps, environments = wanted.records - 1, wanted.environments
+    run = (
+        f"{float(steps):g} step{'s' * (steps != 1)} and {float(environments):g} environment{'s' * (environments != 1)}"
+    )
+    layer = f", and its run layer {baked / 1e9:.3g} GB" if baked else ""
     raise SettingsError(
-        f"a recording of {float(steps):g} step{'s' * (steps != 1)} and {float(environments):g} "
-        f"environment{'s' * (environments != 1)} takes {recorded / 1e9:.3g} GB{layer}; this machine has {there / 1e9:.3g} GB free, of which {SHARE:.0%} may be "
-        "taken: take fewer of either, or write a run layer in --clips"
+        f"a recording of {run} takes {recorded / 1e9:.3g} GB{layer}; this machine has {there / 1e9:.3g} GB free, of "
+        f"which {SHARE:.0%} may be taken: take fewer of either, or write a run layer in --clips"
     )
 
 
