@@ -61,6 +61,13 @@ def test_wrong_shapes_are_refused(simulation, shape):
         simulation.control.joint_effort = wp.zeros(shape, dtype=wp.float64)
 
 
+def test_the_views_themselves_are_not_replaced(simulation):
+    """Of which steps would know nothing."""
+    for name in ("state", "control", "parameters"):
+        with pytest.raises(AttributeError, match=f"{name}: has several arrays; write to one of them, such as"):
+            setattr(simulation, name, np.ones((2, 3)))
+
+
 def test_unknown_names_are_refused_with_the_nearest(simulation):
     """To read and to write; results are not written."""
     with pytest.raises(AttributeError, match="no array 'joint_efort'; did you mean joint_effort"):
@@ -86,6 +93,8 @@ def test_what_objects_say_they_are(simulation):
     assert repr(simulation.scene).startswith("<Scene of 1 articulation, 2 links, 2 dofs")
     assert "3 environments on cpu, direct, float64, dt 0.00416667 s, at 0 s" in repr(simulation)
     assert "joint_effort" in repr(simulation.control)
+    told = repr(simulation.snapshot("joint_position", environments=[0, 2]))
+    assert told == "<Snapshot of joint_position: 2 of 3 environments, after 0 steps>"
     told = repr(simulation.record(2))
     assert told.startswith("<Recording of 3 records from 0 to 0.00833333 s, 3 environments, 2 dofs, 2 links")
     assert "joint_position" in told and "mimic_force" not in told

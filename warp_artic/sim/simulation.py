@@ -185,9 +185,9 @@ class Simulation:
             self._open("link_external_force")
         self._has_step_outputs = False
         self.target_tracks = TargetTracks(scene, self._members, self.elastic_bodies, self._open)
-        self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array, (*OUTPUTS, *STEP_OUTPUTS))
-        self.control = ArrayViews(CONTROL, self._scene_array)
-        self.parameters = ArrayViews(PARAMETERS, self._scene_array)
+        self._state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array, (*OUTPUTS, *STEP_OUTPUTS))
+        self._control = ArrayViews(CONTROL, self._scene_array)
+        self._parameters = ArrayViews(PARAMETERS, self._scene_array)
         self.articulations = tuple(self._articulation_views(member) for member in self._members)
         self._start_asleep(np.arange(environments))
         self._follow_links()
@@ -198,6 +198,33 @@ class Simulation:
             f"<Simulation of {self.scene!r}: {self.environments} environment{'s' * (self.environments != 1)} on "
             f"{self.device}, {settings.solver}, {settings.precision}, dt {settings.dt:g} s, at {self.time:g} s>"
         )
+
+    @property
+    def state(self) -> ArrayViews:
+        """Arrays of the motion, and of what follows from it or from a step."""
+        return self._state
+
+    @state.setter
+    def state(self, values: object) -> None:
+        raise _no_array("state", "joint_position")
+
+    @property
+    def control(self) -> ArrayViews:
+        """Arrays of targets, efforts and external forces."""
+        return self._control
+
+    @control.setter
+    def control(self, values: object) -> None:
+        raise _no_array("control", "joint_effort")
+
+    @property
+    def parameters(self) -> ArrayViews:
+        """Arrays of masses, gains, limits and so on, for each environment from when they are asked for."""
+        return self._parameters
+
+    @parameters.setter
+    def parameters(self, values: object) -> None:
+        raise _no_array("parameters", "link_mass")
 
     @property
     def dt(self) -> float:
@@ -760,6 +787,12 @@ class Simulation:
         """Nothing that was reported is of the state any more."""
         self._reported = False
         self._has_step_outputs = False
+
+
+def _no_array(views: str, name: str) -> AttributeError:
+    return AttributeError(
+        f"{views}: has several arrays; write to one of them, such as simulation.{views}.{name} = values"
+    )
 
 
 def _shown(value: object) -> str:

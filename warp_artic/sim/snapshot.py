@@ -68,6 +68,12 @@ class Snapshot:
     bodies: dict[str, np.ndarray]
     """Arrays of elastic bodies, environments first, where the history is among the parts."""
 
+    def __repr__(self) -> str:
+        return (
+            f"<Snapshot of {', '.join(self.parts)}: {self.columns.shape[0]} of {self.of_environments} "
+            f"environment{'s' * (self.of_environments != 1)}, after {self.steps_done} steps>"
+        )
+
     @cached_property
     def environments(self) -> wp.array:
         """Indices of the columns, on the device."""
@@ -241,7 +247,8 @@ def _targets(simulation, snapshot: Snapshot, environments) -> tuple[Held, bool]:
     if not is_mask and snapshot.has_all_environments and columns == count != found.shape[0]:
         return found, True  # those of the snapshot that are meant, as a mask would say it
     if columns != 1 and (columns != found.shape[0] or (is_mask and not snapshot.has_all_environments)):
-        wanted = "one, or all environments," if is_mask else f"one, or {found.shape[0]} environments"
+        count = found.shape[0]
+        wanted = "one, or all environments," if is_mask else "one" if count == 1 else f"one, or {count} environments"
         raise SettingsError(f"environments: the snapshot is of {columns} environments; {wanted} is needed for these")
     return found, False
 
