@@ -1,8 +1,11 @@
 """Type checkers see the public functions, and pass on the examples of the README and the samples."""
 
+import dataclasses
+import enum
 import re
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -38,7 +41,7 @@ def check(name: str, files: list[Path], folder: Path) -> str:
 def examples(folder: Path) -> list[Path]:
     """The Python of the READMEs, a file for each block."""
     found = []
-    for page in ("README.md", "warp_artic/README.md", "extensions/README.md"):
+    for page in ("README.md", "warp_artic/README.md", "extensions/README.md", "samples/README.md"):
         for number, block in enumerate(re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)):
             found.append(folder / f"{page.replace('/', '_').removesuffix('.md')}_{number}.py")
             found[-1].write_text(block)
@@ -60,6 +63,25 @@ def test_wrong_calls_are_found(name, tmp_path):
     file.write_text('import warp_artic as wa\nwa.Simulation(wa.read_stage("a.usda"), environments="many")\n')
     said = check(name, [file], tmp_path)
     assert "environments" in said or "str" in said
+
+
+def test_the_parts_of_a_scene_are_public():
+    """Every class and every choice that a scene can be made of."""
+
+    def parts(kind, found):
+        is_class = isinstance(kind, type) and kind.__module__.startswith("warp_artic.")
+        if is_class and kind not in found and (dataclasses.is_dataclass(kind) or issubclass(kind, enum.Enum)):
+            found.add(kind)
+            for hint in typing.get_type_hints(kind).values() if dataclasses.is_dataclass(kind) else ():
+                parts(hint, found)
+        for argument in typing.get_args(kind):
+            parts(argument, found)
+        return found
+
+    found = parts(wa.Scene, set())
+    assert len(found) > 25
+    assert {kind.__name__ for kind in found} - set(wa.__all__) == set()
+    assert wa.WORLD == -1
 
 
 def test_all_public_names_are_seen():

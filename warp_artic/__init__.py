@@ -17,20 +17,29 @@ from warp_artic.usd.schemas import register_plugins
 if TYPE_CHECKING:
     from warp_artic import author as author
     from warp_artic.description.articulation import Articulation as Articulation
+    from warp_artic.description.base_motion import BaseMotion as BaseMotion
     from warp_artic.description.diagnostic import Diagnostic as Diagnostic
     from warp_artic.description.diagnostic import Severity as Severity
     from warp_artic.description.drive import Drive as Drive
     from warp_artic.description.drive import DriveKind as DriveKind
     from warp_artic.description.elastic_body import ElasticBody as ElasticBody
+    from warp_artic.description.elastic_body import ElasticLaw as ElasticLaw
     from warp_artic.description.elastic_body import ElasticMaterial as ElasticMaterial
+    from warp_artic.description.elastic_body import NodeAttachment as NodeAttachment
+    from warp_artic.description.elastic_body import PlaneState as PlaneState
     from warp_artic.description.friction import Friction as Friction
+    from warp_artic.description.joint import WORLD as WORLD
     from warp_artic.description.joint import Axis as Axis
     from warp_artic.description.joint import Dof as Dof
     from warp_artic.description.joint import Joint as Joint
     from warp_artic.description.limit import ConeLimit as ConeLimit
     from warp_artic.description.limit import Limit as Limit
     from warp_artic.description.link import Link as Link
+    from warp_artic.description.mesh_tendon import BodyPoint as BodyPoint
+    from warp_artic.description.mesh_tendon import LinkPoint as LinkPoint
     from warp_artic.description.mesh_tendon import MeshTendon as MeshTendon
+    from warp_artic.description.mesh_tendon import TensionLaw as TensionLaw
+    from warp_artic.description.mesh_tendon import WorldPoint as WorldPoint
     from warp_artic.description.mimic import Mimic as Mimic
     from warp_artic.description.pose import Pose as Pose
     from warp_artic.description.scene import Scene as Scene
@@ -85,6 +94,15 @@ _PUBLIC = {
     "ElasticBody": "warp_artic.description.elastic_body",
     "ElasticMaterial": "warp_artic.description.elastic_body",
     "MeshTendon": "warp_artic.description.mesh_tendon",
+    "BaseMotion": "warp_artic.description.base_motion",
+    "BodyPoint": "warp_artic.description.mesh_tendon",
+    "ElasticLaw": "warp_artic.description.elastic_body",
+    "LinkPoint": "warp_artic.description.mesh_tendon",
+    "NodeAttachment": "warp_artic.description.elastic_body",
+    "PlaneState": "warp_artic.description.elastic_body",
+    "TensionLaw": "warp_artic.description.mesh_tendon",
+    "WorldPoint": "warp_artic.description.mesh_tendon",
+    "WORLD": "warp_artic.description.joint",
     "Diagnostic": "warp_artic.description.diagnostic",
     "Severity": "warp_artic.description.diagnostic",
     "Track": "warp_artic.description.track",

@@ -35,6 +35,18 @@ def test_errors_for_programs(command, capsys):
     assert "none.usda: there is no such file" in found["message"]
 
 
+@pytest.mark.parametrize(
+    "line", ["dance --json", "simulate --json", "simulate a.usda --json --steps x", "check --json -x"]
+)
+def test_bad_usage_for_programs(line, capsys):
+    """A command line that cannot be understood is told in the same form."""
+    assert main(line.split()) == 2
+    told = capsys.readouterr()
+    (found,) = json.loads(told.out).values()
+    assert (found["kind"], found["exit_code"], told.err) == ("SettingsError", 2, "")
+    assert "see warp-artic" in found["message"]
+
+
 def test_help_loads_neither_warp_nor_stages():
     """Help comes without the cost of what simulates; of USD there is only what registers schemas."""
     script = "import sys; from warp_artic.cli.main import main; main(['simulate', '--help']); "

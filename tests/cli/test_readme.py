@@ -34,6 +34,20 @@ def test_simulate_command(tmp_path, monkeypatch):
     assert (tmp_path / "ragdoll_baked.usdc").exists()
 
 
+def test_gallery_examples(tmp_path, monkeypatch, capsys):
+    """The Python of the gallery runs as written: ten lines each, with an answer."""
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", GALLERY, re.S)
+    assert len(blocks) == 3
+    for block in blocks:
+        assert sum(bool(line.strip()) for line in block.splitlines()) <= 10
+        exec(compile(block, "samples/README.md", "exec"), {})
+    told = capsys.readouterr().out
+    assert "best try: " in told and "tensions [N]: " in told
+    assert re.search(r"lowest \[rad\]: -0\.(49999|50000)", told)
+
+
 def test_gallery_commands(tmp_path, monkeypatch, capsys):
     """The commands of the gallery run as written."""
     (tmp_path / "samples").symlink_to(ROOT / "samples")

@@ -8,15 +8,17 @@ import time
 from contextlib import contextmanager
 
 import pytest
+import warp as wp
 from pxr import Usd
 
+import warp_artic as wa
 from tests.usd.authoring import body, joint, open_text, schemas
 from warp_artic.cli import progress, simulate
 from warp_artic.cli.main import main
 from warp_artic.description.consequences import group_findings, headline
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.hosts.stage_backend import WarpArticBackend
-from warp_artic.kernels import compiling
+from warp_artic.math import compiling
 
 FLOOR = f'def Cube "floor" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
 BALL = f'def Sphere "shape" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
@@ -96,6 +98,28 @@ def test_compiling_is_told(monkeypatch, caplog):
     with caplog.at_level(logging.INFO, "warp_artic"), compiling.tell_compiling():
         pass
     assert not caplog.records
+
+
+@pytest.mark.parametrize("front", ("simulate", "python", "elastic"))
+def test_a_first_run_on_a_machine_tells_that_it_compiles(front, monkeypatch, caplog, capsys):
+    """Of `simulate` on stderr, and through logging in Python; a second run has nothing to say."""
+    force_load = wp.force_load
+    monkeypatch.setattr(compiling, "SILENT", 0.01)
+    monkeypatch.setattr(compiling, "_loaded", set())
+    monkeypatch.setattr(wp, "force_load", lambda *given, **more: (time.sleep(0.1), force_load(*given, **more)))
+    told = []
+    for _ in range(2):
+        with caplog.at_level(logging.INFO, "warp_artic"):
+            if front == "simulate":
+                assert main(["simulate", CART_POLE, "--steps", "1"]) == 0
+                told.append(capsys.readouterr().err)
+                continue
+            stage = CART_POLE if front == "python" else "samples/scenes/bent_beam.usda"
+            wa.Simulation(wa.read_stage(stage)).step()
+            told.append("".join(f"warp-artic: {record.getMessage()}\n" for record in caplog.records))
+            caplog.clear()
+    assert told[0].startswith("warp-artic: compiling kernels; ") and "compiled kernels in " in told[0]
+    assert told[1] == ""
 
 
 def test_progress_without_a_terminal(monkeypatch, caplog):

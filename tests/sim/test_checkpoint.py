@@ -194,7 +194,11 @@ def bad_values():
         ("0/joint_velocity", np.full((2, 2), -np.inf), "is -inf; a finite number"),
         ("0/clock", np.full((1, 2), -1.0), "clock: .* is -1.0; an integer from 0 to"),
         ("0/clock", np.full((1, 2), 0.5), "clock: .* is 0.5; an integer"),
-        ("0/failure", np.array([[9.0, 0.0], [0.0, 0.0]]), "failure: the value 9 is no dof; 0 to 2"),
+        (
+            "0/failure",
+            np.array([[900.0, 0.0], [0.0, 0.0]]),
+            "failure: the value 900 is none of a dof or an array; 0 to",
+        ),
         ("0/smooth_acceleration", np.full((2, 2), np.nan), "smooth_acceleration: is not finite in column 0"),
         ("0/link_external_force", np.full((12, 2), 3e38), "link_external_force: .* from -1e.24 to 1e.24 is needed"),
         ("0/drive_position_target", np.full((2, 2), np.nan), "drive_position_target: .* is nan"),
@@ -256,6 +260,25 @@ def test_a_run_that_has_failed_goes_on(tmp_path):
     other, _ = small(tmp_path)
     other.load(tmp_path / "failed.npz")
     assert memory(other) == memory(simulation) and other.failures() == simulation.failures()
+
+
+def test_what_has_stopped_an_environment_is_kept(tmp_path):
+    """A parameter that is no number, and the name of it, in the environment that it has stopped and in no other."""
+    simulation, other = (small(tmp_path)[0] for _ in range(2))
+    simulation.parameters.armature.numpy()[1, 1] = np.nan
+    simulation.control.joint_effort.numpy()[0, 1] = np.inf
+    simulation.step(3)
+    simulation.save(tmp_path / "failed.npz")
+    other.load(tmp_path / "failed.npz")
+    for one in (simulation, other):
+        one.step(2)
+    assert [str(one) for one in other.failures()] == [str(one) for one in simulation.failures()] != []
+    assert memory(other) == memory(simulation)
+    content = dict(np.load(tmp_path / "failed.npz"))
+    content["0/failure"][:] = 0.0
+    np.savez(tmp_path / "bad.npz", **content)
+    with pytest.raises(SolveError, match=r"0/joint_effort: the value at \(0, 1\) is inf; a finite number from"):
+        other.load(tmp_path / "bad.npz")
 
 
 def test_what_unpacks_to_too_much_is_refused_by_size(tmp_path, monkeypatch):

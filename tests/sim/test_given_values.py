@@ -231,3 +231,13 @@ def test_a_failed_environment_keeps_a_finite_state():
             wrong = ~np.isfinite(field.scalars.numpy()[:, : group.columns.count]).all(axis=0)
             assert not wrong.any(), (name, [found[k % len(found)] for k in np.flatnonzero(wrong)])
     assert {failure.array for failure in simulation.failures()} >= {"", "joint_position", "link_mass"}
+
+
+def test_controls_of_a_snapshot():
+    """That somebody has written to, applied to a simulation whose controls nobody has asked for."""
+    snapshot = start(2).snapshot()
+    snapshot.joint_effort.numpy()[1, 1] = math.nan
+    simulation = start(2)
+    simulation.apply(snapshot)
+    simulation.step()
+    assert [(failure.environment, failure.array) for failure in simulation.failures()] == [(1, "joint_effort")]

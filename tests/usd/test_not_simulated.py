@@ -104,6 +104,22 @@ def test_unknown_attributes_and_schemas():
     assert "/World/hinge: the schema PhysxNonsenseAPI is not used" in notes_of(stage)
 
 
+def test_names_that_are_nearly_right():
+    """The one that may be meant is named, of the same kind; what is far from all of them gets none."""
+    stage = pendulum(
+        "float physics:lowrLimit = -10\nfloat drive:angular:physics:stifness = 3\nfloat physxJoint:jointFriction1 = 2\n"
+        "float physics:mass2 = 1",
+        applied=("PhysicsDriveAPI:angular", "PhysxJointAPI"),
+    )
+    found = dict(text.removeprefix("/World/hinge.").split(": is not used", 1) for text in warnings_of(stage))
+    assert found == {
+        "drive:angular:physics:stifness": "; did you mean drive:angular:physics:stiffness?",
+        "physics:lowrLimit": "; did you mean physics:lowerLimit?",
+        "physics:mass2": "; did you mean physics:mass?",
+        "physxJoint:jointFriction1": "; did you mean physxJoint:jointFriction?",
+    }
+
+
 def test_schemas_of_joints_elsewhere():
     """A schema of joints on a link, and one of an axis that names none, have no effect and say so."""
     stage = pendulum(applied=("PhysicsDriveAPI",), rod_applied=("PhysicsDriveAPI:angular", "PhysxJointAPI"))

@@ -9,7 +9,7 @@ import sys
 from importlib.metadata import version
 from typing import NoReturn
 
-from warp_artic.errors import did_you_mean
+from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVERS
 
 PEERS = ("mujoco", "pinocchio", "mujoco_warp", "newton", "sapien", "ovphysx")
@@ -50,7 +50,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"warp-artic: error: {message}{self._meant(message)} (see {self.prog} --help)\n")
+        raise SettingsError(f"{message}{self._meant(message)} (see {self.prog} --help)")
 
     def _print_message(self, message, file=None) -> None:
         """argparse ignores that the help cannot be written."""

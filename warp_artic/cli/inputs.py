@@ -49,7 +49,9 @@ def read_inputs(path: str, dof_names: tuple[str, ...], driven: Container[str], e
     for key, value in given.items():
         name, _, dof = key.partition(":")
         if name not in (*START, *CONTROL):
-            raise SettingsError(f"{path}: {name!r} is not an input; inputs are {', '.join((*START, *CONTROL))}")
+            known = (*START, *CONTROL)
+            meant = did_you_mean(name, known)
+            raise SettingsError(f"{path}: {name!r} is not an input; inputs are {', '.join(known)}{meant}")
         where = f"{path}: {key}"
         values = _numbers(where, value, FASTEST if name in START else LARGEST)
         column = _column(where, dof, dof_names) if dof else None

@@ -42,10 +42,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     """The same; what goes wrong with standard output is raised."""
+    given = sys.argv[1:] if argv is None else list(argv)
     try:
-        arguments = command_line().parse_args(argv)
-    except SystemExit as exit:  # argparse has said why
+        arguments = command_line().parse_args(given)
+    except SystemExit as exit:  # argparse has shown the help, or the version
         return exit.code or 0
+    except SettingsError as error:
+        return _Failures("--json" in given and given[0] != "bench")(error, BAD_USAGE)
     # `bench` has a file there.
     fail = _Failures(getattr(arguments, "json", False) is True)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -16,18 +15,20 @@ from warp_artic.cli.inputs import Inputs, read_inputs
 from warp_artic.cli.interrupt import INTERRUPTED, interruptible
 from warp_artic.cli.progress import progress, waiting
 from warp_artic.cli.recorded import recorded
+from warp_artic.cli.room import Wanted, check_room
 from warp_artic.cli.simulate_clips import Clips
 from warp_artic.cli.summary import SHOWN, as_json, summary
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.device import start_quietly
-from warp_artic.sim.recording import SHAPES, Recording
+from warp_artic.sim.recording import Recording
 from warp_artic.sim.simulation import Simulation
 from warp_artic.sim.whole_file import check_place
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage
+from warp_artic.usd.time_samples import frame_rate
 from warp_artic.usd.write_results import write_results
 
 DEFAULT_DURATION = 5.0
@@ -60,7 +61,7 @@ def run(arguments) -> int:
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
     stretch = steps if arguments.clips is None else _stretch(arguments, settings.resolved(scene).dt)
     quantities = recorded(bool(arguments.output), bool(arguments.record), arguments.forces)
-    _check_memory(scene, arguments.environments, min(steps, stretch), quantities)
+    _check_room(scene, stage, arguments, settings.resolved(scene), min(steps, stretch), quantities)
     with waiting("preparing; the first run on a machine compiles the kernels"):
         simulation = Simulation(
             scene,
@@ -156,20 +157,14 @@ def _step_count(arguments, stage, dt: float) -> int:
     return round(steps)
 
 
-def _check_memory(scene: Scene, environments: int, steps: int, quantities: tuple[str, ...]) -> None:
-    """Refuse a run whose recording this machine cannot hold."""
-    if not hasattr(os, "sysconf"):
-        return
-    rows = {"joint_names": len(scene.dof_names), "link_names": len(scene.link_names)}
-    shapes = [SHAPES[name] for name in quantities]
-    numbers = sum(rows[shape[0]] * math.prod(shape[1:]) for shape in shapes if shape[0] in rows) + 2
-    numbers += 3 * sum(len(body.points) for body in scene.elastic_bodies) + 2 * len(scene.mesh_tendons)
-    needed, there = 4 * numbers * environments * (steps + 1), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > there:
-        raise SettingsError(
-            f"a recording of {float(steps):g} steps and {float(environments):g} environments takes {needed / 1e9:.3g} "
-            f"GB, this machine has {there / 1e9:.3g} GB: take fewer of either"
-        )
+def _check_room(scene: Scene, stage, arguments, settings: SolverSettings, steps: int, quantities) -> None:
+    """Refuse a run that this machine cannot hold."""
+    frames = 0
+    if arguments.output:
+        rate = frame_rate(stage, arguments.frames_per_second)
+        frames = math.ceil(min(steps, steps * settings.dt * rate)) + 1
+    is_double, is_joined = settings.precision == "float64", bool(arguments.inputs)
+    check_room(scene, Wanted(arguments.environments, steps + 1, frames, quantities, is_double, is_joined))
 
 
 def _simulate(

@@ -159,7 +159,7 @@ def _limits(scene: Scene, recording: Recording) -> str:
     if not dofs:
         return "no joint has any"
     if where is None:
-        return f"all {len(dofs)} hold"
+        return "the only one holds" if len(dofs) == 1 else f"all {len(dofs)} hold"
     amount = f"{worst:.3g} m" if where.axis.is_linear else f"{math.degrees(worst):.3g} deg"
     return f"worst violation {amount} at {where.name}"
 

@@ -60,52 +60,87 @@ def column_kernels_for(scalar: type) -> SimpleNamespace:
 def row_kernels_for(scalar: type) -> SimpleNamespace:
     """The kernels `take`, `put` and `fill` of a scalar type, for rows of many arrays at once.
 
-    Each row is given by the address of its environments, 0 where there is none.
+    Everything is given by its address, so that a launch is the same for all: `rows` has that of the environments of
+    each row, 0 where there is none; `chosen` has `count` int32 indices of environments; `table` has `width` scalars for
+    each row. A thread has each of `stride` indices of a row: all of them on a CPU, one on a GPU.
     """
     name = "float" if scalar is wp.float32 else "double"
 
-    @wp.func_native(f"return (({name}*)row)[environment];")
-    def read(row: wp.uint64, environment: int) -> scalar: ...
+    @wp.func_native(
+        f"""
+        const {name}* inside = ({name}*)row;
+        {name}* outside = ({name}*)table + (size_t)place * width;
+        for (int k = first; k < count; k += stride) {{
+            const int environment = ((int*)chosen)[k];
+            const bool is_there = inside && environment >= 0 && environment < environments;
+            outside[k] = is_there ? inside[environment] : ({name})0;
+        }}
+        """
+    )
+    def copy_out(
+        row: wp.uint64, environments: int, chosen: wp.uint64, count: int, table: wp.uint64, width: int, place: int,
+        first: int, stride: int,
+    ): ...  # fmt: skip
 
-    @wp.func_native(f"(({name}*)row)[environment] = value;")
-    def write(row: wp.uint64, environment: int, value: scalar): ...
+    @wp.func_native(
+        f"""
+        {name}* inside = ({name}*)row;
+        const {name}* outside = ({name}*)table + (size_t)place * width;
+        for (int k = first; k < count; k += stride) {{
+            const int environment = ((int*)chosen)[k];
+            if (environment >= 0 && environment < environments) {{
+                const int column = has_own_columns ? environment : k;
+                inside[environment] = outside[column < width ? column : width - 1];
+            }}
+        }}
+        """
+    )
+    def copy_in(
+        row: wp.uint64, environments: int, chosen: wp.uint64, count: int, table: wp.uint64, width: int, place: int,
+        has_own_columns: int, first: int, stride: int,
+    ): ...  # fmt: skip
+
+    @wp.func_native(
+        f"""
+        {name}* inside = ({name}*)row;
+        for (int k = first; k < count; k += stride) {{
+            const int environment = ((int*)chosen)[k];
+            if (environment >= 0 && environment < environments)
+                inside[environment] = value;
+        }}
+        """
+    )
+    def write(
+        row: wp.uint64, environments: int, chosen: wp.uint64, count: int, value: scalar, first: int, stride: int
+    ): ...
 
     @wp.kernel(**OPTIONS)
     def take(
-        rows: wp.array(dtype=wp.uint64), environments: int, chosen: wp.array(dtype=int), table: wp.array2d(dtype=scalar)
-    ):
+        rows: wp.array(dtype=wp.uint64), environments: int, chosen: wp.uint64, count: int, stride: int,
+        table: wp.uint64, width: int,
+    ):  # fmt: skip
         """Copy environment `chosen[k]` of each row to column k."""
-        row, k = wp.tid()
-        environment = chosen[k]
-        value = scalar(0.0)
-        if rows[row] != wp.uint64(0) and environment >= 0 and environment < environments:
-            value = read(rows[row], environment)
-        table[row, k] = value
+        row, first = wp.tid()
+        copy_out(rows[row], environments, chosen, count, table, width, row, first, stride)
 
     @wp.kernel(**OPTIONS)
     def put(
-        rows: wp.array(dtype=wp.uint64),
-        environments: int,
-        chosen: wp.array(dtype=int),
-        table: wp.array2d(dtype=scalar),
-        has_own_columns: int,
-    ):
+        rows: wp.array(dtype=wp.uint64), environments: int, chosen: wp.uint64, count: int, stride: int,
+        table: wp.uint64, width: int, has_own_columns: int,
+    ):  # fmt: skip
         """Copy column k, that of the number of the environment, or the only one, to `chosen[k]` of each row."""
-        row, k = wp.tid()
-        environment = chosen[k]
-        if rows[row] != wp.uint64(0) and environment >= 0 and environment < environments:
-            column = k
-            if has_own_columns > 0:
-                column = environment
-            write(rows[row], environment, table[row, wp.min(column, table.shape[1] - 1)])
+        row, first = wp.tid()
+        if rows[row] != wp.uint64(0):
+            copy_in(rows[row], environments, chosen, count, table, width, row, has_own_columns, first, stride)
 
     @wp.kernel(**OPTIONS)
-    def fill(rows: wp.array(dtype=wp.uint64), environments: int, chosen: wp.array(dtype=int), value: scalar):
+    def fill(
+        rows: wp.array(dtype=wp.uint64), environments: int, chosen: wp.uint64, count: int, stride: int, value: scalar
+    ):
         """Write a value to environment `chosen[k]` of each row."""
-        row, k = wp.tid()
-        environment = chosen[k]
-        if rows[row] != wp.uint64(0) and environment >= 0 and environment < environments:
-            write(rows[row], environment, value)
+        row, first = wp.tid()
+        if rows[row] != wp.uint64(0):
+            write(rows[row], environments, chosen, count, value, first, stride)
 
     return SimpleNamespace(take=take, put=put, fill=fill)
 

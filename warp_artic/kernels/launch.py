@@ -16,8 +16,8 @@ from functools import cache
 import warp as wp
 
 from warp_artic.constraints.report import report_couplings
-from warp_artic.kernels.compiling import tell_compiling
 from warp_artic.kernels.layout import with_known_layout
+from warp_artic.math import compiling
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
 from warp_artic.phases.given_values import check_values_for
@@ -226,5 +226,4 @@ def sleep_kernel(numbers: Numbers) -> wp.Kernel:
 
 def load(kernel: wp.Kernel, device: str) -> None:
     """Compile a kernel for launches on a device, unless that is done."""
-    with tell_compiling():
-        wp.force_load(device, [kernel.module], block_dim=BLOCK)
+    compiling.load(kernel, device, BLOCK)

@@ -32,18 +32,18 @@ class PackedLaunch:
             self.run = partial(launch.hooks.forward, size, arguments)
 
     def set(self, name: str, value) -> None:
-        """Set an argument that is a whole number or a struct."""
+        """Set an argument that is a number or a struct."""
         if not self._is_native:
             self._launch.set_param_at_index(self._places[name], value)
         else:
-            setattr(self._arguments, name, value if isinstance(value, int) else value.__ctype__())
+            setattr(self._arguments, name, value if isinstance(value, (int, float)) else value.__ctype__())
 
     def record(self) -> None:
         """Launch it as Warp does, which a capture takes in."""
         if self._is_native:
             for name, place in self._places.items():
                 value = getattr(self._arguments, name)
-                if isinstance(value, int):
+                if isinstance(value, (int, float)):
                     self._launch.set_param_at_index_from_ctype(place, value)
         self._launch.launch()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import warp as wp
 
+from warp_artic.math.compiling import load
 from warp_artic.math.packed import PackedLaunch
 
 MOST = 256
@@ -45,6 +46,7 @@ class RecordedLaunches:
                 self._seen.clear()
                 self._known.clear()
             self._seen[key] = [value for value in inputs if _is_compound(value)]
+            load(kernel, self._device, block_dim)
             return None
         recorded = wp.launch(
             kernel, dim=dim, inputs=list(inputs), device=self._device, block_dim=block_dim, record_cmd=True

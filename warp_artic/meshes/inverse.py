@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError, SolveError
+from warp_artic.math.compiling import load
 from warp_artic.meshes.inverse_kernels import inverse_kernels
 from warp_artic.meshes.length_changes import tensions_at
 from warp_artic.meshes.tendon_paths import Rows
@@ -173,6 +174,7 @@ class InverseProblem:
         """One thread an item of each environment, or one an environment."""
         environments = self.tendons.environments
         size = environments if items is None else (environments, items)
+        load(kernel, self.tendons.device)
         wp.launch(kernel, dim=size, inputs=list(inputs), device=self.tendons.device)
 
     def _array(self, values, dtype: type = wp.float64) -> wp.array:

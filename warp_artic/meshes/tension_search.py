@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
+from warp_artic.math.compiling import load
 from warp_artic.meshes.bounded_least_squares import Factor, Search, correct, factorise, settle
 from warp_artic.meshes.singular_values import singular_values
 
@@ -81,6 +82,7 @@ class TensionSearch:
         return values.numpy()
 
     def _launch(self, kernel: wp.Kernel, *inputs) -> None:
+        load(kernel, self._device)
         wp.launch(kernel, dim=self.environments, inputs=list(inputs), device=self._device)
 
     def _zeros(self, shape: tuple[int, ...], dtype: type = wp.float64) -> wp.array:

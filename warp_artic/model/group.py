@@ -105,6 +105,9 @@ SWITCHES = {
 """Parameters that are left out of steps where no tree of a group has them, and what says so."""
 
 
+BY_BODY = "elastic_body"
+"""What has stopped a tree that nodes of an elastic body are attached to, with the last number of a failure."""
+
 WATCHED = (
     "joint_position",
     "joint_velocity",
@@ -200,11 +203,12 @@ class Group:
     def first_values(self) -> dict[str, int]:
         """The number of a failure by the first row of each array that steps check, in the order of `ALLOWED`.
 
-        That of a root pose, which is one, comes next, and then joint positions.
+        That of a root pose, which is one, comes next, then joint positions, and an elastic body that has stopped.
         """
         counts = {name: size * self.tree.row_counts[kind] for name, (kind, size) in ROW_COUNTS.items()}
         firsts = self.tree.dof_count + 1 + np.cumsum([0, *(counts[name] for name in ALLOWED)])
-        return dict(zip((*ALLOWED, "root_pose"), map(int, firsts)))
+        found = dict(zip((*ALLOWED, "root_pose"), map(int, firsts)))
+        return {**found, BY_BODY: found["root_pose"] + 1 + self.tree.dof_count - self.tree.root_dofs}
 
     def check(self, name: str) -> None:
         """Have steps stop an environment in which an array is not allowed; see `phases.given_values`."""

@@ -25,6 +25,7 @@ from warp_artic.model.parameters import parameter_rows
 from warp_artic.sim.failures import owners_of_rows
 from warp_artic.sim.layout import laid_out
 from warp_artic.sim.simulation import Simulation
+from warp_artic.sim.snapshot import on_device
 from warp_artic.sim.targets import TARGETS
 from warp_artic.sim.views import CONTROL, PARAMETERS, ROW_COUNTS, Member
 
@@ -281,9 +282,7 @@ def _take_controls(old: Simulation, new: Simulation) -> None:
             here, there = here[chosen], there[chosen]
         values = getattr(start, name).numpy().copy()
         values[there] = getattr(before, name).numpy()[here]
-        new._write_rows(
-            name, values.reshape(len(values), ROW_COUNTS[name][1], new.environments), np.arange(new.environments)
-        )
+        new._write_rows(name, values, on_device(np.arange(new.environments), new.device))
 
 
 def _common(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -12,9 +12,10 @@ from reprlib import repr as brief
 import numpy as np
 
 from warp_artic.errors import SolveError
-from warp_artic.model.group import Group
+from warp_artic.model.group import BY_BODY, Group
+from warp_artic.sim.elastic_body import TENDON_CONTROL
 from warp_artic.sim.npz import LARGEST, Entry, open_npz, write_npz
-from warp_artic.sim.views import CONTROL, FASTEST, MOTION
+from warp_artic.sim.views import CONTROL, FASTEST, MOTION, PARAMETERS
 
 KIND = "a checkpoint"
 LATEST = 2.0**53
@@ -59,6 +60,14 @@ RANGES = {
     ),
 }
 """What values of a field may be, where any number up to LARGEST will not do."""
+GIVEN = (*CONTROL, *PARAMETERS)
+"""What users write, in which what stopped an environment may be; in others it has its range."""
+BODY_GIVEN = frozenset((*TENDON_CONTROL, "gravity", "node_force"))
+"""The same of elastic bodies."""
+BODY_RANGES = {
+    **dict.fromkeys(("points", "velocities", "end"), RANGES["joint_position"]),
+    **dict.fromkeys(("failure", "clock"), RANGES["clock"]),
+}
 REMEMBERED = ("smooth_acceleration", "acceleration_change", "smoothness", "seen")
 """What steps remember: finite, but in environments that have stopped, where nobody reads it."""
 
@@ -95,8 +104,9 @@ def read_checkpoint(simulation, path) -> None:
     found = [
         {name: content[f"{place}/{name}"] for name in _names(group)} for place, group in enumerate(simulation._groups)
     ]
-    for group, fields in zip(simulation._groups, found):
-        _check_group(group, path, fields)
+    for place, (group, fields) in enumerate(zip(simulation._groups, found)):
+        _check_group(group, path, place, fields)
+    _check_bodies(simulation, path, content)
     for group, fields in zip(simulation._groups, found):
         for name, values in fields.items():
             if values.ndim == 2 and name in group.parameters and group.parameters[name].is_shared:
@@ -137,16 +147,46 @@ def _table(simulation) -> dict[str, Entry]:
         for name in _names(group):
             rows, columns = group.field(name).scalars.shape[0], group.columns.count
             shapes = ((rows, columns), (rows,)) if name in group.parameters else ((rows, columns),)
-            table[f"{place}/{name}"] = Entry("f", shapes, is_any=name in REMEMBERED, **RANGES.get(name, {}))
+            is_any = name in REMEMBERED or name in GIVEN
+            table[f"{place}/{name}"] = Entry("f", shapes, is_any=is_any, **RANGES.get(name, {}))
     for name, array in simulation._elastic.take().items():
-        limits = RANGES["joint_position"] if name.rpartition("/")[2] in ("points", "velocities", "end") else {}
-        table[name] = Entry("iuf", (array.shape,), **limits)
+        own = name.rpartition("/")[2]
+        table[name] = Entry("iuf", (array.shape,), is_any=own in BODY_GIVEN, **BODY_RANGES.get(own, {}))
     return table
 
 
-def _check_group(group: Group, path, fields: dict[str, np.ndarray]) -> None:
+def _check_given(path: str, entry: Entry, values: np.ndarray, goes_on: np.ndarray | bool) -> None:
+    """Raise an error where what users write is not in its range, in a column that goes on."""
+    wrong = ~entry.accepts(values) & goes_on
+    if wrong.any():
+        index = tuple(map(int, np.argwhere(wrong)[0]))
+        raise SolveError(f"{path}: the value at {index} is {values[index]!s}; {entry.range()}")
+
+
+def _check_bodies(simulation, path, content: dict[str, np.ndarray]) -> None:
+    """Raise an error where arrays of elastic bodies, each in its range, do not go together."""
+    for place, body in enumerate(simulation.elastic_bodies):
+        failure = content[f"elastic/{place}/failure"]
+        if failure[:, 0].max() > body.given.count:
+            raise SolveError(
+                f"{path}: elastic/{place}/failure: the value {failure[:, 0].max():g} is none of an array; 0 to "
+                f"{body.given.count} is allowed"
+            )
+        goes_on = failure[:, 0] == 0
+        for name in BODY_GIVEN & {name.rpartition("/")[2] for name in content}:
+            values = content[f"elastic/{place}/{name}"]
+            where = goes_on.reshape(-1, *(1,) * (values.ndim - 1))
+            _check_given(f"{path}: elastic/{place}/{name}", Entry(), values, where)
+
+
+def _check_group(group: Group, path, place: int, fields: dict[str, np.ndarray]) -> None:
     """Raise an error where fields, each in its range, do not go together."""
     goes_on = fields["failure"][0] == 0
+    for name in GIVEN:
+        if name in fields:
+            is_shared = fields[name].ndim == 1
+            entry = Entry(**RANGES.get(name, {}))
+            _check_given(f"{path}: {place}/{name}", entry, fields[name], is_shared or goes_on)
     for name in REMEMBERED:
         wrong = ~np.isfinite(fields[name]).all(axis=0) & goes_on
         if wrong.any():
@@ -154,9 +194,10 @@ def _check_group(group: Group, path, fields: dict[str, np.ndarray]) -> None:
                 f"{path}: {name}: is not finite in column {int(np.argmax(wrong))}, which has not stopped; finite "
                 "numbers are needed"
             )
-    if fields["failure"].max(initial=0) and fields["failure"][0].max() > group.tree.dof_count:
+    most = group.first_values[BY_BODY]
+    if fields["failure"][0].max(initial=0) > most:
         raise SolveError(
-            f"{path}: failure: the value {fields['failure'][0].max():g} is no dof; 0 to {group.tree.dof_count} is "
+            f"{path}: failure: the value {fields['failure'][0].max():g} is none of a dof or an array; 0 to {most} is "
             "allowed"
         )
     if group.tree.root_dofs:

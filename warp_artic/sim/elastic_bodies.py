@@ -16,7 +16,9 @@ import warp as wp
 
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate_meshes import parts_of
+from warp_artic.model.group import BY_BODY
 from warp_artic.sim.elastic_body import TENDON_CONTROL, RunOfBodies, SimulatedElasticBody
+from warp_artic.sim.failures import Failure
 from warp_artic.sim.views import Member
 from warp_artic.solver.settings import SolverSettings
 
@@ -69,6 +71,8 @@ class ElasticBodies:
             wp.copy(given, field)
         for body in self.bodies:
             body.begin()
+        self._stop_carriers()
+        for body in self.bodies:
             if body.coupling is None:
                 body.solve()
         for those in self._neighbours:
@@ -80,9 +84,28 @@ class ElasticBodies:
             body.coupling.points.push()
 
     def give_back(self) -> None:
-        """Leave external forces as they were given."""
+        """Leave external forces, and what has stopped, as they were given."""
         for field, given in self._given.values():
             wp.copy(field, given)
+        for body in self.bodies:
+            body.given.end()
+
+    def failures(self) -> list[Failure]:
+        """Of all bodies."""
+        return [failure for body in self.bodies for failure in body.failures()]
+
+    def _stop_carriers(self) -> None:
+        """Stop articulations together with what is attached to them."""
+        for body in self._coupled:
+            stopped = body.given.stopped
+            for own in body.coupling.points.trees if stopped.any() else ():
+                group, first = own.member.group, own.member.first_column
+                failure = group.field("failure").scalars
+                values, clock = failure.numpy().copy(), group.field("clock").scalars.numpy()[0]
+                for column in first + np.flatnonzero(stopped):
+                    if values[0, column] == 0.0:
+                        values[:, column] = group.first_values[BY_BODY], clock[column] + 1.0
+                failure.assign(values)
 
     def _meet(self, those: _Neighbours) -> None:
         """Solve bodies in turn, until none has to be solved again."""

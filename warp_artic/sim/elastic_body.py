@@ -15,6 +15,8 @@ from warp_artic.errors import SettingsError
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
 from warp_artic.meshes.newton import Convergence
+from warp_artic.sim.failures import Failure
+from warp_artic.sim.given_to_bodies import BY_NODE, GIVEN, GivenToBody, Wrong
 from warp_artic.sim.link_coupling import LinkCoupling, coordinates, mobile_links
 from warp_artic.sim.link_waypoints import with_link_waypoints
 from warp_artic.sim.views import checked, environment_indices
@@ -66,6 +68,10 @@ class SimulatedElasticBody:
         """How the solves of the last step went."""
         self.unconverged = np.zeros(environments, int)
         """Steps so far whose forces were not balanced in the end, shape (environments)."""
+        given = {"gravity": self.gravity, "node_force": self.node_force}
+        self.given = GivenToBody(self._controls() | given | self._motion(), environments)
+        """What users write, and where it has stopped the body."""
+        self._measured: dict[str, np.ndarray] = {}
         self.coupling: LinkCoupling | None = None
         """With links, if it has to do with any."""
         if coupled.attachments:
@@ -97,7 +103,8 @@ class SimulatedElasticBody:
             none = np.zeros((0, self.points.shape[0]))
             return none, none
         shape = self._tendons.evaluate(self._dynamics.points)
-        return shape.length.numpy().copy(), shape.tension.numpy().copy()
+        length, tension = shape.length.numpy().copy(), shape.tension.numpy().copy()
+        return self._as_it_stopped("length", length), self._as_it_stopped("tension", tension)
 
     def energy(self) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic energy, and that of elements and tendons [J], shape (environments)."""
@@ -106,12 +113,15 @@ class SimulatedElasticBody:
         if self._tendons is not None:
             self.measure_tendons()
             stored += self._tendons.energy().numpy()
-        return 0.5 * np.einsum("n,eni,eni->e", self.node_mass, speed, speed), stored
+        kinetic = 0.5 * np.einsum("n,eni,eni->e", self.node_mass, speed, speed)
+        return self._as_it_stopped("kinetic", kinetic), self._as_it_stopped("stored", stored)
 
     def world_points(self) -> np.ndarray:
         """Positions of nodes in the world [m], shape (environments, N, 3)."""
         pose = self.body.pose
-        return self.points.numpy().astype(float) @ pose.rotation.T[: self.body.dim] + np.asarray(pose.position)
+        with np.errstate(invalid="ignore"):  # of what users write
+            turned = self.points.numpy().astype(float) @ pose.rotation.T[: self.body.dim]
+        return turned + np.asarray(pose.position)
 
     def set_state(self, points=None, velocities=None, environments=None) -> None:
         """Set positions [m] or velocities [m/s] of nodes, shape (N, dim) or (E, N, dim), of E chosen environments.
@@ -130,6 +140,7 @@ class SimulatedElasticBody:
         if points is not None:
             wp.copy(self._dynamics.end, self._dynamics.points)
         self._dynamics.forget(chosen)
+        self.given.forget(chosen)
         if self.coupling is not None:
             self.coupling.points.forget(chosen)
 
@@ -140,12 +151,13 @@ class SimulatedElasticBody:
         velocities = np.array(start, float)
         velocities[list(body.pinned)] = 0.0
         self.set_state(start_points(body), velocities, environments)
+        self.given.restart(environments)
 
     def carry_over(self, old: SimulatedElasticBody) -> None:
         """Go on with the motion of another body of as many nodes, and with the controls of the same tendons."""
         if old.body.points.shape != self.body.points.shape:
             return
-        here, there = self._motion(), old._motion()
+        here, there = (one._motion() | {"node_force": one.node_force} for one in (self, old))
         if old.tendons == self.tendons:
             here, there = here | self._controls(), there | old._controls()
         for name, array in here.items():
@@ -154,11 +166,19 @@ class SimulatedElasticBody:
 
     def state_arrays(self) -> dict[str, wp.array]:
         """What a run goes on from; environments come first, but last in those of tendons and gravity."""
-        found = self._motion() | self._controls() | {"gravity": self.gravity}
+        found = self._motion() | self._controls() | {"gravity": self.gravity, "node_force": self.node_force}
         found |= {"end": self._dynamics.end, "gained": self._dynamics.gained}
+        found |= {"failure": self.given.failure, "clock": self.given.clock}
         if self.coupling is not None:
             found["reaction"] = self.coupling.points.reaction
         return found
+
+    def failures(self) -> list[Failure]:
+        """The environments in which it has stopped."""
+        return [
+            Failure(one.environment, self.path, self._owner(one), one.step, one.array, GIVEN[one.array].words)
+            for one in self.given.wrong()
+        ]
 
     def array(self, name: str) -> wp.array:
         """What follows tracks, rows first; see `sim.targets`."""
@@ -166,6 +186,7 @@ class SimulatedElasticBody:
 
     def begin(self) -> None:
         """Begin a step, with links at the places they have now."""
+        self.given.begin()
         self._dynamics.weigh(self.gravity, self._node_force)
         self._dynamics.begin()
 
@@ -190,9 +211,10 @@ class SimulatedElasticBody:
     def finish(self) -> None:
         """End the step."""
         halved = self._dynamics.finish(self.convergence)
-        self.unconverged += ~self.convergence.converged
+        self.unconverged += ~self.convergence.converged & ~self.given.stopped
         if self.coupling is not None and halved.any():
             self.coupling.points.take(halved)
+        self.given.finish()
 
     def _own(self, array: wp.array) -> wp.array:
         """Without the nodes that are waypoints on links."""
@@ -200,13 +222,26 @@ class SimulatedElasticBody:
         return array if array.shape[1] == count else array[:, :count]
 
     def _motion(self) -> dict[str, wp.array]:
-        return {"points": self.points, "velocities": self.velocities, "node_force": self.node_force}
+        return {"points": self.points, "velocities": self.velocities}
 
     def _controls(self) -> dict[str, wp.array]:
         """What of tendons may be steered, if there are any."""
         own = self._tendons
         arrays = () if own is None else (own.target_length, own.stiffness, own.tension)
         return dict(zip(TENDON_CONTROL, arrays))
+
+    def _owner(self, wrong: Wrong) -> str:
+        """What has a value that is not allowed."""
+        if wrong.array in TENDON_CONTROL:
+            return self.tendon_names[wrong.row]
+        return f"node {wrong.row}" if wrong.array in BY_NODE else self.path
+
+    def _as_it_stopped(self, name: str, values: np.ndarray) -> np.ndarray:
+        """What is measured, the last axis being environments: of those that have stopped what was measured last."""
+        if self.given.stopped.any():
+            values = np.where(self.given.stopped, self._measured.get(name, 0.0), values)
+        self._measured[name] = values
+        return values
 
     def _of_tendons(self):
         if self._tendons is None:

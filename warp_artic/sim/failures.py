@@ -10,7 +10,7 @@ import numpy as np
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.scene import Scene
 from warp_artic.model.allowed_values import ALLOWED
-from warp_artic.model.group import Group
+from warp_artic.model.group import BY_BODY, Group
 from warp_artic.model.public_rows import ROW_COUNTS
 from warp_artic.sim.views import Member
 
@@ -23,21 +23,28 @@ class Failure:
 
     environment: int
     articulation: str
-    """Prim path of the articulation."""
+    """Prim path of the articulation, or of the elastic body."""
     quantity: str
-    """What has the first such velocity or value: a dof name, or the root; or a link, a tendon and so on."""
+    """What has the first such velocity or value: a dof name, or the root; or a link, a tendon, a node and so on."""
     step: int
     """The step that it would have been, counted from 1; the environment keeps the state before it."""
     array: str = ""
-    """The array of such a value, in `control` or `parameters`, or of a position; none where a velocity ran away."""
+    """The array of such a value, in `control` or `parameters`, or of a position; none where a velocity ran away; and
+    "elastic_body" of an articulation that an elastic body is attached to which has stopped."""
+    allowed: str = ""
+    """What such a value must be."""
 
     def __str__(self) -> str:
         stopped = f"{self.articulation}: environment {self.environment} stopped at step {self.step}: "
-        if self.array in POSITIONS:
+        if self.array in (*POSITIONS, "points"):
             return f"{stopped}the position of {self.quantity} leaves the range of numbers"
+        if self.array == "velocities":
+            return f"{stopped}the velocity of {self.quantity} runs away"
+        if self.array == BY_BODY:
+            return f"{stopped}an elastic body that is attached to it has"
         if self.array:
             of = "" if self.quantity == self.articulation else f" of {self.quantity}"
-            return f"{stopped}{self.array}{of} must be {ALLOWED[self.array].words}"
+            return f"{stopped}{self.array}{of} must be {self.allowed}"
         return f"{stopped}the velocity of {self.quantity} runs away"
 
 
@@ -51,7 +58,8 @@ def find_failures(scene: Scene, groups: Sequence[Group], members: Sequence[Membe
         tree = scene.articulations[member.index]
         for environment in np.flatnonzero(numbers > 0):
             quantity, array = _what(tree, member.group, int(numbers[environment]))
-            found.append(Failure(int(environment), tree.path, quantity, int(steps[environment]), array))
+            allowed = ALLOWED[array].words if array in ALLOWED else ""
+            found.append(Failure(int(environment), tree.path, quantity, int(steps[environment]), array, allowed))
     return found
 
 
@@ -60,6 +68,8 @@ def _what(tree: Articulation, group: Group, number: int) -> tuple[str, str]:
     dof, roots = number - 1, group.tree.root_dofs
     if dof < group.tree.dof_count:
         return "the root" if dof < roots else tree.dofs[dof - roots].name, ""
+    if number >= group.first_values[BY_BODY]:
+        return tree.path, BY_BODY
     item = number - group.first_values["root_pose"]
     if item >= 0:
         return ("the root", "root_pose") if item == 0 else (tree.dofs[item - 1].name, "joint_position")

@@ -14,6 +14,7 @@ from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import (
     BLOCK,
     SETTLES,
+    load,
     mobilities_kernel,
     report_kernel,
     runge_kutta_kernel,
@@ -108,6 +109,7 @@ class Launches:
         launch = self._dynamics.get((id(group), kernel)) if constraints is None else None
         if launch is None:
             found = getattr(dynamics_kernels_for(group.columns.numbers), kernel)
+            load(found, self._device)
             launch = wp.launch(
                 found, dim=group.workers, inputs=inputs, device=self._device, block_dim=BLOCK, record_cmd=True
             )
@@ -136,6 +138,7 @@ class Launches:
     def _pack(self, group: Group, kernel: wp.Kernel, structs, outputs, numbers=()) -> ColumnLaunch:
         """Pack the arguments of a kernel of a group, once for each work space."""
         arrays = group.arrays
+        load(kernel, self._device)
         launches = [
             wp.launch(
                 kernel,

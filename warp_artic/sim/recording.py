@@ -251,6 +251,9 @@ class Recording:
             if any(getattr(part, name) != getattr(first, name) for name in NAMES):
                 raise SettingsError("recordings of different mechanisms cannot be joined: their names differ")
 
+        if len(parts) == 1:
+            return first
+
         def joined(name: str) -> np.ndarray:
             return np.concatenate([getattr(first, name), *(getattr(part, name)[1:] for part in parts[1:])])
 

@@ -8,12 +8,22 @@ import numpy as np
 import warp as wp
 
 from warp_artic.kernels.columns import row_kernels_for
+from warp_artic.math.packed import PackedLaunch
 from warp_artic.model.group import Group
 from warp_artic.sim.rows import Rows, private_rows
 
 Entry = tuple[str, str, Rows, bool]
+Held = wp.array | np.ndarray
+"""An array without gaps in the memory of the device; on a CPU one of NumPy, as Warp takes 5 us to make its own."""
+CPU = "cpu"
 MOST = 64
 """Tables that are kept."""
+ARGUMENTS = {
+    "take": ("chosen", "count", "stride", "table", "width"),
+    "put": ("chosen", "count", "stride", "table", "width", "has_own_columns"),
+    "fill": ("chosen", "count", "stride", "value"),
+}
+"""What changes from one launch of a kernel to the next."""
 
 
 class RowTable:
@@ -40,28 +50,49 @@ class RowTable:
             for group, table in zip(groups, rows.tables) if is_meant else ():
                 _place(addresses[span], group, name, table)
         self._addresses = wp.array(addresses, dtype=wp.uint64, device=self._device)
+        self._packed: dict[str, PackedLaunch] = {}
 
-    def take(self, chosen: wp.array) -> wp.array:
+    def take(self, chosen: Held) -> Held:
         """Chosen environments, shape (rows, chosen); zeros where one is out of range."""
-        table = wp.empty((self.count, chosen.shape[0]), dtype=self._scalar, device=self._device)
-        self._launch(self._kernels.take, chosen, table)
+        table = empty((self.count, chosen.shape[0]), self._scalar, self._device)
+        self._launch("take", chosen, address_of(table), chosen.shape[0])
         return table
 
-    def put(self, table: wp.array, chosen: wp.array, has_own_columns: bool = False) -> None:
+    def put(self, table: Held, chosen: Held, has_own_columns: bool = False) -> None:
         """Write the columns of a table, or its only one, to chosen environments; those out of range are left out.
 
         With columns of their own environments get those of their numbers, not one after the other.
         """
-        self._launch(self._kernels.put, chosen, table, int(has_own_columns))
+        self._launch("put", chosen, address_of(table), table.shape[1], int(has_own_columns))
 
-    def fill(self, value: float, chosen: wp.array) -> None:
+    def fill(self, value: float, chosen: Held) -> None:
         """Write a value to all rows of chosen environments."""
-        self._launch(self._kernels.fill, chosen, value)
+        self._launch("fill", chosen, value)
 
-    def _launch(self, kernel: wp.Kernel, chosen: wp.array, *given) -> None:
-        if self.count and chosen.shape[0]:
-            inputs = [self._addresses, self._environments, chosen, *given]
-            wp.launch(kernel, dim=(self.count, chosen.shape[0]), inputs=inputs, device=self._device)
+    def _launch(self, kernel: str, chosen: Held, *given) -> None:
+        count = chosen.shape[0]
+        if not (self.count and count):
+            return
+        # On a CPU each row is copied by one thread, by a launch that is the same for any number of environments.
+        is_on_host = isinstance(chosen, np.ndarray)
+        stride = 1 if is_on_host else count
+        numbers = address_of(chosen), count, stride, *given
+        if is_on_host and kernel in self._packed:
+            packed = self._packed[kernel]
+            for name, value in zip(ARGUMENTS[kernel], numbers):
+                packed.set(name, value)
+            packed.record() if wp.get_device(self._device).is_capturing else packed.run()
+            return
+        launch = wp.launch(
+            getattr(self._kernels, kernel),
+            dim=(self.count, stride),
+            inputs=[self._addresses, self._environments, *numbers],
+            device=self._device,
+            record_cmd=is_on_host,
+        )
+        if is_on_host:
+            self._packed[kernel] = PackedLaunch(launch)
+            self._launch(kernel, chosen, *given)
 
 
 def _place(addresses: np.ndarray, group: Group, name: str, table: np.ndarray) -> None:
@@ -71,6 +102,33 @@ def _place(addresses: np.ndarray, group: Group, name: str, table: np.ndarray) ->
     members, rows = np.indices(table.shape)
     there = table >= 0
     addresses[table[there]] = scalars.ptr + rows[there] * pitch + members[there] * group.environments * size
+
+
+def address_of(values: Held) -> int:
+    """Where an array without gaps lies."""
+    return values.__array_interface__["data"][0] if isinstance(values, np.ndarray) else values.ptr
+
+
+def empty(shape: tuple[int, ...], scalar: type, device: str) -> Held:
+    """Room for numbers on a device."""
+    if device == CPU:
+        return np.empty(shape, wp.dtype_to_numpy(scalar))
+    return wp.empty(shape, dtype=scalar, device=device)
+
+
+def as_warp(values: Held) -> wp.array:
+    """An array of Warp in the same memory."""
+    if isinstance(values, wp.array):
+        return values
+    dtype = wp.dtype_from_numpy(values.dtype)
+    if values.size == 0:
+        return wp.empty(values.shape, dtype=dtype, device=CPU)
+    return wp.array(values, dtype=dtype, device=CPU, copy=False)
+
+
+def as_numpy(values: Held) -> np.ndarray:
+    """An array of NumPy, on a CPU in the same memory."""
+    return values if isinstance(values, np.ndarray) else values.numpy()
 
 
 class RowTables:

@@ -34,7 +34,7 @@ from warp_artic.sim.mass_properties import set_mass_properties
 from warp_artic.sim.parameter_watch import ParameterWatch
 from warp_artic.sim.recorder import Recorder
 from warp_artic.sim.recording import Recording
-from warp_artic.sim.row_table import RowTables
+from warp_artic.sim.row_table import Held, RowTables
 from warp_artic.sim.rows import Rows, public_rows
 from warp_artic.sim.snapshot import (
     Snapshot,
@@ -167,7 +167,7 @@ class Simulation:
         self.mesh_tendon_names = tuple(name for body in self.elastic_bodies for name in body.tendon_names)
         self._on = wp.get_device(self.device)
         self._row_tables = RowTables(self)
-        self._start: tuple[Scene, wp.array] | None = None
+        self._start: tuple[Scene, tuple[str, ...], wp.array] | None = None
         self._launches = Launches(self._groups, self.settings, self._on, self.threads)
         self._reported = False
         self._has_lent = False
@@ -185,9 +185,9 @@ class Simulation:
             self._open("link_external_force")
         self._has_step_outputs = False
         self.target_tracks = TargetTracks(scene, self._members, self.elastic_bodies, self._open)
-        self.state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array, (*OUTPUTS, *STEP_OUTPUTS))
-        self.control = ArrayViews(CONTROL, self._scene_array)
-        self.parameters = ArrayViews(PARAMETERS, self._scene_array)
+        self._state = ArrayViews((*STATE, *OUTPUTS, *STEP_OUTPUTS), self._scene_array, (*OUTPUTS, *STEP_OUTPUTS))
+        self._control = ArrayViews(CONTROL, self._scene_array)
+        self._parameters = ArrayViews(PARAMETERS, self._scene_array)
         self.articulations = tuple(self._articulation_views(member) for member in self._members)
         self._start_asleep(np.arange(environments))
         self._follow_links()
@@ -198,6 +198,33 @@ class Simulation:
             f"<Simulation of {self.scene!r}: {self.environments} environment{'s' * (self.environments != 1)} on "
             f"{self.device}, {settings.solver}, {settings.precision}, dt {settings.dt:g} s, at {self.time:g} s>"
         )
+
+    @property
+    def state(self) -> ArrayViews:
+        """Arrays of the motion, and of what follows from it or from a step."""
+        return self._state
+
+    @state.setter
+    def state(self, values: object) -> None:
+        raise _no_array("state", "joint_position")
+
+    @property
+    def control(self) -> ArrayViews:
+        """Arrays of targets, efforts and external forces."""
+        return self._control
+
+    @control.setter
+    def control(self, values: object) -> None:
+        raise _no_array("control", "joint_effort")
+
+    @property
+    def parameters(self) -> ArrayViews:
+        """Arrays of masses, gains, limits and so on, for each environment from when they are asked for."""
+        return self._parameters
+
+    @parameters.setter
+    def parameters(self, values: object) -> None:
+        raise _no_array("parameters", "link_mass")
 
     @property
     def dt(self) -> float:
@@ -327,17 +354,17 @@ class Simulation:
                 with 6.
             environments: Indices of the E environments that are meant; all by default.
         """
-        chosen = self._environment_indices(environments)
+        chosen = on_device(self._environment_indices(environments), self.device)
         self._idle.end(self.steps_done)
         for name, values in (("joint_position", joint_position), ("joint_velocity", joint_velocity)):
             if values is not None:
-                table = checked(name, values, (len(chosen), len(self.joint_names)))
-                self._write_rows(name, table.T[:, None, :], chosen)
+                table = checked(name, values, (chosen.shape[0], len(self.joint_names)))
+                self._write_rows(name, table.T, chosen)
         if root_pose is not None:
             self._write_root("root_pose", 7, root_pose, chosen)
         if root_velocity is not None:
             self._write_root("root_velocity", 6, root_velocity, chosen)
-        self._forget_history(range(len(self.articulations)), on_device(chosen, self.device))
+        self._forget_history(range(len(self.articulations)), chosen)
         self._set_anew()
         self._follow_links()
 
@@ -363,7 +390,7 @@ class Simulation:
         self._idle.end(self.steps_done)
         self._prepare(name)
         self._watch(name)
-        self._write_rows(name, table.transpose(1, 2, 0), chosen)
+        self._write_rows(name, table.transpose(1, 2, 0), on_device(chosen, self.device))
 
     def set_mass_properties(self, center_of_mass=None, inertia=None, environments=None) -> None:
         """Set where the mass of links is and how it is spread; how much there is `parameters.link_mass` says.
@@ -403,8 +430,8 @@ class Simulation:
         self._follow_links()
 
     def failures(self) -> list[Failure]:
-        """The environments that have stopped, each with the quantity and the step."""
-        return find_failures(self.scene, self._groups, self._members)
+        """The environments that have stopped, each with the quantity and the step; elastic bodies come last."""
+        return [*find_failures(self.scene, self._groups, self._members), *self._elastic.failures()]
 
     def unresolved_steps(self) -> np.ndarray:
         """Steps since the start that did not resolve free motion, shape (environments, articulations).
@@ -692,23 +719,24 @@ class Simulation:
     def _environment_indices(self, environments) -> np.ndarray:
         return environment_indices(environments, self.environments)
 
-    def _write_rows(self, name: str, table: np.ndarray, chosen: np.ndarray) -> None:
-        """Write a table of shape (scene rows, components, chosen environments)."""
-        order = self._order[ROW_COUNTS[name][0]]
-        for group in self._groups:
-            rows = np.array([order[index] for index in group.members])
-            if rows.size:
-                values = np.moveaxis(table[rows], 0, 2)
-                group.write(name, values.reshape(-1, len(group.members), len(chosen)), chosen)
+    def _write_rows(self, name: str, values: np.ndarray, chosen: Held) -> None:
+        """Write values of shape (scene rows, chosen environments), or with components between."""
+        if self._groups:
+            found = self._row_tables.find(
+                ("write", name), lambda: [(name, name, self._rows(name, range(len(self._members))), True)]
+            )
+            scalar = wp.dtype_to_numpy(self._groups[0].columns.numbers.scalar)
+            table = np.ascontiguousarray(values, scalar).reshape(found.count, chosen.shape[0])
+            found.put(table if self._on.is_cpu else wp.array(table, device=self.device), chosen)
         self._reported = False
 
-    def _write_root(self, name: str, size: int, values, chosen: np.ndarray) -> None:
+    def _write_root(self, name: str, size: int, values, chosen: Held) -> None:
         roots = len(self.root_names)
         if roots == 0:
             raise SettingsError(f"{name}: the scene has no floating root")
-        if np.ndim(values) == 2 and np.shape(values) == (len(chosen), size) and roots == 1:
+        if np.ndim(values) == 2 and np.shape(values) == (chosen.shape[0], size) and roots == 1:
             values = np.asarray(values)[:, None]
-        table = np.array(checked(name, values, (len(chosen), roots, size)))
+        table = np.array(checked(name, values, (chosen.shape[0], roots, size)))
         if name == "root_pose":
             floating = [member for member in self._members if member.group.tree.root_dofs]
             table[..., :3] -= np.array([member.group.origins[member.place] for member in floating])
@@ -718,7 +746,7 @@ class Simulation:
             table[..., 3:] /= length
         self._write_rows(name, table.transpose(1, 2, 0), chosen)
 
-    def _count_rest(self, articulations, chosen: wp.array, steps: int) -> None:
+    def _count_rest(self, articulations, chosen: Held, steps: int) -> None:
         """Have chosen environments of some articulations go on from a count of steps at rest, where that is counted."""
         if self._sleep_steps == 0 or not self._groups:
             return
@@ -730,11 +758,15 @@ class Simulation:
         if trees and self._sleep_steps:
             self.put_to_sleep(environments, trees)
 
-    def _forget_history(self, articulations, chosen: wp.array) -> None:
+    def _forget_history(self, articulations, chosen: Held) -> None:
         """Make zero what steps of chosen environments remember, but for what they count."""
         if self._groups:
-            names = tuple(name for name in self._groups[0].state if name not in (*MOTION, "clock", "unresolved"))
-            self._row_tables.of_state(names, articulations).fill(0.0, chosen)
+            self._row_tables.of_state(self._remembered, articulations).fill(0.0, chosen)
+
+    @cached_property
+    def _remembered(self) -> tuple[str, ...]:
+        """What steps remember beside the motion, without what they count."""
+        return tuple(name for name in self._groups[0].state if name not in (*MOTION, "clock", "unresolved"))
 
     def _take_up(self, scene: Scene, articulations: list[int]) -> None:
         """Go on with another scene of the same structure, whose numbers are written; some articulations differ."""
@@ -755,6 +787,12 @@ class Simulation:
         """Nothing that was reported is of the state any more."""
         self._reported = False
         self._has_step_outputs = False
+
+
+def _no_array(views: str, name: str) -> AttributeError:
+    return AttributeError(
+        f"{views}: has several arrays; write to one of them, such as simulation.{views}.{name} = values"
+    )
 
 
 def _shown(value: object) -> str:

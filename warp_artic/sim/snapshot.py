@@ -14,6 +14,7 @@ import warp as wp
 
 from warp_artic.errors import SettingsError
 from warp_artic.kernels.columns import indices_of_longs, indices_of_mask
+from warp_artic.sim.row_table import CPU, Held, as_numpy, as_warp, empty
 from warp_artic.sim.rows import Rows, private_rows, shaped
 from warp_artic.sim.views import CONTROL, MOTION, PARAMETERS, ROW_COUNTS
 
@@ -51,20 +52,37 @@ class Snapshot:
     parts: tuple[str, ...]
     articulations: tuple[int, ...]
     """Indices in the scene; arrays have the rows of these, in the order of the scene."""
-    environments: wp.array
-    """Indices of the columns, on the device."""
+    columns: Held
+    """Indices of the environments of the columns, in the memory of the device."""
     of_environments: int
     """How many the simulation has."""
     has_all_environments: bool
     """Whether column k is environment k, and none is left out."""
     steps_done: int
     model_hash: str
-    table: wp.array
-    """All of its rows, shape (rows, columns)."""
+    values: Held
+    """All of its rows, shape (rows, columns), in the memory of the device."""
     layout: tuple[tuple[str, str, Rows, slice], ...]
     """Part, name and rows of each array, and where it is in the table."""
+    device: str
     bodies: dict[str, np.ndarray]
     """Arrays of elastic bodies, environments first, where the history is among the parts."""
+
+    def __repr__(self) -> str:
+        return (
+            f"<Snapshot of {', '.join(self.parts)}: {self.columns.shape[0]} of {self.of_environments} "
+            f"environment{'s' * (self.of_environments != 1)}, after {self.steps_done} steps>"
+        )
+
+    @cached_property
+    def environments(self) -> wp.array:
+        """Indices of the columns, on the device."""
+        return as_warp(self.columns)
+
+    @cached_property
+    def table(self) -> wp.array:
+        """All of its rows, shape (rows, columns), on the device."""
+        return as_warp(self.values)
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -84,30 +102,32 @@ def take_snapshot(simulation, parts, environments, articulations) -> Snapshot:
     chosen = _indices(simulation, environments)
     indices = chosen_articulations(simulation, articulations)
     for part in parts:
-        if part != HISTORY:
+        if part not in EVERYTHING:
             simulation._prepare(part)
     groups = simulation._groups
-    layout, table = (), wp.empty((0, chosen.shape[0]), device=simulation.device)
     if groups:
         found = simulation._row_tables.find(("take", parts, indices), lambda: _entries(simulation, parts, indices))
-        layout, table = found.layout, found.take(chosen)
+        layout, values = found.layout, found.take(chosen)
+    else:
+        layout, values = (), empty((0, chosen.shape[0]), wp.float32, simulation.device)
     return Snapshot(
         parts=parts,
         articulations=indices,
-        environments=chosen,
+        columns=chosen,
         of_environments=simulation.environments,
         has_all_environments=environments is None,
         steps_done=simulation.steps_done,
         model_hash=simulation.model_hash,
-        table=table,
+        values=values,
         layout=layout,
-        bodies=simulation._elastic.take(chosen.numpy()) if HISTORY in parts else {},
+        device=simulation.device,
+        bodies=simulation._elastic.take(as_numpy(chosen)) if HISTORY in parts and simulation.elastic_bodies else {},
     )
 
 
 def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articulations) -> None:
     """See `Simulation.apply`."""
-    if snapshot.model_hash != simulation.model_hash or str(snapshot.environments.device) != simulation.device:
+    if snapshot.model_hash != simulation.model_hash or snapshot.device != simulation.device:
         raise SettingsError("apply: the snapshot is of another model, of other settings or on another device")
     allowed = tuple(part for part in snapshot.parts if part in APPLIED)
     parts = allowed if parts is None else _parts(parts, allowed)
@@ -120,7 +140,7 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
     groups = simulation._groups
     simulation._parameter_watch.look()
     for part in parts:
-        if part in PARAMETERS:
+        if part in PARAMETERS or part in CONTROL:
             simulation._prepare(part)
     if groups:
         meant = frozenset(parts)
@@ -131,9 +151,9 @@ def apply_snapshot(simulation, snapshot: Snapshot, parts, environments, articula
                 (part, name, rows.only(groups, indices), part in meant) for part, name, rows, _ in snapshot.layout
             ],
         )
-        found.put(snapshot.table, chosen, has_own_columns)
+        found.put(snapshot.values, chosen, has_own_columns)
     if HISTORY in parts and snapshot.bodies:
-        own = chosen.numpy()
+        own = as_numpy(chosen)
         bodies = snapshot.bodies
         if has_own_columns:
             own = own[(own >= 0) & (own < simulation.environments)]
@@ -199,39 +219,41 @@ def chosen_articulations(simulation, articulations) -> tuple[int, ...]:
     return tuple(sorted({int(index) for index in given}))
 
 
-def _indices(simulation, environments) -> wp.array:
+def _indices(simulation, environments) -> Held:
     """Indices of environments on the device, from indices or a mask; how many a mask chooses is read by the host."""
     found, is_mask = chosen_environments(simulation, environments)
     if is_mask:
-        found = found.numpy()
+        found = as_numpy(found)
         return on_device(found[found >= 0], simulation.device)
-    return wp.clone(found) if found is environments or isinstance(environments, wp.array) else found
+    if isinstance(found, np.ndarray):
+        return found.copy()  # who gave it may write to it
+    return wp.clone(found) if isinstance(environments, wp.array) else found
 
 
-def _targets(simulation, snapshot: Snapshot, environments) -> tuple[wp.array, bool]:
+def _targets(simulation, snapshot: Snapshot, environments) -> tuple[Held, bool]:
     """Environments that get something, or -1, and whether each gets the column of its own, and not the next one."""
-    columns, count = snapshot.environments.shape[0], simulation.environments
+    columns, count = snapshot.columns.shape[0], simulation.environments
     if environments is None:
         if snapshot.of_environments != count:
             raise SettingsError(
                 f"apply: the snapshot is of a simulation of {snapshot.of_environments} environments, and this one has "
                 f"{count}; environments= says which are meant"
             )
-        return snapshot.environments, False
+        return snapshot.columns, False
     found, is_mask = chosen_environments(simulation, environments)
-    is_by_mask = is_mask and columns > 1 and found.device.is_cpu
+    is_by_mask = is_mask and columns > 1 and isinstance(found, np.ndarray)
     if snapshot.has_all_environments and columns == count and is_by_mask:
-        own = found.numpy()
-        return on_device(own[own >= 0], simulation.device), True
+        return found[found >= 0], True
     if not is_mask and snapshot.has_all_environments and columns == count != found.shape[0]:
         return found, True  # those of the snapshot that are meant, as a mask would say it
     if columns != 1 and (columns != found.shape[0] or (is_mask and not snapshot.has_all_environments)):
-        wanted = "one, or all environments," if is_mask else f"one, or {found.shape[0]} environments"
+        count = found.shape[0]
+        wanted = "one, or all environments," if is_mask else "one" if count == 1 else f"one, or {count} environments"
         raise SettingsError(f"environments: the snapshot is of {columns} environments; {wanted} is needed for these")
     return found, False
 
 
-def chosen_environments(simulation, environments) -> tuple[wp.array, bool]:
+def chosen_environments(simulation, environments) -> tuple[Held, bool]:
     """Indices on the device, with -1 where a mask chooses none, and whether it was a mask."""
     count, device = simulation.environments, simulation.device
     if environments is None:
@@ -253,18 +275,24 @@ def chosen_environments(simulation, environments) -> tuple[wp.array, bool]:
         raise SettingsError(
             f"environments: {environments!r} is no list of indices, and no mask of {count}, on {device}"
         )
-    if given.device.is_cpu and not is_mask and given.shape[0]:
-        _check_indices(given.numpy(), count)
+    if given.device.is_cpu:
+        values = given.numpy()
+        if is_mask:
+            return on_device(np.where(values, np.arange(count), -1), device), True
+        if values.size:
+            _check_indices(values, count)
+        return on_device(values, device), False
     if given.dtype is wp.int32:
-        return given, False
+        return given.contiguous(), False
     chosen = wp.zeros(given.shape[0], dtype=wp.int32, device=device)
     wp.launch(indices_of_mask if is_mask else indices_of_longs, dim=chosen.shape, inputs=[given, chosen], device=device)
     return chosen, is_mask
 
 
-def on_device(values: np.ndarray, device: str) -> wp.array:
-    """Whole numbers of the host; on a CPU in memory that is theirs alone already."""
-    return wp.array(values.astype(np.int32), dtype=wp.int32, device=device, copy=False)
+def on_device(values: np.ndarray, device: str) -> Held:
+    """Whole numbers of the host in the memory of a device; on a CPU they may be the same ones."""
+    own = np.ascontiguousarray(values, np.int32)
+    return own if device == CPU else wp.array(own, dtype=wp.int32, device=device)
 
 
 def _check_indices(values: np.ndarray, count: int) -> None:

@@ -51,13 +51,13 @@ def solve_tendons(
     """
     bodies = {one.name: one for one in scene.elastic_bodies}
     names = list(dict.fromkeys(tendon.body for tendon in scene.mesh_tendons))
+    if not names:
+        raise SettingsError("scene: has no tendon on an elastic body")
     if body is None and len(names) != 1:
-        raise SettingsError(f"body: one of {', '.join(names) or 'no'} bodies with tendons is to be named")
+        raise SettingsError(f"body: one of {', '.join(names)}, bodies with tendons, is to be named")
     name = names[0] if body is None else body
     if name not in names:
-        raise SettingsError(
-            f"body: {name} has no tendons; {', '.join(names) or 'no body'} has{did_you_mean(name, names)}"
-        )
+        raise SettingsError(f"body: {name} has no tendons; {', '.join(names)} has{did_you_mean(name, names)}")
     own = bodies[name]
     local, counts = _in_frame(own, forces)
     time = np.arange(len(local), dtype=float) if time is None else np.asarray(time, float)

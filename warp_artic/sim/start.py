@@ -12,14 +12,13 @@ from warp_artic.sim.snapshot import on_device
 
 def put_to_start(simulation, chosen: np.ndarray) -> None:
     """Write the start state to chosen environments of a simulation."""
-    groups = simulation._groups
-    articulations = range(len(simulation.articulations))
-    names = tuple(initial_state([simulation.scene.articulations[groups[0].members[0]]], groups[0].origins[:1]))
-    table = simulation._row_tables.of_state(names, articulations)
     if simulation._start is None or simulation._start[0] is not simulation.scene:
-        simulation._start = simulation.scene, _column(simulation, names)
-    meant = on_device(chosen, simulation.device)
-    table.put(simulation._start[1], meant)
+        groups = simulation._groups
+        names = tuple(initial_state([simulation.scene.articulations[groups[0].members[0]]], groups[0].origins[:1]))
+        simulation._start = simulation.scene, names, _column(simulation, names)
+    _, names, values = simulation._start
+    table = simulation._row_tables.of_state(names, range(len(simulation.articulations)))
+    table.put(values, on_device(chosen, simulation.device))
 
 
 def _column(simulation, names: tuple[str, ...]) -> wp.array:

@@ -223,7 +223,9 @@ def scene_array(
 def checked(name: str, values, shape: tuple[int, ...], infinite: bool = False) -> np.ndarray:
     """Values as an array that broadcasts to `shape`, all finite unless they may be `infinite`, or a SettingsError."""
     try:
-        array = np.broadcast_to(np.asarray(values, float), shape)
+        array = np.asarray(values, float)
+        if array.shape != shape:
+            array = np.broadcast_to(array, shape)
     except (TypeError, ValueError) as error:
         found = np.shape(values)
         raise SettingsError(f"{name}: shape {found} is not {shape} and does not broadcast to it") from error

@@ -48,6 +48,8 @@ class Attributes:
         self.dialects = dialects
         self.units = units
         self.report = report
+        self.asked: set[str] = set()
+        """Names of attributes that somebody has asked for, of whatever prim."""
         self._names: dict[Usd.Prim, frozenset[str]] = {}
 
     def at(self, time: Usd.TimeCode, report: Report) -> Attributes:
@@ -72,6 +74,7 @@ class Attributes:
 
     def authored(self, prim: Usd.Prim, name: str):
         """The value of an attribute if it has an authored one, else None."""
+        self.asked.add(name)
         if name not in self.names(prim):
             return None
         attribute = prim.GetAttribute(name)

@@ -315,6 +315,7 @@ def resolve(
         own = instances if "{instance}" in source.attribute else ("",)
         for instance in own:
             name = source.attribute.format(instance=instance)
+            attributes.asked.add(name)
             if name in names and (not source.schema or inventory.has_schema(prim, f"{source.schema}:{instance}")):
                 reading = _read(attributes, prim, field, name, source, is_linear)
                 if reading is not None:

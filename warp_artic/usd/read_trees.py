@@ -142,7 +142,8 @@ def _report(tree: Tree, stacks, edges, root: str, mark: _Mark, joints: list[Join
     anchor = tree.branches[0] if tree.branches and not tree.is_floating else None
     if not mark.roots and tree.branches:
         base = f"joined to the world by {joints[anchor.edge].path}" if anchor else "which floats"
-        text = f"{len(tree.bodies)} joined bodies without an articulation root: a tree from this body, {base}"
+        count = f"{len(tree.bodies)} joined bodies" if len(tree.bodies) > 1 else "a joined body"
+        text = f"{count} without an articulation root: a tree from this body, {base}"
         attributes.report.note("spanning-tree", root, text)
     elif mark.roots and mark.body is None and tree.is_floating and len(tree.bodies) > 1:
         text = f"the tree floats, and is rooted at {root}, the first body that is body1 of no joint"

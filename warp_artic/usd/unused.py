@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 
 from pxr import Usd
 
@@ -157,17 +158,27 @@ HARMLESS_SCHEMAS = (
 """How schemas begin whose absence changes no motion of a tree."""
 
 
+ALIKE, MOST_LETTERS = 0.85, 2
+"""How alike names are of which one may be meant by another, as `difflib` counts it, and by how many letters they differ
+in length."""
+MOST_NAMES = 100
+"""Names of a stage that another one is looked for: each takes some milliseconds."""
+
+
 def report_unused(inventory: Inventory, attributes: Attributes) -> None:
     """Report each property and schema of the physics families that was neither used nor reported before."""
+    meant: dict[str, str] = {}
     for prim in inventory.all_prims():
         for name in sorted(attributes.names(prim)):
             if name.startswith(tokens.NAMESPACES):
                 is_of_contacts = name in MJC_OF_CONTACTS and inventory.has_schema(prim, tokens.COLLISION)
-                _report_property(prim, name, is_of_contacts or name.startswith(HARMLESS), attributes)
+                _report_property(prim, name, is_of_contacts or name.startswith(HARMLESS), attributes, meant)
         _report_schemas(prim, inventory, attributes)
 
 
-def _report_property(prim: Usd.Prim, name: str, is_harmless: bool, attributes: Attributes) -> None:
+def _report_property(
+    prim: Usd.Prim, name: str, is_harmless: bool, attributes: Attributes, meant: dict[str, str]
+) -> None:
     path = f"{prim.GetPath()}.{name}"
     if path in attributes.report.used or OUTPUTS.fullmatch(name):
         return
@@ -182,7 +193,23 @@ def _report_property(prim: Usd.Prim, name: str, is_harmless: bool, attributes: A
             "attribute-not-used", path, "is not used: it concerns contacts, sleeping or another engine"
         )
     else:
-        attributes.report.warn("attribute-not-used", path, "is not used")
+        if name not in meant:
+            meant[name] = _meant(name, attributes) if len(meant) < MOST_NAMES else ""
+        attributes.report.warn("attribute-not-used", path, f"is not used{meant[name]}")
+
+
+def _meant(name: str, attributes: Attributes) -> str:
+    """The attribute that may be meant: one that a prim of this stage has been asked for, with nearly the same name."""
+    start, last = name[: name.find(":")], name.rpartition(":")[2]
+    near = [
+        one
+        for one in attributes.asked
+        if abs(len(one) - len(name)) <= MOST_LETTERS and one != name and one.rpartition(":")[2] != last
+        if get_close_matches(one[: one.find(":")], (start,), cutoff=ALIKE)
+        and get_close_matches(one.rpartition(":")[2], (last,), cutoff=ALIKE)
+    ]
+    found = get_close_matches(name, sorted(near), n=1, cutoff=ALIKE)
+    return f"; did you mean {found[0]}?" if found else ""
 
 
 def _report_schemas(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> None:

@@ -1,4 +1,4 @@
-"""Says through `logging` that kernels are being compiled, which takes minutes where it has not been done yet."""
+"""Compiles kernels, and says so through `logging`: it takes minutes where it has not been done yet."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import warp as wp
+
 LOG = logging.getLogger("warp_artic")
 SILENT = 1.0
 """Time without a word: kernels that are in the cache are there sooner [s]."""
@@ -16,6 +18,16 @@ EVERY = 60.0
 
 _lock = threading.Lock()
 _under_way = 0
+_loaded: set[tuple[wp.Module, str, int | None]] = set()
+
+
+def load(kernel: wp.Kernel, device: wp.Device | str, block_dim: int | None = None) -> None:
+    """Compile a kernel for launches on a device, unless that is done; to be called before it is launched first."""
+    key = kernel.module, str(device), block_dim
+    if key not in _loaded:
+        with tell_compiling():
+            wp.force_load(device, [kernel.module], block_dim=block_dim)
+        _loaded.add(key)
 
 
 @contextmanager
