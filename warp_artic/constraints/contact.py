@@ -173,16 +173,19 @@ def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays,
         prepare_rate(model, work, a, slot)
         work.trial[a, slot] = zero
         work.y_free[a, slot] = row_rate(model, work, work.v_free, a, slot)
-    for a in range(count):
-        rate = rate_place(model, work, a, slot)
-        for b in range(count):
-            push = model.row_slot[b] * model.dof_count
+    for b in range(count):
+        push = model.row_slot[b] * model.dof_count
+        for dof in range(model.dof_count):
+            work.change[dof, slot] = zero
+        for k in range(model.row_supports[b]):
+            dof = model.support_dof[model.row_support[b] + k]
+            work.change[dof, slot] = work.response[push + k, slot] * work.D_inverse[dof, slot]
+        for a in range(count):
+            rate = rate_place(model, work, a, slot)
             change = zero
-            for dof in range(
-                wp.max(model.row_first[a], model.row_first[b]), wp.min(model.row_end[a], model.row_end[b])
-            ):
-                p = work.response[push + dof, slot] * work.D_inverse[dof, slot]
-                change = change + work.response[rate + dof, slot] * p
+            for k in range(model.row_supports[a]):
+                dof = model.support_dof[model.row_support[a] + k]
+                change = change + work.response[rate + k, slot] * work.change[dof, slot]
             work.ratios[a * count + b, slot] = change
     for _sweep in range(SWEEPS):
         for a in range(count):

@@ -66,7 +66,7 @@ from warp_artic.phases.integrate import move_joints
 
 REVERSED = wp.constant(1.1)
 """Share of a velocity that a limit may reverse to make a joint follow its curve."""
-SETTLED = wp.constant(1e-6)
+SETTLED = wp.constant(1e-5)
 """What a limit may be missed by [rad]."""
 HOLDS = wp.constant(6)
 """Times that joints beyond their limits are brought back in a step."""
@@ -350,6 +350,20 @@ def fastest_way_back(model: ModelArrays, work: WorkArrays, row: int, column: int
         most = model.velocity_limit[model.term_dof[term] - model.root_dofs, column] * square
         fastest = where_positive(own, minimum(fastest, most / where_positive(own, own, square)), fastest)
     return fastest
+
+
+@wp.func
+def may_bend(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+    """Positive where a limit is active, or may be once its curve counts.
+
+    That is (h w)^2 cot(angle) / 2 of a cone that is followed all around it: it is looked at where 4 (h w)^2 would do.
+    """
+    y = row_velocity(model, work, row, slot)
+    gap = minimum(y - work.window[2 * row, slot], work.window[2 * row + 1, slot] - y)
+    rate = real(0.0, y)
+    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+        rate = rate + absolute(work.v_next[model.term_dof[term], slot])
+    return maximum(work.active[row, slot], rate * rate * h * real(4.0, h) - gap)
 
 
 @wp.func

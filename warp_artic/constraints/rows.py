@@ -31,7 +31,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.phases.impulse_response import innovate, pass_outward, respond
+from warp_artic.phases.impulse_response import innovate, keep_innovations, pass_outward, respond
 
 RECOVERY = wp.constant(0.2)
 """Share of a violated limit that is taken back in a step."""
@@ -133,8 +133,7 @@ def prepare_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
         work.lopsided[row, slot] = lopsided
         if any_positive(lopsided):
             innovate(model, work, work.coefficient, row, slot)
-            for dof in range(model.row_first[row], model.row_end[row]):
-                work.response[place * model.dof_count + dof, slot] = work.u[dof, slot]
+            keep_innovations(model, work, row, place * model.dof_count, slot)
         work.ready[place, slot] = 1
 
 
@@ -187,8 +186,10 @@ def add_responses(model: ModelArrays, work: WorkArrays, impulses: Array, first: 
                     for dof in range(model.dof_count):
                         work.kick[dof, slot] = zero
                 found = bool(True)
-                for dof in range(model.row_first[row], model.row_end[row]):
-                    work.kick[dof, slot] = work.kick[dof, slot] + work.response[response + dof, slot] * z
+                start = model.row_support[row]
+                for k in range(model.row_supports[row]):
+                    dof = model.support_dof[start + k]
+                    work.kick[dof, slot] = work.kick[dof, slot] + work.response[response + k, slot] * z
     if found:
         add_kick(model, work, rates, slot)
 
@@ -212,9 +213,10 @@ def row_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
         push = model.row_slot[row] * model.dof_count
         rate = rate_place(model, work, row, slot)
         total = real(0.0, work.D_inverse[0, slot])
-        for dof in range(model.row_first[row], model.row_end[row]):
-            p = work.response[push + dof, slot] * work.D_inverse[dof, slot]
-            total = total + work.response[rate + dof, slot] * p
+        first = model.row_support[row]
+        for k in range(model.row_supports[row]):
+            p = work.response[push + k, slot] * work.D_inverse[model.support_dof[first + k], slot]
+            total = total + work.response[rate + k, slot] * p
         return total
     start = model.row_term[row]
     response = model.row_slot[row] * model.dof_count

@@ -130,9 +130,7 @@ def elastic_kernels(types: MeshTypes, wide: bool):
         return elements.damping_mu * (across + outer(q, p)) + elements.damping_lambda * outer(p, q)
 
     @wp.func
-    def add_forces(
-        elements: Elements, env: int, pack: int, count: int, P: Mat, forces: wp.array2d(dtype=NodeVec)
-    ):
+    def add_forces(elements: Elements, env: int, pack: int, count: int, P: Mat, forces: wp.array2d(dtype=NodeVec)):
         gradients = elements.gradients[pack]
         first = pack * lanes_of_pack
         rest = Vec()

@@ -164,9 +164,7 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         for i in range(dim):
             s_i = component(s, i)
             is_far = s_i - Real(0.5)
-            X = with_entry(
-                X, i, i, where_positive(is_far, entry(squares, i, i) / (s_i + Real(1.0)), s_i - Real(1.0))
-            )
+            X = with_entry(X, i, i, where_positive(is_far, entry(squares, i, i) / (s_i + Real(1.0)), s_i - Real(1.0)))
             for j in range(dim):
                 if j != i:
                     total = s_i + component(s, j)

@@ -78,9 +78,7 @@ def signed_svd_for(types: MeshTypes, wide: bool) -> wp.Function:
             for i in range(3):
                 j = (i + 1) % 3
                 k = (i + 2) % 3
-                found = with_component(
-                    found, i, component(a, j) * component(b, k) - component(a, k) * component(b, j)
-                )
+                found = with_component(found, i, component(a, j) * component(b, k) - component(a, k) * component(b, j))
             return found
 
         @wp.func

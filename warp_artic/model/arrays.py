@@ -62,6 +62,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         root_dofs: int
         row_count: int
         slot_count: int
+        branched_rows: int
         innovations_only: int
         acceleration_drives: int
         compliant_mimics: int
@@ -102,6 +103,12 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         row_rate_slot: wp.array(dtype=int)
         row_first: wp.array(dtype=int)
         row_end: wp.array(dtype=int)
+        row_support: wp.array(dtype=int)
+        row_supports: wp.array(dtype=int)
+        support_dof: wp.array(dtype=int)
+        row_link: wp.array(dtype=int)
+        row_is_branched: wp.array(dtype=int)
+        shared_dofs: wp.array2d(dtype=int)
         row_path: wp.array(dtype=int)
         row_steps: wp.array(dtype=int)
         path_link: wp.array(dtype=int)
@@ -320,11 +327,18 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         first: wp.array2d(dtype=int)
         end: wp.array2d(dtype=int)
         known_rows: wp.array2d(dtype=int)
+        basis_rows: wp.array2d(dtype=int)
+        picked: wp.array2d(dtype=int)
         weight: wp.array2d(dtype=T)
         basis: wp.array2d(dtype=T)
         dual: wp.array2d(dtype=T)
         ratios: wp.array2d(dtype=T)
         couplings: wp.array2d(dtype=T)
+        delassus: wp.array2d(dtype=T)
+        lower: wp.array2d(dtype=T)
+        scaled: wp.array2d(dtype=T)
+        met: wp.array2d(dtype=T)
+        residual: wp.array2d(dtype=T)
         inverse: wp.array2d(dtype=T)
         is_new: wp.array2d(dtype=T)
         pivot: wp.array2d(dtype=T)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -472,6 +473,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.row_count = len(tree.rows)
     struct.slot_count = slot_count
     struct.innovations_only = int(dense_rows)
+    struct.branched_rows = sum(terms["row_is_branched"])
     tables = {
         "order": tree.order,
         "link_parent": tree.parent,
@@ -494,6 +496,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     }
     for name, values in tables.items():
         setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
+    struct.shared_dofs = wp.array(_shared_dofs(tree) if dense_rows else np.zeros((1, 1)), dtype=int, device=device)
     struct.given = wp.zeros(1 + 3 * len(ALLOWED), dtype=int, device=device)
     struct.given_address = wp.zeros(len(ALLOWED), dtype=wp.uint64, device=device)
     struct.given_bounds = wp.zeros(2 * len(ALLOWED), dtype=wp.float64, device=device)
@@ -520,6 +523,11 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
         "path_link",
         "row_first",
         "row_end",
+        "row_support",
+        "row_supports",
+        "support_dof",
+        "row_link",
+        "row_is_branched",
     )
     tables: dict[str, list[int]] = {name: [] for name in names}
     for index, row in enumerate(tree.rows):
@@ -541,6 +549,12 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
         moving = [link for link in path if tree.dof_counts[link] > 0]
         tables["row_first"].append(min(tree.first_dof[link] for link in moving))
         tables["row_end"].append(max(tree.first_dof[link] + tree.dof_counts[link] for link in moving))
+        support = [tree.first_dof[link] + k for link in reversed(moving) for k in range(tree.dof_counts[link])]
+        tables["row_support"].append(len(tables["support_dof"]))
+        tables["row_supports"].append(len(support))
+        tables["support_dof"] += support
+        tables["row_link"].append(path[0])
+        tables["row_is_branched"].append(int(any(tree.parent[a] != b for a, b in pairwise(path))))
     tables["row_rate_slot"] = list(tables["row_slot"])
     slot_count = len(slots)
     for index, row in enumerate(tree.rows):
@@ -548,6 +562,20 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
             tables["row_rate_slot"][index] = slot_count
             slot_count += 1
     return tables, slots, slot_count
+
+
+def _shared_dofs(tree: Tree) -> np.ndarray:
+    """Of each two links how many dofs are on the paths of both to the root."""
+    shared = np.zeros((tree.link_count, tree.link_count), dtype=np.int32)
+    placed: list[int] = []
+    for link in tree.order:
+        parent = tree.parent[link]
+        if parent < tree.link_count:
+            shared[link, placed] = shared[placed, link] = shared[parent, placed]
+            shared[link, link] = shared[parent, parent]
+        shared[link, link] += tree.dof_counts[link]
+        placed.append(link)
+    return shared
 
 
 def _slot_key(row: Row, index: int):
@@ -636,15 +664,17 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
         "response": slot_count * dofs, **_speed_limit_sizes(tree),
         "weight": dofs + dense, "basis": dense * (dofs + dense), "dual": dense * (dofs + dense),
-        "ratios": dense * dense, "couplings": dense * dense, "inverse": dense, "is_new": dense, "pivot": dense,
-        "mobility": dense, "kick": dofs, "change": dofs, "yields": dense, "beyond": dense, "feasible": dense,
-        "part": dense, "share_to_bound": dense, "bearing": dense, "stance": dense, "side": dense, "lopsided": dense,
-        "returned": dense, "barred": dense, "strain": dense, "relaxed": dense, "y_free": dense, "goal": dense,
-        "held": dense, "was_held": dense, "right": dense, "trial": dense,
+        "ratios": dense * dense, "couplings": dense * dense, "delassus": dense * (dense + 1) // 2,
+        "lower": dense * (dense + 1) // 2, "scaled": max(dense, dofs), "met": dense, "residual": dense,
+        "inverse": dense, "is_new": dense, "pivot": dense, "mobility": dense, "kick": dofs, "change": dofs,
+        "yields": dense, "beyond": dense, "feasible": dense, "part": dense, "share_to_bound": dense, "bearing": dense,
+        "stance": dense, "side": dense, "lopsided": dense, "returned": dense, "barred": dense, "strain": dense,
+        "relaxed": dense, "y_free": dense, "goal": dense, "held": dense, "was_held": dense, "right": dense,
+        "trial": dense,
     }  # fmt: skip
     for name, size in sizes.items():
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))
     struct.ready = wp.zeros((max(slot_count, 1), workers), dtype=int, device=device)
-    for name in ("gathered", "entry", "entry_end", "first", "end", "known_rows"):
+    for name in ("gathered", "entry", "entry_end", "first", "end", "known_rows", "basis_rows", "picked"):
         setattr(struct, name, wp.zeros((max(rows, 1), workers), dtype=int, device=device))
     return struct

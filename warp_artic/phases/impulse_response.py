@@ -94,15 +94,22 @@ def innovate(model: ModelArrays, work: WorkArrays, push: Array, row: int, slot: 
 
 
 @wp.func
+def keep_innovations(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
+    """Write the innovations in `work.u` of the dofs between the terms of constraint `row` and the root, root first."""
+    start = model.row_support[row]
+    for k in range(model.row_supports[row]):
+        work.response[response + k, slot] = work.u[model.support_dof[start + k], slot]
+
+
+@wp.func
 def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
     """Write the response to the push of constraint `row` to rows `response` ... of `work.response`.
 
-    For the direct solver these are its innovations, which are nonzero between `row_first` and `row_end` only.
+    For the direct solver these are its innovations, of the dofs that have any.
     """
     innovate(model, work, work.push, row, slot)
     if model.innovations_only == 1:
-        for dof in range(model.row_first[row], model.row_end[row]):
-            work.response[response + dof, slot] = work.u[dof, slot]
+        keep_innovations(model, work, row, response, slot)
     else:
         zero = real(0.0, work.D_inverse[0, slot])
         pass_outward(model, work, work.response, response, slot, vec3(zero, zero, zero))

@@ -7,25 +7,26 @@ and `solver.held_rows` has the impulses of a guess of what is held. Stops come f
 friction and drives, and of rows that contradict each other the first ones hold. Where no answer is found with all of
 them, the last one gives way: it slides, or is left out if its impulse has no bound.
 
-The guess starts as the last answer with the same factors was, and with what is new held; where rows can slide, and
-there is no such answer, as sweeps over the rows foresee it, from what the velocities before the step slide with. It is
-improved until it is its own answer: a held stop that would have to pull is let go, one that is let go and is beyond its
-window is held again, a held row beyond its bound slides, a sliding one that is carried past its goal is held. All this
-is changed at once while there is less and less of it (Judice and Pires, A block principal pivoting algorithm for
-bounded linear complementarity problems, 1992). Where there is not, one takes what is feasible of the impulses and goes
-from feasible ones to feasible ones, a row at a time, which ends where pushes are J^T (Lawson and Hanson, Solving Least
-Squares Problems, chapter 23; Stark and Parker, Bounded-Variable Least Squares, 1995). After a number of guesses rows
-only yield, which ends always: then no bound is exceeded and no stop pulls, but rows that should hold may not.
+The guess starts as the last answer with the same factors was, and with what is new held; what can slide, and is not in
+such an answer, slides if it did before the step. It is improved until it is its own answer: a held stop that would have
+to pull is let go, one that is let go and is beyond its window is held again, a held row beyond its bound slides, a
+sliding one that is carried past its goal is held. All this is changed at once while there is less and less of it
+(Judice and Pires, A block principal pivoting algorithm for bounded linear complementarity problems, 1992). Where there
+is not, one takes what is feasible of the impulses and goes from feasible ones to feasible ones, a row at a time, which
+ends where pushes are J^T (Lawson and Hanson, Solving Least Squares Problems, chapter 23; Stark and Parker, Bounded-
+Variable Least Squares, 1995). After a number of guesses rows only yield, which ends always: then no bound is exceeded
+and no stop pulls, but rows that should hold may not.
 
 With bounds that do not change there is one answer, however it is found. So rows yield at the most that they can hold,
 and once that is solved, those that slide get what slides, and it is solved again.
-No iteration error is left, whatever the ratio of masses; the cost grows with the square of the active rows. Of a lane
-every environment pays for the rows that any of them holds, but once: what comes after costs what changes.
+No iteration error is left, whatever the ratio of masses. The products of all active rows are found once, which takes
+their paths to the root; then a guess costs the cube of the rows held, though at a small factor. Of a lane every
+environment pays for the rows that any of them holds.
 """
 
 import warp as wp
 
-from warp_artic.constraints.rows import add_kick, prepare_rate, project, row_rate, row_response, row_velocity
+from warp_artic.constraints.rows import add_kick, prepare_rate, row_rate, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -42,12 +43,11 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.solver.delassus import set_delassus, triangle
 from warp_artic.solver.held_rows import rate_change, solve_held
 
 PATIENCE = wp.constant(3.0)
 """Guesses in which every contradiction is changed at once though there are not fewer of them than ever before."""
-SWEEPS = wp.constant(4)
-"""Times that all rows are solved one after the other to foresee which of them slide."""
 GUESSES = wp.constant(4)
 """So many guesses for each row of a tree, after which rows only yield."""
 
@@ -57,8 +57,8 @@ def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: i
     """Solve the active rows together; `iterations` is not used."""
     count, known, lopsided = gather_rows(model, work, slot)
     if count > 0:
+        set_delassus(model, work, known, count, slot)
         loosens = set_first_guess(model, work, known, count, slot)
-        foresee(model, work, count, slot)
         improve_guess(model, work, known, count, lopsided, loosens, slot)
         take_solution(model, work, count, slot)
 
@@ -142,6 +142,12 @@ def set_first_guess(model: ModelArrays, work: WorkArrays, known: int, count: int
             goal = where_positive(is_known, end, goal)
             given = where_positive(side, bound, where_positive(neg(side), neg(bound), zero))
             is_given = where_positive(stance - real(1.5, part), is_finite(given), zero)
+        # What can slide and is not known slides as the velocities before the step have it.
+        missing = goal - row_rate(model, work, work.v, row, slot)
+        sliding = where_positive(missing, bound, where_positive(neg(missing), neg(bound), zero))
+        slides = where_positive(stance, zero, where_positive(absolute(missing), is_finite(bound), zero))
+        given = where_positive(slides, sliding, given)
+        is_given = maximum(is_given, slides)
         # Inside a window that has been opened there is nothing to be held at.
         inside = where_positive(is_given + is_known, zero, minimum(y - lower, upper - y))
         given = where_positive(inside, zero, given)
@@ -153,90 +159,14 @@ def set_first_guess(model: ModelArrays, work: WorkArrays, known: int, count: int
         work.y_free[a, slot] = row_rate(model, work, work.v_free, row, slot)
         if a >= known:
             # A tendon may push against its own length, so that only its compliance makes it yield.
-            r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
+            r = work.delassus[triangle(a) + a, slot]
             work.mobility[a, slot] = where_positive(r, r, one)
+            lopsided = work.lopsided[row, slot]
+            if any_positive(lopsided):
+                r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
+                work.mobility[a, slot] = where_positive(lopsided * r, r, work.mobility[a, slot])
         work.barred[a, slot] = zero
     return loosens
-
-
-@wp.func
-def foresee(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Guess by sweeps over the rows which of them slide or are let go, where any can slide and no answer is known.
-
-    A sweep costs a small part of the solution of a guess: with dry friction in all joints of a ragdoll there is a third
-    of the guesses.
-    """
-    zero = real(0.0, work.y_free[0, slot])
-    one = real(1.0, zero)
-    known = zero
-    wants = zero
-    for a in range(count):
-        known = maximum(known, work.stance[work.gathered[a, slot], slot] * work.part[a, slot])
-        wants = maximum(wants, is_finite(work.bearing[a, slot]) * work.part[a, slot])
-    wants = where_positive(known, zero, wants * work.joining[0, slot])
-    if any_positive(wants):
-        for dof in range(model.dof_count):
-            work.change[dof, slot] = zero
-        for a in range(count):
-            start_sweeps(model, work, a, slot)
-        for sweep in range(SWEEPS):
-            for k in range(count):
-                a = int(k)
-                if sweep % 2 == 0:
-                    a = count - 1 - k
-                sweep_row(model, work, a, slot)
-        for a in range(count):
-            row = work.gathered[a, slot]
-            z = work.relaxed[a, slot]
-            bound = work.bearing[a, slot]
-            lower = work.window[2 * row, slot]
-            upper = work.window[2 * row + 1, slot]
-            is_stop = upper - lower
-            size = absolute(z)
-            is_given = where_positive(is_stop, where_positive(size, zero, one), where_positive(bound - size, zero, one))
-            given = where_positive(is_stop, zero, z) * is_given
-            end = where_positive(is_stop, where_positive(z, lower, upper), work.goal[a, slot])
-            end = where_positive(is_given, work.goal[a, slot], end)
-            held = work.part[a, slot] * (one - is_given)
-            work.goal[a, slot] = where_positive(wants, end, work.goal[a, slot])
-            work.held[a, slot] = where_positive(wants, held, work.held[a, slot])
-            work.trial[a, slot] = where_positive(wants, given, work.trial[a, slot])
-
-
-@wp.func
-def start_sweeps(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """Have a row that can slide do so at first as the velocities before the step have it, in `work.relaxed`."""
-    row = work.gathered[a, slot]
-    bound = work.bearing[a, slot]
-    missing = work.goal[a, slot] - row_rate(model, work, work.v, row, slot)
-    z = where_positive(missing, bound, where_positive(neg(missing), neg(bound), missing - missing))
-    z = where_positive(is_finite(bound) * work.part[a, slot], z, missing - missing)
-    work.relaxed[a, slot] = z
-    add_change(model, work, row, z, slot)
-
-
-@wp.func
-def add_change(model: ModelArrays, work: WorkArrays, row: int, impulse: Real, slot: int):
-    """Add what an impulse of a row does to the rates of innovations, `work.change`."""
-    push = model.row_slot[row] * model.dof_count
-    for dof in range(model.row_first[row], model.row_end[row]):
-        own = work.response[push + dof, slot] * work.weight[dof, slot]
-        work.change[dof, slot] = work.change[dof, slot] + own * impulse
-
-
-@wp.func
-def sweep_row(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """Give a row the impulse that solves it beside those of the others, in `work.relaxed`."""
-    row = work.gathered[a, slot]
-    z = work.relaxed[a, slot]
-    bound = work.bearing[a, slot]
-    compliance = work.compliance[row, slot]
-    r = work.mobility[a, slot] - compliance
-    y = work.y_free[a, slot] + rate_change(model, work, a, slot) - r * z
-    lower = work.window[2 * row, slot]
-    solved = project(y, r, lower, work.window[2 * row + 1, slot], compliance, bound, bound) * work.part[a, slot]
-    work.relaxed[a, slot] = solved
-    add_change(model, work, row, solved - z, slot)
 
 
 @wp.func
@@ -488,6 +418,6 @@ def take_solution(model: ModelArrays, work: WorkArrays, count: int, slot: int):
         work.side[row, slot] = where_positive(part, side, work.side[row, slot])
         if model.row_terms[row] == 1:
             dof = model.row_dof[row]
-            exact = where_positive(work.compliance[row, slot], zero, joining * work.is_new[a, slot])
+            exact = where_positive(work.compliance[row, slot], zero, joining * work.met[a, slot])
             v = goal / work.coefficient[model.row_term[row], slot]
             work.v_next[dof, slot] = where_positive(exact, v, work.v_next[dof, slot])

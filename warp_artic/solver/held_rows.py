@@ -3,9 +3,10 @@
 The articulated inertias factor M^-1 = W^T D^-1 W: the inward pass takes a push p to its innovations W p, the outward
 pass takes D^-1 W p to velocities (Jain, Robot and Multibody Dynamics, section 7.2). In innovations
     y_a = y_a(free) + <j_a, w>,   w = sum p_b z_b,   <x, y> = sum x_i y_i / D_i,
-with one entry more for a row with compliance, of that weight. The held rows are solved by modified Gram-Schmidt of
-their p, p_a = Q_a + sum R_ba Q_b. The error grows with the root of the condition of G = J M^-1 P, which is never
-formed, so that float32 does for a mass ratio of a thousand.
+with one entry more for a row with compliance, of that weight. The held rows are solved by factors of G = J M^-1 P
+(`solver.delassus`), and where these are not good enough by modified Gram-Schmidt of their p, p_a = Q_a + sum R_ba Q_b.
+There the error grows with the root of the condition of G, which is not used, so that float32 does for a mass ratio of a
+thousand.
 
 A row that says nothing new beside those before it gets no impulse: redundant rows change nothing, and of rows that
 contradict each other the first ones hold. These also strain against each other: impulses that move nothing are added,
@@ -29,6 +30,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
+from warp_artic.solver.delassus import factor, solve_factored
 
 STRAIN = wp.constant(1000.0)
 """How many times larger impulses of contradicting rows are than those of others."""
@@ -38,28 +40,95 @@ STRAIN = wp.constant(1000.0)
 def solve_held(model: ModelArrays, work: WorkArrays, known: int, count: int, lopsided: int, slot: int):
     """Write the impulses of all rows, `work.trial`, and their w, `work.kick`; those that are not held are given.
 
-    Those of held rows are `work.relaxed` without strain, which moves nothing.
-
-    Rows before `known` are those of the guess before, with the same pushes. Says where held rows contradict each other.
+    Those of held rows are `work.relaxed` without strain, which moves nothing, and `work.met` says which are at their
+    goals. Rows before `known` are those of the guess before, with the same pushes. Says where held rows contradict each
+    other.
     """
-    orthogonalize(model, work, known, count, slot)
-    set_couplings(model, work, count, lopsided, slot)
+    contradiction = real(0.0, work.y_free[0, slot])
+    work.basis_rows[0, slot] = wp.min(work.basis_rows[0, slot], known)
     give_impulses(model, work, count, slot)
+    poor = solve_by_factors(model, work, count, slot)
+    if any_positive(poor):
+        contradiction = solve_by_basis(model, work, poor, count, lopsided, slot)
+    for dof in range(model.dof_count):
+        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
+    return contradiction
+
+
+@wp.func
+def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Add the impulses of held rows by the factors of G; positive where these are not good enough: there none is added.
+
+    What they leave is found by their innovations and solved for as well.
+    """
+    zero = real(0.0, work.y_free[0, slot])
+    for a in range(count):
+        held = work.held[a, slot]
+        work.strain[a, slot] = zero
+        work.met[a, slot] = zero
+        work.relaxed[a, slot] = zero
+        work.trial[a, slot] = where_positive(held, zero, work.trial[a, slot])
+    picked, poor, rough = factor(model, work, count, slot)
+    turns = int(1)
+    if any_positive(rough):
+        turns = 2
+    for turn in range(turns):
+        for i in range(picked):
+            a = work.picked[i, slot]
+            left = work.right[a, slot]
+            if turn == 1:
+                change = (
+                    rate_change(model, work, a, slot)
+                    + work.compliance[work.gathered[a, slot], slot] * work.relaxed[a, slot]
+                )
+                left = (work.goal[a, slot] - work.y_free[a, slot] - change) * work.held[a, slot]
+                left = where_positive(rough, left, zero)
+            work.residual[i, slot] = left
+        contradiction = solve_factored(model, work, picked, slot)
+        if turn == 0:
+            poor = maximum(poor, contradiction)
+        for i in range(picked):
+            a = work.picked[i, slot]
+            row = work.gathered[a, slot]
+            more = where_positive(poor, zero, where_positive(work.held[a, slot], work.residual[i, slot], zero))
+            z = work.relaxed[a, slot] + more
+            work.relaxed[a, slot] = z
+            work.trial[a, slot] = where_positive(work.held[a, slot], z, work.trial[a, slot])
+            push = model.row_slot[row] * model.dof_count
+            start = model.row_support[row]
+            for k in range(model.row_supports[row]):
+                dof = model.support_dof[start + k]
+                work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + k, slot] * more
+        if turn == 0:
+            for dof in range(model.dof_count):
+                work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
+    return poor
+
+
+@wp.func
+def solve_by_basis(model: ModelArrays, work: WorkArrays, poor: Real, count: int, lopsided: int, slot: int):
+    """The same where `poor`, by Gram-Schmidt."""
+    zero = poor - poor
+    orthogonalize(model, work, work.basis_rows[0, slot], count, slot)
+    work.basis_rows[0, slot] = count
+    set_couplings(model, work, count, lopsided, slot)
     eliminate(model, work, count, lopsided, slot)
     for a in range(count):
         y = work.right[a, slot] * work.inverse[a, slot]
         work.right[a, slot] = y
+        y = where_positive(poor, y, zero)
         own = a * (model.dof_count + model.row_count)
         for dof in range(work.first[a, slot], work.end[a, slot]):
             work.kick[dof, slot] = work.kick[dof, slot] + work.basis[own + dof, slot] * y
-    for dof in range(model.dof_count):
-        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
+        work.met[a, slot] = where_positive(poor, work.is_new[a, slot], work.met[a, slot])
     spread(model, work, work.right, count, slot)
     for a in range(count):
-        work.relaxed[a, slot] = work.right[a, slot]
+        work.strain[a, slot] = where_positive(poor, work.strain[a, slot], zero)
+        work.relaxed[a, slot] = where_positive(poor, work.right[a, slot], work.relaxed[a, slot])
     contradiction = add_strain(model, work, count, slot)
     for a in range(count):
-        work.trial[a, slot] = where_positive(work.held[a, slot], work.right[a, slot], work.trial[a, slot])
+        chosen = where_positive(poor, work.held[a, slot], zero)
+        work.trial[a, slot] = where_positive(chosen, work.right[a, slot], work.trial[a, slot])
     return contradiction
 
 
@@ -161,7 +230,10 @@ def copy_push(model: ModelArrays, work: WorkArrays, a: int, slot: int, redone: R
         for dof in range(end, work.end[a, slot]):
             work.basis[own + dof, slot] = where_positive(redone, zero, work.basis[own + dof, slot])
         for dof in range(first, end):
-            p = work.response[source + dof, slot] * held
+            work.basis[own + dof, slot] = where_positive(redone, zero, work.basis[own + dof, slot])
+        for k in range(model.row_supports[row]):
+            dof = model.support_dof[model.row_support[row] + k]
+            p = work.response[source + k, slot] * held
             work.basis[own + dof, slot] = where_positive(redone, p, work.basis[own + dof, slot])
             whole = whole + p * p * work.weight[dof, slot]
         for i in range(model.dof_count, work.entry_end[a, slot]):
@@ -220,9 +292,10 @@ def set_couplings(model: ModelArrays, work: WorkArrays, count: int, lopsided: in
             if any_positive(twist) and any_positive(work.is_new[b, slot]):
                 own = zero
                 other = b * (model.dof_count + model.row_count)
-                first = wp.max(model.row_first[row], work.first[b, slot])
-                for dof in range(first, wp.min(model.row_end[row], work.end[b, slot])):
-                    own = own + work.response[rate + dof, slot] * work.dual[other + dof, slot]
+                for k in range(model.row_supports[row]):
+                    dof = model.support_dof[model.row_support[row] + k]
+                    if dof >= work.first[b, slot] and dof < work.end[b, slot]:
+                        own = own + work.response[rate + k, slot] * work.dual[other + dof, slot]
                 if work.entry[a, slot] >= 0 and work.entry[a, slot] < work.entry_end[b, slot]:
                     own = own + work.dual[other + work.entry[a, slot], slot]
                 t = where_positive(twist, where_positive(work.is_new[b, slot], own, t), t)
@@ -242,8 +315,10 @@ def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
             found = bool(True)
             row = work.gathered[a, slot]
             push = model.row_slot[row] * model.dof_count
-            for dof in range(model.row_first[row], model.row_end[row]):
-                work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + dof, slot] * given
+            start = model.row_support[row]
+            for k in range(model.row_supports[row]):
+                dof = model.support_dof[start + k]
+                work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + k, slot] * given
     for dof in range(model.dof_count):
         work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
     for a in range(count):
@@ -259,8 +334,9 @@ def rate_change(model: ModelArrays, work: WorkArrays, a: int, slot: int):
     row = work.gathered[a, slot]
     rate = rate_place(model, work, row, slot)
     change = real(0.0, work.y_free[a, slot])
-    for dof in range(model.row_first[row], model.row_end[row]):
-        change = change + work.response[rate + dof, slot] * work.change[dof, slot]
+    start = model.row_support[row]
+    for k in range(model.row_supports[row]):
+        change = change + work.response[rate + k, slot] * work.change[model.support_dof[start + k], slot]
     return change
 
 

@@ -11,7 +11,7 @@ an environment does never depends on its neighbours in a lane.
 
 import warp as wp
 
-from warp_artic.constraints.rotation_limit import bend_window
+from warp_artic.constraints.rotation_limit import bend_window, may_bend
 from warp_artic.constraints.rows import (
     prepare_response,
     project,
@@ -88,7 +88,9 @@ def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
     joining = real(0.0, h)
     if any_positive(bends):
         for row in range(first, model.row_count):
-            joining = maximum(joining, bend_window(model, work, row, column, slot, h, bends, is_start))
+            own = where_positive(may_bend(model, work, row, slot, h), bends, real(0.0, h))
+            if any_positive(own):
+                joining = maximum(joining, bend_window(model, work, row, column, slot, h, own, is_start))
     if not is_start:
         work.bends[0, slot] = work.bends[0, slot] + joining
         work.joining[0, slot] = joining
