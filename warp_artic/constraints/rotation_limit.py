@@ -66,8 +66,10 @@ from warp_artic.phases.integrate import move_joints
 
 REVERSED = wp.constant(1.1)
 """Share of a velocity that a limit may reverse to make a joint follow its curve."""
-SETTLED = wp.constant(1e-5)
+SETTLED = wp.constant(1e-6)
 """What a limit may be missed by [rad]."""
+BENT = wp.constant(1e-5)
+"""The same where velocities follow its curve, before positions are brought back onto it [rad]."""
 HOLDS = wp.constant(6)
 """Times that joints beyond their limits are brought back in a step."""
 HOLDS_BY_INERTIA = wp.constant(2)
@@ -405,7 +407,7 @@ def bend_window(
     above = neg(maximum(y, zero) * most) - straight_upper - bend
     below = bend + straight_lower - maximum(neg(y), zero) * most
     bend = where_positive(minimum(above, neg(bend)), zero, where_positive(minimum(below, bend), zero, bend))
-    moves = where_positive(absolute(bend - old) * h - real(SETTLED, h), bends, zero)
+    moves = where_positive(absolute(bend - old) * h - real(BENT, h), bends, zero)
     shift = where_positive(moves, bend - old, zero)
     work.bend[row, slot] = old + shift
     set_window(work, row, slot, work.window[2 * row, slot] + shift, work.window[2 * row + 1, slot] + shift)

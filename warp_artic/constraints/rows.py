@@ -186,12 +186,30 @@ def add_responses(model: ModelArrays, work: WorkArrays, impulses: Array, first: 
                     for dof in range(model.dof_count):
                         work.kick[dof, slot] = zero
                 found = bool(True)
-                start = model.row_support[row]
-                for k in range(model.row_supports[row]):
-                    dof = model.support_dof[start + k]
-                    work.kick[dof, slot] = work.kick[dof, slot] + work.response[response + k, slot] * z
+                add_innovations(model, work, row, z, slot)
     if found:
         add_kick(model, work, rates, slot)
+
+
+@wp.func
+def add_innovations(model: ModelArrays, work: WorkArrays, row: int, impulse: Real, slot: int):
+    """Add the innovations of an impulse of a row to `work.kick`."""
+    push = model.row_slot[row] * model.dof_count
+    start = model.row_support[row]
+    for k in range(model.row_supports[row]):
+        dof = model.support_dof[start + k]
+        work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + k, slot] * impulse
+
+
+@wp.func
+def change_of_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """What innovations add to the velocity of a row, from these by D in `work.change`."""
+    rate = rate_place(model, work, row, slot)
+    start = model.row_support[row]
+    change = real(0.0, work.D_inverse[0, slot])
+    for k in range(model.row_supports[row]):
+        change = change + work.response[rate + k, slot] * work.change[model.support_dof[start + k], slot]
+    return change
 
 
 @wp.func

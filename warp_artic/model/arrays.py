@@ -108,7 +108,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         support_dof: wp.array(dtype=int)
         row_link: wp.array(dtype=int)
         row_is_branched: wp.array(dtype=int)
-        shared_dofs: wp.array2d(dtype=int)
+        shared_dofs: wp.array(dtype=int)
         row_path: wp.array(dtype=int)
         row_steps: wp.array(dtype=int)
         path_link: wp.array(dtype=int)

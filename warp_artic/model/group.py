@@ -493,10 +493,10 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
         "mimic_term": _coupling_terms(tree, Family.MIMIC),
         **_route_tables(tree),
         "watched": [0] * len(WATCHED),
+        "shared_dofs": _shared_dofs(tree).ravel() if dense_rows else (),
     }
     for name, values in tables.items():
         setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
-    struct.shared_dofs = wp.array(_shared_dofs(tree) if dense_rows else np.zeros((1, 1)), dtype=int, device=device)
     struct.given = wp.zeros(1 + 3 * len(ALLOWED), dtype=int, device=device)
     struct.given_address = wp.zeros(len(ALLOWED), dtype=wp.uint64, device=device)
     struct.given_bounds = wp.zeros(2 * len(ALLOWED), dtype=wp.float64, device=device)

@@ -42,7 +42,7 @@ AGREED = wp.constant(32.0)
 @wp.func
 def triangle(a: int):
     """Where row a of a lower triangle starts."""
-    return a * (a + 1) / 2
+    return a * (a + 1) // 2
 
 
 @wp.func
@@ -78,7 +78,8 @@ def product(model: ModelArrays, work: WorkArrays, row: int, other: int, slot: in
     total = real(0.0, work.D_inverse[0, slot])
     push = model.row_slot[other] * model.dof_count
     if model.row_is_branched[row] + model.row_is_branched[other] == 0:
-        for k in range(model.shared_dofs[model.row_link[row], model.row_link[other]]):
+        shared = model.shared_dofs[model.row_link[row] * model.link_count + model.row_link[other]]
+        for k in range(shared):
             total = total + work.response[push + k, slot] * work.scaled[k, slot]
     else:
         for k in range(model.row_supports[other]):

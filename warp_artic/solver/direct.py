@@ -26,7 +26,7 @@ environment pays for the rows that any of them holds.
 
 import warp as wp
 
-from warp_artic.constraints.rows import add_kick, prepare_rate, row_rate, row_response, row_velocity
+from warp_artic.constraints.rows import add_kick, change_of_rate, prepare_rate, row_rate, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -44,7 +44,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.solver.delassus import set_delassus, triangle
-from warp_artic.solver.held_rows import rate_change, solve_held
+from warp_artic.solver.held_rows import solve_held
 
 PATIENCE = wp.constant(3.0)
 """Guesses in which every contradiction is changed at once though there are not fewer of them than ever before."""
@@ -240,7 +240,7 @@ def judge(model: ModelArrays, work: WorkArrays, count: int, slot: int):
         known = (absolute(work.y_free[a, slot]) + absolute(goal)) * model.rounding[0, 0]
         y = work.y_free[a, slot]
         if any_positive(work.part[a, slot] - held):
-            y = y + rate_change(model, work, a, slot)
+            y = y + change_of_rate(model, work, row, slot)
         # A stop pushes into its window: up from the lower end, down from the upper one.
         pulls = pull(goal - lower, z) * work.mobility[a, slot] - known
         pulls = where_positive(is_stop, where_positive(pulls, one, zero), zero)

@@ -15,7 +15,7 @@ larger than all others, which show what yields first.
 
 import warp as wp
 
-from warp_artic.constraints.rows import rate_place
+from warp_artic.constraints.rows import add_innovations, change_of_rate, rate_place
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -78,7 +78,7 @@ def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int
             left = work.right[a, slot]
             if turn == 1:
                 change = (
-                    rate_change(model, work, a, slot)
+                    change_of_rate(model, work, work.gathered[a, slot], slot)
                     + work.compliance[work.gathered[a, slot], slot] * work.relaxed[a, slot]
                 )
                 left = (work.goal[a, slot] - work.y_free[a, slot] - change) * work.held[a, slot]
@@ -94,11 +94,7 @@ def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int
             z = work.relaxed[a, slot] + more
             work.relaxed[a, slot] = z
             work.trial[a, slot] = where_positive(work.held[a, slot], z, work.trial[a, slot])
-            push = model.row_slot[row] * model.dof_count
-            start = model.row_support[row]
-            for k in range(model.row_supports[row]):
-                dof = model.support_dof[start + k]
-                work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + k, slot] * more
+            add_innovations(model, work, row, more, slot)
         if turn == 0:
             for dof in range(model.dof_count):
                 work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
@@ -314,30 +310,14 @@ def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
         if any_positive(absolute(given)):
             found = bool(True)
             row = work.gathered[a, slot]
-            push = model.row_slot[row] * model.dof_count
-            start = model.row_support[row]
-            for k in range(model.row_supports[row]):
-                dof = model.support_dof[start + k]
-                work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + k, slot] * given
+            add_innovations(model, work, row, given, slot)
     for dof in range(model.dof_count):
         work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
     for a in range(count):
         y = work.y_free[a, slot]
         if found and any_positive(work.held[a, slot]):
-            y = y + rate_change(model, work, a, slot)
+            y = y + change_of_rate(model, work, work.gathered[a, slot], slot)
         work.right[a, slot] = (work.goal[a, slot] - y) * work.held[a, slot]
-
-
-@wp.func
-def rate_change(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """<j_a, w> of the entries of the dofs, from w / D in `work.change`."""
-    row = work.gathered[a, slot]
-    rate = rate_place(model, work, row, slot)
-    change = real(0.0, work.y_free[a, slot])
-    start = model.row_support[row]
-    for k in range(model.row_supports[row]):
-        change = change + work.response[rate + k, slot] * work.change[model.support_dof[start + k], slot]
-    return change
 
 
 @wp.func

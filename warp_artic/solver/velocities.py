@@ -71,7 +71,8 @@ TURNED = wp.constant(0.02)
 EXPECTATIONS = wp.constant(2)
 """Times that velocity forces are found again where they were found at velocities that the step does not have."""
 EXPECTED = wp.constant(0.002)
-"""Share of the largest angular rate by which the rates in the middle may be other than expected."""
+"""Share of the largest angular rate by which the rates in the middle may be other than expected; once they have been
+found again, and there is a middle, five times as much, of which velocity forces leave less than a tenth."""
 PASSES = wp.constant(4)
 """Times that saturated drives may leave the factors within a step."""
 
@@ -145,12 +146,13 @@ def solve_rows(
         set_rows(model, work, column, slot, h)
         if model.innovations_only == 1:
             forget_guess(model, work, slot, zero)
-    for dof in range(model.dof_count):
-        work.v_free[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
-    add_responses(model, work, work.given, 0, model.row_count, work.v_free, slot)
-    for dof in range(model.dof_count):
-        work.v_next[dof, slot] = where_positive(changed, work.v_free[dof, slot], work.v_next[dof, slot])
-    if goes_on == 1:
+    if any_positive(changed):
+        for dof in range(model.dof_count):
+            work.v_free[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
+        add_responses(model, work, work.given, 0, model.row_count, work.v_free, slot)
+        for dof in range(model.dof_count):
+            work.v_next[dof, slot] = where_positive(changed, work.v_free[dof, slot], work.v_next[dof, slot])
+    if goes_on == 1 and any_positive(changed):
         for row in range(model.row_count):
             work.impulse[row, slot] = where_positive(changed, zero, work.impulse[row, slot])
         for row in range(model.limit_row, model.limit_row + 3 * model.speed_limits):
@@ -261,7 +263,7 @@ def expect_velocities(
             change = maximum(change, absolute(mean - v))
     differs = zero
     if spins(model, has_middle):
-        differs = miss - size * real(EXPECTED, h)
+        differs = miss - size * real(EXPECTED * float(1 + 4 * has_middle * (expectations - 1)), h)
         if has_middle == 1:
             differs = minimum(differs, step * size - real(TURNED, h))
         differs = maximum(where_positive(work.layer[0, slot], zero, differs), zero)
