@@ -1,4 +1,4 @@
-"""Microseconds for a step of a ragdoll, falling, hanging and adrift, beside a hand with as many joint axes.
+"""Microseconds for a step of a ragdoll, as authored, falling, hanging and adrift, beside a hand with as many joints.
 
 `python -m tests.benchmarks.ragdoll`: one thread of a CPU, its own time, so that other processes hardly count.
 """
@@ -51,6 +51,7 @@ def cases() -> dict:
     found = {"hand, 24 dofs, 4 fixed tendons": simulation(wa.read_stage(str(HAND)), 0.0)}
     for words, own in (("", without_friction(scene)), (", friction in all joints", scene)):
         adrift = replace(own, gravity=(0.0, 0.0, 0.0))
+        found[f"ragdoll as authored{words}"] = simulation(own, 0.0)
         found[f"ragdoll adrift{words}"] = simulation(adrift, 0.05)
         found[f"ragdoll hanging{words}"] = simulation(hung_up(own), 1.0)
         found[f"ragdoll falling{words}"] = simulation(own, 3.0)
