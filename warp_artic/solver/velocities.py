@@ -72,7 +72,7 @@ EXPECTATIONS = wp.constant(2)
 """Times that velocity forces are found again where they were found at velocities that the step does not have."""
 EXPECTED = wp.constant(0.002)
 """Share of the largest angular rate by which the rates in the middle may be other than expected; once they have been
-found again, and there is a middle, five times as much, of which velocity forces leave less than a tenth."""
+found again in midpoint steps of trees that move freely, whose energy is watched, five times as much."""
 PASSES = wp.constant(4)
 """Times that saturated drives may leave the factors within a step."""
 
@@ -263,7 +263,8 @@ def expect_velocities(
             change = maximum(change, absolute(mean - v))
     differs = zero
     if spins(model, has_middle):
-        differs = miss - size * real(EXPECTED * float(1 + 4 * has_middle * (expectations - 1)), h)
+        times = 1 + 4 * has_middle * model.free_motion * (expectations - 1)
+        differs = miss - size * real(EXPECTED * float(times), h)
         if has_middle == 1:
             differs = minimum(differs, step * size - real(TURNED, h))
         differs = maximum(where_positive(work.layer[0, slot], zero, differs), zero)
