@@ -1,8 +1,8 @@
 """What a process with lane vectors of another width than that of the processor does for `test_lane_widths`.
 
 `python -m tests.kernels.other_width FILE` writes the end of a run to a file, and runs tests of which the numbers depend
-on how wide a lane vector is; the exit code is that of pytest. Kernels are compiled with little inlining, which gives
-the same bits, takes a third of the time, and runs slower.
+on how wide a lane vector is; the exit code is that of pytest. Kernels are compiled as Warp writes them, not as
+`math.lean_source` rewrites them, with little inlining: the results compare both.
 """
 
 import sys

@@ -11,6 +11,7 @@ import inspect
 import warp as wp
 
 from warp_artic.math.defined import defined
+from warp_artic.math.lean_source import NO_GAPS
 from warp_artic.math.numbers import Numbers
 from warp_artic.model.arrays import arrays_for
 
@@ -21,11 +22,9 @@ a.shape[1] = 0;
 #endif"""
 """With a length of zero the test and the sum do nothing. Where Warp checks bounds, in its debug mode, lengths stay."""
 
-NO_GAPS = """
-a.strides[0] = sizeof(*a.data);"""
-
 NO_GAPS_ON_CPU = f"""
-#if !defined(__CUDACC__){NO_GAPS}
+#if !defined(__CUDACC__)
+{NO_GAPS}
 #endif"""
 
 
@@ -58,7 +57,7 @@ def _known(numbers: Numbers, statements: str = ""):
     @wp.func_native(f"{DROP_LENGTHS}{statements}\nreturn a;")
     def known(a: Integers) -> Integers: ...  # noqa: F811 (an overload)
 
-    @wp.func_native(f"{DROP_LENGTHS}{NO_GAPS}\nreturn a;")
+    @wp.func_native(f"{DROP_LENGTHS}\n{NO_GAPS}\nreturn a;")
     def known(a: Table) -> Table: ...  # noqa: F811 (an overload)
 
     return known

@@ -1,4 +1,4 @@
-"""Compiles kernels, and says so through `logging`: it takes minutes where it has not been done yet."""
+"""Compiles kernels, and says so through `logging`: it takes some ten seconds where it has not been done yet."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def tell_compiling() -> Iterator[None]:
 def _tell(done: threading.Event, begin: float) -> None:
     if done.wait(SILENT):
         return
-    LOG.info("compiling kernels; it is done once on a machine, and takes some minutes")
+    LOG.info("compiling kernels; it is done once on a machine, and takes some ten seconds")
     while not done.wait(EVERY):
         LOG.info("compiling kernels for %.0f s by now", time.perf_counter() - begin)
     LOG.info("compiled kernels in %.0f s", time.perf_counter() - begin)
