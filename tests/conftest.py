@@ -11,8 +11,8 @@ def pytest_sessionstart(session):
     is_whole = config.args_source is config.ArgsSource.TESTPATHS and not config.getoption("keyword")
     if not is_whole or not config.getoption("numprocesses", None):
         return
-    from warp_artic.sim.device import start_quietly
-    from warp_artic.sim.warmup import compile_all, kernels_ahead
+    from warp_artic.sim.launch.device import start_quietly
+    from warp_artic.sim.launch.warmup import compile_all, kernels_ahead
     from warp_artic.solver.settings import PRECISIONS, SolverSettings
 
     start_quietly("cpu")

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic import Simulation
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.usd import tokens
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import Inspection, inspect_stage

@@ -54,12 +54,12 @@ if TYPE_CHECKING:
     from warp_artic.errors import SettingsError as SettingsError
     from warp_artic.errors import SolveError as SolveError
     from warp_artic.errors import StageError as StageError
-    from warp_artic.sim.incoming_forces import IncomingForces as IncomingForces
-    from warp_artic.sim.recording import Recording as Recording
-    from warp_artic.sim.registered import ContactPoint as ContactPoint
+    from warp_artic.sim.record.recording import Recording as Recording
     from warp_artic.sim.rollout import rollout as rollout
+    from warp_artic.sim.run.incoming_forces import IncomingForces as IncomingForces
     from warp_artic.sim.simulation import Simulation as Simulation
     from warp_artic.sim.solve_tendons import solve_tendons as solve_tendons
+    from warp_artic.sim.suite.registered import ContactPoint as ContactPoint
     from warp_artic.solver.settings import SolverSettings as SolverSettings
     from warp_artic.usd.read_stage import check_stage as check_stage
     from warp_artic.usd.read_stage import read_stage as read_stage
@@ -73,7 +73,7 @@ _PUBLIC = {
     "SettingsError": "warp_artic.errors",
     "SolveError": "warp_artic.errors",
     "StageError": "warp_artic.errors",
-    "ContactPoint": "warp_artic.sim.registered",
+    "ContactPoint": "warp_artic.sim.suite.registered",
     "Scene": "warp_artic.description.scene",
     "Articulation": "warp_artic.description.articulation",
     "Link": "warp_artic.description.link",
@@ -106,8 +106,8 @@ _PUBLIC = {
     "Diagnostic": "warp_artic.description.diagnostic",
     "Severity": "warp_artic.description.diagnostic",
     "Track": "warp_artic.description.track",
-    "IncomingForces": "warp_artic.sim.incoming_forces",
-    "Recording": "warp_artic.sim.recording",
+    "IncomingForces": "warp_artic.sim.run.incoming_forces",
+    "Recording": "warp_artic.sim.record.recording",
     "Simulation": "warp_artic.sim.simulation",
     "SolverSettings": "warp_artic.solver.settings",
     "check_stage": "warp_artic.usd.read_stage",

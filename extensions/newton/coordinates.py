@@ -14,9 +14,9 @@ from warp_artic.extensions.newton.kernels import kernels_for
 from warp_artic.extensions.newton.worlds import Worlds, pose_of
 
 from warp_artic.description.pose import Pose
+from warp_artic.sim.arrays.views import MOTION
+from warp_artic.sim.change.snapshot import Snapshot
 from warp_artic.sim.simulation import ArticulationViews, Simulation
-from warp_artic.sim.snapshot import Snapshot
-from warp_artic.sim.views import MOTION
 
 REMEMBERED = 64
 """Lists of launches that are kept, each for arrays of a caller: two states take turns, with one control."""

@@ -25,7 +25,7 @@ from warp_artic.extensions.ovstage.package import check_stage, ovstage
 
 from warp_artic.errors import HostError
 from warp_artic.hosts.stage_backend import WarpArticBackend
-from warp_artic.sim.views import of_environment
+from warp_artic.sim.arrays.views import of_environment
 from warp_artic.usd.lookup import DOF_FIELDS
 from warp_artic.usd.outputs import (
     TENDON,

@@ -16,7 +16,7 @@ from pxr import Gf, Usd, UsdGeom, UsdPhysics
 
 import warp_artic as wa
 from tests.benchmarks.copies import HUMANOID, referenced
-from warp_artic.sim.memory import Memory, memory_of
+from warp_artic.sim.measure.memory import Memory, memory_of
 
 PARTS = ("compose", "read", "build", "step", "record", "write")
 RECORDED = 4

@@ -26,8 +26,8 @@ from warp_artic.meshes.newton import newton_kernels
 from warp_artic.meshes.potential import potential_kernels
 from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.types import mesh_types
-from warp_artic.sim.link_points import coupling_kernels
-from warp_artic.sim.trial_steps import trial_kernels
+from warp_artic.sim.elastic.link_points import coupling_kernels
+from warp_artic.sim.elastic.trial_steps import trial_kernels
 from warp_artic.solver.direct import settle_direct
 from warp_artic.solver.pgs import settle_pgs
 

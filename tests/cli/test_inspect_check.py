@@ -13,7 +13,7 @@ from warp_artic import author
 from warp_artic.cli import table
 from warp_artic.cli.main import main
 from warp_artic.description.rules import RULES
-from warp_artic.sim import verify
+from warp_artic.sim.measure import verify
 from warp_artic.usd.dialects import DIALECTS
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from pxr import Sdf
 import warp_artic as wa
 from tests.usd_schemas.source import SOURCE
 from warp_artic.description.mimic import Mimic
-from warp_artic.sim.recording import SHAPES
+from warp_artic.sim.record.recording import SHAPES
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 NAMES = sorted(path.stem for path in (SAMPLES / "scenes").glob("*.usda"))

@@ -10,7 +10,7 @@ import pytest
 from pxr import Usd
 
 from warp_artic.cli.main import main
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
 
 PENDULUM = "samples/scenes/pendulum.usda"

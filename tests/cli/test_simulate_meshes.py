@@ -7,7 +7,7 @@ from pxr import Usd, UsdGeom
 from tests.usd.authoring import SMALL_UNITS, open_text
 from tests.usd.meshes import rubber, sheet, tendon, world
 from warp_artic.cli.main import main
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.read_stage import read_stage
 
 PINNED = "uniform int[] warpArtic:elastic:pinnedNodes = [0, 3]\n"

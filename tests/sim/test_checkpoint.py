@@ -14,7 +14,7 @@ from tests import trees
 from tests.solver.test_determinism import busy_tree
 from warp_artic import SettingsError, Simulation, SolveError, SolverSettings
 from warp_artic.description.drive import Drive
-from warp_artic.sim.npz import HEADER
+from warp_artic.sim.files.npz import HEADER
 
 CASES = {
     **{f"{solver} {integrator}": (solver, integrator) for solver in ("direct", "pgs", "tgs")

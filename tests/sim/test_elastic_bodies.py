@@ -24,9 +24,9 @@ from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.equilibrium import solve_equilibrium
-from warp_artic.sim.node_masses import with_node_masses
+from warp_artic.sim.arrays.views import CONTROL, OUTPUTS, STATE
+from warp_artic.sim.elastic.node_masses import with_node_masses
 from warp_artic.sim.revise import revise
-from warp_artic.sim.views import CONTROL, OUTPUTS, STATE
 
 SETTINGS = SolverSettings(dt=0.01, precision="float64", variant="scalar")
 

@@ -9,7 +9,7 @@ import pytest
 from tests import trees
 from tests.sim.test_parameters import everything
 from warp_artic import Simulation, SolverSettings, read_stage
-from warp_artic.sim.views import CONTROL, PARAMETERS, STATE
+from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, STATE
 
 ROOT = Path(__file__).parents[2]
 VALUES = (math.nan, math.inf, -math.inf, -1.0)

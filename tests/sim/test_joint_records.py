@@ -7,7 +7,7 @@ from tests import trees
 from tests.sim.test_simulation import two_trees
 from warp_artic import Simulation, SolverSettings, rollout
 from warp_artic.description.drive import Drive
-from warp_artic.sim import joint_records
+from warp_artic.sim.record import joint_records
 
 JOINTS = ["joint_position", "joint_velocity"]
 

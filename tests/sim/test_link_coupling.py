@@ -19,8 +19,8 @@ from warp_artic.description.link import Link
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
-from warp_artic.sim import elastic_bodies
-from warp_artic.sim.link_points import LinkPoints
+from warp_artic.sim.elastic import elastic_bodies
+from warp_artic.sim.elastic.link_points import LinkPoints
 from warp_artic.sim.revise import revise
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import warp_artic
 from warp_artic.cli.bench_models import read_model
-from warp_artic.sim.operations import Tally, count_operations, step_on_numbers
+from warp_artic.sim.measure.operations import Tally, count_operations, step_on_numbers
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.read_stage import read_stage

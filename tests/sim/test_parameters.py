@@ -11,7 +11,7 @@ from tests.solver import test_determinism as determinism
 from warp_artic import DescriptionError, SettingsError, Simulation, SolverSettings
 from warp_artic.description.friction import Friction
 from warp_artic.description.pose import Pose
-from warp_artic.sim.views import PARAMETERS
+from warp_artic.sim.arrays.views import PARAMETERS
 
 FIELDS = {
     "armature": ("dofs", "", "armature"),

@@ -1,7 +1,7 @@
 """The step with a clock."""
 
 from warp_artic.kernels.launch import SETTLES
-from warp_artic.sim.profile import MOST_FILES, clocked_step_column
+from warp_artic.sim.measure.profile import MOST_FILES, clocked_step_column
 
 
 def test_each_phase_is_timed_by_its_file():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.recording import NAMES, SHAPES, Recording
+from warp_artic.sim.record.recording import NAMES, SHAPES, Recording
 
 
 def recording(records=4, environments=2, dofs=3, links=5, start=0.0, **changes) -> Recording:

@@ -10,8 +10,8 @@ from tests import trees
 from tests.busy_tree import busy_tree
 from tests.sim.test_simulation import two_trees
 from warp_artic import SettingsError, Simulation, SolverSettings
-from warp_artic.sim.snapshot import APPLIED, EVERYTHING, PARTS
-from warp_artic.sim.views import CONTROL, MOTION
+from warp_artic.sim.arrays.views import CONTROL, MOTION
+from warp_artic.sim.change.snapshot import APPLIED, EVERYTHING, PARTS
 
 
 @pytest.fixture(scope="module")

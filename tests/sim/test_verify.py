@@ -8,8 +8,8 @@ from tests.busy_tree import busy_tree
 from tests.constraints.test_spatial_tendon import random_tendon
 from warp_artic import SettingsError, Simulation, SolverSettings
 from warp_artic.description.tendon import FixedTendon
-from warp_artic.sim.dynamics import Dynamics
-from warp_artic.sim.recorder import Recorder
+from warp_artic.sim.record.recorder import Recorder
+from warp_artic.sim.suite.dynamics import Dynamics
 
 OF_A_STATE = {
     "J v = velocities of links",

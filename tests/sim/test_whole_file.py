@@ -10,12 +10,12 @@ import threading
 import pytest
 
 from warp_artic.errors import SettingsError, SolveError
-from warp_artic.sim import whole_file
-from warp_artic.sim.whole_file import remove_left, written_whole
+from warp_artic.sim.files import whole_file
+from warp_artic.sim.files.whole_file import remove_left, written_whole
 
 WRITER = """
 import sys
-from warp_artic.sim.whole_file import written_whole
+from warp_artic.sim.files.whole_file import written_whole
 with written_whole(sys.argv[1]) as partial:
     partial.write_text("half")
     print("here", flush=True)

@@ -17,8 +17,8 @@ from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 from warp_artic.model.families import IN_STEPS
-from warp_artic.sim.free_motion import NAMES, NOT_COUNTED
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
+from warp_artic.sim.run.free_motion import NAMES, NOT_COUNTED
 
 PEERS = Path(__file__).parents[1] / "data" / "peers"
 

@@ -16,7 +16,7 @@ from warp_artic import SettingsError, Simulation, SolveError, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
-from warp_artic.sim.launches import Launches
+from warp_artic.sim.launch.launches import Launches
 
 H = 1 / 240
 AFTER = 0.4

@@ -7,7 +7,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom
 from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, joint, open_text, schemas, warnings_of
 from tests.usd.meshes import SHEET_POINTS, block, rubber, sheet, tendon, world
 from warp_artic.errors import SolveError
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.read_stage import read_stage
 from warp_artic.usd.write_clips import ClipWriter
 from warp_artic.usd.write_meshes import SLACK, TAUT

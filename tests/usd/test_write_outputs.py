@@ -11,7 +11,7 @@ from tests.usd.authoring import SI, SMALL_UNITS, warnings_of
 from tests.usd_schemas import test_same_mechanism as same
 from tests.usd_schemas.mechanisms import HINGE, SLIDE, chain, prim
 from warp_artic.description.scene import Scene
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.read_stage import read_stage

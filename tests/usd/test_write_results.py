@@ -14,7 +14,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 from scipy.spatial.transform import Rotation
 
 from warp_artic.errors import SettingsError, SolveError, StageError
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.write_results import write_results
 
 HEADER = """#usda 1.0
@@ -387,7 +387,7 @@ def test_a_second_run_replaces_the_first(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.usd import write_results as module
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 module.write_results(sys.argv[1], Recording.load(sys.argv[2]), sys.argv[3])

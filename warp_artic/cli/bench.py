@@ -22,8 +22,8 @@ from warp_artic.cli.bench_rows import QUANTITIES, WITH_PEERS, measure_quantity
 from warp_artic.cli.progress import waiting
 from warp_artic.cli.table import show
 from warp_artic.errors import SettingsError
-from warp_artic.sim.device import core_count, device_name, device_of, gpu_names, start_quietly
-from warp_artic.sim.whole_file import check_place, written_whole
+from warp_artic.sim.files.whole_file import check_place, written_whole
+from warp_artic.sim.launch.device import core_count, device_name, device_of, gpu_names, start_quietly
 
 
 def run(arguments) -> int:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from warp_artic.cli.bench_models import DT, SETTLED, Model
 from warp_artic.cli.bench_timing import NotMeasuredError, Run
-from warp_artic.sim.device import wait_for
-from warp_artic.sim.operations import Operations, count_operations
+from warp_artic.sim.launch.device import wait_for
+from warp_artic.sim.measure.operations import Operations, count_operations
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 

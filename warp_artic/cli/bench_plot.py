@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.whole_file import written_whole
+from warp_artic.sim.files.whole_file import written_whole
 
 try:
     from matplotlib.figure import Figure

@@ -11,10 +11,10 @@ from warp_artic.cli.bench_ours import Ours, accelerations, first_steps
 from warp_artic.cli.bench_processes import RemotePeer
 from warp_artic.cli.bench_sheet import Contestant, Sheet, figure
 from warp_artic.cli.bench_timing import NotMeasuredError, Run
-from warp_artic.sim.memory import memory_of
-from warp_artic.sim.operations import count_operations
-from warp_artic.sim.peak import measure_peak
-from warp_artic.sim.profile import profile_step
+from warp_artic.sim.measure.memory import memory_of
+from warp_artic.sim.measure.operations import count_operations
+from warp_artic.sim.measure.peak import measure_peak
+from warp_artic.sim.measure.profile import profile_step
 
 PROFILED, PROFILED_STEPS = 1024, 200
 QUANTITIES = {

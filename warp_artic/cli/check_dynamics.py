@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 from warp_artic.cli.table import Column, Table
-from warp_artic.sim.device import start_quietly
+from warp_artic.sim.launch.device import start_quietly
+from warp_artic.sim.measure.verify import Residual
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.verify import Residual
 from warp_artic.usd.read_stage import read_stage
 
 NUMBERS = ("residual", "allowed")

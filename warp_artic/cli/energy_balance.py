@@ -20,7 +20,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.joint import Dof, Joint
 from warp_artic.description.scene import Scene
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 
 SHARE = 0.01
 """Of the largest kinetic energy: a smaller gain is not spoken of."""

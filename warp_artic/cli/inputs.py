@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.sim.npz import LARGEST, Entry, read_npz
-from warp_artic.sim.targets import TARGETS
-from warp_artic.sim.views import FASTEST
+from warp_artic.sim.arrays.views import FASTEST
+from warp_artic.sim.files.npz import LARGEST, Entry, read_npz
+from warp_artic.sim.run.targets import TARGETS
 
 START = ("joint_position", "joint_velocity")
 CONTROL = (*TARGETS, "joint_effort")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warp_artic.sim.recorder import OF_STEPS, STATES
+from warp_artic.sim.record.recorder import OF_STEPS, STATES
 
 TOLD = (
     "joint_position",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
-from warp_artic.sim.recording import SHAPES
+from warp_artic.sim.record.recording import SHAPES
 
 SHARE = 0.8
 """Of the memory that is free, what a run may take: others go on, and what is recorded is not all that it has."""

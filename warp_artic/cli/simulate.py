@@ -20,10 +20,10 @@ from warp_artic.cli.simulate_clips import Clips
 from warp_artic.cli.summary import SHOWN, as_json, summary
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
-from warp_artic.sim.device import start_quietly
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.files.whole_file import check_place
+from warp_artic.sim.launch.device import start_quietly
+from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.whole_file import check_place
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.files.whole_file import remove_left
+from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.whole_file import remove_left
 from warp_artic.usd.write_clips import ClipWriter
 
 CHECKPOINT = "run.npz"

@@ -16,9 +16,9 @@ from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import TensionLaw
 from warp_artic.errors import SettingsError, StageError
 from warp_artic.meshes.tendon_plan import TendonPlan, plan_deformed_tendons, plan_tendons
-from warp_artic.sim.device import device_of, start_quietly
-from warp_artic.sim.npz import write_npz
-from warp_artic.sim.whole_file import check_place
+from warp_artic.sim.files.npz import write_npz
+from warp_artic.sim.files.whole_file import check_place
+from warp_artic.sim.launch.device import device_of, start_quietly
 from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage

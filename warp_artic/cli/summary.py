@@ -11,7 +11,7 @@ from warp_artic.cli.energy_balance import unexplained_gain
 from warp_artic.description.consequences import group_findings, headline
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.scene import Scene
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 
 SHOWN = 3
 """How many of a kind are shown; `check` lists all warnings."""

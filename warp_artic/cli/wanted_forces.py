@@ -18,7 +18,7 @@ import numpy as np
 from warp_artic.cli.inputs import UNREADABLE
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.errors import SettingsError
-from warp_artic.sim.npz import LARGEST, Entry, read_npz
+from warp_artic.sim.files.npz import LARGEST, Entry, read_npz
 
 AXES = ("x", "y", "z")
 ACROSS = 1e-6

@@ -8,8 +8,8 @@ import time
 from warp_artic.cli.progress import waiting
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
-from warp_artic.sim.device import device_of, start_quietly
-from warp_artic.sim.warmup import compile_all, kernels_ahead
+from warp_artic.sim.launch.device import device_of, start_quietly
+from warp_artic.sim.launch.warmup import compile_all, kernels_ahead
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.read_stage import read_stage
 

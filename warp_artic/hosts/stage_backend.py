@@ -16,9 +16,9 @@ from warp_artic.errors import ArticError, HostError
 from warp_artic.hosts.backend import API_VERSION, AttachReport
 from warp_artic.hosts.clock import StepClock
 from warp_artic.hosts.source_stage import SourceStage
+from warp_artic.sim.arrays.views import CONTROL, MOTION, OUTPUTS, PARAMETERS, STATE, STEP_OUTPUTS, of_environment
 from warp_artic.sim.revise import revise
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.views import CONTROL, MOTION, OUTPUTS, PARAMETERS, STATE, STEP_OUTPUTS, of_environment
 from warp_artic.solver.settings import SolverSettings
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage

@@ -8,7 +8,7 @@ steps remember of accelerations: a tree that wakes goes on as one that is put th
 What wakes it is any change of its state or its control since the launch before, whoever wrote it: a drive target, a
 joint effort, an external force. Loads that stay as they were when it came to rest do not. A change also counts while it
 is falling asleep, so that nobody sleeps through the first steps after one. Changes of parameters count too
-(`sim.parameter_watch`).
+(`sim.launch.parameter_watch`).
 
 What moves so slowly for so long is stopped, also where it would become faster later: a tree that stands on its head, or
 falls in very little gravity. A step that reports forces is computed for a sleeping tree too: they are those of a step

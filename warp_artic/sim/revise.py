@@ -3,8 +3,8 @@
 Where only numbers differ (gains, limits, masses, frames, targets, gravity ...), those that differ are written to all
 environments; others keep what a user has written. The state stays; what is in the start state takes effect at a reset.
 Where the structure differs, because links, joints, drives, limits or tendons have come or gone, everything is built
-anew and goes on from where it is; only what is new starts as authored (`sim.carry_over`). So it is with elastic bodies:
-what differs in one, or in a tendon, builds anew, and bodies of as many nodes keep their motion.
+anew and goes on from where it is; only what is new starts as authored (`sim.change.carry_over`). So it is with elastic
+bodies: what differs in one, or in a tendon, builds anew, and bodies of as many nodes keep their motion.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.model.group import initial_control, trees_of
 from warp_artic.model.parameters import parameter_rows
-from warp_artic.sim.carry_over import carry_over
-from warp_artic.sim.layout import content_of_bodies, laid_out
+from warp_artic.sim.arrays.views import Member
+from warp_artic.sim.change.carry_over import carry_over
+from warp_artic.sim.run.layout import content_of_bodies, laid_out
+from warp_artic.sim.run.targets import entries_of, gravity_entries
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.targets import entries_of, gravity_entries
-from warp_artic.sim.views import Member
 from warp_artic.solver.settings import SolverSettings
 
 

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.sim.recorder import Recorder
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.arrays.views import CONTROL, MOTION, checked
+from warp_artic.sim.record.recorder import Recorder
+from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.views import CONTROL, MOTION, checked
 
 MOTIONS = ("joint_position", "joint_velocity")
 """What a rollout keeps by default."""

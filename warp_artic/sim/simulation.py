@@ -17,38 +17,10 @@ from warp_artic.errors import SettingsError, SolveError, did_you_mean
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.model.group import build_groups
-from warp_artic.sim.base_motions import BaseMotions
-from warp_artic.sim.checkpoint import read_checkpoint, write_checkpoint
-from warp_artic.sim.device import device_of
-from warp_artic.sim.dynamics import Dynamics
-from warp_artic.sim.elastic_bodies import ElasticBodies
-from warp_artic.sim.failures import Failure, find_failures
-from warp_artic.sim.free_motion import check_free_motion
-from warp_artic.sim.graph import StepGraph, check_capturable
-from warp_artic.sim.idle import IdleSteps
-from warp_artic.sim.incoming_forces import IncomingForces
-from warp_artic.sim.inertias import check_inertias
-from warp_artic.sim.launches import Launches
-from warp_artic.sim.layout import content_of_bodies, laid_out, members_of, scene_rows
-from warp_artic.sim.mass_properties import set_mass_properties
-from warp_artic.sim.parameter_watch import ParameterWatch
-from warp_artic.sim.recorder import Recorder
-from warp_artic.sim.recording import Recording
-from warp_artic.sim.row_table import Held, RowTables
-from warp_artic.sim.rows import Rows, public_rows
-from warp_artic.sim.snapshot import (
-    Snapshot,
-    apply_snapshot,
-    chosen_articulations,
-    chosen_environments,
-    on_device,
-    take_snapshot,
-)
-from warp_artic.sim.start import put_to_start
-from warp_artic.sim.targets import TargetTracks
-from warp_artic.sim.timed_step import follow_time
-from warp_artic.sim.verify import Residual, verify_model
-from warp_artic.sim.views import (
+from warp_artic.sim.arrays.failures import Failure, find_failures
+from warp_artic.sim.arrays.row_table import Held, RowTables
+from warp_artic.sim.arrays.rows import Rows, public_rows
+from warp_artic.sim.arrays.views import (
     CONTROL,
     MOTION,
     OUTPUTS,
@@ -62,6 +34,34 @@ from warp_artic.sim.views import (
     environment_indices,
     scene_array,
 )
+from warp_artic.sim.change.checkpoint import read_checkpoint, write_checkpoint
+from warp_artic.sim.change.mass_properties import set_mass_properties
+from warp_artic.sim.change.snapshot import (
+    Snapshot,
+    apply_snapshot,
+    chosen_articulations,
+    chosen_environments,
+    on_device,
+    take_snapshot,
+)
+from warp_artic.sim.change.start import put_to_start
+from warp_artic.sim.elastic.elastic_bodies import ElasticBodies
+from warp_artic.sim.launch.device import device_of
+from warp_artic.sim.launch.idle import IdleSteps
+from warp_artic.sim.launch.launches import Launches
+from warp_artic.sim.launch.parameter_watch import ParameterWatch
+from warp_artic.sim.measure.verify import Residual, verify_model
+from warp_artic.sim.record.recorder import Recorder
+from warp_artic.sim.record.recording import Recording
+from warp_artic.sim.run.base_motions import BaseMotions
+from warp_artic.sim.run.free_motion import check_free_motion
+from warp_artic.sim.run.graph import StepGraph, check_capturable
+from warp_artic.sim.run.incoming_forces import IncomingForces
+from warp_artic.sim.run.inertias import check_inertias
+from warp_artic.sim.run.layout import content_of_bodies, laid_out, members_of, scene_rows
+from warp_artic.sim.run.targets import TargetTracks
+from warp_artic.sim.run.timed_step import follow_time
+from warp_artic.sim.suite.dynamics import Dynamics
 from warp_artic.solver.settings import INTEGRATORS, SolverSettings
 
 LANES_FROM = 4
@@ -507,8 +507,9 @@ class Simulation:
     def verify(self, states: int = 8, seed: int = 0) -> tuple[Residual, ...]:
         """Residuals of the identities of the dynamics suite and of forces, on the scene as it was given.
 
-        In float64 and in the precision of the settings, at the start state and at random ones; see `sim.verify`. This
-        simulation and its state stay as they are.
+        In float64 and in the precision of the settings, at the start state and at random ones; see
+        `sim.measure.verify`.
+        This simulation and its state stay as they are.
 
         Args:
             states: Number of random states.
@@ -575,7 +576,8 @@ class Simulation:
         Raises:
             SettingsError: There is no such file, or it is damaged, or unpacks to far too much.
             SolveError: The checkpoint is of another model, other settings or another number of environments, or has
-                other arrays, types, shapes or values than there may be (`sim.checkpoint`). Nothing has changed then.
+                other arrays, types, shapes or values than there may be (`sim.change.checkpoint`). Nothing has changed
+                then.
         """
         self._idle.end(self.steps_done)
         read_checkpoint(self, path)

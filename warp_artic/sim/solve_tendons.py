@@ -9,7 +9,7 @@ import numpy as np
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.meshes.tendon_plan import TendonPlan, plan_deformed_tendons, plan_tendons
-from warp_artic.sim.device import device_of
+from warp_artic.sim.launch.device import device_of
 
 IN_PLANE = 1e-6
 """Largest share of forces on a mesh of triangles that may be out of its plane."""

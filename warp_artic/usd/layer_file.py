@@ -9,7 +9,7 @@ from pathlib import Path
 from pxr import Sdf, Usd
 
 from warp_artic.errors import SettingsError, StageError
-from warp_artic.sim.whole_file import check_place, written_whole
+from warp_artic.sim.files.whole_file import check_place, written_whole
 
 SUFFIXES = (".usd", ".usda", ".usdc")
 

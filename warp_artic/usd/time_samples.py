@@ -8,7 +8,7 @@ import numpy as np
 from pxr import Sdf, Usd
 
 from warp_artic.errors import SettingsError, SolveError, StageError
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 
 
 def sample_times(stage: Usd.Stage, recording: Recording, frames_per_second: float | None) -> np.ndarray:

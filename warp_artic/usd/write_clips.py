@@ -20,8 +20,8 @@ import numpy as np
 from pxr import Sdf, Vt
 
 from warp_artic.errors import SolveError, StageError
-from warp_artic.sim.recording import Recording
-from warp_artic.sim.whole_file import remove_left
+from warp_artic.sim.files.whole_file import remove_left
+from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.time_samples import frame_rate

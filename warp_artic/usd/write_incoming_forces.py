@@ -8,7 +8,7 @@ import numpy as np
 from pxr import Sdf, Vt
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.incoming_forces import IncomingForces
+from warp_artic.sim.run.incoming_forces import IncomingForces
 from warp_artic.usd import tokens
 from warp_artic.usd.time_samples import apply_schema, at_times, check_finite, over, prim_named, write_samples
 from warp_artic.usd.units import FORCE, TORQUE, Units

@@ -16,7 +16,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon
 from warp_artic.description.pose import matrix_from_quaternion
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.outputs import MESH_TENDON
 from warp_artic.usd.read_stage import read_stage
 from warp_artic.usd.time_samples import at_times, check_finite, continuous, over, prim_named, write_samples

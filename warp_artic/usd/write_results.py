@@ -8,7 +8,7 @@ from pathlib import Path
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.recording import Recording
+from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.stage_units import stage_units

@@ -1,8 +1,8 @@
 """The steps of all elastic bodies of a simulation, beside links.
 
 In each step of the simulation each body makes one implicit step (`meshes.dynamics`), then articulations make theirs
-with what bodies do to their links; `sim.link_coupling` says how the two meet. Bodies that have to do with the same
-articulations are solved in turn, until all agree.
+with what bodies do to their links; `sim.elastic.link_coupling` says how the two meet. Bodies that have to do with the
+same articulations are solved in turn, until all agree.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import warp as wp
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate_meshes import parts_of
 from warp_artic.model.group import BY_BODY
-from warp_artic.sim.elastic_body import TENDON_CONTROL, RunOfBodies, SimulatedElasticBody
-from warp_artic.sim.failures import Failure
-from warp_artic.sim.views import Member
+from warp_artic.sim.arrays.failures import Failure
+from warp_artic.sim.arrays.views import Member
+from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL, RunOfBodies, SimulatedElasticBody
 from warp_artic.solver.settings import SolverSettings
 
 MOST_ROUNDS = 8

@@ -12,8 +12,8 @@ from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
 from warp_artic.model.group import trees_of
 from warp_artic.model.parameters import parameter_rows
-from warp_artic.sim.node_masses import with_node_masses
-from warp_artic.sim.views import checked
+from warp_artic.sim.arrays.views import checked
+from warp_artic.sim.elastic.node_masses import with_node_masses
 
 SIZES = {"center_of_mass": 3, "inertia": 6}
 ARRAYS = {

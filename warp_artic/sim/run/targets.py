@@ -12,8 +12,8 @@ from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
 from warp_artic.errors import SettingsError
-from warp_artic.sim.elastic_body import SimulatedElasticBody
-from warp_artic.sim.views import Member
+from warp_artic.sim.arrays.views import Member
+from warp_artic.sim.elastic.elastic_body import SimulatedElasticBody
 
 TARGETS = ("drive_position_target", "drive_velocity_target")
 """Control arrays that may follow a track."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from warp_artic.errors import ArticError, SettingsError
-from warp_artic.sim.whole_file import written_whole
+from warp_artic.sim.files.whole_file import written_whole
 
 HEADER = 2**14
 """Bytes that the header of an array is looked for in."""

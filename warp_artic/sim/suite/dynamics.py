@@ -47,9 +47,9 @@ from warp_artic.errors import SettingsError
 from warp_artic.kernels.columns import axis_kernels_for
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.field import Field
-from warp_artic.sim.joint_axes import axis_places, check_locked, unpacked_joints
-from warp_artic.sim.registered import ConstraintImpulses, ContactPoint, Contacts, RegisteredConstraints
-from warp_artic.sim.views import Member, by_environment, checked
+from warp_artic.sim.arrays.views import Member, by_environment, checked
+from warp_artic.sim.suite.joint_axes import axis_places, check_locked, unpacked_joints
+from warp_artic.sim.suite.registered import ConstraintImpulses, ContactPoint, Contacts, RegisteredConstraints
 
 Launch = Callable[..., None]
 """Launches a kernel of the suite: name, its control if it has one, further arguments; registered constraints."""

@@ -22,12 +22,12 @@ from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.relative_motion import positions_of, rates_of, turn_within
 from warp_artic.model.parameters import parameter_rows
-from warp_artic.sim.failures import owners_of_rows
-from warp_artic.sim.layout import laid_out
+from warp_artic.sim.arrays.failures import owners_of_rows
+from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, ROW_COUNTS, Member
+from warp_artic.sim.change.snapshot import on_device
+from warp_artic.sim.run.layout import laid_out
+from warp_artic.sim.run.targets import TARGETS
 from warp_artic.sim.simulation import Simulation
-from warp_artic.sim.snapshot import on_device
-from warp_artic.sim.targets import TARGETS
-from warp_artic.sim.views import CONTROL, PARAMETERS, ROW_COUNTS, Member
 
 DOF_MOTION = ("joint_position", "joint_velocity")
 ROOT_MOTION = ("root_pose", "root_velocity")

@@ -16,7 +16,7 @@ from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.pose import rotation_vector_from_matrix
 from warp_artic.description.scene import Scene
 from warp_artic.model.base import base_rows
-from warp_artic.sim.views import Member
+from warp_artic.sim.arrays.views import Member
 
 
 class BaseMotions:

@@ -12,7 +12,7 @@ from warp_artic.description.scene import Scene
 from warp_artic.model.allowed_values import ALLOWED
 from warp_artic.model.group import BY_BODY, Group
 from warp_artic.model.public_rows import ROW_COUNTS
-from warp_artic.sim.views import Member
+from warp_artic.sim.arrays.views import Member
 
 POSITIONS = ("root_pose", "joint_position")
 

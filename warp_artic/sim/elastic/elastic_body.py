@@ -15,11 +15,11 @@ from warp_artic.errors import SettingsError
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import mesh_with_tendons, start_points
 from warp_artic.meshes.newton import Convergence
-from warp_artic.sim.failures import Failure
-from warp_artic.sim.given_to_bodies import BY_NODE, GIVEN, GivenToBody, Wrong
-from warp_artic.sim.link_coupling import LinkCoupling, coordinates, mobile_links
-from warp_artic.sim.link_waypoints import with_link_waypoints
-from warp_artic.sim.views import checked, environment_indices
+from warp_artic.sim.arrays.failures import Failure
+from warp_artic.sim.arrays.views import checked, environment_indices
+from warp_artic.sim.elastic.given_to_bodies import BY_NODE, GIVEN, GivenToBody, Wrong
+from warp_artic.sim.elastic.link_coupling import LinkCoupling, coordinates, mobile_links
+from warp_artic.sim.elastic.link_waypoints import with_link_waypoints
 from warp_artic.solver.settings import SolverSettings
 
 TENDON_CONTROL = ("target_length", "stiffness", "tension")
@@ -181,7 +181,7 @@ class SimulatedElasticBody:
         ]
 
     def array(self, name: str) -> wp.array:
-        """What follows tracks, rows first; see `sim.targets`."""
+        """What follows tracks, rows first; see `sim.run.targets`."""
         return self.gravity if name == "gravity" else self._controls()[name.removeprefix("mesh_tendon_")]
 
     def begin(self) -> None:

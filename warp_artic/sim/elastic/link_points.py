@@ -14,7 +14,7 @@ from warp_artic.meshes.carried import carried_struct
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.types import OPTIONS, MeshTypes
 from warp_artic.model.group import Group
-from warp_artic.sim.views import Member
+from warp_artic.sim.arrays.views import Member
 
 
 @cache

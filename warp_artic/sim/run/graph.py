@@ -10,7 +10,7 @@ from __future__ import annotations
 import warp as wp
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.incoming_forces import IncomingForces
+from warp_artic.sim.run.incoming_forces import IncomingForces
 
 
 class StepGraph:

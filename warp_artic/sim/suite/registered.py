@@ -20,7 +20,7 @@ from warp_artic.model.families import Family
 from warp_artic.model.field import Field
 from warp_artic.model.group import arrays_with_rows
 from warp_artic.model.tree import Row
-from warp_artic.sim.views import Member, by_environment
+from warp_artic.sim.arrays.views import Member, by_environment
 
 COUPLINGS = (
     Family.FIXED_TENDON,

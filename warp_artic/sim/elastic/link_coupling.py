@@ -1,7 +1,7 @@
 """Couples an elastic body with the links that its nodes are attached to, and that its tendons go through.
 
-An attached node is a point of its link: the link has its mass, and its weight (`sim.node_masses`). A waypoint on a link
-is such a node, too, of no element (`sim.link_waypoints`).
+An attached node is a point of its link: the link has its mass, and its weight (`sim.elastic.node_masses`). A waypoint
+on a link is such a node, too, of no element (`sim.elastic.link_waypoints`).
 
 A step first finds the middle of the step of the body, then makes that of articulations, with the same impulse between
 them. While the body moves, its nodes are where links will be in the middle of their step, in the mean of where they are
@@ -38,10 +38,10 @@ from warp_artic.description.joint import WORLD
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import principal_moments
 from warp_artic.meshes.dynamics import ElasticDynamics
-from warp_artic.sim.link_points import LinkPoints, Motion, PointsOfTree
-from warp_artic.sim.link_response import compliance_shapes, motion_of_nodes
-from warp_artic.sim.trial_steps import TrialSteps
-from warp_artic.sim.views import Member
+from warp_artic.sim.arrays.views import Member
+from warp_artic.sim.elastic.link_points import LinkPoints, Motion, PointsOfTree
+from warp_artic.sim.elastic.link_response import compliance_shapes, motion_of_nodes
+from warp_artic.sim.elastic.trial_steps import TrialSteps
 from warp_artic.solver.settings import SolverSettings
 
 DISTURBANCE = {"float64": 1e-3, "float32": 0.1}

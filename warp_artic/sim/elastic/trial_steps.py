@@ -13,8 +13,8 @@ import warp as wp
 from warp_artic.description.scene import Scene
 from warp_artic.model.field import Field
 from warp_artic.model.group import build_groups
-from warp_artic.sim.launches import Launches
-from warp_artic.sim.views import Member
+from warp_artic.sim.arrays.views import Member
+from warp_artic.sim.launch.launches import Launches
 from warp_artic.solver.settings import SolverSettings
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
@@ -93,7 +93,7 @@ class TrialSteps:
         self._base: Field | None = None
 
     def see_base(self) -> None:
-        """Keep the base as it is given now for the end of the steps that come; see `sim.base_motions`."""
+        """Keep the base as it is given now for the end of the steps that come; see `sim.run.base_motions`."""
         given = self._member.group.parameters["base"]
         self._base = self._base or Field.zeros(given.scalars.shape[0], self.group.columns)
         self._copy(given, self._base).launch()

@@ -6,8 +6,8 @@ import numpy as np
 import warp as wp
 
 from warp_artic.model.group import initial_state
-from warp_artic.sim.node_masses import with_node_masses
-from warp_artic.sim.snapshot import on_device
+from warp_artic.sim.change.snapshot import on_device
+from warp_artic.sim.elastic.node_masses import with_node_masses
 
 
 def put_to_start(simulation, chosen: np.ndarray) -> None:

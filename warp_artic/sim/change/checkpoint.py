@@ -13,9 +13,9 @@ import numpy as np
 
 from warp_artic.errors import SolveError
 from warp_artic.model.group import BY_BODY, Group
-from warp_artic.sim.elastic_body import TENDON_CONTROL
-from warp_artic.sim.npz import LARGEST, Entry, open_npz, write_npz
-from warp_artic.sim.views import CONTROL, FASTEST, MOTION, PARAMETERS
+from warp_artic.sim.arrays.views import CONTROL, FASTEST, MOTION, PARAMETERS
+from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL
+from warp_artic.sim.files.npz import LARGEST, Entry, open_npz, write_npz
 
 KIND = "a checkpoint"
 LATEST = 2.0**53

@@ -14,9 +14,9 @@ import warp as wp
 
 from warp_artic.errors import SettingsError
 from warp_artic.kernels.columns import indices_of_longs, indices_of_mask
-from warp_artic.sim.row_table import CPU, Held, as_numpy, as_warp, empty
-from warp_artic.sim.rows import Rows, private_rows, shaped
-from warp_artic.sim.views import CONTROL, MOTION, PARAMETERS, ROW_COUNTS
+from warp_artic.sim.arrays.row_table import CPU, Held, as_numpy, as_warp, empty
+from warp_artic.sim.arrays.rows import Rows, private_rows, shaped
+from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS, ROW_COUNTS
 
 HISTORY = "history"
 """The part that has all fields of the state but the motion: clocks, failures, accelerations; and elastic bodies."""

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.incoming_forces import IncomingForces
-from warp_artic.sim.npz import Entry, open_npz, write_npz
+from warp_artic.sim.files.npz import Entry, open_npz, write_npz
+from warp_artic.sim.run.incoming_forces import IncomingForces
 
 NAMES = (
     "joint_names",

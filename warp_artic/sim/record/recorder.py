@@ -12,10 +12,10 @@ import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS
-from warp_artic.sim.incoming_forces import IncomingForces
-from warp_artic.sim.joint_records import JOINT_STATES, JointRecords
-from warp_artic.sim.recording import Recording
-from warp_artic.sim.views import OUTPUTS
+from warp_artic.sim.arrays.views import OUTPUTS
+from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
+from warp_artic.sim.record.recording import Recording
+from warp_artic.sim.run.incoming_forces import IncomingForces
 
 SCALARS = (
     "joint_position",

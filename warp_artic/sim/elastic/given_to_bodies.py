@@ -14,7 +14,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.model.allowed_values import FINITE, NOT_NEGATIVE, Allowed
-from warp_artic.sim.views import FASTEST
+from warp_artic.sim.arrays.views import FASTEST
 
 IN_RANGE = Allowed(-FASTEST, FASTEST, f"between {-FASTEST:.1g} and {FASTEST:.1g}")
 GIVEN = {

@@ -1,0 +1,1 @@
+"""Elastic bodies beside links: their steps, what they are given, and how links carry their nodes."""

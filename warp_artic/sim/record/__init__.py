@@ -1,0 +1,1 @@
+"""States of a run over time, as plain arrays."""

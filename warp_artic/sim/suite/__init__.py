@@ -1,0 +1,1 @@
+"""The dynamics suite of an articulation: mass matrix, Jacobian, forces, registered constraints."""
