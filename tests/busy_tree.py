@@ -159,7 +159,7 @@ class StepTaken:
 
 def kept(simulation, name):
     """What the last step has left in the work space for each dof of the only environment, shape (N)."""
-    return getattr(simulation._groups[0].arrays.work, name).numpy()[:, 0]
+    return getattr(simulation.run.groups[0].arrays.work, name).numpy()[:, 0]
 
 
 def longest_of(tree, shares):

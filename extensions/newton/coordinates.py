@@ -16,7 +16,8 @@ from warp_artic.extensions.newton.worlds import Worlds, pose_of
 from warp_artic.description.pose import Pose
 from warp_artic.sim.arrays.views import MOTION
 from warp_artic.sim.change.snapshot import Snapshot
-from warp_artic.sim.simulation import ArticulationViews, Simulation
+from warp_artic.sim.run.articulation_views import ArticulationViews
+from warp_artic.sim.simulation import Simulation
 
 REMEMBERED = 64
 """Lists of launches that are kept, each for arrays of a caller: two states take turns, with one control."""

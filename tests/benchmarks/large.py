@@ -122,7 +122,7 @@ def measure(make: Callable[[int], Usd.Stage], size: int, environments: int) -> t
         simulation = wa.Simulation(scene, environments=environments)
         simulation.step(0)
         mark("build")
-        memory = memory_of(simulation)
+        memory = memory_of(simulation.run)
         simulation.step(10)
         times["step"] = (time.perf_counter() - marks[-1]) / 10
         marks.append(time.perf_counter())

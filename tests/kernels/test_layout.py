@@ -35,7 +35,7 @@ def simulate(variant):
 
 def placed(variant, known):
     """What a kernel writes that places the links of each column, with what is known of the layout or without."""
-    (group,) = simulate(variant)._groups
+    (group,) = simulate(variant).run.groups
     arrays, numbers = group.arrays, group.columns.numbers
     structs = arrays_for(numbers)
     Model, State, Work = structs.Model, structs.State, structs.Work
@@ -64,7 +64,7 @@ def test_a_known_layout_changes_no_bit(variant):
 @pytest.mark.parametrize("variant", ["lanes", "scalar"])
 def test_rows_of_work_space_have_no_gaps(variant):
     """On a CPU, where kernels rely on it."""
-    (group,) = simulate(variant)._groups
+    (group,) = simulate(variant).run.groups
     for name in group.arrays.work._cls.vars:
         array = getattr(group.arrays.work, name)
         assert array.strides[0] == wp.types.type_size_in_bytes(array.dtype), name

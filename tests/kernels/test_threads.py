@@ -50,7 +50,7 @@ def arrays_of(simulation):
 
 def columns_of(simulation):
     """100 environments are so many columns: on 16 lanes 7, on 8 lanes 13, on scalars 100."""
-    (group,) = simulation._groups
+    (group,) = simulation.run.groups
     return -(-simulation.environments // group.columns.numbers.lanes)
 
 
@@ -65,7 +65,7 @@ def test_any_number_of_threads_gives_the_same_results(solver, variant):
     one = arm(1, solver=solver, variant=variant)
     for threads in (2, 3, 8):
         many = arm(threads, solver=solver, variant=variant)
-        (launch,) = many._launches.steps
+        (launch,) = many.run.launches.steps
         assert len(launch.pieces(threads, 60)) == min(columns_of(many), 4 * threads)
         for simulation in (one, many):
             start(simulation)
@@ -92,7 +92,7 @@ def test_different_robots_are_spread_too():
 def test_no_column_is_taken_twice_and_an_exception_is_raised(monkeypatch):
     """No thread is at work when it arrives, and the next launch goes on as if nothing had been."""
     simulation = arm(4)
-    (launch,) = simulation._launches.steps
+    (launch,) = simulation.run.launches.steps
     pieces = launch.pieces(4, 100)
     taken, run = [], launch.run
 

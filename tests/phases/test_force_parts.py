@@ -45,7 +45,7 @@ def assert_nothing_is_left(parts, tolerance=1e-10, of_rows=0.0):
 
 def largest_row_force(simulation):
     """What the row pushes with that pushes hardest, in any environment [N or N m]."""
-    return float(np.abs(simulation._groups[0].arrays.work.impulse.numpy()).max()) / simulation.settings.dt
+    return float(np.abs(simulation.run.groups[0].arrays.work.impulse.numpy()).max()) / simulation.settings.dt
 
 
 @pytest.mark.parametrize(("solver", "integrator"), STEPPING)

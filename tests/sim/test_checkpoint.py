@@ -36,7 +36,7 @@ def simulate(case):
 
 def memory(simulation):
     """All state and control, as bytes."""
-    (group,) = simulation._groups
+    (group,) = simulation.run.groups
     fields = {**group.state, **group.control}
     return {name: field.view(0, group.columns.count).numpy().tobytes().hex() for name, field in fields.items()}
 

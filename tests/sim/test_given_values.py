@@ -82,7 +82,7 @@ def states_of(simulation):
     """All arrays of the state, each of shape (rows, environments)."""
     return {
         name: field.scalars.numpy()[:, : simulation.environments].copy()
-        for name, field in simulation._groups[0].state.items()
+        for name, field in simulation.run.groups[0].state.items()
         if name not in ("failure", "clock", "seen")
     }
 
@@ -226,7 +226,7 @@ def test_a_failed_environment_keeps_a_finite_state():
         views = simulation.articulations[place]
         getattr(views.control if name in CONTROL else views.parameters, name).numpy()[0, environment] = value
     simulation.step(4)
-    for group in simulation._groups:
+    for group in simulation.run.groups:
         for name, field in group.state.items():
             wrong = ~np.isfinite(field.scalars.numpy()[:, : group.columns.count]).all(axis=0)
             assert not wrong.any(), (name, [found[k % len(found)] for k in np.flatnonzero(wrong)])

@@ -281,7 +281,7 @@ def test_external_forces_stay_as_given_where_a_step_is_interrupted(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(simulation, "_launch_steps", interrupt)
+        patch.setattr(simulation.run.launches, "step", interrupt)
         with pytest.raises(KeyboardInterrupt):
             simulation.step()
     assert (simulation.control.link_external_force.numpy()[..., 0] == given).all()

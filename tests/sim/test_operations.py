@@ -20,7 +20,7 @@ def test_what_is_counted_is_the_step(name):
     """The run on counting numbers ends where the compiled step ends, with drives, limits and couplings."""
     simulation = Simulation(read_stage(str(SCENES / f"{name}.usda")), settings=SolverSettings(precision="float64"))
     simulation.step(24)
-    ((structs, _),) = step_on_numbers(simulation, Tally())
+    ((structs, _),) = step_on_numbers(simulation.run, Tally())
     simulation.step()
     for quantity in ("joint_position", "joint_velocity"):
         found = [number.value for number in getattr(structs.state, quantity).values]
@@ -34,7 +34,8 @@ def test_the_count_grows_with_the_links(tmp_path):
     for links in (4, 8, 16):
         for precision in ("float32", "float64"):
             scene = read_model(f"chain{links}", tmp_path).scene
-            counts[links, precision] = count_operations(Simulation(scene, settings=SolverSettings(precision=precision)))
+            simulation = Simulation(scene, settings=SolverSettings(precision=precision))
+            counts[links, precision] = count_operations(simulation.run)
     flops = [counts[links, "float32"].flops for links in (4, 8, 16)]
     assert flops[2] - flops[1] == 2 * (flops[1] - flops[0])
     assert counts[8, "float64"].bytes == 2 * counts[8, "float32"].bytes

@@ -330,7 +330,7 @@ def positions(simulation):
 
 def accelerations(simulation):
     """Those that steps remember of dofs of joints, by name."""
-    (member,) = simulation._members
+    (member,) = simulation.run.members
     roots, dofs = member.group.tree.root_dofs, member.group.tree.dof_count
     names = ("smooth_acceleration", "acceleration_change")
     rows = np.concatenate([member.group.state[name].scalars.numpy()[:, :2] for name in names])

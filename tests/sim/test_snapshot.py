@@ -32,7 +32,7 @@ def memory(simulation, names=None):
     """The state, or arrays by name, of all environments; the last axis is the environment."""
     if names:
         return {name: getattr(simulation.state, name).numpy().copy() for name in names}
-    (group,) = simulation._groups
+    (group,) = simulation.run.groups
     return {name: field.view(0, group.columns.count).numpy().copy() for name, field in group.state.items()}
 
 

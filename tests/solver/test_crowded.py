@@ -73,7 +73,7 @@ def stepped_once(tree, seed, **settings):
 
 def rows_of(simulation):
     """The rows: J (R, D), windows and bounds (R, 2), compliances, impulses and whether they are active (R)."""
-    group = simulation._groups[0]
+    group = simulation.run.groups[0]
     work, rows = group.arrays.work, group.tree.rows
     coefficients, starts = work.coefficient.numpy()[:, 0], np.cumsum([0, *(len(row.dofs) for row in rows)])
     J = np.zeros((len(rows), group.tree.dof_count))
@@ -89,7 +89,7 @@ def folded_inertia(simulation):
     tree = simulation.scene.articulations[0]
     zeros = np.zeros(len(tree.dofs))
     start = State(joint_position=zeros, joint_velocity=zeros, root_pose=None, root_velocity=None)
-    saturated = simulation._groups[0].arrays.work.saturated.numpy()[:, 0]
+    saturated = simulation.run.groups[0].arrays.work.saturated.numpy()[:, 0]
     folded = [dof.drive is not None and not full for dof, full in zip(tree.dofs, saturated)]
     A = rigid.mass_matrix(rigid.motion(tree, start))
     return A + np.diag(folded) * DT * (DRIVE.damping + DT * DRIVE.stiffness)
@@ -101,7 +101,7 @@ def test_a_crowded_answer_meets_all_conditions(seed, static):
     """The change of velocities is that of the impulses, and each row is held, slides or is let go as its law says."""
     simulation, start = stepped_once(crowded_tree(seed, static), seed, precision="float64")
     J, window, bound, compliance, z, active = rows_of(simulation)
-    work = simulation._groups[0].arrays.work
+    work = simulation.run.groups[0].arrays.work
     v, vdot, given = (getattr(work, name).numpy()[:, 0] for name in ("v_next", "vdot", "given"))
     change = v - start - DT * vdot
     np.testing.assert_allclose(folded_inertia(simulation) @ change, J.T @ (z + given), atol=1e-9)
@@ -189,7 +189,7 @@ def test_guesses_end_within_bounds(seed):
     """With contradictions and without: no bound is exceeded, whether there is an answer or not."""
     tree = contradicting_tree(seed)
     simulation, _, _ = beyond_its_stops(tree, 1, variant="scalar")
-    group = simulation._groups[0]
+    group = simulation.run.groups[0]
     model, work = group.arrays.model, group.arrays.work
     found = wp.zeros(1, dtype=int)
     for _ in range(20):

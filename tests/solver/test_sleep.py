@@ -58,7 +58,7 @@ def asleep(environments=1, **settings):
 def memory(simulation):
     """All state and control, as bytes, but the count of steps."""
     fields = {}
-    for place, group in enumerate(simulation._groups):
+    for place, group in enumerate(simulation.run.groups):
         for name, field in (*group.state.items(), *group.control.items()):
             if name != "clock":
                 fields[f"{place} {name}"] = field.view(0, group.columns.count).numpy().tobytes()
@@ -111,7 +111,7 @@ def test_falls_asleep_after_the_time_at_rest(variant):
     half = len(last) // 2
     assert last[half:].any() and not motion(simulation)[half:].any()
     np.testing.assert_allclose(motion(simulation)[:half], last[:half], atol=2e-4)
-    (group,) = simulation._groups
+    (group,) = simulation.run.groups
     for name in ("smooth_acceleration", "acceleration_change", "smoothness", "started"):
         assert not group.state[name].view(0, 1).numpy().any()
 
@@ -386,7 +386,7 @@ ENDS = {
 def test_what_ends_idle_steps(end, launched):
     """Anything that could change what a step does; all as where every step is launched, bitwise, clocks too."""
     idle, busy = simulate(arm(), environments=2), simulate(arm(), environments=2)
-    busy._idle.forbid()
+    busy.run.idle.forbid()
     starts = [simulation.snapshot() for simulation in (idle, busy)]
     for simulation in (idle, busy):
         simulation.step(960)
@@ -411,7 +411,7 @@ def test_idle_steps_in_a_capture():
     simulation.wake()
     wp.capture_launch(capture.graph)
     simulation.step(STEPS)
-    assert simulation.asleep().all() and simulation._idle.since is None
+    assert simulation.asleep().all() and simulation.run.idle.since is None
     effort(simulation)
     wp.capture_launch(capture.graph)
     assert not simulation.asleep().any()

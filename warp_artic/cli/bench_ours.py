@@ -72,7 +72,7 @@ class Ours:
         """What a step needs once the model has settled."""
         simulation = replace(self, device="cpu", threads=1).simulation(model, 1)
         simulation.step(SETTLED)
-        return count_operations(simulation)
+        return count_operations(simulation.run)
 
     def steps(self, simulation: Simulation) -> list[Run]:
         """Steps from where the model has settled."""

@@ -94,7 +94,7 @@ def _our_steps(model: Model, each: Ours, sheet: Sheet) -> Contestant:
 
     def start(environments: int) -> list[Run]:
         simulation = each.simulation(model, environments)
-        memory[environments] = memory_of(simulation)._asdict()
+        memory[environments] = memory_of(simulation.run)._asdict()
         return each.steps(simulation)
 
     def facts(environments: int, least: float) -> dict:
@@ -157,7 +157,7 @@ def _measure_phases(model: Model, each: Ours, sheet: Sheet) -> None:
     """Shares of time and of operations by the file of a phase."""
     simulation = each.simulation(model, PROFILED)
     simulation.step(SETTLED)
-    times, counts = profile_step(simulation, PROFILED_STEPS), count_operations(simulation)
+    times, counts = profile_step(simulation.run, PROFILED_STEPS), count_operations(simulation.run)
     sheet.heads = "phase", "of time", "of operations"
     sheet.rows.append((each.label, "", ""))
     for file, share in times.items():

@@ -18,7 +18,10 @@ from warp_artic.model.group import initial_control, trees_of
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.change.carry_over import carry_over
+from warp_artic.sim.change.sleep import wake
+from warp_artic.sim.run.access import check_arrays_may_change
 from warp_artic.sim.run.layout import content_of_bodies, laid_out
+from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.targets import entries_of, gravity_entries
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
@@ -38,8 +41,8 @@ def revise(simulation: Simulation, scene: Scene, settings: SolverSettings) -> Si
     """
     validate(scene)
     resolved = settings.resolved(scene)
-    if resolved == simulation.settings and _same_structure(simulation, scene):
-        _write_differences(simulation, scene)
+    if resolved == simulation.settings and _same_structure(simulation.run, scene):
+        _write_differences(simulation.run, scene)
         return simulation
     made = Simulation(
         scene,
@@ -48,13 +51,13 @@ def revise(simulation: Simulation, scene: Scene, settings: SolverSettings) -> Si
         settings=settings,
         threads=simulation.threads,
     )
-    carry_over(simulation, made)
+    carry_over(simulation.run, made.run)
     return made
 
 
-def _same_structure(simulation: Simulation, scene: Scene) -> bool:
+def _same_structure(run: Run, scene: Scene) -> bool:
     """Whether all articulations have the names and trees that they had, and elastic bodies are the same."""
-    old = simulation.scene
+    old = run.scene
     if content_of_bodies(old) != content_of_bodies(scene):
         return False
     names = ("dof_names", "link_names")
@@ -62,8 +65,8 @@ def _same_structure(simulation: Simulation, scene: Scene) -> bool:
         return False
     if [tree.path for tree in old.articulations] != [tree.path for tree in scene.articulations]:
         return False
-    before, after = (laid_out(one, simulation.settings) for one in (old, scene))
-    pairs = zip(simulation._members, before.articulations, after.articulations, trees_of(after))
+    before, after = (laid_out(one, run.settings) for one in (old, scene))
+    pairs = zip(run.members, before.articulations, after.articulations, trees_of(after))
     return all(
         after == before
         or (
@@ -79,28 +82,32 @@ def _couplings(tree: Articulation) -> tuple:
     return tree.tendon_names, tuple(mimic.name for mimic in tree.mimics)
 
 
-def _write_differences(simulation: Simulation, scene: Scene) -> None:
-    """Write the numbers that differ between the scene of the simulation and another one of the same structure."""
-    before, after = (laid_out(one, simulation.settings).articulations for one in (simulation.scene, scene))
-    changed = [member for member in simulation._members if before[member.index] != after[member.index]]
-    has_gravity_changed = scene.gravity != simulation.scene.gravity
+def _write_differences(run: Run, scene: Scene) -> None:
+    """Write the numbers that differ between the scene of a run and another one of the same structure."""
+    before, after = (laid_out(one, run.settings).articulations for one in (run.scene, scene))
+    changed = [member for member in run.members if before[member.index] != after[member.index]]
+    has_gravity_changed = scene.gravity != run.scene.gravity
     if changed or has_gravity_changed:
-        simulation._check_arrays_may_change("the stage")
-    simulation._idle.end(simulation.steps_done)
+        check_arrays_may_change(run, "the stage")
+    run.idle.end(run.steps_done)
     for member in changed:
         old, new = before[member.index], after[member.index]
         origin = member.group.origins[member.place]
         _write_rows(member, parameter_rows(old, origin), parameter_rows(new, origin))
         _write_rows(member, *({name: rows[0] for name, rows in initial_control([tree]).items()} for tree in (old, new)))
-        simulation.target_tracks.revise(entries_of(old), entries_of(new))
+        run.tracks.revise(entries_of(old), entries_of(new))
     if has_gravity_changed:
-        changed = simulation._members
+        changed = run.members
         for member in changed:
             member.group.write_rows("gravity", member.place, np.arange(3), np.asarray(scene.gravity, float))
-        for body in simulation.elastic_bodies:
-            body.gravity.assign(np.repeat(np.array([scene.gravity], float).T, simulation.environments, axis=1))
-    simulation.target_tracks.revise(gravity_entries(simulation.scene), gravity_entries(scene))
-    simulation._take_up(scene, [member.index for member in changed])
+        for body in run.elastic.bodies:
+            body.gravity.assign(np.repeat(np.array([scene.gravity], float).T, run.environments, axis=1))
+    run.tracks.revise(gravity_entries(run.scene), gravity_entries(scene))
+    run.scene = scene
+    if changed:
+        wake(run, articulations=[member.index for member in changed])
+        run.launches.pack()
+        run.is_reported = False
 
 
 def _write_rows(member: Member, before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> None:

@@ -70,7 +70,7 @@ def rollout(
     if start:
         simulation.set_state(**start)
     changes = {step for step in range(steps) if step == 0 or _changes(tables, step)}
-    recorder = Recorder(simulation, steps // every + 1, None, quantities)
+    recorder = Recorder(simulation.run, steps // every + 1, None, quantities)
     recorder.take()
     stops = sorted({*changes, *range(every, steps + 1, every), steps} | {0})
     for first, last in zip(stops, stops[1:]):

@@ -99,3 +99,12 @@ def owners_of_rows(tree: Articulation) -> dict[str, list[Hashable]]:
         "mimic": [mimic.name for mimic in tree.mimics],
         "mimic_term": [(mimic.name, names[dof]) for mimic in tree.mimics for dof in mimic.dofs],
     }
+
+
+def unresolved_steps(members: Sequence[Member], environments: int) -> np.ndarray:
+    """See `Simulation.unresolved_steps`."""
+    if not members:
+        return np.zeros((environments, 0), int)
+    fields = [(member.group.field("unresolved"), member.first_column) for member in members]
+    counts = [field.view(first, environments).numpy()[0] for field, first in fields]
+    return np.stack(counts, axis=1).astype(int)

@@ -11,6 +11,7 @@ from warp_artic.kernels.columns import row_kernels_for
 from warp_artic.math.packed import PackedLaunch
 from warp_artic.model.group import Group
 from warp_artic.sim.arrays.rows import Rows, private_rows
+from warp_artic.sim.launch.launches import Launches
 
 Entry = tuple[str, str, Rows, bool]
 Held = wp.array | np.ndarray
@@ -134,24 +135,25 @@ def as_numpy(values: Held) -> np.ndarray:
 class RowTables:
     """The tables of a simulation, by what they are of, for as long as its fields stay where they are."""
 
-    def __init__(self, simulation):
-        self._simulation = simulation
+    def __init__(self, groups: Sequence[Group], launches: Launches):
+        self._groups = groups
+        self._launches = launches
         self._known: dict[Hashable, RowTable] = {}
         self._of: object = None
 
     def find(self, key: Hashable, entries: Callable[[], Sequence[Entry]]) -> RowTable:
         """The table of a key, made of the entries where it is not known."""
-        launches = self._simulation._launches.steps  # others from when a field has moved
+        launches = self._launches.steps  # others from when a field has moved
         if self._of is not launches or len(self._known) > MOST:
             self._known.clear()
             self._of = launches
         if key not in self._known:
-            self._known[key] = RowTable(self._simulation._groups, entries())
+            self._known[key] = RowTable(self._groups, entries())
         return self._known[key]
 
     def of_state(self, names: tuple[str, ...], articulations: Sequence[int]) -> RowTable:
         """All rows of fields of the state, of some articulations of the scene."""
-        groups, indices = self._simulation._groups, tuple(articulations)
+        groups, indices = self._groups, tuple(articulations)
 
         def entries() -> list[Entry]:
             return [(name, name, private_rows(groups, name).only(groups, indices), True) for name in names]

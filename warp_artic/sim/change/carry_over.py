@@ -24,10 +24,13 @@ from warp_artic.description.relative_motion import positions_of, rates_of, turn_
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.sim.arrays.failures import owners_of_rows
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, ROW_COUNTS, Member
-from warp_artic.sim.change.snapshot import on_device
+from warp_artic.sim.change.chosen import on_device
+from warp_artic.sim.change.motion import set_state, write_rows
+from warp_artic.sim.change.snapshot import take_snapshot
 from warp_artic.sim.run.layout import laid_out
+from warp_artic.sim.run.state import Run
+from warp_artic.sim.run.step import follow_links, go_to, report
 from warp_artic.sim.run.targets import TARGETS
-from warp_artic.sim.simulation import Simulation
 
 DOF_MOTION = ("joint_position", "joint_velocity")
 ROOT_MOTION = ("root_pose", "root_velocity")
@@ -41,39 +44,39 @@ Place = tuple[Member, int]
 """Who has a row, and which."""
 
 
-def carry_over(old: Simulation, new: Simulation) -> None:
+def carry_over(old: Run, new: Run) -> None:
     """Let a new simulation, at its start, go on from where another one is, as far as they have the same parts."""
-    old._idle.end(old.steps_done)
-    new._go_to(old.steps_done)
-    if old.articulations and new.articulations:
+    old.idle.end(old.steps_done)
+    go_to(new, old.steps_done)
+    if old.members and new.members:
         parts, is_same = Parts(old), old.settings == new.settings
-        stays = [is_same and _unchanged(parts, new, member) for member in new._members]
-        changed = [member for member, own in zip(new._members, stays) if not own]
-        new.set_state()  # what is authored to sleep is awake
+        stays = [is_same and _unchanged(parts, new, member) for member in new.members]
+        changed = [member for member, own in zip(new.members, stays) if not own]
+        set_state(new)  # what is authored to sleep is awake
         _take_motion(parts, new, changed)
         _take_controls(old, new)
         for member in changed if is_same else ():
             _take_history(parts, new, member)
         _take_parameters(parts, new, changed)
-        for member, own in zip(new._members, stays):
+        for member, own in zip(new.members, stays):
             if own:
                 _take_all(parts.trees[new.scene.articulations[member.index].path], member)
-        new._launches.pack()
-        new._parameter_watch.accept()
-        new._set_anew()
-        new._follow_links()
-    bodies = {body.path: body for body in old.elastic_bodies}
-    for body in new.elastic_bodies:
+        new.launches.pack()
+        new.parameter_watch.accept()
+        new.set_anew()
+        follow_links(new)
+    bodies = {body.path: body for body in old.elastic.bodies}
+    for body in new.elastic.bodies:
         if body.path in bodies:
             body.carry_over(bodies[body.path])
-    new.target_tracks.carry_over(old.target_tracks)
+    new.tracks.carry_over(old.tracks)
 
 
 class Parts:
     """Where the parts of a simulation are, by name."""
 
-    def __init__(self, simulation: Simulation):
-        self.simulation = simulation
+    def __init__(self, run: Run):
+        self.run = run
         self._is_reported = False
         self.trees: dict[str, Member] = {}
         self.dofs: dict[str, Place] = {}
@@ -82,7 +85,7 @@ class Parts:
         self.links: dict[str, Place] = {}
         self.roots: dict[str, Member] = {}
         """Floating ones."""
-        for tree, member in zip(simulation.scene.articulations, simulation._members):
+        for tree, member in zip(run.scene.articulations, run.members):
             self.trees[tree.path] = member
             self.dofs |= {dof.name: (member, row) for row, dof in enumerate(tree.dofs)}
             self.joints |= {dof.name: joint for joint in tree.joints for dof in joint.dofs}
@@ -98,20 +101,20 @@ class Parts:
                 member, row = self.dofs[name]
                 found.setdefault(member.index, []).append((row, place))
         for index, pairs in found.items():
-            yield self.simulation._members[index], *np.array(pairs).T
+            yield self.run.members[index], *np.array(pairs).T
 
     def motion_of(self, path: str) -> tuple[list[Pose], np.ndarray]:
         """World poses and velocities of a link, by environment."""
         if not self._is_reported:
-            self.simulation.report()
+            report(self.run)
             self._is_reported = True
         return _link_motion(*self.links[path])
 
 
-def _unchanged(parts: Parts, new: Simulation, member: Member) -> bool:
+def _unchanged(parts: Parts, new: Run, member: Member) -> bool:
     tree = new.scene.articulations[member.index]
     before = parts.trees.get(tree.path)
-    return before is not None and parts.simulation.scene.articulations[before.index] == tree
+    return before is not None and parts.run.scene.articulations[before.index] == tree
 
 
 def _take_all(before: Member, member: Member) -> None:
@@ -126,7 +129,7 @@ def _take_all(before: Member, member: Member) -> None:
         new.field(name).view(member.first_column, new.environments).assign(source)
 
 
-def _take_motion(parts: Parts, new: Simulation, members: list[Member]) -> None:
+def _take_motion(parts: Parts, new: Run, members: list[Member]) -> None:
     """Positions and velocities of dofs and roots that were there, and such of others that links stay where they are."""
     for member in members:
         tree = new.scene.articulations[member.index]
@@ -143,12 +146,12 @@ def _take_motion(parts: Parts, new: Simulation, members: list[Member]) -> None:
                 if name == "root_pose" and shift.any():
                     values[:3] += shift[:, None]
                 _write(member, name, rows, values)
-    new._set_anew()
+    new.set_anew()
     for member in members:
         _place_root(parts, new, member)
     waiting = {member.index: list(_joints_to_find(parts, new, member)) for member in members}
     while any(waiting.values()):
-        new._set_anew()
+        new.set_anew()
         for member in members:
             tree, joints = new.scene.articulations[member.index], waiting[member.index]
             later = [joint for joint in joints if _waits(tree, joint, joints)]
@@ -158,14 +161,14 @@ def _take_motion(parts: Parts, new: Simulation, members: list[Member]) -> None:
             waiting[member.index] = later
 
 
-def _place_root(parts: Parts, new: Simulation, member: Member) -> None:
+def _place_root(parts: Parts, new: Run, member: Member) -> None:
     """Place a floating root that was none such that the link next to it that was there has its pose and velocity."""
     tree = new.scene.articulations[member.index]
     root = _root(tree)
     known = _next_known(parts, tree)
     if root is None or root.path in parts.roots or known is None:
         return
-    new.report()
+    report(new)
     row_of = {path: row for row, path in enumerate(tree.bodies)}
     goal = parts.motion_of(known.path)
     now, own = (_link_motion(member, row_of[link.path]) for link in (known, root))
@@ -182,7 +185,7 @@ def _place_root(parts: Parts, new: Simulation, member: Member) -> None:
     _write(member, "root_velocity", np.arange(6), velocity)
 
 
-def _place_joint(parts: Parts, new: Simulation, member: Member, joint: Joint) -> None:
+def _place_joint(parts: Parts, new: Run, member: Member, joint: Joint) -> None:
     """Have a joint to a link that was there start where that link is, as far as its axes let it."""
     tree = new.scene.articulations[member.index]
     child, link_row = tree.links[joint.child], {path: row for row, path in enumerate(tree.bodies)}
@@ -190,7 +193,7 @@ def _place_joint(parts: Parts, new: Simulation, member: Member, joint: Joint) ->
     parent, carrier = None, ([Pose()] * new.environments, np.zeros((new.environments, 6)))
     if joint.parent != WORLD:
         parent = tree.links[joint.parent]
-        new.report()
+        report(new)
         carrier = _link_motion(member, link_row[parent.path])
     found = np.empty((2, len(joint.dofs), new.environments))
     for k in range(new.environments):
@@ -209,7 +212,7 @@ def _place_joint(parts: Parts, new: Simulation, member: Member, joint: Joint) ->
                 _write(member, name, row_of[dof.name], values[k])
 
 
-def _joints_to_find(parts: Parts, new: Simulation, member: Member) -> Iterator[Joint]:
+def _joints_to_find(parts: Parts, new: Run, member: Member) -> Iterator[Joint]:
     """Joints with dofs that are new, to links that were there, but that by which the root is placed."""
     tree = new.scene.articulations[member.index]
     root, known = _root(tree), _next_known(parts, tree)
@@ -265,24 +268,24 @@ def _link_motion(member: Member, row: int) -> tuple[list[Pose], np.ndarray]:
     return [Pose(tuple(origin + x[:3]), tuple(x[3:] / np.linalg.norm(x[3:]))) for x in pose], velocity
 
 
-def _take_controls(old: Simulation, new: Simulation) -> None:
+def _take_controls(old: Run, new: Run) -> None:
     """Targets that the stage has not changed, efforts and external forces."""
-    before, start = old.snapshot(CONTROL), new.snapshot(CONTROL)
+    before, start = (take_snapshot(one, CONTROL, None, None) for one in (old, new))
     authored = [{dof.name: dof.drive for tree in one.scene.articulations for dof in tree.dofs} for one in (old, new)]
     kept = [
         name
-        for name in new.joint_names
+        for name in new.names.joint
         if name in authored[0] and _targets(authored[0][name]) == _targets(authored[1][name])
     ]
     for name in CONTROL:
         of_links = name == "link_external_force"
-        here, there = _common(old.link_names, new.link_names) if of_links else _common(old.joint_names, new.joint_names)
+        here, there = _common(old.names.link, new.names.link) if of_links else _common(old.names.joint, new.names.joint)
         if name in TARGETS:
-            chosen = np.isin(there, [new.joint_names.index(dof) for dof in kept])
+            chosen = np.isin(there, [new.names.joint.index(dof) for dof in kept])
             here, there = here[chosen], there[chosen]
         values = getattr(start, name).numpy().copy()
         values[there] = getattr(before, name).numpy()[here]
-        new._write_rows(name, values, on_device(np.arange(new.environments), new.device))
+        write_rows(new, name, values, on_device(np.arange(new.environments), new.device))
 
 
 def _common(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -297,7 +300,7 @@ def _targets(drive: Drive | None) -> tuple | None:
     return drive and (drive.position_target, drive.velocity_target, drive.position_track, drive.velocity_track)
 
 
-def _take_history(parts: Parts, new: Simulation, member: Member) -> None:
+def _take_history(parts: Parts, new: Run, member: Member) -> None:
     """What steps remember of dofs and roots that were there; of the others they remember nothing."""
     tree = new.scene.articulations[member.index]
     root, roots, dofs = _root(tree), member.group.tree.root_dofs, member.group.tree.dof_count
@@ -313,7 +316,7 @@ def _take_history(parts: Parts, new: Simulation, member: Member) -> None:
         for name, table in (("smooth_acceleration", 0), ("acceleration_change", 0), ("acceleration_change", 1)):
             _write(member, name, table * dofs + there, _read(before, name, table * count + here))
     known = _next_known(parts, tree)
-    owner = parts.simulation._members[0] if known is None else parts.links[known.path][0]
+    owner = parts.run.members[0] if known is None else parts.links[known.path][0]
     for name, size in (
         ("clock", 1),
         ("unresolved", 1),
@@ -329,14 +332,14 @@ def _moves_alike(one: Joint, other: Joint | None) -> bool:
     return (one.reversed, one.cone_axis) == (other.reversed, other.cone_axis)
 
 
-def _take_parameters(parts: Parts, new: Simulation, members: list[Member]) -> None:
+def _take_parameters(parts: Parts, new: Run, members: list[Member]) -> None:
     """Values that a user gave to what was there, unless the stage has changed them."""
-    old = parts.simulation
-    given = {name for group in old._groups for name, field in group.parameters.items() if not field.is_shared}
+    old = parts.run
+    given = {name for group in old.groups for name, field in group.parameters.items() if not field.is_shared}
     given &= {*PARAMETERS, *MASS_PROPERTIES}
     if not given:
         return
-    authored = {one.key: one for one in _authored(old, old._members, given)}
+    authored = {one.key: one for one in _authored(old, old.members, given)}
     for one in _authored(new, members, given):
         before, values = authored.get(one.key), one.values
         if before is None or not np.array_equal(before.values, values):
@@ -362,11 +365,11 @@ class Authored:
     values: np.ndarray
 
 
-def _authored(simulation: Simulation, members: Sequence[Member], names: set[str]) -> Iterator[Authored]:
+def _authored(run: Run, members: Sequence[Member], names: set[str]) -> Iterator[Authored]:
     """What the stage says of all parts of some articulations."""
-    laid = laid_out(simulation.scene, simulation.settings).articulations
+    laid = laid_out(run.scene, run.settings).articulations
     for member in members:
-        tree, scene = laid[member.index], simulation.scene
+        tree, scene = laid[member.index], run.scene
         rows = parameter_rows(tree, member.group.origins[member.place]) | {"gravity": np.asarray(scene.gravity, float)}
         owners = owners_of_rows(scene.articulations[member.index])
         root = _root(scene.articulations[member.index])

@@ -16,6 +16,9 @@ from warp_artic.model.group import BY_BODY, Group
 from warp_artic.sim.arrays.views import CONTROL, FASTEST, MOTION, PARAMETERS
 from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL
 from warp_artic.sim.files.npz import LARGEST, Entry, open_npz, write_npz
+from warp_artic.sim.run.access import check_arrays_may_change
+from warp_artic.sim.run.state import Run
+from warp_artic.sim.run.step import follow_links
 
 KIND = "a checkpoint"
 LATEST = 2.0**53
@@ -72,64 +75,66 @@ REMEMBERED = ("smooth_acceleration", "acceleration_change", "smoothness", "seen"
 """What steps remember: finite, but in environments that have stopped, where nobody reads it."""
 
 
-def write_checkpoint(simulation, path) -> None:
+def write_checkpoint(run: Run, path) -> None:
     """See `Simulation.save`."""
+    run.idle.end(run.steps_done)
     content = {
-        "model": np.array(simulation.model_hash),
-        "settings": np.array(json.dumps(asdict(simulation.settings))),
-        "environments": np.array(simulation.environments),
-        "steps_done": np.array(simulation.steps_done),
+        "model": np.array(run.model_hash),
+        "settings": np.array(json.dumps(asdict(run.settings))),
+        "environments": np.array(run.environments),
+        "steps_done": np.array(run.steps_done),
     }
-    for place, group in enumerate(simulation._groups):
+    for place, group in enumerate(run.groups):
         for name in _names(group):
             field = group.field(name)
             values = field.scalars.numpy()
             content[f"{place}/{name}"] = values[:, 0] if field.is_shared else values[:, : group.columns.count]
-    content |= simulation._elastic.take()
+    content |= run.elastic.take()
     write_npz(path, content)
 
 
-def read_checkpoint(simulation, path) -> None:
+def read_checkpoint(run: Run, path) -> None:
     """See `Simulation.load`; nothing changes where it is refused."""
+    run.idle.end(run.steps_done)
     with open_npz(path, KIND, SolveError) as file:
         facts = file.read(FACTS)
-        _compare_settings(simulation, path, file.json_object("settings", facts["settings"]))
-        if str(facts["model"]) != simulation.model_hash:
+        _compare_settings(run, path, file.json_object("settings", facts["settings"]))
+        if str(facts["model"]) != run.model_hash:
             raise SolveError(f"{path}: the checkpoint is of another model")
-        if int(facts["environments"]) != simulation.environments:
-            raise SolveError(f"{path}: {int(facts['environments'])} environments, not {simulation.environments}")
-        table = _table(simulation)
+        if int(facts["environments"]) != run.environments:
+            raise SolveError(f"{path}: {int(facts['environments'])} environments, not {run.environments}")
+        table = _table(run)
         file.refuse_others(FACTS | table)
         content = file.read(table)
     found = [
-        {name: content[f"{place}/{name}"] for name in _names(group)} for place, group in enumerate(simulation._groups)
+        {name: content[f"{place}/{name}"] for name in _names(group)} for place, group in enumerate(run.groups)
     ]
-    for place, (group, fields) in enumerate(zip(simulation._groups, found)):
+    for place, (group, fields) in enumerate(zip(run.groups, found)):
         _check_group(group, path, place, fields)
-    _check_bodies(simulation, path, content)
-    for group, fields in zip(simulation._groups, found):
+    _check_bodies(run, path, content)
+    for group, fields in zip(run.groups, found):
         for name, values in fields.items():
             if values.ndim == 2 and name in group.parameters and group.parameters[name].is_shared:
-                simulation._check_arrays_may_change(f"{path}: {name}")
-    for group, fields in zip(simulation._groups, found):
+                check_arrays_may_change(run, f"{path}: {name}")
+    for group, fields in zip(run.groups, found):
         for name, values in fields.items():
             if values.ndim == 2 and name in group.parameters:
                 group.expand_parameter(name)
             group.field(name).fill(values)
-    simulation._elastic.put(content)
-    simulation.steps_done = int(facts["steps_done"])
-    simulation._launches.pack()
-    simulation._parameter_watch.accept()
-    simulation._set_anew()
-    simulation._follow_links()
+    run.elastic.put(content)
+    run.steps_done = int(facts["steps_done"])
+    run.launches.pack()
+    run.parameter_watch.accept()
+    run.set_anew()
+    follow_links(run)
 
 
 def _names(group: Group) -> tuple[str, ...]:
     return (*group.state, *group.control, *group.parameters)
 
 
-def _compare_settings(simulation, path, settings: dict) -> None:
-    here = asdict(simulation.settings)
+def _compare_settings(run: Run, path, settings: dict) -> None:
+    here = asdict(run.settings)
     differing = [
         f"{name if name in here else ascii(name[:80])} is {brief(settings.get(name))} in the checkpoint and "
         f"{here.get(name)!r} here"
@@ -140,16 +145,16 @@ def _compare_settings(simulation, path, settings: dict) -> None:
         raise SolveError(f"{path}: the checkpoint is of other settings: {', '.join(differing)}")
 
 
-def _table(simulation) -> dict[str, Entry]:
+def _table(run: Run) -> dict[str, Entry]:
     """What the fields of a checkpoint of a simulation may be, those that all environments share in either form."""
     table = {}
-    for place, group in enumerate(simulation._groups):
+    for place, group in enumerate(run.groups):
         for name in _names(group):
             rows, columns = group.field(name).scalars.shape[0], group.columns.count
             shapes = ((rows, columns), (rows,)) if name in group.parameters else ((rows, columns),)
             is_any = name in REMEMBERED or name in GIVEN
             table[f"{place}/{name}"] = Entry("f", shapes, is_any=is_any, **RANGES.get(name, {}))
-    for name, array in simulation._elastic.take().items():
+    for name, array in run.elastic.take().items():
         own = name.rpartition("/")[2]
         table[name] = Entry("iuf", (array.shape,), is_any=own in BODY_GIVEN, **BODY_RANGES.get(own, {}))
     return table
@@ -163,9 +168,9 @@ def _check_given(path: str, entry: Entry, values: np.ndarray, goes_on: np.ndarra
         raise SolveError(f"{path}: the value at {index} is {values[index]!s}; {entry.range()}")
 
 
-def _check_bodies(simulation, path, content: dict[str, np.ndarray]) -> None:
+def _check_bodies(run: Run, path, content: dict[str, np.ndarray]) -> None:
     """Raise an error where arrays of elastic bodies, each in its range, do not go together."""
-    for place, body in enumerate(simulation.elastic_bodies):
+    for place, body in enumerate(run.elastic.bodies):
         failure = content[f"elastic/{place}/failure"]
         if failure[:, 0].max() > body.given.count:
             raise SolveError(

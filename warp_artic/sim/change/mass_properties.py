@@ -12,8 +12,11 @@ from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
 from warp_artic.model.group import trees_of
 from warp_artic.model.parameters import parameter_rows
-from warp_artic.sim.arrays.views import checked
+from warp_artic.sim.arrays.views import checked, environment_indices
+from warp_artic.sim.change.sleep import wake
 from warp_artic.sim.elastic.node_masses import with_node_masses
+from warp_artic.sim.run.access import check_arrays_may_change
+from warp_artic.sim.run.state import Run
 
 SIZES = {"center_of_mass": 3, "inertia": 6}
 ARRAYS = {
@@ -23,44 +26,50 @@ ARRAYS = {
 """What is measured in the moving frame of a link, which is at the centre of mass of a floating root."""
 
 
-def set_mass_properties(simulation, given: dict, chosen: np.ndarray) -> None:
+def set_mass_properties(run: Run, given: dict, environments) -> None:
     """See `Simulation.set_mass_properties`; values that are None are left as they are."""
-    loaded = {one.link for body in simulation.scene.elastic_bodies for one in body.attachments}
-    if sum(values is not None for values in given.values()) == 1 and not loaded.isdisjoint(simulation.link_names):
+    chosen = environment_indices(environments, run.environments)
+    check_arrays_may_change(run, "center_of_mass, inertia")
+    run.idle.end(run.steps_done)
+    loaded = {one.link for body in run.scene.elastic_bodies for one in body.attachments}
+    if sum(values is not None for values in given.values()) == 1 and not loaded.isdisjoint(run.names.link):
         found, missing = sorted(given, key=lambda name: given[name] is None)
         raise SettingsError(
             f"{found}: without {missing}; both are needed where nodes of elastic bodies are attached to links, whose "
             "masses are added to those of the links"
         )
-    shape = len(chosen), len(simulation.link_names)
+    shape = len(chosen), len(run.names.link)
     tables = {
         name: checked(name, values, (*shape, SIZES[name])) for name, values in given.items() if values is not None
     }
-    trees = [_trees_with(simulation, tables, place) for place in range(len(chosen))]
-    for group in simulation._groups:
+    trees = [_trees_with(run, tables, place) for place in range(len(chosen))]
+    for group in run.groups:
         rows = [
             [parameter_rows(own[index], origin) for own in trees] for index, origin in zip(group.members, group.origins)
         ]
         for name in (array for table in tables for array in ARRAYS[table]):
             group.expand_parameter(name)
             group.write(name, np.array([[row[name] for row in own] for own in rows]).transpose(2, 0, 1), chosen)
+    wake(run, chosen)
+    run.launches.pack()
+    run.is_reported = False
 
 
-def _trees_with(simulation, tables: dict[str, np.ndarray], place: int) -> list[Articulation]:
+def _trees_with(run: Run, tables: dict[str, np.ndarray], place: int) -> list[Articulation]:
     """The articulations with the properties of one environment, as they are laid out."""
     trees = []
-    for member, order in zip(simulation._members, simulation._order["link"]):
-        tree = simulation.scene.articulations[member.index]
+    for member, order in zip(run.members, run.order["link"]):
+        tree = run.scene.articulations[member.index]
         links = tuple(
             replace(link, **{name: tuple(map(float, table[place, row])) for name, table in tables.items()})
             for link, row in zip(tree.links, order)
         )
         trees.append(replace(tree, links=links))
-    scene = replace(simulation.scene, articulations=tuple(trees))
+    scene = replace(run.scene, articulations=tuple(trees))
     validate(scene)
     trees = [with_carriages(tree) for tree in with_node_masses(scene).articulations]
-    bounded = replace(scene, articulations=tuple(tree.bounded(simulation.settings.dt) for tree in trees))
-    for member, tree, structure in zip(simulation._members, trees, trees_of(bounded)):
+    bounded = replace(scene, articulations=tuple(tree.bounded(run.settings.dt) for tree in trees))
+    for member, tree, structure in zip(run.members, trees, trees_of(bounded)):
         if structure != member.group.tree:
             raise SettingsError(
                 f"inertia: {tree.path}: a link without mass can have none, and one with mass must have it"

@@ -6,25 +6,44 @@ import numpy as np
 import warp as wp
 
 from warp_artic.model.group import initial_state
-from warp_artic.sim.change.snapshot import on_device
+from warp_artic.sim.arrays.views import environment_indices
+from warp_artic.sim.change.chosen import on_device
+from warp_artic.sim.change.sleep import start_asleep
 from warp_artic.sim.elastic.node_masses import with_node_masses
+from warp_artic.sim.run.state import Run
+from warp_artic.sim.run.step import follow_links, go_to
 
 
-def put_to_start(simulation, chosen: np.ndarray) -> None:
-    """Write the start state to chosen environments of a simulation."""
-    if simulation._start is None or simulation._start[0] is not simulation.scene:
-        groups = simulation._groups
-        names = tuple(initial_state([simulation.scene.articulations[groups[0].members[0]]], groups[0].origins[:1]))
-        simulation._start = simulation.scene, names, _column(simulation, names)
-    _, names, values = simulation._start
-    table = simulation._row_tables.of_state(names, range(len(simulation.articulations)))
-    table.put(values, on_device(chosen, simulation.device))
+def reset(run: Run, environments=None) -> None:
+    """See `Simulation.reset`."""
+    chosen = environment_indices(environments, run.environments)
+    run.idle.end(run.steps_done)
+    if run.groups:
+        _put_to_start(run, chosen)
+    for body in run.elastic.bodies:
+        body.reset(chosen)
+    if environments is None:
+        go_to(run, 0)
+    run.set_anew()
+    start_asleep(run, chosen)
+    follow_links(run)
 
 
-def _column(simulation, names: tuple[str, ...]) -> wp.array:
+def _put_to_start(run: Run, chosen: np.ndarray) -> None:
+    """Write the start state to chosen environments."""
+    if run.start is None or run.start[0] is not run.scene:
+        groups = run.groups
+        names = tuple(initial_state([run.scene.articulations[groups[0].members[0]]], groups[0].origins[:1]))
+        run.start = run.scene, names, _column(run, names)
+    _, names, values = run.start
+    table = run.tables.of_state(names, range(len(run.members)))
+    table.put(values, on_device(chosen, run.device))
+
+
+def _column(run: Run, names: tuple[str, ...]) -> wp.array:
     """The start of all rows of the state, one field after the other, shape (rows, 1)."""
-    loaded = with_node_masses(simulation.scene).articulations
-    groups = simulation._groups
+    loaded = with_node_masses(run.scene).articulations
+    groups = run.groups
     found = [initial_state([loaded[index] for index in group.members], group.origins) for group in groups]
     parts = []
     for name in names:
@@ -34,4 +53,4 @@ def _column(simulation, names: tuple[str, ...]) -> wp.array:
             room[:, : values.shape[1]] = values
             parts.append(room.ravel())
     scalar = groups[0].columns.numbers.scalar
-    return wp.array(np.concatenate(parts)[:, None], dtype=scalar, device=simulation.device)
+    return wp.array(np.concatenate(parts)[:, None], dtype=scalar, device=run.device)

@@ -1,10 +1,12 @@
-"""How much memory a simulation has on its device."""
+"""How much memory a run has on its device."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import warp as wp
+
+from warp_artic.sim.run.state import Run
 
 
 class Memory(NamedTuple):
@@ -18,10 +20,10 @@ class Memory(NamedTuple):
     """Work spaces of one thread."""
 
 
-def memory_of(simulation) -> Memory:
-    """What the arrays of a simulation take."""
+def memory_of(run: Run) -> Memory:
+    """What the arrays of a run take."""
     fields = tables = work = 0
-    for group in simulation._groups:
+    for group in run.groups:
         for named in (group.state, group.control, group.parameters, group.outputs):
             fields += sum(field.scalars.capacity for field in named.values())
         tables += sum(array.capacity for name, array in _arrays(group.arrays.model) if name not in group.parameters)

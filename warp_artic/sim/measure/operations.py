@@ -21,6 +21,7 @@ import warp as wp
 from warp_artic.kernels.launch import SETTLES
 from warp_artic.model.arrays import arrays_for
 from warp_artic.model.group import Group
+from warp_artic.sim.run.state import Run
 from warp_artic.solver.step import step_column
 
 SUBJECTS = ("phases", "constraints", "solver")
@@ -37,26 +38,26 @@ class Operations:
     """Operations by the file that asks for them, such as "phases.kinematics", the largest first."""
 
 
-def count_operations(simulation) -> Operations:
+def count_operations(run: Run) -> Operations:
     """Count the next step of the first environment, without making it."""
     tally, rows_moved = Tally(), 0
-    for _, own in step_on_numbers(simulation, tally):
+    for _, own in step_on_numbers(run, tally):
         rows_moved += sum(len(rows.read) + len(rows.written) for rows in own)
-    size = 8 if simulation.settings.precision == "float64" else 4
+    size = 8 if run.settings.precision == "float64" else 4
     return Operations(sum(tally.counts.values()), size * rows_moved, dict(tally.counts.most_common()))
 
 
-def step_on_numbers(simulation, tally: Tally) -> Iterator[tuple[SimpleNamespace, list[_Rows]]]:
+def step_on_numbers(run: Run, tally: Tally) -> Iterator[tuple[SimpleNamespace, list[_Rows]]]:
     """Step the first environment of each articulation on copies of its arrays, as Python.
 
     Yields the structs `model`, `state`, `control` and `work` after the step, and the arrays that are not shared.
     """
-    settings = simulation.settings
+    settings = run.settings
     functions = _Functions(tally)
     step, settle = functions.counting(step_column), functions.counting(SETTLES[settings.solver])
     dt = Number(settings.dt, tally)
     numbers = int(settings.integrator == "midpoint"), *settings.schedule, 0
-    for group in simulation._groups:
+    for group in run.groups:
         for place in range(len(group.members)):
             structs, own = _column(group, place * group.environments, tally)
             with np.errstate(all="ignore"):  # windows that are open end at 1 / 0

@@ -18,6 +18,7 @@ from warp_artic.kernels.launch import OPTIONS, SETTLES
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.model.arrays import arrays_for
+from warp_artic.sim.run.state import Run
 from warp_artic.solver import step as step_file
 from warp_artic.solver import velocities as velocities_file
 
@@ -125,14 +126,14 @@ def _kernel(numbers: Numbers, settle: wp.Function):
     return clocked_step, places
 
 
-def profile_step(simulation, steps: int) -> dict[str, float]:
+def profile_step(run: Run, steps: int) -> dict[str, float]:
     """The share of time by the file of the phase, such as "phases.kinematics", the largest first; makes the steps.
 
     Of each phase the quickest step counts, so that what else the processor does is left out.
     """
-    settings = simulation.settings
+    settings = run.settings
     cycles = Counter()
-    for group in simulation._groups:
+    for group in run.groups:
         kernel, places = _kernel(group.columns.numbers, SETTLES[settings.solver])
         arrays, found = group.arrays, wp.zeros(len(places), dtype=wp.int64, device="cpu")
         structs = [arrays.model, arrays.state, arrays.control, arrays.forces, arrays.work]

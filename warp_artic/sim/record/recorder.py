@@ -11,11 +11,13 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS
+from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS, Group
 from warp_artic.sim.arrays.views import OUTPUTS
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.run.incoming_forces import IncomingForces
+from warp_artic.sim.run.state import Run
+from warp_artic.sim.run.step import advance, prepare_forces, report, step
 
 SCALARS = (
     "joint_position",
@@ -50,20 +52,20 @@ class Recorder:
 
     def __init__(
         self,
-        simulation,
+        run: Run,
         records: int,
         forces: IncomingForces | None = None,
         quantities: Collection[str] | None = None,
     ):
-        self._simulation = simulation
+        self._run = run
         self._forces = forces
         chosen = _chosen(quantities, bool(forces))
-        dtype = wp.dtype_to_numpy(wp.float64 if simulation.settings.precision == "float64" else wp.float32)
-        E, L = simulation.environments, len(simulation.link_names)
+        dtype = wp.dtype_to_numpy(wp.float64 if run.settings.precision == "float64" else wp.float32)
+        E, L = run.environments, len(run.names.link)
         self._time = np.zeros(records)
-        bodies = simulation.elastic_bodies
+        bodies = run.elastic.bodies
         self._mesh_nodes = tuple(body.path for body in bodies for _ in body.node_mass)
-        counts = {kind: len(getattr(simulation, f"{kind}_names")) for kind in ROWS}
+        counts = {kind: len(getattr(run.names, kind)) for kind in ROWS}
         shapes = {
             **{name: (counts[_kind(name)],) for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility")},
             **dict.fromkeys(LINK_STEP_OUTPUTS, (L, 6)),
@@ -71,7 +73,7 @@ class Recorder:
             "link_velocity": (L, 6),
             "energy": (2,),
             "mesh_points": (len(self._mesh_nodes), 3),
-            **dict.fromkeys(MESH_TENDONS, (len(simulation.mesh_tendon_names),)),
+            **dict.fromkeys(MESH_TENDONS, (len(run.names.mesh_tendon),)),
         }
         self._kept = {
             name: np.zeros((records, E, *(shape if name in chosen else (0, *shape[1:]))), dtype)
@@ -83,19 +85,19 @@ class Recorder:
         self._is_measured = "tendon_mobility" in chosen
         scalars = tuple(name for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility") if name in chosen)
         links = tuple(name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen)
-        self._groups = [_GroupReader(simulation, group, scalars, links) for group in simulation._groups]
+        self._groups = [_GroupReader(run, group, scalars, links) for group in run.groups]
         self._count = 0
 
     def run(self, records: int, every: int, progress: Callable[[int], object] | None) -> bool:
         """Step, and record the state now and after each `every` steps; whether `progress` let it come to the end."""
-        simulation = self._simulation
+        run = self._run
         self.take()
-        follows_time = simulation._is_carried or simulation.target_tracks
-        if self._steps_keep and progress is None and not follows_time and not simulation._on.is_capturing:
+        follows_time = run.is_carried or run.tracks
+        if self._steps_keep and progress is None and not follows_time and not run.on.is_capturing:
             self._have_kept(records, every)
             return True
         for _ in range(records):
-            simulation._advance(every, bool(self._forces))
+            advance(run, every, bool(self._forces))
             self.take()
             if progress is not None and progress(every):
                 return False
@@ -103,8 +105,8 @@ class Recorder:
 
     def _have_kept(self, records: int, every: int) -> None:
         """Have steps keep the joint states."""
-        start, dt = self._simulation.steps_done, self._simulation.dt
-        joints = JointRecords(self._simulation, self._kept, [group.rows for group in self._groups])
+        start, dt = self._run.steps_done, self._run.settings.dt
+        joints = JointRecords(self._run, self._kept, [group.rows for group in self._groups])
         self._time[1:] = (start + every * np.arange(1, records + 1)) * dt
         for made in joints.make(records, every, 1):
             self._count = 1 + made
@@ -113,10 +115,10 @@ class Recorder:
         """Record the state now."""
         k, kept = self._count, self._kept
         if self._is_reported:
-            self._simulation.report()
+            report(self._run)
         if self._is_measured:
-            self._simulation._launches.measure_tendons()
-        self._time[k] = self._simulation.time
+            self._run.launches.measure_tendons()
+        self._time[k] = self._run.time
         for group in self._groups:
             for name, rows, values in group.read():
                 if k > 0 or name not in OF_STEPS:
@@ -133,7 +135,7 @@ class Recorder:
     def _take_bodies(self, k: int) -> None:
         """Record the elastic bodies now."""
         node = tendon = 0
-        for body in self._simulation.elastic_bodies:
+        for body in self._run.elastic.bodies:
             nodes, tendons = len(body.node_mass), len(body.tendon_names)
             if "mesh_points" in self._kept:
                 self._kept["mesh_points"][k][:, node : node + nodes] = body.world_points()
@@ -145,15 +147,15 @@ class Recorder:
 
     def recording(self) -> Recording:
         """Everything taken so far."""
-        simulation, settings, count = self._simulation, self._simulation.settings, self._count
+        run, settings, count = self._run, self._run.settings, self._count
         return Recording(
             time=self._time[:count],
-            joint_names=simulation.joint_names,
-            link_names=simulation.link_names,
-            tendon_names=simulation.tendon_names,
-            mimic_names=simulation.mimic_names,
+            joint_names=run.names.joint,
+            link_names=run.names.link,
+            tendon_names=run.names.tendon,
+            mimic_names=run.names.mimic,
             mesh_nodes=self._mesh_nodes,
-            mesh_tendon_names=simulation.mesh_tendon_names,
+            mesh_tendon_names=run.names.mesh_tendon,
             **{name: values[:count] for name, values in self._kept.items()},
             metadata={
                 "dt": settings.dt,
@@ -162,14 +164,34 @@ class Recorder:
                 "velocity_iterations": settings.velocity_iterations,
                 "integrator": settings.integrator,
                 "precision": settings.precision,
-                "variant": simulation.variant,
-                "device": simulation.device,
+                "variant": run.variant,
+                "device": run.device,
                 "version": _version(),
-                "model_hash": simulation.model_hash,
+                "model_hash": run.model_hash,
                 **({"sleep_after": settings.sleep_after} if settings.sleep_steps else {}),
                 **({"incoming_forces": asdict(self._forces)} if self._forces else {}),
             },
         )
+
+
+def record(
+    run: Run,
+    steps: int,
+    every: int,
+    progress: Callable[[int], object] | None,
+    forces: bool | IncomingForces,
+    quantities: Collection[str] | None,
+) -> Recording:
+    """See `Simulation.record`."""
+    for name, value, least in (("steps", steps, 0), ("every", every, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
+    if run.on.is_capturing:
+        raise SettingsError("record: reads states, which a capture cannot do; step in it, and record afterwards")
+    recorder = Recorder(run, steps // every + 1, prepare_forces(run, forces), quantities)
+    if recorder.run(steps // every, every, progress):
+        step(run, steps % every, False)
+    return recorder.recording()
 
 
 @cache
@@ -200,13 +222,13 @@ def _kind(name: str) -> str:
 class _GroupReader:
     """Reads the arrays of a group as (environments, articulations, rows), or (environments, rows) of the only one."""
 
-    def __init__(self, simulation, group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
-        members = [simulation._members[index] for index in group.members]
+    def __init__(self, run: Run, group: Group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
+        members = [run.members[index] for index in group.members]
         self.rows = {
-            name: np.array([simulation._order[ROWS[_kind(name)]][member.index] for member in members])
+            name: np.array([run.order[ROWS[_kind(name)]][member.index] for member in members])
             for name in scalars
         }
-        links = np.array([simulation._order["link"][member.index] for member in members])
+        links = np.array([run.order["link"][member.index] for member in members])
         self.links = _index(links)
         self.link_origins = group.origins[:, None] if len(members) > 1 else group.origins
         self.has_origins = bool(group.origins.any())
@@ -221,7 +243,7 @@ class _GroupReader:
             for name in fields
         }
         # On a CPU the arrays are the memory that steps write: one view serves all records.
-        self._views = self._copy() if wp.get_device(simulation.device).is_cpu else None
+        self._views = self._copy() if wp.get_device(run.device).is_cpu else None
 
     def read(self) -> list[tuple[str, slice | np.ndarray, np.ndarray]]:
         """The arrays now, each with the rows of the scene that it has."""

@@ -7,55 +7,42 @@ of a launch are packed already, and what Warp would replay takes longer, and run
 
 from __future__ import annotations
 
+import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError
 from warp_artic.sim.run.incoming_forces import IncomingForces
+from warp_artic.sim.run.state import Run
+from warp_artic.sim.run.step import check_capturable, count_steps, launch_steps, prepare_forces, step
 
 
 class StepGraph:
     """A number of steps; see `Simulation.capture`."""
 
-    def __init__(self, simulation, count: int, forces: IncomingForces | None):
-        self._simulation = simulation
-        self._forces = forces
-        self._steps = count, forces is not None
+    def __init__(self, run: Run, count: int, forces: bool | IncomingForces):
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+            raise SettingsError(f"count: {count!r} is not an integer of at least 1")
+        check_capturable(run)
+        self._run = run
+        self._forces = prepare_forces(run, forces)
+        self._steps = int(count), self._forces is not None
         self._captured: tuple[list, object] | None = None
 
     def launch(self) -> None:
         """Advance every environment by the steps, as `step` does."""
-        simulation = self._simulation
-        check_capturable(simulation)
-        if simulation._on.is_cpu:
-            simulation.step(self._steps[0], self._forces or False)
+        run = self._run
+        check_capturable(run)
+        if run.on.is_cpu:
+            step(run, self._steps[0], self._forces or False)
             return
-        simulation._prepare_forces(self._forces or False)
+        prepare_forces(run, self._forces or False)
         self._replay()
-        simulation._count_steps(*self._steps)
+        count_steps(run, *self._steps)
 
     def _replay(self) -> None:
-        simulation = self._simulation
-        if self._captured is None or self._captured[0] is not simulation._launches.steps:
-            with wp.ScopedCapture(device=simulation.device) as capture:
-                simulation._launch_steps(*self._steps)
-            self._captured = simulation._launches.steps, capture.graph
+        run = self._run
+        if self._captured is None or self._captured[0] is not run.launches.steps:
+            with wp.ScopedCapture(device=run.device) as capture:
+                launch_steps(run, *self._steps)
+            self._captured = run.launches.steps, capture.graph
         wp.capture_launch(self._captured[1])
-
-
-def check_capturable(simulation) -> None:
-    """Refuse steps in which something follows time."""
-    if not (simulation._is_carried or simulation.target_tracks):
-        return
-    if simulation._elastic:
-        raise SettingsError(
-            "capture: there are elastic bodies, whose steps end when they have converged, which captured steps "
-            "cannot do; step without a capture"
-        )
-    if simulation._bases:
-        raise SettingsError(
-            "capture: kinematic bodies carry articulations, which captured steps cannot do; step without a capture"
-        )
-    raise SettingsError(
-        f"capture: {len(simulation.target_tracks)} drive targets follow values over time, which captured steps "
-        "cannot do; take them out of target_tracks, or step without a capture"
-    )

@@ -18,7 +18,7 @@ from pxr import Usd, UsdUtils
 from warp_artic.errors import ArticError, HostError
 from warp_artic.hosts.live_layer import LiveLayer
 from warp_artic.hosts.stage_backend import WarpArticBackend
-from warp_artic.sim.simulation import Failure
+from warp_artic.sim.arrays.failures import Failure
 
 
 def reported(method: Callable) -> Callable:

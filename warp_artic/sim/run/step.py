@@ -1,0 +1,139 @@
+"""Steps of a run: what is looked at before, launched, and counted after; one at a time where something follows time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warp_artic.errors import SettingsError
+from warp_artic.sim.run.incoming_forces import IncomingForces
+from warp_artic.sim.run.state import Run
+from warp_artic.solver.settings import INTEGRATORS
+
+
+def step(run: Run, count: int, forces: bool | IncomingForces) -> None:
+    """See `Simulation.step`."""
+    idle = run.idle
+    if idle.since is not None and type(count) is int and count >= 0 and not (forces or run.tracks):
+        # Half a microsecond, beside nine of a launch.
+        if idle.is_undisturbed() and not run.on.is_capturing:
+            run.steps_done += count
+            return
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+        raise SettingsError(f"count: {count!r} is not an integer of at least 0")
+    if run.on.is_capturing:
+        check_capturable(run)
+        # Whoever captures may launch at any time, unseen.
+        run.is_in_graph = run.has_lent = True
+        idle.forbid()
+    if forces is not False:
+        prepare_forces(run, forces)
+    advance(run, int(count), forces is not False)
+
+
+def advance(run: Run, count: int, with_forces: bool) -> None:
+    """Make steps, the last of which may report forces."""
+    if run.is_carried or run.tracks:
+        for _ in range(count):
+            _follow_time(run, with_forces)
+    elif count > 0:
+        launch_steps(run, count, with_forces)
+        count_steps(run, count, with_forces)
+
+
+def _follow_time(run: Run, with_forces: bool) -> None:
+    """Make one step with the values of its end, and with bases that go on."""
+    bases, elastic = run.bases, run.elastic
+    run.tracks.apply(run.time + run.settings.dt)
+    if not run.is_carried:
+        launch_steps(run, 1, with_forces)
+        count_steps(run, 1, with_forces)
+        return
+    follow_links(run)
+    if bases and elastic.is_coupled:
+        bases.place_end(run.steps_done)
+        elastic.see_bases()
+    bases.place_middle(run.steps_done)
+    run.parameter_watch.look()
+    try:
+        elastic.step()
+        launch_steps(run, 1, with_forces)
+        bases.place_end(run.steps_done)
+        count_steps(run, 1, with_forces)
+    finally:
+        elastic.give_back()
+    follow_links(run)
+
+
+def launch_steps(run: Run, count: int, with_forces: bool) -> None:
+    """Launch steps, which are counted by `count_steps`."""
+    if run.idle.since is not None:
+        run.idle.end(run.steps_done)
+    run.parameter_watch.look()
+    run.launches.step(count, with_forces)
+
+
+def count_steps(run: Run, count: int, with_forces: bool) -> None:
+    """Take in that steps were made."""
+    run.steps_done += count
+    run.is_reported = False
+    run.has_step_outputs = with_forces
+    if run.sleep_steps and not with_forces:
+        run.idle.look(count, run.steps_done)
+
+
+def report(run: Run) -> None:
+    """See `Simulation.report`."""
+    # Who has a view of the state or of a parameter may have written to it at any time.
+    if run.has_lent or not run.is_reported:
+        run.launches.report()
+        run.is_reported = True
+
+
+def follow_links(run: Run) -> None:
+    """Put nodes of elastic bodies where the links are that they are attached to."""
+    if run.elastic.is_coupled:
+        report(run)
+        run.elastic.follow()
+
+
+def go_to(run: Run, steps_done: int) -> None:
+    """Go on from another time, with what follows time as it is then."""
+    run.steps_done = steps_done
+    run.bases.place_end(steps_done - 1)
+    run.tracks.apply(run.time)
+
+
+def prepare_forces(run: Run, forces: bool | IncomingForces) -> IncomingForces | None:
+    """Make steps that report forces do it so, with room for them."""
+    if forces is False:
+        return None
+    if forces is True:
+        forces = IncomingForces()
+    if not isinstance(forces, IncomingForces):
+        raise SettingsError(f"forces: {forces!r} is not False, True or IncomingForces(...)")
+    if run.settings.integrator == "rk4":
+        others = ", ".join(name for name in INTEGRATORS if name != "rk4")
+        raise SettingsError(f"forces: the integrator rk4 does not report them; allowed here: {others}")
+    numbers = int(forces.axes == "world"), int(not forces.tendons)
+    if any([group.report_forces(*numbers) for group in run.groups]):
+        run.launches.pack()
+    return forces
+
+
+def check_capturable(run: Run) -> None:
+    """Refuse steps in which something follows time."""
+    if not (run.is_carried or run.tracks):
+        return
+    if run.elastic:
+        raise SettingsError(
+            "capture: there are elastic bodies, whose steps end when they have converged, which captured steps "
+            "cannot do; step without a capture"
+        )
+    if run.bases:
+        raise SettingsError(
+            "capture: kinematic bodies carry articulations, which captured steps cannot do; step without a capture"
+        )
+    raise SettingsError(
+        f"capture: {len(run.tracks)} drive targets follow values over time, which captured steps "
+        "cannot do; take them out of target_tracks, or step without a capture"
+    )
