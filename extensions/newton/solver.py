@@ -24,10 +24,9 @@ from warp_artic.extensions.newton.refusals import check_model, check_scene, chec
 from warp_artic.extensions.newton.translate import translate
 from warp_artic.extensions.newton.worlds import worlds_of
 
-from warp_artic.description.carriages import with_carriages
 from warp_artic.description.scene import Scene
 from warp_artic.errors import HostError
-from warp_artic.model.tree import tree_of
+from warp_artic.sim.run.layout import are_laid_out_alike
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 
@@ -232,7 +231,7 @@ class SolverWarpArtic(newton.solvers.SolverBase):
     def _has_structure_of(self, scene: Scene) -> bool:
         """Whether the simulation differs from one of a scene in numbers only."""
         pairs = zip(self.simulation.scene.articulations, scene.articulations)
-        return all(tree_of(with_carriages(one)) == tree_of(with_carriages(other)) for one, other in pairs)
+        return all(are_laid_out_alike(one, other) for one, other in pairs)
 
     def _set_numbers(self) -> None:
         """Write the numbers that are others than those of the simulation."""

@@ -77,6 +77,11 @@ class SolverSettings:
         return 1, 1, 0
 
     @property
+    def has_dense_rows(self) -> bool:
+        """Whether steps couple all rows of constraints at once, which takes room for each pair (`solver.direct`)."""
+        return self.solver == "direct"
+
+    @property
     def sleep_steps(self) -> int:
         """Steps at rest after which a tree falls asleep; 0 where it never does."""
         if math.isinf(self.sleep_after):

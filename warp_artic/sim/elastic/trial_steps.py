@@ -79,7 +79,7 @@ class TrialSteps:
             self.copies * environments,
             lambda columns: numbers,
             device,
-            settings.solver == "direct",
+            settings.has_dense_rows,
             settings.sleep_steps,
         )
         self._launches = Launches((self.group,), settings, self._device, 1)

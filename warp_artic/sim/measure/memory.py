@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import warp as wp
 
+from warp_artic.model.arrays import arrays_for
 from warp_artic.sim.run.state import Run
 
 
@@ -24,13 +26,16 @@ def memory_of(run: Run) -> Memory:
     """What the arrays of a run take."""
     fields = tables = work = 0
     for group in run.groups:
+        structs = arrays_for(group.columns.numbers)
         for named in (group.state, group.control, group.parameters, group.outputs):
             fields += sum(field.scalars.capacity for field in named.values())
-        tables += sum(array.capacity for name, array in _arrays(group.arrays.model) if name not in group.parameters)
-        work += sum(array.capacity for _, array in _arrays(group.works[0]))
+        of_all = structs.Model.vars.keys() - group.parameters.keys()
+        tables += _capacity(group.arrays.model, of_all)
+        work += _capacity(group.works[0], structs.Work.vars)
     return Memory(fields, tables, work)
 
 
-def _arrays(struct) -> list[tuple[str, wp.array]]:
-    values = ((name, getattr(struct, name)) for name in struct._cls.vars)
-    return [(name, value) for name, value in values if isinstance(value, wp.array)]
+def _capacity(struct, names: Iterable[str]) -> int:
+    """Bytes of the arrays among some members of a struct."""
+    values = (getattr(struct, name) for name in names)
+    return sum(value.capacity for value in values if isinstance(value, wp.array))

@@ -44,10 +44,9 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
     bounded = laid_out(scene, settings)
     if settings.integrator == "rk4":
         check_free_motion(bounded)
-    dense_rows, sleep_steps, on = settings.solver == "direct", settings.sleep_steps, wp.get_device(device)
-    groups = build_groups(
-        bounded, environments, partial(_numbers, settings, device), device, dense_rows, sleep_steps, threads
-    )
+    sleep_steps, on = settings.sleep_steps, wp.get_device(device)
+    numbers = partial(_numbers, settings, device)
+    groups = build_groups(bounded, environments, numbers, device, settings.has_dense_rows, sleep_steps, threads)
     members = members_of(scene, groups)
     bases = BaseMotions(scene, members, settings.dt)
     elastic = ElasticBodies(bounded, members, settings, environments, device)
