@@ -39,6 +39,7 @@ from warp_artic.constraints.rows import (
 from warp_artic.joints import spherical, swing
 from warp_artic.joints.swing import coefficients
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Mat3,
     Real,
     Vec3,
     absolute,
@@ -60,7 +61,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, ratio
 from warp_artic.math.spatial import cross, dot, transpose_mul
-from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
+from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import CONE_LIMIT, ROTATION_LIMIT, SOFT_ROTATION_LIMIT, TWIST_LIMIT
 from warp_artic.phases.integrate import move_joints
 
@@ -190,7 +191,7 @@ def swing_of(x: Vec3, w: Real):
 
 
 @wp.func
-def in_moving_frame(J: Vec3, R: Array, reversed: Real):
+def in_moving_frame(J: Vec3, R: Mat3, reversed: Real):
     """A Jacobian in the frame that R maps to, in the frame of the public velocity."""
     moved = transpose_mul(R, J)
     return vec3(

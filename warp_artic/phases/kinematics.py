@@ -26,7 +26,7 @@ from warp_artic.model.kinds import FIXED, FLOATING, PRISMATIC, REVOLUTE, SPHERIC
 
 @wp.func
 def place_world(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """The parent of every root: the world, or what moves the tree as a whole (`phases.base`)."""
+    """The parent of every root: the world, or what moves the tree as a whole (`model.base`)."""
     store_mat3(work.R_WM, 9 * model.link_count, slot, load_mat3(model.base, BASE_ROTATION, column))
     store_vec3(work.w, 3 * model.link_count, slot, load_vec3(model.base, BASE_ANGULAR, column))
 
@@ -117,8 +117,8 @@ def place_spherical(
     link: int,
     column: int,
     slot: int,
-    R_WF: ModelArrays,
-    w_P: ModelArrays,
+    R_WF: Mat3,
+    w_P: Vec3,
 ):
     """Place a link on a joint with three free rotations."""
     dof = model.link_dof[link]
@@ -141,8 +141,8 @@ def place_swing(
     link: int,
     column: int,
     slot: int,
-    R_WF: ModelArrays,
-    w_P: ModelArrays,
+    R_WF: Mat3,
+    w_P: Vec3,
 ):
     """Place a link on a joint with two free rotations."""
     dof = model.link_dof[link]
