@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "warp_artic"
 FILES = sorted((*PACKAGE.rglob("*.py"), *(ROOT / "extensions").rglob("*.py")))
 FLOORS = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
-REFERENCE = re.compile(r"`(?:warp_artic\.)?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`]*\))?`")
+REFERENCE = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`]*\))?`")
 """Names with dots between backticks; a call may follow."""
 
 
@@ -107,13 +107,15 @@ def is_in_module(place: Path, parts: list[str]) -> bool:
 def exists(reference: str) -> bool:
     """Whether there is what a reference says: of a module, a class of ours, a struct or a variable."""
     first, *rest = reference.split(".")
+    if first == "warp_artic":
+        return is_in_module(PACKAGE, rest) or reference in words() or rest[0] in words()
     if first in FLOORS and is_in_module(PACKAGE / first, rest):
         return True
     if first in classes():
         return rest[0] in members(first)
     # A floor can be called as a struct that kernels get is: `model`, and a module without its floor as a variable.
     is_struct = first not in FLOORS or first.capitalize() in classes()
-    return is_struct and (rest[-1] in words() or f"warp_artic.{reference}" in words() or not is_ours(first))
+    return is_struct and (rest[-1] in words() or not is_ours(first))
 
 
 def is_ours(name: str) -> bool:

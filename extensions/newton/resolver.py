@@ -29,8 +29,8 @@ KEYS = {
 class SchemaResolverWarpArtic(SchemaResolver):
     """Armature, friction, damping, bounds of velocities, gains of limits and starts of joints, in all our dialects.
 
-    `builder.add_usd(path, schema_resolvers=[SchemaResolverWarpArtic()])` reads joints as `read_stage` does, and so a
-    solver without `scene` steps them as `warp-artic simulate`. What a model has no place for stays left out.
+    `newton.ModelBuilder.add_usd(path, schema_resolvers=[SchemaResolverWarpArtic()])` reads joints as `read_stage` does,
+    and so a solver without `scene` steps them as `warp-artic simulate`. What a model has no place for stays left out.
 
     Raises:
         StageError: The stage cannot be simulated as authored.

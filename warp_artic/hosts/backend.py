@@ -2,9 +2,9 @@
 
     attach -> (set_controls | write | step | read | reset) ... -> detach
 
-A backend holds one stage at a time and never edits it: results leave by `read`, and a sink (`hosts.sinks`) publishes
-them where a host wants to see them. Arrays are in SI units and radians, with names and shapes as the backend says;
-ours are those of `Simulation.state`, `control` and `parameters` (`sim.arrays.views`).
+A backend holds one stage at a time and never edits it: results leave by `read`, and a sink such as `hosts.live_layer`
+publishes them where a host wants to see them. Arrays are in SI units and radians, with names and shapes as the backend
+says; ours are those of `Simulation.state`, `control` and `parameters` (`sim.arrays.views`).
 """
 
 from __future__ import annotations
