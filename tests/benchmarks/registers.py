@@ -28,8 +28,8 @@ from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.types import mesh_types
 from warp_artic.sim.elastic.link_points import coupling_kernels
 from warp_artic.sim.elastic.trial_steps import trial_kernels
-from warp_artic.solver.direct import settle_direct
-from warp_artic.solver.pgs import settle_pgs
+from warp_artic.solver.rows.direct import settle_direct
+from warp_artic.solver.rows.pgs import settle_pgs
 
 COLUMNS = ("registers", "stack", "spill stores", "spill loads", "instructions")
 """Of a kernel: registers a thread, bytes of stack and of spills a thread, and SASS instructions of 16 bytes."""

@@ -16,7 +16,9 @@ from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon
 from warp_artic.model.arrays import arrays_for
-from warp_artic.solver.direct import GUESSES, forget_guess, gather_rows, improve_guess, set_first_guess
+from warp_artic.solver.rows.active_set import GUESSES, improve_guess
+from warp_artic.solver.rows.direct import set_first_guess
+from warp_artic.solver.rows.problem import forget_guess, gather_rows
 
 DT = 1 / 240
 DRIVE = Drive(stiffness=200.0, damping=2.0, max_force=4.0)

@@ -26,8 +26,8 @@ from warp_artic.phases.integrate import count_step
 from warp_artic.phases.keep import keep_joints
 from warp_artic.phases.outputs import report_links
 from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
-from warp_artic.solver.direct import settle_direct
-from warp_artic.solver.pgs import settle_pgs
+from warp_artic.solver.rows.direct import settle_direct
+from warp_artic.solver.rows.pgs import settle_pgs
 from warp_artic.solver.runge_kutta import step_runge_kutta
 from warp_artic.solver.step import step_column
 from warp_artic.solver.velocities import measure_tendons

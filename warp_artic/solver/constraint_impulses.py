@@ -37,8 +37,9 @@ from warp_artic.model.arrays import Array, ContactArrays, ControlArrays, ModelAr
 from warp_artic.model.families import CONTACT, CONTACT_FRICTION, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.link_positions import locate_links
-from warp_artic.solver.direct import forget_guess, settle_direct
-from warp_artic.solver.pgs import activate_rows, prepare_responses
+from warp_artic.solver.rows.activation import activate_rows, prepare_responses
+from warp_artic.solver.rows.direct import settle_direct
+from warp_artic.solver.rows.problem import forget_guess
 from warp_artic.solver.velocities import measure_inertias, solve_accelerations
 
 BOLD_TURNS = wp.constant(6)

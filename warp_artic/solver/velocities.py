@@ -62,9 +62,10 @@ from warp_artic.phases.link_drag import forget_drag
 from warp_artic.phases.link_inertias import set_link_inertias
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.boundary_layers import find_layer, forget_weights, measure_weights
-from warp_artic.solver.direct import forget_guess
+from warp_artic.solver.curvature import bend_windows
 from warp_artic.solver.energy_projection import find_unresolved, nearness
-from warp_artic.solver.pgs import activate_rows, bend_windows, prepare_responses
+from warp_artic.solver.rows.activation import activate_rows, prepare_responses
+from warp_artic.solver.rows.problem import forget_guess
 
 TURNED = wp.constant(0.02)
 """Angle of a step from which on velocity forces may be found again [rad]."""

@@ -1,32 +1,32 @@
-"""All active constraint rows together: which of them hold, and the impulses with which they do.
+"""The active-set loop: which rows are in the working set, at their targets, and which are at bounds of their impulses.
 
-Each row is either
-    held:   y_a + compliance z_a = y*_a   (its equality, or the end of its window that it is beyond)
-    given:  z_a = 0 (a stop that is let go) or +-bound       (a bound that has given way)
-and `solver.held_rows` has the impulses of a guess of what is held. Stops come first, then mimic joints, tendons,
-friction and drives, and of rows that contradict each other the first ones hold. Where no answer is found with all of
-them, the last one gives way: it slides, or is left out if its impulse has no bound.
+Each row of the problem is either
+    in the working set:   y_a + compliance z_a = target_a   (its equality, or an end of its velocity bounds)
+    at a bound:           z_a = 0 (a stop that is let go) or +- its impulse bound (a row that slides)
+and `solver.rows.held` has the impulses of a working set. It is wrong where
+    a stop in it pulls, or an impulse in it exceeds its bound              (impulse violation: the row leaves the set)
+    a stop that is let go leaves its velocity bounds, or a sliding row
+    is carried past its target by its own impulse                          (velocity violation: the row enters the set)
 
-The guess starts as the last answer with the same factors was, and with what is new held; what can slide, and is not in
-such an answer, slides if it did before the step. It is improved until it is its own answer: a held stop that would have
-to pull is let go, one that is let go and is beyond its window is held again, a held row beyond its bound slides, a
-sliding one that is carried past its goal is held. All this is changed at once while there is less and less of it
-(Judice and Pires, A block principal pivoting algorithm for bounded linear complementarity problems, 1992). Where there
-is not, one takes what is feasible of the impulses and goes from feasible ones to feasible ones, a row at a time, which
-ends where pushes are J^T (Lawson and Hanson, Solving Least Squares Problems, chapter 23; Stark and Parker, Bounded-
-Variable Least Squares, 1995). After a number of guesses rows only yield, which ends always: then no bound is exceeded
-and no stop pulls, but rows that should hold may not.
+Block pivoting: all violations are changed at once as long as their number falls below the least so far, and PATIENCE
+times more (Judice and Pires, A block principal pivoting algorithm for bounded linear complementarity problems, 1992).
+Single pivoting: after that the loop goes on from feasible impulses to feasible impulses, one row at a time, which ends
+where P = J^T (Lawson and Hanson, Solving Least Squares Problems, chapter 23; Stark and Parker, Bounded-Variable Least
+Squares, 1995). A row that leaves as soon as it has entered was let in by a rounding error: it is tabu until others
+move.
+Only leaving: after GUESSES working sets for each row no row enters any more, which ends always; then no bound is
+exceeded and no stop pulls, but rows that should be at their targets may not be.
 
-With bounds that do not change there is one answer, however it is found. So rows yield at the most that they can hold,
-and once that is solved, those that slide get what slides, and it is solved again.
-No iteration error is left, whatever the ratio of masses. The products of all active rows are found once, which takes
-their paths to the root; then a guess costs the cube of the rows held, though at a small factor. Of a lane every
-environment pays for the rows that any of them holds.
+Where rows of the working set contradict each other and none leaves for its impulse, the last of them is taken out: it
+slides, or is left out of the problem if its impulse has no bound.
+
+With impulse bounds that do not change there is one answer, however it is found. So a row leaves at the most that it can
+hold, `hold`; once that is solved, the bounds of those that slide become `slide`, and the loop goes on.
 """
 
 import warp as wp
 
-from warp_artic.constraints.rows import add_kick, change_of_rate, prepare_rate, row_rate, row_response, row_velocity
+from warp_artic.constraints.rows import change_of_rate
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -43,130 +43,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.delassus import set_delassus, triangle
-from warp_artic.solver.held_rows import solve_held
+from warp_artic.solver.rows.held import solve_held
 
 PATIENCE = wp.constant(3.0)
 """Guesses in which every contradiction is changed at once though there are not fewer of them than ever before."""
 GUESSES = wp.constant(4)
 """So many guesses for each row of a tree, after which rows only yield."""
-
-
-@wp.func
-def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
-    """Solve the active rows together; `iterations` is not used."""
-    count, known, lopsided = gather_rows(model, work, slot)
-    if count > 0:
-        set_delassus(model, work, known, count, slot)
-        loosens = set_first_guess(model, work, known, count, slot)
-        improve_guess(model, work, known, count, lopsided, loosens, slot)
-        take_solution(model, work, count, slot)
-
-
-@wp.func
-def forget_guess(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
-    """Know nothing about which rows are held, nor of their pushes."""
-    work.known_rows[0, slot] = 0
-    for row in range(model.row_count):
-        work.stance[row, slot] = zero
-
-
-@wp.func
-def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
-    """List the rows that are active in any environment, stops first, and the entries of innovations.
-
-    Those of environments that do not join are held as they are, so that what is known of their pushes stays known.
-    Returns how many rows there are, how many of the first ones are where they were in the last list with the same
-    pushes, and the first one whose push is another than its J^T.
-    """
-    count = int(0)
-    known = int(work.known_rows[0, slot])
-    entries = int(model.dof_count)
-    lopsided = int(model.row_count)
-    for dof in range(model.dof_count):
-        work.weight[dof, slot] = work.D_inverse[dof, slot]
-    for k in range(model.row_count):
-        row = model.row_count - 1 - k
-        taking_part = work.active[row, slot]
-        if any_positive(taking_part):
-            prepare_rate(model, work, row, slot)
-            if any_positive(work.lopsided[row, slot]):
-                lopsided = wp.min(lopsided, count)
-            work.part[count, slot] = taking_part
-            if work.gathered[count, slot] != row:
-                known = wp.min(known, count)
-            work.gathered[count, slot] = row
-            work.entry[count, slot] = -1
-            compliance = work.compliance[row, slot]
-            if any_positive(compliance):
-                work.entry[count, slot] = entries
-                work.weight[entries, slot] = compliance
-                entries += 1
-            work.entry_end[count, slot] = entries
-            count += 1
-    known = wp.min(known, count)
-    work.known_rows[0, slot] = count
-    return count, known, lopsided
-
-
-@wp.func
-def set_first_guess(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
-    """Hold what is new, and what was held in the last answer of this step; the rest slides or is let go as it was.
-
-    Says whether any row holds more than it slides with.
-    """
-    loosens = bool(False)
-    for a in range(count):
-        row = work.gathered[a, slot]
-        part = work.part[a, slot]
-        zero = real(0.0, part)
-        one = real(1.0, part)
-        lower = work.window[2 * row, slot]
-        upper = work.window[2 * row + 1, slot]
-        most = work.bound[2 * row, slot]
-        slide = work.bound[2 * row + 1, slot]
-        bound = maximum(most, slide)
-        if any_positive(most - slide):
-            loosens = bool(True)
-        y = row_velocity(model, work, row, slot)
-        goal = minimum(maximum(y, lower), upper)
-        given = zero
-        is_given = zero
-        is_known = zero
-        stance = work.stance[row, slot]
-        if any_positive(stance):
-            # Windows and bounds are not always those of the last answer, and an end that is known may be none.
-            side = work.side[row, slot]
-            end = where_positive(side, lower, where_positive(neg(side), upper, goal))
-            is_known = stance * is_finite(end)
-            goal = where_positive(is_known, end, goal)
-            given = where_positive(side, bound, where_positive(neg(side), neg(bound), zero))
-            is_given = where_positive(stance - real(1.5, part), is_finite(given), zero)
-        # What can slide and is not known slides as the velocities before the step have it.
-        missing = goal - row_rate(model, work, work.v, row, slot)
-        sliding = where_positive(missing, bound, where_positive(neg(missing), neg(bound), zero))
-        slides = where_positive(stance, zero, where_positive(absolute(missing), is_finite(bound), zero))
-        given = where_positive(slides, sliding, given)
-        is_given = maximum(is_given, slides)
-        # Inside a window that has been opened there is nothing to be held at.
-        inside = where_positive(is_given + is_known, zero, minimum(y - lower, upper - y))
-        given = where_positive(inside, zero, given)
-        is_given = where_positive(inside, one, is_given)
-        work.goal[a, slot] = goal
-        work.bearing[a, slot] = bound
-        work.held[a, slot] = part * (one - is_given)
-        work.trial[a, slot] = where_positive(part * is_given, given, zero)
-        work.y_free[a, slot] = row_rate(model, work, work.v_free, row, slot)
-        if a >= known:
-            # A tendon may push against its own length, so that only its compliance makes it yield.
-            r = work.delassus[triangle(a) + a, slot]
-            work.mobility[a, slot] = where_positive(r, r, one)
-            lopsided = work.lopsided[row, slot]
-            if any_positive(lopsided):
-                r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
-                work.mobility[a, slot] = where_positive(lopsided * r, r, work.mobility[a, slot])
-        work.barred[a, slot] = zero
-    return loosens
 
 
 @wp.func
@@ -392,32 +274,3 @@ def step_towards_guess(work: WorkArrays, count: int, stepping: Real, slot: int):
         barred = where_positive(yields * work.returned[a, slot], where_positive(step, zero, one), barred)
         work.barred[a, slot] = where_positive(stepping, barred, work.barred[a, slot])
         work.returned[a, slot] = where_positive(returns, one, zero)
-
-
-@wp.func
-def take_solution(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Take over impulses and velocities; a held row on one dof without compliance gives its velocity exactly."""
-    joining = work.joining[0, slot]
-    zero = real(0.0, joining)
-    one = real(1.0, joining)
-    for dof in range(model.dof_count):
-        v = work.v_next[dof, slot]
-        work.v_next[dof, slot] = where_positive(joining, work.v_free[dof, slot], v)
-        work.kick[dof, slot] = where_positive(joining, work.kick[dof, slot], zero)
-    add_kick(model, work, work.v_next, slot)
-    for a in range(count):
-        row = work.gathered[a, slot]
-        part = work.part[a, slot] * joining
-        goal = work.goal[a, slot]
-        held = work.held[a, slot]
-        z = where_positive(held, work.relaxed[a, slot], work.trial[a, slot])
-        work.impulse[row, slot] = where_positive(joining, where_positive(part, z, zero), work.impulse[row, slot])
-        at_upper = where_positive(goal - work.window[2 * row, slot], one, neg(one))
-        side = where_positive(held, neg(at_upper), where_positive(z, one, where_positive(neg(z), neg(one), zero)))
-        work.stance[row, slot] = where_positive(part, one + one - held, work.stance[row, slot])
-        work.side[row, slot] = where_positive(part, side, work.side[row, slot])
-        if model.row_terms[row] == 1:
-            dof = model.row_dof[row]
-            exact = where_positive(work.compliance[row, slot], zero, joining * work.met[a, slot])
-            v = goal / work.coefficient[model.row_term[row], slot]
-            work.v_next[dof, slot] = where_positive(exact, v, work.v_next[dof, slot])

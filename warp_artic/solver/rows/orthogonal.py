@@ -1,21 +1,18 @@
-"""The impulses that bring held rows to their goals, beside given impulses of the others.
+"""Impulses of a working set by modified Gram-Schmidt of the innovations of its rows.
 
-The articulated inertias factor M^-1 = W^T D^-1 W: the inward pass takes a push p to its innovations W p, the outward
-pass takes D^-1 W p to velocities (Jain, Robot and Multibody Dynamics, section 7.2). In innovations
-    y_a = y_a(free) + <j_a, w>,   w = sum p_b z_b,   <x, y> = sum x_i y_i / D_i,
-with one entry more for a row with compliance, of that weight. The held rows are solved by factors of G = J M^-1 P
-(`solver.delassus`), and where these are not good enough by modified Gram-Schmidt of their p, p_a = Q_a + sum R_ba Q_b.
-There the error grows with the root of the condition of G, which is not used, so that float32 does for a mass ratio of a
-thousand.
+With one entry more for each row with compliance, of that weight, so that <p_a, p_a> is G_aa (`solver.rows.problem`):
+    p_a = Q_a + sum over b < a of R_ba Q_b,   <Q_a, Q_b> = 0,   T_ab = <j_a, Q_b> / <Q_b, Q_b>   (R^T where J = P^T)
+    T x = target - y,   impulses = R^-1 x
+The error grows with the root of the condition of G, and G itself is not used, so that float32 does for a mass ratio of
+a thousand, and rows that nearly depend on others keep what they add.
 
-A row that says nothing new beside those before it gets no impulse: redundant rows change nothing, and of rows that
-contradict each other the first ones hold. These also strain against each other: impulses that move nothing are added,
-larger than all others, which show what yields first.
+Q_a is zero for a row that depends on those before it. Where such a row contradicts them, impulses that move nothing are
+added, along the dependence and larger than all others: what would exceed its bound first is the row that leaves.
 """
 
 import warp as wp
 
-from warp_artic.constraints.rows import add_innovations, change_of_rate, rate_place
+from warp_artic.constraints.rows import rate_place
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -30,75 +27,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.solver.delassus import factor, solve_factored
 
 STRAIN = wp.constant(1000.0)
 """How many times larger impulses of contradicting rows are than those of others."""
-
-
-@wp.func
-def solve_held(model: ModelArrays, work: WorkArrays, known: int, count: int, lopsided: int, slot: int):
-    """Write the impulses of all rows, `work.trial`, and their w, `work.kick`; those that are not held are given.
-
-    Those of held rows are `work.relaxed` without strain, which moves nothing, and `work.met` says which are at their
-    goals. Rows before `known` are those of the guess before, with the same pushes. Says where held rows contradict each
-    other.
-    """
-    contradiction = real(0.0, work.y_free[0, slot])
-    work.basis_rows[0, slot] = wp.min(work.basis_rows[0, slot], known)
-    give_impulses(model, work, count, slot)
-    poor = solve_by_factors(model, work, count, slot)
-    if any_positive(poor):
-        contradiction = solve_by_basis(model, work, poor, count, lopsided, slot)
-    for dof in range(model.dof_count):
-        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
-    return contradiction
-
-
-@wp.func
-def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Add the impulses of held rows by the factors of G; positive where these are not good enough: there none is added.
-
-    What they leave is found by their innovations and solved for as well.
-    """
-    zero = real(0.0, work.y_free[0, slot])
-    for a in range(count):
-        held = work.held[a, slot]
-        work.strain[a, slot] = zero
-        work.met[a, slot] = zero
-        work.relaxed[a, slot] = zero
-        work.trial[a, slot] = where_positive(held, zero, work.trial[a, slot])
-    picked, poor, rough = factor(model, work, count, slot)
-    turns = int(1)
-    if any_positive(rough):
-        turns = 2
-    for turn in range(turns):
-        for i in range(picked):
-            a = work.picked[i, slot]
-            left = work.right[a, slot]
-            if turn == 1:
-                change = (
-                    change_of_rate(model, work, work.gathered[a, slot], slot)
-                    + work.compliance[work.gathered[a, slot], slot] * work.relaxed[a, slot]
-                )
-                left = (work.goal[a, slot] - work.y_free[a, slot] - change) * work.held[a, slot]
-                left = where_positive(rough, left, zero)
-            work.residual[i, slot] = left
-        contradiction = solve_factored(model, work, picked, slot)
-        if turn == 0:
-            poor = maximum(poor, contradiction)
-        for i in range(picked):
-            a = work.picked[i, slot]
-            row = work.gathered[a, slot]
-            more = where_positive(poor, zero, where_positive(work.held[a, slot], work.residual[i, slot], zero))
-            z = work.relaxed[a, slot] + more
-            work.relaxed[a, slot] = z
-            work.trial[a, slot] = where_positive(work.held[a, slot], z, work.trial[a, slot])
-            add_innovations(model, work, row, more, slot)
-        if turn == 0:
-            for dof in range(model.dof_count):
-                work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
-    return poor
 
 
 @wp.func
@@ -296,28 +227,6 @@ def set_couplings(model: ModelArrays, work: WorkArrays, count: int, lopsided: in
                     own = own + work.dual[other + work.entry[a, slot], slot]
                 t = where_positive(twist, where_positive(work.is_new[b, slot], own, t), t)
             work.couplings[a * model.row_count + b, slot] = t
-
-
-@wp.func
-def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Write w of the given impulses, and what they leave for the held rows."""
-    zero = real(0.0, work.y_free[0, slot])
-    found = bool(False)
-    for dof in range(model.dof_count):
-        work.kick[dof, slot] = zero
-    for a in range(count):
-        given = where_positive(work.held[a, slot], zero, work.trial[a, slot])
-        if any_positive(absolute(given)):
-            found = bool(True)
-            row = work.gathered[a, slot]
-            add_innovations(model, work, row, given, slot)
-    for dof in range(model.dof_count):
-        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
-    for a in range(count):
-        y = work.y_free[a, slot]
-        if found and any_positive(work.held[a, slot]):
-            y = y + change_of_rate(model, work, work.gathered[a, slot], slot)
-        work.right[a, slot] = (work.goal[a, slot] - y) * work.held[a, slot]
 
 
 @wp.func

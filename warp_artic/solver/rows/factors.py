@@ -1,22 +1,20 @@
-"""Impulses of held rows by factors of their Delassus matrix, where its pivots say that these are good enough.
+"""Impulses of a working set by factors of its Delassus matrix, and whether its pivots say that these are good enough.
 
-With the innovations p of the rows (`solver.held_rows`) and their compliance,
-    G_ab = <p_a, p_b>,   G_aa = <p_a, p_a> + compliance_a,   G = L diag(d) L^T,   G z = right.
-G is found once for rows whose pushes stay; a guess of what is held costs its factors. <p_a, p_b> has only the dofs
+    G_ab = <p_a, p_b>,   G_aa = <p_a, p_a> + compliance_a,   G = L diag(d) L^T
+G is found once for rows whose force Jacobians stay; a working set costs its factors. <p_a, p_b> has only the dofs
 between both rows and the root.
 
 The pivot d_a is what is left of G_aa beside the rows before it: G_aa times the square of the sine of the angle between
-p_a and those. What the first solution leaves, found by the innovations and not by G, is solved for once more: then the
-error grows with the root of the condition of G, as that of Gram-Schmidt does. A row whose pivot is no more than
-rounding says nothing new, and gets no impulse. Where it contradicts those before, where a pivot is small and yet more
-than that, and where J is not the transpose of the push, `held_rows` goes by Gram-Schmidt, which takes several times as
+p_a and those. The residual of the first solution, found by the innovations and not by G, is solved for once more: then
+the error grows with the root of the condition of G, as that of Gram-Schmidt does. A row whose pivot is no more than
+rounding depends on those before it, and gets no impulse. Where it contradicts those, where a pivot is small and yet
+more than that, and where a row is nonsymmetric, `solver.rows.orthogonal` solves instead, which takes several times as
 long.
 """
 
 import warp as wp
 
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Real,
     absolute,
     add,
     any_positive,

@@ -1,0 +1,50 @@
+"""Which rows take part in the row problem of a step: those whose velocity bounds are left.
+
+A row becomes active in the environments in which the velocities so far leave its bounds, and stays active for the step.
+Rows whose bounds are left only because of the impulses of others join in the next round, which solves again in just
+those environments, the environment mask: what an environment does never depends on its neighbours in a lane.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import prepare_response, row_velocity
+from warp_artic.math.numbers import add, any_positive, maximum, mul, real, sub, where_positive  # noqa: F401 (operators)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+
+
+@wp.func
+def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
+    """Activate the rows that are outside their window; says whether there are new ones."""
+    found = bool(False)
+    work.joining[0, slot] = real(0.0, work.v_next[0, slot])
+    # Those of limits on speeds join by `speed_limit.turn_limits`.
+    left_out = 3 * model.speed_limits
+    for k in range(model.row_count - left_out):
+        row = int(k)
+        if k >= model.limit_row:
+            row = k + left_out
+        if activate_row(model, work, row, slot):
+            found = bool(True)
+    return found
+
+
+@wp.func
+def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Activate a row where it is outside its window; says whether it is new anywhere."""
+    y = row_velocity(model, work, row, slot)
+    outside = maximum(work.window[2 * row, slot] - y, y - work.window[2 * row + 1, slot])
+    active = work.active[row, slot]
+    newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
+    if not any_positive(newly):
+        return False
+    work.active[row, slot] = maximum(active, newly)
+    work.joining[0, slot] = maximum(work.joining[0, slot], newly)
+    return True
+
+
+@wp.func
+def prepare_responses(model: ModelArrays, work: WorkArrays, slot: int):
+    """Compute the responses that the active rows need and do not have."""
+    for row in range(model.row_count):
+        if any_positive(work.active[row, slot]):
+            prepare_response(model, work, row, slot)

@@ -1,0 +1,67 @@
+"""The row problem: what constraint families hand to the solvers of rows, as arrays that have one meaning each.
+
+With v+ = v_free + Y z, Y = M^-1 P, and for each row a its velocity y_a = J_a v+ and its impulse z_a:
+    y_a + compliance_a z_a = target_a,   target_a = y_a clamped to [lower_a, upper_a]
+    |z_a| <= hold_a, else |z_a| = slide_a against the motion that is wanted
+A row with lower = upper is an equality; one with lower < upper is a stop: z_a > 0 at its lower end, z_a < 0 at its
+upper end, z_a = 0 between them. J (row, dof) is the velocity Jacobian, P (dof, row) the force Jacobian; P = J^T but for
+tendons whose forces do not follow from their length, whose rows are nonsymmetric.
+
+The factors of the articulated inertias are M^-1 = W^T D^-1 W (Jain, Robot and Multibody Dynamics, section 7.2). W P_a
+are the innovations p_a of the force Jacobian, j_a = W J_a^T those of the velocity Jacobian; the direct solver works on
+    y_a = y_free_a + <j_a, w>,   w = sum p_b z_b,   <x, y> = sum over dofs x_i y_i / D_i,   G_ab = <j_a, p_b>,
+so that the Delassus matrix G = J M^-1 P needs no outward pass. p_a has entries only for the dofs between the terms of
+the row and the root: its support. `model.row_problem` lists all arrays with shapes, units and who writes them.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import prepare_rate
+from warp_artic.math.numbers import Real, any_positive, sub  # noqa: F401 (operators)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+
+
+@wp.func
+def forget_guess(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
+    """Know nothing about which rows are held, nor of their pushes."""
+    work.known_rows[0, slot] = 0
+    for row in range(model.row_count):
+        work.stance[row, slot] = zero
+
+
+@wp.func
+def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
+    """List the rows that are active in any environment, stops first, and the entries of innovations.
+
+    Those of environments that do not join are held as they are, so that what is known of their pushes stays known.
+    Returns how many rows there are, how many of the first ones are where they were in the last list with the same
+    pushes, and the first one whose push is another than its J^T.
+    """
+    count = int(0)
+    known = int(work.known_rows[0, slot])
+    entries = int(model.dof_count)
+    lopsided = int(model.row_count)
+    for dof in range(model.dof_count):
+        work.weight[dof, slot] = work.D_inverse[dof, slot]
+    for k in range(model.row_count):
+        row = model.row_count - 1 - k
+        taking_part = work.active[row, slot]
+        if any_positive(taking_part):
+            prepare_rate(model, work, row, slot)
+            if any_positive(work.lopsided[row, slot]):
+                lopsided = wp.min(lopsided, count)
+            work.part[count, slot] = taking_part
+            if work.gathered[count, slot] != row:
+                known = wp.min(known, count)
+            work.gathered[count, slot] = row
+            work.entry[count, slot] = -1
+            compliance = work.compliance[row, slot]
+            if any_positive(compliance):
+                work.entry[count, slot] = entries
+                work.weight[entries, slot] = compliance
+                entries += 1
+            work.entry_end[count, slot] = entries
+            count += 1
+    known = wp.min(known, count)
+    work.known_rows[0, slot] = count
+    return count, known, lopsided
