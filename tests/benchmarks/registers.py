@@ -28,8 +28,8 @@ from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.types import mesh_types
 from warp_artic.sim.elastic.link_points import coupling_kernels
 from warp_artic.sim.elastic.trial_steps import trial_kernels
-from warp_artic.solver.rows.direct import settle_direct
-from warp_artic.solver.rows.pgs import settle_pgs
+from warp_artic.solver.rows.direct import solve_direct
+from warp_artic.solver.rows.pgs import solve_pgs
 
 COLUMNS = ("registers", "stack", "spill stores", "spill loads", "instructions")
 """Of a kernel: registers a thread, bytes of stack and of spills a thread, and SASS instructions of 16 bytes."""
@@ -39,8 +39,8 @@ def kernels(precision: str) -> dict[str, wp.Kernel]:
     """The kernels of articulations by name."""
     numbers = numbers_for(precision, False)
     found = {
-        "step (direct)": step_kernel(numbers, settle_direct),
-        "step (pgs, tgs)": step_kernel(numbers, settle_pgs),
+        "step (direct)": step_kernel(numbers, solve_direct),
+        "step (pgs, tgs)": step_kernel(numbers, solve_pgs),
         "runge_kutta": runge_kutta_kernel(numbers),
         "mobilities": mobilities_kernel(numbers),
         "report": report_kernel(numbers),

@@ -16,9 +16,9 @@ from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon
 from warp_artic.model.arrays import arrays_for
-from warp_artic.solver.rows.active_set import GUESSES, improve_guess
-from warp_artic.solver.rows.direct import set_first_guess
-from warp_artic.solver.rows.problem import forget_guess, gather_rows
+from warp_artic.solver.rows.active_set import GUESSES, find_working_set
+from warp_artic.solver.rows.direct import set_first_working_set
+from warp_artic.solver.rows.problem import forget_working_set, gather_rows
 
 DT = 1 / 240
 DRIVE = Drive(stiffness=200.0, damping=2.0, max_force=4.0)
@@ -178,10 +178,10 @@ def guesses_kernel(numbers):
 
     @wp.kernel(module="unique", enable_backward=False)
     def guesses(model: Model, work: Work, found: wp.array(dtype=int)):
-        forget_guess(model, work, 0, work.least[0, 0] - work.least[0, 0])
+        forget_working_set(model, work, 0, work.least[0, 0] - work.least[0, 0])
         count, known, lopsided = gather_rows(model, work, 0)
-        loosens = set_first_guess(model, work, known, count, 0)
-        found[0] = improve_guess(model, work, known, count, lopsided, loosens, 0)
+        loosens = set_first_working_set(model, work, known, count, 0)
+        found[0] = find_working_set(model, work, known, count, lopsided, loosens, 0)
 
     return guesses
 
@@ -196,7 +196,7 @@ def test_guesses_end_within_bounds(seed):
     found = wp.zeros(1, dtype=int)
     for _ in range(20):
         simulation.step()
-        work.joining.fill_(1.0)
+        work.environment_mask.fill_(1.0)
         wp.launch(guesses_kernel(group.columns.numbers), dim=1, inputs=[model, work, found])
         rows = model.row_count
         assert 1 <= found.numpy()[0] <= (GUESSES + 3) * (rows + 1)

@@ -89,7 +89,7 @@ def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
     dropped = where_positive(bounced, where_positive(work_done, real(1.0, h), zero), zero)
     found = any_positive(dropped)
     if found:
-        work.joining[0, slot] = dropped
+        work.environment_mask[0, slot] = dropped
         for dof in range(model.dof_count):
             work.v_next[dof, slot] = where_positive(dropped, work.v_free[dof, slot], work.v_next[dof, slot])
         for row in range(model.row_count):

@@ -162,7 +162,7 @@ def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArra
 
 @wp.func
 def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int):
-    """Guess what slides, with what impulses do to the velocities of all rows: `work.ratios`, from `work.v_free`."""
+    """Guess what slides, from the velocities `work.v_free` and the Delassus matrix of all rows."""
     zero = real(0.0, work.v_free[0, slot])
     one = real(1.0, zero)
     count = model.row_count
@@ -171,48 +171,48 @@ def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays,
     for a in range(count):
         prepare_response(model, work, a, slot)
         prepare_rate(model, work, a, slot)
-        work.trial[a, slot] = zero
-        work.y_free[a, slot] = row_rate(model, work, work.v_free, a, slot)
+        contacts.impulse[a, slot] = zero
+        contacts.y_free[a, slot] = row_rate(model, work, work.v_free, a, slot)
     for b in range(count):
         push = model.row_slot[b] * model.dof_count
         for dof in range(model.dof_count):
-            work.change[dof, slot] = zero
+            work.scaled_innovation[dof, slot] = zero
         for k in range(model.row_supports[b]):
             dof = model.support_dof[model.row_support[b] + k]
-            work.change[dof, slot] = work.response[push + k, slot] * work.D_inverse[dof, slot]
+            work.scaled_innovation[dof, slot] = work.response[push + k, slot] * work.D_inverse[dof, slot]
         for a in range(count):
             rate = rate_place(model, work, a, slot)
             change = zero
             for k in range(model.row_supports[a]):
                 dof = model.support_dof[model.row_support[a] + k]
-                change = change + work.response[rate + k, slot] * work.change[dof, slot]
-            work.ratios[a * count + b, slot] = change
+                change = change + work.response[rate + k, slot] * work.scaled_innovation[dof, slot]
+            contacts.delassus[a * count + b, slot] = change
     for _sweep in range(SWEEPS):
         for a in range(count):
-            y = work.y_free[a, slot]
+            y = contacts.y_free[a, slot]
             for b in range(count):
                 if b != a:
-                    y = y + work.ratios[a * count + b, slot] * work.trial[b, slot]
+                    y = y + contacts.delassus[a * count + b, slot] * contacts.impulse[b, slot]
             bound = work.bound[2 * a, slot]
             if a >= first_friction and a < first_normal:
                 contact = (a - first_friction) / 2
-                bound = contacts.friction[contact, column] * work.trial[first_normal + contact, slot]
-            r = work.ratios[a * count + a, slot]
+                bound = contacts.friction[contact, column] * contacts.impulse[first_normal + contact, slot]
+            r = contacts.delassus[a * count + a, slot]
             safe = where_positive(r, r, one)
             lower = work.window[2 * a, slot]
             upper = work.window[2 * a + 1, slot]
             z = project(y, safe, lower, upper, work.compliance[a, slot], bound, bound)
-            work.trial[a, slot] = where_positive(r, z, zero)
+            contacts.impulse[a, slot] = where_positive(r, z, zero)
     for contact in range(contacts.count):
         normal = first_normal + contact
-        most = contacts.friction[contact, column] * work.trial[normal, slot]
+        most = contacts.friction[contact, column] * contacts.impulse[normal, slot]
         contacts.pressed[contact, slot] = where_positive(most, one, zero)
         for k in range(2):
             row = friction_row(model, contacts, contact, k)
-            z = work.trial[row, slot]
+            z = contacts.impulse[row, slot]
             side = where_positive(z, one, neg(one))
             contacts.slide[2 * contact + k, slot] = where_positive(most - absolute(z), zero, side)
-            contacts.coupling[2 * contact + k, slot] = work.ratios[normal * count + row, slot]
+            contacts.coupling[2 * contact + k, slot] = contacts.delassus[normal * count + row, slot]
         set_sliding(model, contacts, work, contact, column, slot)
 
 

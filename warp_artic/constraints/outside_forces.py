@@ -93,7 +93,7 @@ def take_fixed_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: R
     """Take the pairs of fixed tendons off what joints transmit to bodies, with what it is through their carriages."""
     zero = real(0.0, h)
     for dof in range(model.dof_count):
-        work.kick[dof, slot] = zero
+        work.tendon_load[dof, slot] = zero
     for row in range(model.row_count):
         family = model.row_family[row]
         if family == FIXED_TENDON or family == FIXED_TENDON_LIMIT:
@@ -101,7 +101,7 @@ def take_fixed_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: R
             start = model.row_term[row]
             for term in range(start, start + model.row_terms[row]):
                 dof = model.term_dof[term]
-                work.kick[dof, slot] = work.kick[dof, slot] + work.push[term, slot] * force
+                work.tendon_load[dof, slot] = work.tendon_load[dof, slot] + work.push[term, slot] * force
     for body in range(model.body_count):
         push = vec3(zero, zero, zero)
         turn = vec3(zero, zero, zero)
@@ -115,7 +115,7 @@ def take_fixed_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: R
                 is_reversed = bool(True)
             if model.link_joint[link] == PRISMATIC:
                 axis = load_vec3(work.axis, 3 * first, slot)
-                push = push + axis * work.kick[first, slot]
+                push = push + axis * work.tendon_load[first, slot]
                 shift = shift + axis * work.middle[first - model.root_dofs, slot]
             elif model.link_dofs[link] > 0:
                 turn = turn + couple(model, work, first, model.link_dofs[link], slot)
@@ -127,17 +127,17 @@ def take_fixed_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: R
 
 @wp.func
 def couple(model: ModelArrays, work: WorkArrays, first: int, count: int, slot: int):
-    """The moment in the span of the axes of a joint that does what `work.kick` has on its rotations."""
+    """The moment in the span of the axes of a joint that does what `work.tendon_load` has on its rotations."""
     x = load_vec3(work.axis, 3 * first, slot)
-    a = work.kick[first, slot]
+    a = work.tendon_load[first, slot]
     moment = x * a
     if count == 2:
         y = load_vec3(work.axis, 3 * (first + 1), slot)
-        b = work.kick[first + 1, slot]
+        b = work.tendon_load[first + 1, slot]
         xy = dot(x, y)
         area = dot(x, x) * dot(y, y) - xy * xy
         moment = x * ((a * dot(y, y) - b * xy) / area) + y * ((b * dot(x, x) - a * xy) / area)
     if count == 3:
-        moment = moment + load_vec3(work.axis, 3 * (first + 1), slot) * work.kick[first + 1, slot]
-        moment = moment + load_vec3(work.axis, 3 * (first + 2), slot) * work.kick[first + 2, slot]
+        moment = moment + load_vec3(work.axis, 3 * (first + 1), slot) * work.tendon_load[first + 1, slot]
+        moment = moment + load_vec3(work.axis, 3 * (first + 2), slot) * work.tendon_load[first + 2, slot]
     return moment

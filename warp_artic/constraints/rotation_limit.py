@@ -429,7 +429,7 @@ def hold_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
             for dof in range(model.dof_count):
                 work.shift[dof, slot] = work.shift[dof, slot] + work.v_next[dof, slot]
         move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
-        moved = work.joining[0, slot]
+        moved = work.environment_mask[0, slot]
         for item in range(model.dof_count - model.root_dofs):
             work.position[item, slot] = where_positive(moved, work.end_position[item, slot], work.position[item, slot])
         if model.root_dofs > 0:
@@ -470,5 +470,5 @@ def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
                 for term in range(start, start + model.row_terms[row]):
                     k = model.term_dof[term]
                     work.v_next[k, slot] = work.v_next[k, slot] + work.coefficient[term, slot] * way / dot(J, J)
-    work.joining[0, slot] = joining
+    work.environment_mask[0, slot] = joining
     return found

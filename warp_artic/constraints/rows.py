@@ -127,11 +127,11 @@ def prepare_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     """Compute the innovations of J of a row whose push is another, unless they are known."""
     place = model.row_rate_slot[row]
     if place != model.row_slot[row] and work.ready[place, slot] == 0:
-        lopsided = real(0.0, work.D_inverse[0, slot])
+        nonsymmetric = real(0.0, work.D_inverse[0, slot])
         for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-            lopsided = maximum(lopsided, absolute(work.coefficient[term, slot] - work.push[term, slot]))
-        work.lopsided[row, slot] = lopsided
-        if any_positive(lopsided):
+            nonsymmetric = maximum(nonsymmetric, absolute(work.coefficient[term, slot] - work.push[term, slot]))
+        work.nonsymmetric[row, slot] = nonsymmetric
+        if any_positive(nonsymmetric):
             innovate(model, work, work.coefficient, row, slot)
             keep_innovations(model, work, row, place * model.dof_count, slot)
         work.ready[place, slot] = 1
@@ -139,9 +139,9 @@ def prepare_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 
 @wp.func
 def rate_place(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """Where the innovations of J of a row start: they are those of its push unless it is lopsided."""
+    """Where the innovations of J of a row start: they are those of its push unless it is nonsymmetric."""
     place = model.row_slot[row]
-    if any_positive(work.lopsided[row, slot]):
+    if any_positive(work.nonsymmetric[row, slot]):
         place = model.row_rate_slot[row]
     return place * model.dof_count
 
@@ -184,43 +184,43 @@ def add_responses(model: ModelArrays, work: WorkArrays, impulses: Array, first: 
             else:
                 if not found:
                     for dof in range(model.dof_count):
-                        work.kick[dof, slot] = zero
+                        work.innovation[dof, slot] = zero
                 found = bool(True)
                 add_innovations(model, work, row, z, slot)
     if found:
-        add_kick(model, work, rates, slot)
+        add_velocity_change(model, work, rates, slot)
 
 
 @wp.func
 def add_innovations(model: ModelArrays, work: WorkArrays, row: int, impulse: Real, slot: int):
-    """Add the innovations of an impulse of a row to `work.kick`."""
+    """Add the innovations of an impulse of a row to `work.innovation`."""
     push = model.row_slot[row] * model.dof_count
     start = model.row_support[row]
     for k in range(model.row_supports[row]):
         dof = model.support_dof[start + k]
-        work.kick[dof, slot] = work.kick[dof, slot] + work.response[push + k, slot] * impulse
+        work.innovation[dof, slot] = work.innovation[dof, slot] + work.response[push + k, slot] * impulse
 
 
 @wp.func
 def change_of_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """What innovations add to the velocity of a row, from these by D in `work.change`."""
+    """What innovations add to the velocity of a row, from these by D in `work.scaled_innovation`."""
     rate = rate_place(model, work, row, slot)
     start = model.row_support[row]
     change = real(0.0, work.D_inverse[0, slot])
     for k in range(model.row_supports[row]):
-        change = change + work.response[rate + k, slot] * work.change[model.support_dof[start + k], slot]
+        change = change + work.response[rate + k, slot] * work.scaled_innovation[model.support_dof[start + k], slot]
     return change
 
 
 @wp.func
-def add_kick(model: ModelArrays, work: WorkArrays, rates: Array, slot: int):
-    """Add the rates that the innovations in `work.kick` stand for."""
+def add_velocity_change(model: ModelArrays, work: WorkArrays, rates: Array, slot: int):
+    """Add the change of rates  W^T D^-1 w  that the innovations w in `work.innovation` cause: one outward pass."""
     zero = real(0.0, rates[0, slot])
     for dof in range(model.dof_count):
-        work.u[dof, slot] = work.kick[dof, slot]
-    pass_outward(model, work, work.kick, 0, slot, vec3(zero, zero, zero))
+        work.u[dof, slot] = work.innovation[dof, slot]
+    pass_outward(model, work, work.velocity_change, 0, slot, vec3(zero, zero, zero))
     for dof in range(model.dof_count):
-        rates[dof, slot] = rates[dof, slot] + work.kick[dof, slot]
+        rates[dof, slot] = rates[dof, slot] + work.velocity_change[dof, slot]
 
 
 @wp.func

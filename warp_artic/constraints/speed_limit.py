@@ -186,7 +186,7 @@ def turn_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
     count = work.turns[0, slot] + joining
     joining = where_positive(count - real(TURNS, h) - real(0.5, h), zero, joining)
     work.turns[0, slot] = count
-    work.joining[0, slot] = joining
+    work.environment_mask[0, slot] = joining
     found = any_positive(joining)
     if found:
         for k in range(model.speed_limits):
@@ -245,7 +245,7 @@ def largest_terms(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 def turn_limit(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int):
     """Give the rows of a limit the direction of y and the curvature that its impulse makes, where they join."""
     row = model.limit_row + 3 * k
-    joining = work.joining[0, slot]
+    joining = work.environment_mask[0, slot]
     one = real(1.0, joining)
     zero = one - one
     infinite = one / zero

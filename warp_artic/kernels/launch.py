@@ -26,8 +26,8 @@ from warp_artic.phases.integrate import count_step
 from warp_artic.phases.keep import keep_joints
 from warp_artic.phases.outputs import report_links
 from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
-from warp_artic.solver.rows.direct import settle_direct
-from warp_artic.solver.rows.pgs import settle_pgs
+from warp_artic.solver.rows.direct import solve_direct
+from warp_artic.solver.rows.pgs import solve_pgs
 from warp_artic.solver.runge_kutta import step_runge_kutta
 from warp_artic.solver.step import step_column
 from warp_artic.solver.velocities import measure_tendons
@@ -56,7 +56,7 @@ OPTIONS = {
 """Options of every kernel. Warp names a kernel by what it is made of, its block included: with that of a CPU it finds
 out the name once and not twice, which saves 0.1 s of a start. Launches on CUDA have another block all the same."""
 
-SETTLES = {"direct": settle_direct, "pgs": settle_pgs, "tgs": settle_pgs}
+SETTLES = {"direct": solve_direct, "pgs": solve_pgs, "tgs": solve_pgs}
 """The function that solves the active constraint rows, by solver."""
 
 

@@ -28,6 +28,7 @@ from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.parameters import parameter_rows
 from warp_artic.model.public_rows import JOINT_FORCES, ROOT_FORCES, ROW_COUNTS
+from warp_artic.model.row_problem import ROW_ARRAYS, row_array_sizes
 from warp_artic.model.tree import Row, Tree, tree_of
 
 ORIGIN_GRID = 100.0
@@ -59,7 +60,7 @@ OF_ROTATIONS = (
 )
 """Limits of finite rotations, which keep y and its ends."""
 
-LOPSIDED = (
+NONSYMMETRIC = (
     Family.FIXED_TENDON,
     Family.FIXED_TENDON_LIMIT,
     Family.SPATIAL_TENDON,
@@ -558,7 +559,7 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
     tables["row_rate_slot"] = list(tables["row_slot"])
     slot_count = len(slots)
     for index, row in enumerate(tree.rows):
-        if dense_rows and row.family in LOPSIDED:
+        if dense_rows and row.family in NONSYMMETRIC:
             tables["row_rate_slot"][index] = slot_count
             slot_count += 1
     return tables, slots, slot_count
@@ -643,7 +644,6 @@ def _speed_limit_sizes(tree: Tree) -> dict[str, int]:
 def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str, dense_rows: bool):
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
-    dense = rows if dense_rows else 0
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
@@ -657,24 +657,13 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs,
         "drive_reach": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,
-        "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "window": 2 * rows, "compliance": rows,
-        "bound": 2 * rows, "impulse": rows, "given": rows, "smooth": rows, "row_mobility": rows, "active": rows,
-        "joining": 1, "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
+        "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "given": rows, "smooth": rows, "row_mobility": rows,
+        "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
         "stretch": 3 * rows * any(row.family in OF_ROTATIONS for row in tree.rows), "resolved": rows,
-        "coefficient": len(terms["term_dof"]), "push": len(terms["term_dof"]),
-        "response": slot_count * dofs, **_speed_limit_sizes(tree),
-        "weight": dofs + dense, "basis": dense * (dofs + dense), "dual": dense * (dofs + dense),
-        "ratios": dense * dense, "couplings": dense * dense, "delassus": dense * (dense + 1) // 2,
-        "lower": dense * (dense + 1) // 2, "scaled": max(dense, dofs), "met": dense, "residual": dense,
-        "inverse": dense, "is_new": dense, "pivot": dense, "mobility": dense, "kick": dofs, "change": dofs,
-        "yields": dense, "beyond": dense, "feasible": dense, "part": dense, "share_to_bound": dense, "bearing": dense,
-        "stance": dense, "side": dense, "lopsided": dense, "returned": dense, "barred": dense, "strain": dense,
-        "relaxed": dense, "y_free": dense, "goal": dense, "held": dense, "was_held": dense, "right": dense,
-        "trial": dense,
+        "spring_displacement": dofs, "tendon_load": dofs, **_speed_limit_sizes(tree),
+        **row_array_sizes(rows, len(terms["term_dof"]), slot_count, dofs, rows if dense_rows else 0),
     }  # fmt: skip
     for name, size in sizes.items():
-        setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=numbers.real, device=device))
-    struct.ready = wp.zeros((max(slot_count, 1), workers), dtype=int, device=device)
-    for name in ("gathered", "entry", "entry_end", "first", "end", "known_rows", "basis_rows", "picked"):
-        setattr(struct, name, wp.zeros((max(rows, 1), workers), dtype=int, device=device))
+        dtype = int if name in ROW_ARRAYS and ROW_ARRAYS[name].is_index else numbers.real
+        setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=dtype, device=device))
     return struct

@@ -89,15 +89,15 @@ def measure_weights(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     part = half * h
     for dof in range(model.dof_count):
         a = work.v_free[dof, slot]
-        work.kick[dof, slot] = zero
+        work.spring_displacement[dof, slot] = zero
         if dof >= model.root_dofs:
             # How far the spring has been moved for the second half, as far as its force looks ahead.
             moved = part * (work.v[dof, slot] + (work.theta[dof, slot] + work.reach[dof, slot]) * part * a)
-            work.kick[dof, slot] = moved
+            work.spring_displacement[dof, slot] = moved
     for dof in range(model.dof_count):
         work.u[dof, slot] = zero
         if dof >= model.root_dofs:
-            lost = work.spring[dof, slot] * work.kick[dof, slot]
+            lost = work.spring[dof, slot] * work.spring_displacement[dof, slot]
             lost = lost + work.damper[dof, slot] * part * work.v_free[dof, slot]
             work.u[dof, slot] = zero - lost - cross_change(model, work, dof, slot, h)
     respond_to_loads(model, work, work.v_next, slot)
@@ -130,5 +130,5 @@ def cross_change(model: ModelArrays, work: WorkArrays, dof: int, slot: int, h: R
     for k in range(model.link_dofs[link]):
         other = first + k
         if other != dof:
-            total = total + work.cross_spring[pair(first, dof - first, k), slot] * work.kick[other, slot]
+            total = total + work.cross_spring[pair(first, dof - first, k), slot] * work.spring_displacement[other, slot]
     return total

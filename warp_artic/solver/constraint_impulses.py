@@ -38,8 +38,8 @@ from warp_artic.model.families import CONTACT, CONTACT_FRICTION, MIMIC, SPATIAL_
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
-from warp_artic.solver.rows.direct import settle_direct
-from warp_artic.solver.rows.problem import forget_guess
+from warp_artic.solver.rows.direct import solve_direct
+from warp_artic.solver.rows.problem import forget_working_set
 from warp_artic.solver.velocities import measure_inertias, solve_accelerations
 
 BOLD_TURNS = wp.constant(6)
@@ -77,7 +77,7 @@ def solve_impulses(
     add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
     for dof in range(model.dof_count):
         work.v_free[dof, slot] = work.v_next[dof, slot]
-    forget_guess(model, work, slot, real(0.0, h))
+    forget_working_set(model, work, slot, real(0.0, h))
     if contacts.count > 0:
         guess_sliding(model, contacts, work, column, slot)
     settle_constraints(model, contacts, work, column, slot)
@@ -91,7 +91,7 @@ def settle_constraints(model: ModelArrays, contacts: ContactArrays, work: WorkAr
     unsolved = activate_rows(model, work, slot)
     while unsolved:
         prepare_responses(model, work, slot)
-        settle_direct(model, work, slot, 0)
+        solve_direct(model, work, slot, 0)
         unsolved = activate_rows(model, work, slot)
         if not unsolved and turns < BOLD_TURNS + CAREFUL_TURNS * contacts.count:
             # Changes in a fixed order go in circles where points are wedged; triangular numbers mix them.
@@ -102,7 +102,7 @@ def settle_constraints(model: ModelArrays, contacts: ContactArrays, work: WorkAr
             unsolved = any_positive(changed)
             if unsolved:
                 activate_rows(model, work, slot)
-                work.joining[0, slot] = maximum(work.joining[0, slot], changed)
+                work.environment_mask[0, slot] = maximum(work.environment_mask[0, slot], changed)
             turns += 1
 
 

@@ -38,5 +38,5 @@ def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
                 joining = maximum(joining, bend_window(model, work, row, column, slot, h, own, is_start))
     if not is_start:
         work.bends[0, slot] = work.bends[0, slot] + joining
-        work.joining[0, slot] = joining
+        work.environment_mask[0, slot] = joining
     return any_positive(joining)

@@ -65,7 +65,7 @@ from warp_artic.solver.boundary_layers import find_layer, forget_weights, measur
 from warp_artic.solver.curvature import bend_windows
 from warp_artic.solver.energy_projection import find_unresolved, nearness
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
-from warp_artic.solver.rows.problem import forget_guess
+from warp_artic.solver.rows.problem import forget_working_set
 
 TURNED = wp.constant(0.02)
 """Angle of a step from which on velocity forces may be found again [rad]."""
@@ -146,7 +146,7 @@ def solve_rows(
             place_tree(model, work, column, slot)
         set_rows(model, work, column, slot, h)
         if model.innovations_only == 1:
-            forget_guess(model, work, slot, zero)
+            forget_working_set(model, work, slot, zero)
     if any_positive(changed):
         for dof in range(model.dof_count):
             work.v_free[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
@@ -189,7 +189,7 @@ def settle_rows(
         for row in range(model.row_count):
             if any_positive(work.active[row, slot] * changed):
                 unsolved = bool(True)
-        work.joining[0, slot] = changed
+        work.environment_mask[0, slot] = changed
     is_start = unsolved and goes_on == 0
     goes = bool(True)
     while goes:

@@ -144,8 +144,10 @@ class RegisteredConstraints:
             setattr(struct, name, wp.array(links.astype(np.int32), dtype=int, device=columns.device))
         for name, field in fields.items():
             setattr(struct, name, field.numbers)
-        for name, rows in (("slide", 2), ("pressed", 1), ("coupling", 2)):
-            shape = (max(rows * len(ends), 1), workers)
+        rows = self._model.row_count * (len(ends) > 0)
+        sizes = {"slide": 2 * len(ends), "pressed": len(ends), "coupling": 2 * len(ends)}
+        for name, size in {**sizes, "impulse": rows, "y_free": rows, "delassus": rows * rows}.items():
+            shape = (max(size, 1), workers)
             setattr(struct, name, wp.zeros(shape, dtype=columns.numbers.real, device=columns.device))
         return struct
 

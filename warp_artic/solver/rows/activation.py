@@ -16,7 +16,7 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
     """Activate the rows that are outside their window; says whether there are new ones."""
     found = bool(False)
-    work.joining[0, slot] = real(0.0, work.v_next[0, slot])
+    work.environment_mask[0, slot] = real(0.0, work.v_next[0, slot])
     # Those of limits on speeds join by `speed_limit.turn_limits`.
     left_out = 3 * model.speed_limits
     for k in range(model.row_count - left_out):
@@ -38,7 +38,7 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     if not any_positive(newly):
         return False
     work.active[row, slot] = maximum(active, newly)
-    work.joining[0, slot] = maximum(work.joining[0, slot], newly)
+    work.environment_mask[0, slot] = maximum(work.environment_mask[0, slot], newly)
     return True
 
 

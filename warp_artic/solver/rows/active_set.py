@@ -43,234 +43,242 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.rows.held import solve_held
+from warp_artic.solver.rows.held import solve_working_set
 
 PATIENCE = wp.constant(3.0)
-"""Guesses in which every contradiction is changed at once though there are not fewer of them than ever before."""
+"""Block pivots in a row that may leave as many violations as there were before, or more."""
 GUESSES = wp.constant(4)
-"""So many guesses for each row of a tree, after which rows only yield."""
+"""Working sets for each row of a tree, after which rows only leave."""
 
 
 @wp.func
-def improve_guess(
-    model: ModelArrays, work: WorkArrays, known: int, count: int, lopsided: int, loosens: bool, slot: int
+def find_working_set(
+    model: ModelArrays, work: WorkArrays, known: int, count: int, first_nonsymmetric: int, has_slides: bool, slot: int
 ):
-    """Change the guess until it is its own answer in every environment; returns how many there were.
+    """Change the working set until it has no violations in any environment; returns how many sets there were.
 
-    One that is its own answer stays as it is, whatever the others need.
+    `has_slides` says whether any row has hold > slide. An environment without violations keeps its working set,
+    whatever the others need.
     """
     one = real(1.0, work.y_free[0, slot])
     zero = one - one
-    all_rows = real(float(model.row_count + 1), one)
-    fewest = all_rows
+    more_than_all = real(float(model.row_count + 1), one)
+    fewest = more_than_all
     patience = zero
-    careful = zero
-    joining = work.joining[0, slot]
-    found = int(known)
+    is_single = zero
+    mask = work.environment_mask[0, slot]
+    unchanged = int(known)
     guesses = int(0)
     unsolved = bool(True)
     while unsolved:
-        strained = solve_held(model, work, found, count, lopsided, slot)
-        yielding, returning = judge(model, work, count, slot)
-        found = count
+        contradiction = solve_working_set(model, work, unchanged, count, first_nonsymmetric, slot)
+        leaving, entering = find_violations(model, work, count, slot)
+        unchanged = count
         guesses += 1
-        is_tired = guesses > GUESSES * (model.row_count + 1)
-        if is_tired:
-            returning = zero
-        wrong = (yielding + returning) * joining
-        eases = give_way(work, count, strained * careful * joining, yielding, slot)
-        wrong = where_positive(eases, zero, wrong)
-        if loosens:
-            eases = maximum(eases, slip(model, work, count, wrong + eases + one - joining, slot))
-        unsolved = any_positive(wrong + eases)
+        only_leaving = guesses > GUESSES * (model.row_count + 1)
+        if only_leaving:
+            entering = zero
+        violations = (leaving + entering) * mask
+        # What changes the problem itself: a row is taken out of it, or what slides gets a lower bound.
+        changes = drop_contradicting_row(work, count, contradiction * is_single * mask, leaving, slot)
+        violations = where_positive(changes, zero, violations)
+        if has_slides:
+            changes = maximum(changes, let_rows_slide(model, work, count, violations + changes + one - mask, slot))
+        unsolved = any_positive(violations + changes)
         if unsolved:
-            patience = where_positive(fewest - wrong, real(PATIENCE, one), patience - one)
-            fewest = where_positive(eases, all_rows, minimum(fewest, wrong))
-            if is_tired:
+            patience = where_positive(fewest - violations, real(PATIENCE, one), patience - one)
+            fewest = where_positive(changes, more_than_all, minimum(fewest, violations))
+            if only_leaving:
                 patience = zero
-                careful = zero
-            works = where_positive(wrong, one, zero)
-            stepping = works * careful
-            bold = where_positive(patience, works - stepping, zero)
-            entering = works - stepping - bold
-            change_guess(work, count, bold, entering, strained, slot)
-            if any_positive(stepping):
-                step_towards_guess(work, count, stepping, slot)
-            careful = where_positive(eases, zero, careful + entering)
+                is_single = zero
+            is_wrong = where_positive(violations, one, zero)
+            single = is_wrong * is_single
+            block = where_positive(patience, is_wrong - single, zero)
+            starts_single = is_wrong - single - block
+            pivot_block(work, count, block, starts_single, contradiction, slot)
+            if any_positive(single):
+                pivot_single(work, count, single, slot)
+            is_single = where_positive(changes, zero, is_single + starts_single)
     return guesses
 
 
 @wp.func
-def judge(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Find what contradicts the guess: held rows that yield, given ones that return and by how much they are beyond.
+def find_violations(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write the violations of a working set and the velocities of rows with its impulses, `work.y_trial`.
 
-    Returns how many yield and how many return. Each is wrong by more than what a velocity is known to.
+    Returns how many rows are to leave it and how many are to enter. A velocity is violated by more than it is known
+    to; that of a row is stored as its square by the Delassus diagonal, the energy that it is worth.
     """
     zero = real(0.0, work.y_free[0, slot])
     one = real(1.0, zero)
-    yielding = zero
-    returning = zero
+    leaving = zero
+    entering = zero
     for a in range(count):
         row = work.gathered[a, slot]
-        z = work.trial[a, slot]
-        goal = work.goal[a, slot]
-        held = work.held[a, slot]
-        bound = work.bearing[a, slot]
+        z = work.trial_impulse[a, slot]
+        target = work.target[a, slot]
+        is_active = work.in_working_set[a, slot]
+        bound = work.present_bound[a, slot]
         lower = work.window[2 * row, slot]
         upper = work.window[2 * row + 1, slot]
         is_stop = upper - lower
-        known = (absolute(work.y_free[a, slot]) + absolute(goal)) * model.rounding[0, 0]
+        known_to = (absolute(work.y_free[a, slot]) + absolute(target)) * model.rounding[0, 0]
         y = work.y_free[a, slot]
-        if any_positive(work.part[a, slot] - held):
+        if any_positive(work.row_mask[a, slot] - is_active):
             y = y + change_of_rate(model, work, row, slot)
-        # A stop pushes into its window: up from the lower end, down from the upper one.
-        pulls = pull(goal - lower, z) * work.mobility[a, slot] - known
+        # A stop pushes into its bounds: up from the lower end, down from the upper one.
+        pulls = pulling_impulse(target - lower, z) * work.delassus_diagonal[a, slot] - known_to
         pulls = where_positive(is_stop, where_positive(pulls, one, zero), zero)
         exceeds = where_positive(absolute(z) - bound, one, zero)
-        yields = maximum(pulls, exceeds) * held
-        # A given impulse is wrong where the row is carried past its goal by it, or is let go outside its window.
-        reach = y + work.compliance[row, slot] * z
-        past = where_positive(z, reach - goal, where_positive(neg(z), goal - reach, zero))
+        leaves = maximum(pulls, exceeds) * is_active
+        # A given impulse is wrong if it carries its row past the target; no impulse is, outside of the velocity bounds.
+        reached = y + work.compliance[row, slot] * z
+        past = where_positive(z, reached - target, where_positive(neg(z), target - reached, zero))
         outside = where_positive(is_stop, maximum(lower - y, y - upper), zero)
         outside = where_positive(bound, outside, zero)
-        beyond = where_positive(absolute(z), past, outside) - known
-        beyond = maximum(beyond, zero) * (work.part[a, slot] - held) * (one - work.barred[a, slot])
-        work.right[a, slot] = y
-        work.yields[a, slot] = yields
-        work.beyond[a, slot] = beyond * beyond / work.mobility[a, slot]
-        yielding = yielding + yields
-        returning = returning + where_positive(beyond, one, zero)
-    return yielding, returning
+        violation = where_positive(absolute(z), past, outside) - known_to
+        violation = maximum(violation, zero) * (work.row_mask[a, slot] - is_active) * (one - work.is_tabu[a, slot])
+        work.y_trial[a, slot] = y
+        work.impulse_violation[a, slot] = leaves
+        work.velocity_violation[a, slot] = violation * violation / work.delassus_diagonal[a, slot]
+        leaving = leaving + leaves
+        entering = entering + where_positive(violation, one, zero)
+    return leaving, entering
 
 
 @wp.func
-def pull(above_lower: Real, z: Real):
-    """The impulse away from the window of a stop that is held at its lower end, or `above_lower` that."""
+def pulling_impulse(above_lower: Real, z: Real):
+    """The part of an impulse that pulls out of the bounds: z at the upper end, `above_lower` > 0, else -z."""
     return where_positive(above_lower, z, neg(z))
 
 
 @wp.func
-def give_way(work: WorkArrays, count: int, strained: Real, yielding: Real, slot: int):
-    """Have the last row that contradicts others give way where no row yields; says where there is one.
+def drop_contradicting_row(work: WorkArrays, count: int, contradiction: Real, leaving: Real, slot: int):
+    """Take the last contradicting row out of the working set where no row leaves; says where there is one.
 
-    As none yields, their impulses could grow without end, which proves that no velocity satisfies them all. That row
-    says nothing new beside those before, so that what is orthogonal stays so.
+    As none leaves, impulses along the contradiction could grow without end, which proves that no velocity satisfies all
+    of these rows (Farkas). The row depends on those before it, so that an orthogonal basis without it stays one.
     """
-    zero = real(0.0, strained)
-    one = real(1.0, strained)
-    waiting = where_positive(yielding, zero, where_positive(strained, one, zero))
+    zero = real(0.0, contradiction)
+    one = real(1.0, contradiction)
+    waiting = where_positive(leaving, zero, where_positive(contradiction, one, zero))
     found = zero
     if any_positive(waiting):
         for k in range(count):
             a = count - 1 - k
-            gives = where_positive(absolute(work.strain[a, slot]), waiting, zero)
-            waiting = waiting - gives
-            found = found + gives
-            bound = work.bearing[a, slot]
-            z = where_positive(work.trial[a, slot], bound, neg(bound))
-            stays = is_finite(bound)
-            work.trial[a, slot] = where_positive(gives, where_positive(stays, z, zero), work.trial[a, slot])
-            work.held[a, slot] = where_positive(gives, zero, work.held[a, slot])
-            work.part[a, slot] = where_positive(gives, stays * work.part[a, slot], work.part[a, slot])
+            drops = where_positive(absolute(work.infeasibility[a, slot]), waiting, zero)
+            waiting = waiting - drops
+            found = found + drops
+            bound = work.present_bound[a, slot]
+            has_bound = is_finite(bound)
+            z = work.trial_impulse[a, slot]
+            given = where_positive(has_bound, where_positive(z, bound, neg(bound)), zero)
+            work.trial_impulse[a, slot] = where_positive(drops, given, z)
+            work.in_working_set[a, slot] = where_positive(drops, zero, work.in_working_set[a, slot])
+            mask = work.row_mask[a, slot]
+            work.row_mask[a, slot] = where_positive(drops, has_bound * mask, mask)
     return found
 
 
 @wp.func
-def slip(model: ModelArrays, work: WorkArrays, count: int, wrong: Real, slot: int):
-    """Leave rows that slide what they slide with, where the guess is its own answer; says where there are such rows.
+def let_rows_slide(model: ModelArrays, work: WorkArrays, count: int, unsolved: Real, slot: int):
+    """Lower the bounds of rows that slide to `slide`, where not `unsolved`; says where there are such rows.
 
     Until then they have what they can hold at most: with that the answer is the only one, however it is found.
     """
-    zero = real(0.0, wrong)
-    slips = zero
+    zero = real(0.0, unsolved)
+    found = zero
     for a in range(count):
         slide = work.bound[2 * work.gathered[a, slot] + 1, slot]
-        z = where_positive(work.held[a, slot] + wrong, zero, work.trial[a, slot])
-        excess = where_positive(absolute(z), work.bearing[a, slot] - slide, zero)
+        z = where_positive(work.in_working_set[a, slot] + unsolved, zero, work.trial_impulse[a, slot])
+        excess = where_positive(absolute(z), work.present_bound[a, slot] - slide, zero)
         less = where_positive(z, slide, neg(slide))
-        work.bearing[a, slot] = where_positive(excess, slide, work.bearing[a, slot])
-        work.trial[a, slot] = where_positive(excess, less, work.trial[a, slot])
-        slips = maximum(slips, where_positive(excess, real(1.0, z), zero))
-    return slips
+        work.present_bound[a, slot] = where_positive(excess, slide, work.present_bound[a, slot])
+        work.trial_impulse[a, slot] = where_positive(excess, less, work.trial_impulse[a, slot])
+        found = maximum(found, where_positive(excess, real(1.0, z), zero))
+    return found
 
 
 @wp.func
-def release(work: WorkArrays, a: int, yields: Real, slot: int):
-    """Give a held row the impulse that it has once it yields: none if it is a stop that pulls, else its bound."""
+def leave_working_set(work: WorkArrays, a: int, leaves: Real, slot: int):
+    """Give a row that leaves its impulse from then on: none if it is a stop that pulls, else its bound."""
     row = work.gathered[a, slot]
-    z = work.trial[a, slot]
+    z = work.trial_impulse[a, slot]
     lower = work.window[2 * row, slot]
-    bound = work.bearing[a, slot]
+    bound = work.present_bound[a, slot]
     given = where_positive(z, bound, neg(bound))
-    pulls = where_positive(work.window[2 * row + 1, slot] - lower, pull(work.goal[a, slot] - lower, z), neg(bound))
+    is_stop = work.window[2 * row + 1, slot] - lower
+    pulls = where_positive(is_stop, pulling_impulse(work.target[a, slot] - lower, z), neg(bound))
     given = where_positive(pulls, real(0.0, z), given)
-    work.trial[a, slot] = where_positive(yields, given, z)
-    work.held[a, slot] = where_positive(yields, real(0.0, z), work.held[a, slot])
+    work.trial_impulse[a, slot] = where_positive(leaves, given, z)
+    work.in_working_set[a, slot] = where_positive(leaves, real(0.0, z), work.in_working_set[a, slot])
 
 
 @wp.func
-def hold(work: WorkArrays, a: int, returns: Real, slot: int):
-    """Hold a row at its goal, a stop at the end of its window that it is beyond; `work.right` has its velocity."""
+def enter_working_set(work: WorkArrays, a: int, enters: Real, slot: int):
+    """Put a row into the working set, a stop with the end of its velocity bounds that it is beyond as its target."""
     row = work.gathered[a, slot]
     lower = work.window[2 * row, slot]
     upper = work.window[2 * row + 1, slot]
-    nearest = minimum(maximum(work.right[a, slot], lower), upper)
-    is_stop = where_positive(upper - lower, returns, real(0.0, returns))
-    work.goal[a, slot] = where_positive(is_stop, nearest, work.goal[a, slot])
-    work.held[a, slot] = where_positive(returns, real(1.0, returns), work.held[a, slot])
+    nearest = minimum(maximum(work.y_trial[a, slot], lower), upper)
+    is_stop = where_positive(upper - lower, enters, real(0.0, enters))
+    work.target[a, slot] = where_positive(is_stop, nearest, work.target[a, slot])
+    work.in_working_set[a, slot] = where_positive(enters, real(1.0, enters), work.in_working_set[a, slot])
 
 
 @wp.func
-def change_guess(work: WorkArrays, count: int, bold: Real, entering: Real, strained: Real, slot: int):
-    """Change every contradiction where that is `bold`; where `entering`, take feasible impulses: let go what yields."""
-    zero = real(0.0, bold)
-    for a in range(count):
-        yields = work.yields[a, slot] * (bold + entering)
-        returns = work.beyond[a, slot] * bold
-        release(work, a, yields, slot)
-        hold(work, a, returns, slot)
-        z = where_positive(work.held[a, slot] * strained, zero, work.trial[a, slot])
-        work.feasible[a, slot] = where_positive(entering, z, work.feasible[a, slot])
-        work.returned[a, slot] = where_positive(entering, zero, work.returned[a, slot])
-        work.barred[a, slot] = where_positive(entering, zero, work.barred[a, slot])
+def pivot_block(work: WorkArrays, count: int, block: Real, starts_single: Real, contradiction: Real, slot: int):
+    """Change the status of every row with a violation where `block`; where `starts_single`, only let rows leave.
 
-
-@wp.func
-def step_towards_guess(work: WorkArrays, count: int, stepping: Real, slot: int):
-    """Go from feasible impulses towards those of the guess until a row yields, else hold the one most beyond.
-
-    Only where `stepping`.
+    There the impulses that are left are the first feasible ones: none for rows of a contradicting working set.
     """
-    zero = real(0.0, stepping)
+    zero = real(0.0, block)
+    for a in range(count):
+        leave_working_set(work, a, work.impulse_violation[a, slot] * (block + starts_single), slot)
+        enter_working_set(work, a, work.velocity_violation[a, slot] * block, slot)
+        z = where_positive(work.in_working_set[a, slot] * contradiction, zero, work.trial_impulse[a, slot])
+        work.feasible_impulse[a, slot] = where_positive(starts_single, z, work.feasible_impulse[a, slot])
+        work.has_entered[a, slot] = where_positive(starts_single, zero, work.has_entered[a, slot])
+        work.is_tabu[a, slot] = where_positive(starts_single, zero, work.is_tabu[a, slot])
+
+
+@wp.func
+def pivot_single(work: WorkArrays, count: int, single: Real, slot: int):
+    """Go from the feasible impulses towards those of the working set until a row is at its bound, which leaves.
+
+    If none is, the row with the largest velocity violation enters. Only where `single`.
+    """
+    zero = real(0.0, single)
     one = real(1.0, zero)
     step = one
-    blocked = zero
-    furthest = zero
+    any_leaves = zero
+    largest = zero
     for a in range(count):
-        yields = work.yields[a, slot]
-        z = work.trial[a, slot]
-        old = work.feasible[a, slot]
-        bound = work.bearing[a, slot]
+        leaves = work.impulse_violation[a, slot]
+        z = work.trial_impulse[a, slot]
+        old = work.feasible_impulse[a, slot]
+        bound = work.present_bound[a, slot]
         end = where_positive(absolute(z) - bound, where_positive(z, bound, neg(bound)), zero)
-        share = minimum(maximum((end - old) / where_positive(yields, z - old, one), zero), one)
-        share = where_positive(yields, share, one)
-        work.share_to_bound[a, slot] = share
-        step = minimum(step, share)
-        blocked = maximum(blocked, yields)
-        furthest = maximum(furthest, work.beyond[a, slot])
-    waiting = (one - blocked) * stepping
+        own_step = minimum(maximum((end - old) / where_positive(leaves, z - old, one), zero), one)
+        own_step = where_positive(leaves, own_step, one)
+        work.step_to_bound[a, slot] = own_step
+        step = minimum(step, own_step)
+        any_leaves = maximum(any_leaves, leaves)
+        largest = maximum(largest, work.velocity_violation[a, slot])
+    waiting = (one - any_leaves) * single
     for a in range(count):
-        old = work.feasible[a, slot]
-        yields = where_positive(work.share_to_bound[a, slot] - step, zero, work.yields[a, slot] * stepping)
-        returns = where_positive(furthest - work.beyond[a, slot], zero, work.beyond[a, slot] * waiting)
-        waiting = where_positive(returns, zero, waiting)
-        feasible = old + step * (work.trial[a, slot] - old)
-        release(work, a, yields, slot)
-        hold(work, a, returns, slot)
-        feasible = where_positive(yields, work.trial[a, slot], feasible)
-        work.feasible[a, slot] = where_positive(stepping, feasible, old)
-        # A row that yields as soon as it is held was beyond by a rounding error; it waits for others to move.
-        barred = where_positive(step, zero, work.barred[a, slot])
-        barred = where_positive(yields * work.returned[a, slot], where_positive(step, zero, one), barred)
-        work.barred[a, slot] = where_positive(stepping, barred, work.barred[a, slot])
-        work.returned[a, slot] = where_positive(returns, one, zero)
+        old = work.feasible_impulse[a, slot]
+        violation = work.velocity_violation[a, slot]
+        leaves = where_positive(work.step_to_bound[a, slot] - step, zero, work.impulse_violation[a, slot] * single)
+        enters = where_positive(largest - violation, zero, violation * waiting)
+        waiting = where_positive(enters, zero, waiting)
+        feasible = old + step * (work.trial_impulse[a, slot] - old)
+        leave_working_set(work, a, leaves, slot)
+        enter_working_set(work, a, enters, slot)
+        feasible = where_positive(leaves, work.trial_impulse[a, slot], feasible)
+        work.feasible_impulse[a, slot] = where_positive(single, feasible, old)
+        # A row that leaves as soon as it has entered was beyond by a rounding error; it waits until others move.
+        tabu = where_positive(step, zero, work.is_tabu[a, slot])
+        tabu = where_positive(leaves * work.has_entered[a, slot], where_positive(step, zero, one), tabu)
+        work.is_tabu[a, slot] = where_positive(single, tabu, work.is_tabu[a, slot])
+        work.has_entered[a, slot] = where_positive(enters, one, zero)

@@ -11,7 +11,7 @@ size, at a small factor. Of a lane every environment pays for the rows that any 
 
 import warp as wp
 
-from warp_artic.constraints.rows import add_kick, row_rate, row_response, row_velocity
+from warp_artic.constraints.rows import add_velocity_change, row_rate, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     absolute,
     add,
@@ -27,106 +27,116 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.rows.active_set import improve_guess
+from warp_artic.solver.rows.active_set import find_working_set
 from warp_artic.solver.rows.factors import set_delassus, triangle
 from warp_artic.solver.rows.problem import gather_rows
 
 
 @wp.func
-def settle_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
+def solve_direct(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
     """Solve the active rows together; `iterations` is not used."""
-    count, known, lopsided = gather_rows(model, work, slot)
+    count, known, first_nonsymmetric = gather_rows(model, work, slot)
     if count > 0:
         set_delassus(model, work, known, count, slot)
-        loosens = set_first_guess(model, work, known, count, slot)
-        improve_guess(model, work, known, count, lopsided, loosens, slot)
+        has_slides = set_first_working_set(model, work, known, count, slot)
+        find_working_set(model, work, known, count, first_nonsymmetric, has_slides, slot)
         take_solution(model, work, count, slot)
 
 
 @wp.func
-def set_first_guess(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
-    """Hold what is new, and what was held in the last answer of this step; the rest slides or is let go as it was.
+def set_first_working_set(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
+    """Start with the working set of the last answer in this step, and with the rows that are new since then.
 
-    Says whether any row holds more than it slides with.
+    A row that is new and can slide starts at a bound instead, if it slides with the velocities before the step. Says
+    whether any row has hold > slide.
     """
-    loosens = bool(False)
+    has_slides = bool(False)
     for a in range(count):
         row = work.gathered[a, slot]
-        part = work.part[a, slot]
-        zero = real(0.0, part)
-        one = real(1.0, part)
+        mask = work.row_mask[a, slot]
+        zero = real(0.0, mask)
+        one = real(1.0, mask)
         lower = work.window[2 * row, slot]
         upper = work.window[2 * row + 1, slot]
-        most = work.bound[2 * row, slot]
+        hold = work.bound[2 * row, slot]
         slide = work.bound[2 * row + 1, slot]
-        bound = maximum(most, slide)
-        if any_positive(most - slide):
-            loosens = bool(True)
+        bound = maximum(hold, slide)
+        if any_positive(hold - slide):
+            has_slides = bool(True)
         y = row_velocity(model, work, row, slot)
-        goal = minimum(maximum(y, lower), upper)
+        target = minimum(maximum(y, lower), upper)
         given = zero
-        is_given = zero
+        at_bound = zero
         is_known = zero
-        stance = work.stance[row, slot]
-        if any_positive(stance):
-            # Windows and bounds are not always those of the last answer, and an end that is known may be none.
-            side = work.side[row, slot]
-            end = where_positive(side, lower, where_positive(neg(side), upper, goal))
-            is_known = stance * is_finite(end)
-            goal = where_positive(is_known, end, goal)
+        status = work.last_status[row, slot]
+        if any_positive(status):
+            # Velocity and impulse bounds may have changed since the last answer, and an end that was finite be none.
+            side = work.last_side[row, slot]
+            end = where_positive(side, lower, where_positive(neg(side), upper, target))
+            is_known = status * is_finite(end)
+            target = where_positive(is_known, end, target)
             given = where_positive(side, bound, where_positive(neg(side), neg(bound), zero))
-            is_given = where_positive(stance - real(1.5, part), is_finite(given), zero)
-        # What can slide and is not known slides as the velocities before the step have it.
-        missing = goal - row_rate(model, work, work.v, row, slot)
+            at_bound = where_positive(status - real(1.5, mask), is_finite(given), zero)
+        missing = target - row_rate(model, work, work.v, row, slot)
         sliding = where_positive(missing, bound, where_positive(neg(missing), neg(bound), zero))
-        slides = where_positive(stance, zero, where_positive(absolute(missing), is_finite(bound), zero))
+        slides = where_positive(status, zero, where_positive(absolute(missing), is_finite(bound), zero))
         given = where_positive(slides, sliding, given)
-        is_given = maximum(is_given, slides)
-        # Inside a window that has been opened there is nothing to be held at.
-        inside = where_positive(is_given + is_known, zero, minimum(y - lower, upper - y))
+        at_bound = maximum(at_bound, slides)
+        # A new row whose velocity bounds have been opened since it became active may have no target to be held at.
+        inside = where_positive(at_bound + is_known, zero, minimum(y - lower, upper - y))
         given = where_positive(inside, zero, given)
-        is_given = where_positive(inside, one, is_given)
-        work.goal[a, slot] = goal
-        work.bearing[a, slot] = bound
-        work.held[a, slot] = part * (one - is_given)
-        work.trial[a, slot] = where_positive(part * is_given, given, zero)
+        at_bound = where_positive(inside, one, at_bound)
+        work.target[a, slot] = target
+        work.present_bound[a, slot] = bound
+        work.in_working_set[a, slot] = mask * (one - at_bound)
+        work.trial_impulse[a, slot] = where_positive(mask * at_bound, given, zero)
         work.y_free[a, slot] = row_rate(model, work, work.v_free, row, slot)
         if a >= known:
-            # A tendon may push against its own length, so that only its compliance makes it yield.
-            r = work.delassus[triangle(a) + a, slot]
-            work.mobility[a, slot] = where_positive(r, r, one)
-            lopsided = work.lopsided[row, slot]
-            if any_positive(lopsided):
-                r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
-                work.mobility[a, slot] = where_positive(lopsided * r, r, work.mobility[a, slot])
-        work.barred[a, slot] = zero
-    return loosens
+            set_delassus_diagonal(model, work, a, row, slot)
+        work.is_tabu[a, slot] = zero
+    return has_slides
+
+
+@wp.func
+def set_delassus_diagonal(model: ModelArrays, work: WorkArrays, a: int, row: int, slot: int):
+    """Write G_aa, by its size: J_a M^-1 P_a of a nonsymmetric row may be negative; one where it is zero."""
+    r = work.delassus[triangle(a) + a, slot]
+    one = real(1.0, r)
+    diagonal = where_positive(r, r, one)
+    nonsymmetric = work.nonsymmetric[row, slot]
+    if any_positive(nonsymmetric):
+        r = absolute(row_response(model, work, row, slot) + work.compliance[row, slot])
+        diagonal = where_positive(nonsymmetric * r, r, diagonal)
+    work.delassus_diagonal[a, slot] = diagonal
 
 
 @wp.func
 def take_solution(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Take over impulses and velocities; a held row on one dof without compliance gives its velocity exactly."""
-    joining = work.joining[0, slot]
-    zero = real(0.0, joining)
-    one = real(1.0, joining)
+    """Write impulses, v+ and the status of rows in the environments of the mask.
+
+    A row at its target that has one dof and no compliance gives the velocity of that dof exactly.
+    """
+    mask = work.environment_mask[0, slot]
+    zero = real(0.0, mask)
+    one = real(1.0, mask)
     for dof in range(model.dof_count):
         v = work.v_next[dof, slot]
-        work.v_next[dof, slot] = where_positive(joining, work.v_free[dof, slot], v)
-        work.kick[dof, slot] = where_positive(joining, work.kick[dof, slot], zero)
-    add_kick(model, work, work.v_next, slot)
+        work.v_next[dof, slot] = where_positive(mask, work.v_free[dof, slot], v)
+        work.innovation[dof, slot] = where_positive(mask, work.innovation[dof, slot], zero)
+    add_velocity_change(model, work, work.v_next, slot)
     for a in range(count):
         row = work.gathered[a, slot]
-        part = work.part[a, slot] * joining
-        goal = work.goal[a, slot]
-        held = work.held[a, slot]
-        z = where_positive(held, work.relaxed[a, slot], work.trial[a, slot])
-        work.impulse[row, slot] = where_positive(joining, where_positive(part, z, zero), work.impulse[row, slot])
-        at_upper = where_positive(goal - work.window[2 * row, slot], one, neg(one))
-        side = where_positive(held, neg(at_upper), where_positive(z, one, where_positive(neg(z), neg(one), zero)))
-        work.stance[row, slot] = where_positive(part, one + one - held, work.stance[row, slot])
-        work.side[row, slot] = where_positive(part, side, work.side[row, slot])
+        takes_part = work.row_mask[a, slot] * mask
+        target = work.target[a, slot]
+        is_active = work.in_working_set[a, slot]
+        z = where_positive(is_active, work.consistent_impulse[a, slot], work.trial_impulse[a, slot])
+        work.impulse[row, slot] = where_positive(mask, where_positive(takes_part, z, zero), work.impulse[row, slot])
+        at_upper = where_positive(target - work.window[2 * row, slot], one, neg(one))
+        side = where_positive(is_active, neg(at_upper), where_positive(z, one, where_positive(neg(z), neg(one), zero)))
+        work.last_status[row, slot] = where_positive(takes_part, one + one - is_active, work.last_status[row, slot])
+        work.last_side[row, slot] = where_positive(takes_part, side, work.last_side[row, slot])
         if model.row_terms[row] == 1:
             dof = model.row_dof[row]
-            exact = where_positive(work.compliance[row, slot], zero, joining * work.met[a, slot])
-            v = goal / work.coefficient[model.row_term[row], slot]
+            exact = where_positive(work.compliance[row, slot], zero, mask * work.is_met[a, slot])
+            v = target / work.coefficient[model.row_term[row], slot]
             work.v_next[dof, slot] = where_positive(exact, v, work.v_next[dof, slot])

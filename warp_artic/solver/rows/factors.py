@@ -27,14 +27,15 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 
-SMALL = wp.constant(0.01)
+SMALLEST_GOOD_PIVOT = wp.constant(0.01)
 """Pivots are good enough down to this share of the diagonal."""
-FINE = wp.constant(0.25)
-"""Above this share they leave no more than rounding."""
-NOTHING = wp.constant(0.5)
-"""Pivots are nothing below so many times what a solved number is known to, as a share of the diagonal."""
-AGREED = wp.constant(32.0)
-"""A row that says nothing new agrees with those before to so many times what a solved number is known to."""
+PIVOT_WITHOUT_REFINEMENT = wp.constant(0.25)
+"""Above this share of the diagonal, for all rows, the residual is no more than rounding."""
+DEPENDENT_PIVOT = wp.constant(0.5)
+"""A row depends on those before it if its pivot is below so many times what a solved number is known to, as a share of
+the diagonal."""
+CONSISTENT = wp.constant(32.0)
+"""A row that depends on others is consistent with them to so many times what a solved number is known to."""
 
 
 @wp.func
@@ -45,122 +46,124 @@ def triangle(a: int):
 
 @wp.func
 def set_delassus(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
-    """Write the rows of G from `known` on."""
+    """Write the rows of the lower triangle of G from `known` on."""
     for a in range(known, count):
         row = work.gathered[a, slot]
-        push = model.row_slot[row] * model.dof_count
+        response = model.row_slot[row] * model.dof_count
         start = model.row_support[row]
         own = work.compliance[row, slot]
         for k in range(model.row_supports[row]):
-            p = work.response[push + k, slot]
+            p = work.response[response + k, slot]
             scaled = p * work.D_inverse[model.support_dof[start + k], slot]
-            work.scaled[k, slot] = scaled
+            work.scaled_response[k, slot] = scaled
             own = own + p * scaled
         if model.branched_rows > 0:
             for dof in range(model.dof_count):
-                work.change[dof, slot] = real(0.0, own)
+                work.scaled_innovation[dof, slot] = real(0.0, own)
             for k in range(model.row_supports[row]):
-                work.change[model.support_dof[start + k], slot] = work.scaled[k, slot]
+                work.scaled_innovation[model.support_dof[start + k], slot] = work.scaled_response[k, slot]
         place = triangle(a)
         for b in range(a):
-            work.delassus[place + b, slot] = product(model, work, row, work.gathered[b, slot], slot)
+            work.delassus[place + b, slot] = delassus_entry(model, work, row, work.gathered[b, slot], slot)
         work.delassus[place + a, slot] = own
 
 
 @wp.func
-def product(model: ModelArrays, work: WorkArrays, row: int, other: int, slot: int):
-    """<p, p_other> with p / D in `work.scaled`, and by dofs in `work.change` if any row has several paths.
+def delassus_entry(model: ModelArrays, work: WorkArrays, row: int, other: int, slot: int):
+    """<p, p_other> with p / D in `work.scaled_response`, and by dofs in `work.scaled_innovation` if rows have branches.
 
     Innovations start at the root, so that of two paths the first ones are those of the same dofs, and no others.
     """
     total = real(0.0, work.D_inverse[0, slot])
-    push = model.row_slot[other] * model.dof_count
+    response = model.row_slot[other] * model.dof_count
     if model.row_is_branched[row] + model.row_is_branched[other] == 0:
         shared = model.shared_dofs[model.row_link[row] * model.link_count + model.row_link[other]]
         for k in range(shared):
-            total = total + work.response[push + k, slot] * work.scaled[k, slot]
+            total = total + work.response[response + k, slot] * work.scaled_response[k, slot]
     else:
         for k in range(model.row_supports[other]):
             dof = model.support_dof[model.row_support[other] + k]
-            total = total + work.response[push + k, slot] * work.change[dof, slot]
+            total = total + work.response[response + k, slot] * work.scaled_innovation[dof, slot]
     return total
 
 
 @wp.func
-def factor(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Write L and 1 / d of the held rows, zero of those that say nothing new.
+def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write L and 1 / d of the working set, zero of rows that depend on those before; `work.is_met` says which do not.
 
-    Returns how many rows are held in any environment, what is positive where factors are not good enough, and where
-    what they leave is to be solved for.
+    Rows that are in the working set of any environment are numbered anew, `work.factored`. Returns how many they are,
+    and what is positive where factors are not good enough, and where their residual is to be solved for.
     """
-    poor = real(0.0, work.y_free[0, slot])
-    rough = poor
-    picked = int(0)
+    inaccurate = real(0.0, work.y_free[0, slot])
+    refines = inaccurate
+    factored = int(0)
     for a in range(count):
-        held = work.held[a, slot]
-        if any_positive(held):
-            work.picked[picked, slot] = a
-            poor = maximum(poor, work.lopsided[work.gathered[a, slot], slot] * held)
-            share = factor_row(model, work, a, picked, slot)
-            rough = maximum(rough, real(FINE, share) - share)
-            poor = maximum(poor, where_positive(share - real(SMALL, share), held - held, work.met[a, slot]))
-            picked += 1
-    return picked, poor, rough
+        is_active = work.in_working_set[a, slot]
+        if any_positive(is_active):
+            work.factored[factored, slot] = a
+            inaccurate = maximum(inaccurate, work.nonsymmetric[work.gathered[a, slot], slot] * is_active)
+            share = factor_row(model, work, a, factored, slot)
+            refines = maximum(refines, real(PIVOT_WITHOUT_REFINEMENT, share) - share)
+            is_good = share - real(SMALLEST_GOOD_PIVOT, share)
+            inaccurate = maximum(inaccurate, where_positive(is_good, is_active - is_active, work.is_met[a, slot]))
+            factored += 1
+    return factored, inaccurate, refines
 
 
 @wp.func
 def factor_row(model: ModelArrays, work: WorkArrays, a: int, i: int, slot: int):
     """Write row i of L, that of row a of G, and 1 / d_i.
 
-    Returns the pivot's share of the diagonal; one where the row says nothing new or is not held.
+    Returns the pivot's share of the diagonal; one where the row depends on others or is not in the working set.
     """
-    held = work.held[a, slot]
-    one = real(1.0, held)
+    is_active = work.in_working_set[a, slot]
+    one = real(1.0, is_active)
     zero = one - one
     source = triangle(a)
     own = triangle(i)
-    whole = where_positive(held, work.delassus[source + a, slot], one)
-    d = whole
+    diagonal = where_positive(is_active, work.delassus[source + a, slot], one)
+    d = diagonal
     for j in range(i):
-        b = work.picked[j, slot]
-        both = held * work.held[b, slot]
+        b = work.factored[j, slot]
+        both = is_active * work.in_working_set[b, slot]
         left = where_positive(both, work.delassus[source + b, slot], zero)
         other = triangle(j)
         for k in range(j):
-            left = left - work.scaled[k, slot] * work.lower[other + k, slot]
-        share = left * work.pivot[j, slot]
-        work.scaled[j, slot] = left
-        work.lower[own + j, slot] = share
+            left = left - work.elimination[k, slot] * work.L_factor[other + k, slot]
+        share = left * work.pivot_inverse[j, slot]
+        work.elimination[j, slot] = left
+        work.L_factor[own + j, slot] = share
         d = d - left * share
-    is_new = where_positive(d - whole * model.rounding[0, 0] * real(NOTHING, held), held, zero)
-    work.pivot[i, slot] = is_new / where_positive(is_new, d, one)
-    work.met[a, slot] = is_new
-    return where_positive(is_new, d / whole, one)
+    least = diagonal * model.rounding[0, 0] * real(DEPENDENT_PIVOT, is_active)
+    is_independent = where_positive(d - least, is_active, zero)
+    work.pivot_inverse[i, slot] = is_independent / where_positive(is_independent, d, one)
+    work.is_met[a, slot] = is_independent
+    return where_positive(is_independent, d / diagonal, one)
 
 
 @wp.func
-def solve_factored(model: ModelArrays, work: WorkArrays, picked: int, slot: int):
-    """Solve  L diag(d) L^T x = residual  in its place, `work.residual`, for the rows that are held in any environment.
+def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, slot: int):
+    """Solve  L diag(d) L^T x = residual  in its place, `work.residual`.
 
-    Positive where a row that says nothing new contradicts those before.
+    Positive where a row that depends on others contradicts them: by how much its velocity misses what they leave it.
     """
     contradiction = real(0.0, work.residual[0, slot])
-    for i in range(picked):
-        a = work.picked[i, slot]
+    for i in range(factored):
+        a = work.factored[i, slot]
         own = triangle(i)
         x = work.residual[i, slot]
         size = absolute(x)
         for j in range(i):
-            change = work.lower[own + j, slot] * work.residual[j, slot]
+            change = work.L_factor[own + j, slot] * work.residual[j, slot]
             x = x - change
             size = size + absolute(change)
         work.residual[i, slot] = x
-        beyond = absolute(x) - size * model.rounding[0, 0] * real(AGREED, x)
-        contradiction = maximum(contradiction, beyond * (work.held[a, slot] - work.met[a, slot]))
-    for k in range(picked):
-        i = picked - 1 - k
-        x = work.residual[i, slot] * work.pivot[i, slot]
-        for j in range(i + 1, picked):
-            x = x - work.lower[triangle(j) + i, slot] * work.residual[j, slot]
+        missed = absolute(x) - size * model.rounding[0, 0] * real(CONSISTENT, x)
+        contradiction = maximum(contradiction, missed * (work.in_working_set[a, slot] - work.is_met[a, slot]))
+    for k in range(factored):
+        i = factored - 1 - k
+        x = work.residual[i, slot] * work.pivot_inverse[i, slot]
+        for j in range(i + 1, factored):
+            x = x - work.L_factor[triangle(j) + i, slot] * work.residual[j, slot]
         work.residual[i, slot] = x
     return contradiction

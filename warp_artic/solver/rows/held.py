@@ -19,92 +19,94 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.rows.factors import factor, solve_factored
-from warp_artic.solver.rows.orthogonal import solve_by_basis
+from warp_artic.solver.rows.factors import factor_working_set, solve_factored
+from warp_artic.solver.rows.orthogonal import solve_by_orthogonalization
 
 
 @wp.func
-def solve_held(model: ModelArrays, work: WorkArrays, known: int, count: int, lopsided: int, slot: int):
-    """Write the impulses of all rows, `work.trial`, and their w, `work.kick`; those that are not held are given.
+def solve_working_set(model: ModelArrays, work: WorkArrays, known: int, count: int, first_nonsymmetric: int, slot: int):
+    """Write the impulses of all rows, `work.trial_impulse`, and w = sum p_a z_a of them, `work.innovation`.
 
-    Those of held rows are `work.relaxed` without strain, which moves nothing, and `work.met` says which are at their
-    goals. Rows before `known` are those of the guess before, with the same pushes. Says where held rows contradict each
-    other.
+    Where rows of the working set contradict each other, their impulses have what shows who leaves; without that,
+    which moves nothing, they are `work.consistent_impulse`. `work.is_met` says which rows are at their targets. Rows
+    before `known` are those of the working set before, with the same innovations. Returns where rows contradict.
     """
     contradiction = real(0.0, work.y_free[0, slot])
-    work.basis_rows[0, slot] = wp.min(work.basis_rows[0, slot], known)
+    work.orthogonal_rows[0, slot] = wp.min(work.orthogonal_rows[0, slot], known)
     give_impulses(model, work, count, slot)
-    poor = solve_by_factors(model, work, count, slot)
-    if any_positive(poor):
-        contradiction = solve_by_basis(model, work, poor, count, lopsided, slot)
-    for dof in range(model.dof_count):
-        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
+    inaccurate = solve_by_factors(model, work, count, slot)
+    if any_positive(inaccurate):
+        contradiction = solve_by_orthogonalization(model, work, inaccurate, count, first_nonsymmetric, slot)
+    scale_innovations(model, work, slot)
     return contradiction
 
 
 @wp.func
+def scale_innovations(model: ModelArrays, work: WorkArrays, slot: int):
+    """Write D^-1 w."""
+    for dof in range(model.dof_count):
+        work.scaled_innovation[dof, slot] = work.innovation[dof, slot] * work.innovation_weight[dof, slot]
+
+
+@wp.func
 def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Write w of the given impulses, and what they leave for the held rows."""
+    """Write w of the given impulses, and by how much they miss the targets of the working set, `work.rhs`."""
     zero = real(0.0, work.y_free[0, slot])
     found = bool(False)
     for dof in range(model.dof_count):
-        work.kick[dof, slot] = zero
+        work.innovation[dof, slot] = zero
     for a in range(count):
-        given = where_positive(work.held[a, slot], zero, work.trial[a, slot])
+        given = where_positive(work.in_working_set[a, slot], zero, work.trial_impulse[a, slot])
         if any_positive(absolute(given)):
             found = bool(True)
-            row = work.gathered[a, slot]
-            add_innovations(model, work, row, given, slot)
-    for dof in range(model.dof_count):
-        work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
+            add_innovations(model, work, work.gathered[a, slot], given, slot)
+    scale_innovations(model, work, slot)
     for a in range(count):
         y = work.y_free[a, slot]
-        if found and any_positive(work.held[a, slot]):
+        if found and any_positive(work.in_working_set[a, slot]):
             y = y + change_of_rate(model, work, work.gathered[a, slot], slot)
-        work.right[a, slot] = (work.goal[a, slot] - y) * work.held[a, slot]
+        work.rhs[a, slot] = (work.target[a, slot] - y) * work.in_working_set[a, slot]
 
 
 @wp.func
 def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Add the impulses of held rows by the factors of G; positive where these are not good enough: there none is added.
+    """Add the impulses of the working set by factors of G, refined once; positive where these are not good enough.
 
-    What they leave is found by their innovations and solved for as well.
+    There none is added.
     """
     zero = real(0.0, work.y_free[0, slot])
     for a in range(count):
-        held = work.held[a, slot]
-        work.strain[a, slot] = zero
-        work.met[a, slot] = zero
-        work.relaxed[a, slot] = zero
-        work.trial[a, slot] = where_positive(held, zero, work.trial[a, slot])
-    picked, poor, rough = factor(model, work, count, slot)
+        is_active = work.in_working_set[a, slot]
+        work.infeasibility[a, slot] = zero
+        work.is_met[a, slot] = zero
+        work.consistent_impulse[a, slot] = zero
+        work.trial_impulse[a, slot] = where_positive(is_active, zero, work.trial_impulse[a, slot])
+    factored, inaccurate, refines = factor_working_set(model, work, count, slot)
     turns = int(1)
-    if any_positive(rough):
+    if any_positive(refines):
         turns = 2
     for turn in range(turns):
-        for i in range(picked):
-            a = work.picked[i, slot]
-            left = work.right[a, slot]
+        for i in range(factored):
+            a = work.factored[i, slot]
+            missing = work.rhs[a, slot]
             if turn == 1:
-                change = (
-                    change_of_rate(model, work, work.gathered[a, slot], slot)
-                    + work.compliance[work.gathered[a, slot], slot] * work.relaxed[a, slot]
-                )
-                left = (work.goal[a, slot] - work.y_free[a, slot] - change) * work.held[a, slot]
-                left = where_positive(rough, left, zero)
-            work.residual[i, slot] = left
-        contradiction = solve_factored(model, work, picked, slot)
+                row = work.gathered[a, slot]
+                change = change_of_rate(model, work, row, slot)
+                change = change + work.compliance[row, slot] * work.consistent_impulse[a, slot]
+                missing = (work.target[a, slot] - work.y_free[a, slot] - change) * work.in_working_set[a, slot]
+                missing = where_positive(refines, missing, zero)
+            work.residual[i, slot] = missing
+        contradiction = solve_factored(model, work, factored, slot)
         if turn == 0:
-            poor = maximum(poor, contradiction)
-        for i in range(picked):
-            a = work.picked[i, slot]
-            row = work.gathered[a, slot]
-            more = where_positive(poor, zero, where_positive(work.held[a, slot], work.residual[i, slot], zero))
-            z = work.relaxed[a, slot] + more
-            work.relaxed[a, slot] = z
-            work.trial[a, slot] = where_positive(work.held[a, slot], z, work.trial[a, slot])
-            add_innovations(model, work, row, more, slot)
+            inaccurate = maximum(inaccurate, contradiction)
+        for i in range(factored):
+            a = work.factored[i, slot]
+            is_active = work.in_working_set[a, slot]
+            more = where_positive(inaccurate, zero, where_positive(is_active, work.residual[i, slot], zero))
+            z = work.consistent_impulse[a, slot] + more
+            work.consistent_impulse[a, slot] = z
+            work.trial_impulse[a, slot] = where_positive(is_active, z, work.trial_impulse[a, slot])
+            add_innovations(model, work, work.gathered[a, slot], more, slot)
         if turn == 0:
-            for dof in range(model.dof_count):
-                work.change[dof, slot] = work.kick[dof, slot] * work.weight[dof, slot]
-    return poor
+            scale_innovations(model, work, slot)
+    return inaccurate

@@ -14,7 +14,7 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
-def settle_pgs(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
+def solve_pgs(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
     """Solve the active rows one after the other, back and there, `iterations` times."""
     for sweep in range(2 * iterations):
         sweep_rows(model, work, slot, sweep % 2)
@@ -23,7 +23,7 @@ def settle_pgs(model: ModelArrays, work: WorkArrays, slot: int, iterations: int)
 @wp.func
 def sweep_rows(model: ModelArrays, work: WorkArrays, slot: int, forward: int):
     """Solve the active rows one after the other, in order or, if `forward` is 0, in reversed order."""
-    joining = work.joining[0, slot]
+    joining = work.environment_mask[0, slot]
     last = model.row_count - 1
     for k in range(model.row_count):
         row = forward * k + (1 - forward) * (last - k)

@@ -22,46 +22,46 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
-def forget_guess(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
-    """Know nothing about which rows are held, nor of their pushes."""
+def forget_working_set(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
+    """Know no working set of a last answer, nor any gathered row: at the start of a step."""
     work.known_rows[0, slot] = 0
     for row in range(model.row_count):
-        work.stance[row, slot] = zero
+        work.last_status[row, slot] = zero
 
 
 @wp.func
 def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
-    """List the rows that are active in any environment, stops first, and the entries of innovations.
+    """List the rows that are active in any environment, the last family first, and number the entries of compliances.
 
-    Those of environments that do not join are held as they are, so that what is known of their pushes stays known.
-    Returns how many rows there are, how many of the first ones are where they were in the last list with the same
-    pushes, and the first one whose push is another than its J^T.
+    Rows are gathered where environments are not in the mask too, so that their place and their innovations stay.
+    Returns the number of rows, how many of the first ones are where they were in the last list with the same
+    innovations, and the place of the first nonsymmetric one.
     """
     count = int(0)
     known = int(work.known_rows[0, slot])
     entries = int(model.dof_count)
-    lopsided = int(model.row_count)
+    first_nonsymmetric = int(model.row_count)
     for dof in range(model.dof_count):
-        work.weight[dof, slot] = work.D_inverse[dof, slot]
+        work.innovation_weight[dof, slot] = work.D_inverse[dof, slot]
     for k in range(model.row_count):
         row = model.row_count - 1 - k
-        taking_part = work.active[row, slot]
-        if any_positive(taking_part):
+        is_active = work.active[row, slot]
+        if any_positive(is_active):
             prepare_rate(model, work, row, slot)
-            if any_positive(work.lopsided[row, slot]):
-                lopsided = wp.min(lopsided, count)
-            work.part[count, slot] = taking_part
+            if any_positive(work.nonsymmetric[row, slot]):
+                first_nonsymmetric = wp.min(first_nonsymmetric, count)
+            work.row_mask[count, slot] = is_active
             if work.gathered[count, slot] != row:
                 known = wp.min(known, count)
             work.gathered[count, slot] = row
-            work.entry[count, slot] = -1
+            work.compliance_entry[count, slot] = -1
             compliance = work.compliance[row, slot]
             if any_positive(compliance):
-                work.entry[count, slot] = entries
-                work.weight[entries, slot] = compliance
+                work.compliance_entry[count, slot] = entries
+                work.innovation_weight[entries, slot] = compliance
                 entries += 1
-            work.entry_end[count, slot] = entries
+            work.compliance_entry_end[count, slot] = entries
             count += 1
     known = wp.min(known, count)
     work.known_rows[0, slot] = count
-    return count, known, lopsided
+    return count, known, first_nonsymmetric

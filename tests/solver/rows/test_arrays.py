@@ -1,0 +1,33 @@
+"""Every array of the row problem is declared once, with its meaning."""
+
+import ast
+import re
+from pathlib import Path
+
+import warp_artic
+from warp_artic.math.numbers import SCALAR64
+from warp_artic.model.arrays import arrays_for
+from warp_artic.model.row_problem import DIRECT, PROBLEM, ROW_ARRAYS, row_array_sizes
+
+PACKAGE = Path(warp_artic.__file__).parent
+
+
+def test_declared_arrays_are_those_of_a_work_space():
+    """The struct has each of them, as indices where they are declared so; none is declared twice."""
+    fields = arrays_for(SCALAR64).Work.vars
+    assert not set(PROBLEM) & set(DIRECT)
+    for name, array in ROW_ARRAYS.items():
+        assert (fields[name].type.dtype is int) == array.is_index, name
+    assert set(row_array_sizes(3, 4, 2, 5, 3)) == set(ROW_ARRAYS)
+
+
+def test_solvers_of_rows_know_no_other_arrays():
+    """What `solver/rows` reads of a work space is the row problem, the velocities and 1 / D of the dofs."""
+    known = {*ROW_ARRAYS, "v", "v_next", "v_free", "D_inverse"}
+    for path in sorted((PACKAGE / "solver" / "rows").glob("*.py")):
+        used = set(re.findall(r"\bwork\.(\w+)\[", path.read_text())) | {
+            node.attr
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "work"
+        }
+        assert used <= known, (path.name, used - known)

@@ -1,0 +1,111 @@
+"""The arrays of the row problem, each with one meaning: its law is in `solver.rows.problem`.
+
+All have shape [entries, workers] in a work space. Units: u and z are those of the velocity [m/s or rad/s] and of the
+impulse [N s or N m s] of a row, v and f those of the velocity and of the impulse of a dof.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RowArray:
+    """One array of a work space."""
+
+    per: str
+    """What has an entry: a key of `counts`."""
+    width: int
+    unit: str
+    writer: str
+    """The file that writes it."""
+    meaning: str
+    is_index: bool = False
+
+
+PROBLEM = {
+    "window": RowArray("row", 2, "u", "constraints", "velocity bounds [lower, upper]"),
+    "bound": RowArray("row", 2, "z", "constraints", "impulse bounds: hold, and slide where that is not enough"),
+    "compliance": RowArray("row", 1, "u/z", "constraints", "velocity that a unit impulse gives way by"),
+    "coefficient": RowArray("term", 1, "u/v", "constraints", "J, the velocity Jacobian, on the dofs `term_dof`"),
+    "push": RowArray("term", 1, "f/z", "constraints", "P, the force Jacobian; J^T where a row is symmetric"),
+    "response": RowArray("response", 1, "f/z or v/z", "phases.impulse_response",
+                         "innovations W P or W J^T by support for the direct solver, else M^-1 P by dofs"),
+    "ready": RowArray("response index", 1, "-", "constraints.rows", "whether a response is that of the factors", True),
+    "nonsymmetric": RowArray("direct row", 1, "u/v", "constraints.rows", "the largest difference of J and P^T"),
+    "active": RowArray("row", 1, "0 or 1", "solver.rows.activation", "whether a row takes part in this step"),
+    "environment_mask": RowArray("one", 1, "0 or 1", "solver", "where the rows are to be solved"),
+    "impulse": RowArray("row", 1, "z", "solver.rows", "the solution z"),
+}  # fmt: skip
+"""What families give to solvers, and the solution."""
+
+DIRECT = {
+    "gathered": RowArray("gathered index", 1, "-", "problem", "the row at a place among those gathered", True),
+    "known_rows": RowArray("one", 1, "-", "problem", "places that are as they were when rows were last gathered", True),
+    "row_mask": RowArray("gathered row", 1, "0 or 1", "problem, active_set", "where a gathered row takes part"),
+    "compliance_entry": RowArray("gathered index", 1, "-", "problem", "its entry of p beyond the dofs, or -1", True),
+    "compliance_entry_end": RowArray("gathered index", 1, "-", "problem", "entries of p up to this row", True),
+    "innovation_weight": RowArray("entry", 1, "v/f or u/z", "problem", "1 / D of dofs, then compliances"),
+    "delassus": RowArray("triangle", 1, "u/z", "factors", "lower triangle of G = J M^-1 P with compliances"),
+    "delassus_diagonal": RowArray("gathered row", 1, "u/z", "direct", "|G_aa|, one where it is zero"),
+    "scaled_response": RowArray("dof", 1, "v/z", "factors", "D^-1 p of one row, by its support"),
+    "innovation": RowArray("dof", 1, "f", "held, constraints.rows", "w = sum p_a z_a"),
+    "scaled_innovation": RowArray("dof", 1, "v", "held, factors", "D^-1 w by dofs; while G is made, D^-1 p of a row"),
+    "velocity_change": RowArray("dof", 1, "v", "constraints.rows", "W^T D^-1 w"),
+    "y_free": RowArray("gathered row", 1, "u", "direct", "velocity without the impulses of rows"),
+    "y_trial": RowArray("gathered row", 1, "u", "active_set", "velocity with the impulses of a working set"),
+    "target": RowArray("gathered row", 1, "u", "direct, active_set", "y + compliance z of a row in the working set"),
+    "present_bound": RowArray("gathered row", 1, "z", "direct, active_set", "hold, or slide once it slides"),
+    "in_working_set": RowArray("gathered row", 1, "0 or 1", "direct, active_set", "the working set"),
+    "trial_impulse": RowArray("gathered row", 1, "z", "held, active_set", "impulses of the working set and given ones"),
+    "consistent_impulse": RowArray("gathered row", 1, "z", "held", "those of the working set without contradictions"),
+    "is_met": RowArray("gathered row", 1, "0 or 1", "factors, orthogonal", "in the working set and at its target"),
+    "infeasibility": RowArray("gathered row", 1, "z", "orthogonal", "contradiction of a row, then impulses along it"),
+    "impulse_violation": RowArray("gathered row", 1, "0 or 1", "active_set", "is to leave the working set"),
+    "velocity_violation": RowArray("gathered row", 1, "u z", "active_set", "is to enter it, by which energy"),
+    "feasible_impulse": RowArray("gathered row", 1, "z", "active_set", "where single pivots are"),
+    "step_to_bound": RowArray("gathered row", 1, "-", "active_set", "share of the way to the trial impulse"),
+    "has_entered": RowArray("gathered row", 1, "0 or 1", "active_set", "has entered in the last single pivot"),
+    "is_tabu": RowArray("gathered row", 1, "0 or 1", "active_set", "may not enter before impulses move"),
+    "last_status": RowArray("direct row", 1, "-", "direct",
+                            "0 not solved in this step, 1 in the last working set, 2 at a bound"),
+    "last_side": RowArray("direct row", 1, "-", "direct", "1 held up from lower or pushed up, -1 down, 0"),
+    "factored": RowArray("gathered index", 1, "-", "factors", "the place among those gathered of a row of L", True),
+    "L_factor": RowArray("triangle", 1, "-", "factors", "L of G = L diag(d) L^T"),
+    "pivot_inverse": RowArray("gathered row", 1, "z/u", "factors", "1 / d, zero where a row depends on others"),
+    "elimination": RowArray("gathered row", 1, "u/z", "factors", "d_j L_ij of one row i"),
+    "residual": RowArray("gathered row", 1, "u, then z", "held", "missing velocities; solved in their place"),
+    "rhs": RowArray("gathered row", 1, "u, then z", "held", "missing velocities; solved in their place"),
+    "orthogonal_rows": RowArray("one", 1, "-", "held, orthogonal", "first rows whose Q and R are up to date", True),
+    "was_in_working_set": RowArray("gathered row", 1, "0 or 1", "orthogonal", "the working set of Q and R"),
+    "span_first": RowArray("gathered index", 1, "-", "orthogonal", "first dof that Q_a may have", True),
+    "span_end": RowArray("gathered index", 1, "-", "orthogonal", "end of the dofs that Q_a may have", True),
+    "Q": RowArray("orthogonal row", 1, "f/z", "orthogonal", "orthogonal innovations Q_a"),
+    "Q_dual": RowArray("orthogonal row", 1, "v/u", "orthogonal", "weight Q_a / <Q_a, Q_a>"),
+    "Q_square_inverse": RowArray("gathered row", 1, "z/u", "orthogonal", "1 / <Q_a, Q_a>, zero if dependent"),
+    "is_independent": RowArray("gathered row", 1, "0 or 1", "orthogonal", "whether Q_a is other than zero"),
+    "R_factor": RowArray("square", 1, "-", "orthogonal", "R_ba at [a, b], b < a"),
+    "T_factor": RowArray("square", 1, "-", "orthogonal", "T_ab of nonsymmetric rows and those after them"),
+    "T_pivot_inverse": RowArray("gathered row", 1, "-", "orthogonal", "1 / T_aa after elimination"),
+}  # fmt: skip
+"""What the direct solver works with."""
+
+ROW_ARRAYS = {**PROBLEM, **DIRECT}
+
+
+def row_array_sizes(rows: int, terms: int, responses: int, dofs: int, gathered: int) -> dict[str, int]:
+    """Entries of each array for trees with so many rows, terms and responses, where so many rows can be gathered."""
+    counts = {
+        "one": 1,
+        "row": rows,
+        "term": terms,
+        "response index": responses,
+        "response": responses * dofs,
+        "dof": dofs,
+        "direct row": rows * (gathered > 0),
+        "gathered row": gathered,
+        "gathered index": rows,
+        "entry": dofs + gathered,
+        "orthogonal row": gathered * (dofs + gathered),
+        "triangle": gathered * (gathered + 1) // 2,
+        "square": gathered * gathered,
+    }
+    return {name: array.width * counts[array.per] for name, array in ROW_ARRAYS.items()}
