@@ -352,13 +352,13 @@ def trees_of(scene) -> tuple[Tree, ...]:
     return tuple(map(found, scene.articulations))
 
 
-def arrays_with_rows(group: Group, rows: tuple[Row, ...]) -> SimpleNamespace:
-    """The structs `model` and `work` of a group whose trees have other constraint rows, for the direct solver."""
+def arrays_with_rows(group: Group, rows: tuple[Row, ...], dense_rows: bool = True) -> SimpleNamespace:
+    """The structs `model` and `work` of a group whose trees have other constraint rows, with `dense_rows` or not."""
     tree, device = replace(group.tree, rows=rows), group.columns.device
     structs = arrays_for(group.columns.numbers)
     return SimpleNamespace(
-        model=_model_struct(structs.Model(), tree, group.parameters, device, True),
-        work=_work_struct(structs.Work(), tree, group.columns.numbers, group.workers, device, True),
+        model=_model_struct(structs.Model(), tree, group.parameters, device, dense_rows),
+        work=_work_struct(structs.Work(), tree, group.columns.numbers, group.workers, device, dense_rows),
     )
 
 

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import warp as wp
+
 import warp_artic
 from warp_artic.math.numbers import SCALAR64
 from warp_artic.model.arrays import arrays_for
@@ -17,7 +19,7 @@ def test_declared_arrays_are_those_of_a_work_space():
     fields = arrays_for(SCALAR64).Work.vars
     assert not set(PROBLEM) & set(DIRECT)
     for name, array in ROW_ARRAYS.items():
-        assert (fields[name].type.dtype is int) == array.is_index, name
+        assert (fields[name].type.dtype is wp.int32) == array.is_index, name
     assert set(row_array_sizes(3, 4, 2, 5, 3)) == set(ROW_ARRAYS)
 
 

@@ -13,7 +13,9 @@ times more (Judice and Pires, A block principal pivoting algorithm for bounded l
 Single pivoting: after that the loop goes on from feasible impulses to feasible impulses, one row at a time, which ends
 where P = J^T (Lawson and Hanson, Solving Least Squares Problems, chapter 23; Stark and Parker, Bounded-Variable Least
 Squares, 1995). A row that leaves as soon as it has entered was let in by a rounding error: it is tabu until others
-move.
+move. With nonsymmetric rows the first row with a violation changes its status instead, which ends wherever all
+principal minors of G are positive (Murty, Note on a Bard-type scheme for solving the complementarity problem, 1974);
+elsewhere there may be several answers or none.
 Only leaving: after GUESSES working sets for each row no row enters any more, which ends always; then no bound is
 exceeded and no stop pulls, but rows that should be at their targets may not be.
 
@@ -67,6 +69,10 @@ def find_working_set(
     patience = zero
     is_single = zero
     mask = work.environment_mask[0, slot]
+    is_nonsymmetric = zero
+    for a in range(first_nonsymmetric, count):
+        differs = work.nonsymmetric[work.gathered[a, slot], slot] * work.row_mask[a, slot]
+        is_nonsymmetric = where_positive(differs, one, is_nonsymmetric)
     unchanged = int(known)
     guesses = int(0)
     unsolved = bool(True)
@@ -97,7 +103,8 @@ def find_working_set(
             starts_single = is_wrong - single - block
             pivot_block(work, count, block, starts_single, contradiction, slot)
             if any_positive(single):
-                pivot_single(work, count, single, slot)
+                pivot_single(work, count, single * (one - is_nonsymmetric), slot)
+                pivot_least(work, count, single * is_nonsymmetric, slot)
             is_single = where_positive(changes, zero, is_single + starts_single)
     return guesses
 
@@ -282,3 +289,16 @@ def pivot_single(work: WorkArrays, count: int, single: Real, slot: int):
         tabu = where_positive(leaves * work.has_entered[a, slot], where_positive(step, zero, one), tabu)
         work.is_tabu[a, slot] = where_positive(single, tabu, work.is_tabu[a, slot])
         work.has_entered[a, slot] = where_positive(enters, one, zero)
+
+
+@wp.func
+def pivot_least(work: WorkArrays, count: int, chosen: Real, slot: int):
+    """Change the status of the first row with a violation, where `chosen` (Murty)."""
+    zero = real(0.0, chosen)
+    waiting = where_positive(chosen, real(1.0, chosen), zero)
+    for a in range(count):
+        leaves = work.impulse_violation[a, slot] * waiting
+        enters = work.velocity_violation[a, slot] * waiting
+        waiting = where_positive(leaves + enters, zero, waiting)
+        leave_working_set(work, a, leaves, slot)
+        enter_working_set(work, a, enters, slot)
