@@ -13,8 +13,8 @@ from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
+from warp_artic.mechanisms.tree import tree_of
 from warp_artic.model.families import IN_STEPS
-from warp_artic.model.tree import tree_of
 
 PARTS = ("drive", "limit", "friction", "tendon", "mimic")
 H = 1 / 240

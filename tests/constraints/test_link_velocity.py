@@ -10,8 +10,8 @@ from tests.oracles import rigid, speed_limits
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
+from warp_artic.mechanisms.tree import tree_of
 from warp_artic.model.families import Family
-from warp_artic.model.tree import tree_of
 
 H = 1.0 / 240.0
 

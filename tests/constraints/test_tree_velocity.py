@@ -8,8 +8,8 @@ import pytest
 from tests import trees
 from tests.oracles import rigid
 from warp_artic import Simulation, SolverSettings
+from warp_artic.mechanisms.tree import tree_of
 from warp_artic.model.families import Family
-from warp_artic.model.tree import tree_of
 
 H = 1.0 / 240.0
 SOLVERS = ("direct", "pgs", "tgs")

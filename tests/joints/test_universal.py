@@ -25,9 +25,9 @@ from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import FixedTendon
+from warp_artic.mechanisms.tree import tree_of
 from warp_artic.model.families import Family
 from warp_artic.model.kinds import JointKind
-from warp_artic.model.tree import tree_of
 
 KINDS = ("universal_xy", "universal_xz")
 OWN, ACROSS = 0.06, 0.25

@@ -8,7 +8,8 @@ from tests import trees
 from warp_artic import Simulation, SolverSettings
 from warp_artic.kernels.launch import OPTIONS
 from warp_artic.kernels.layout import with_known_layout
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, arrays_for
+from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
 from warp_artic.phases.kinematics import place_links
 
 PLACED = ("R_WM", "p_PM", "w", "axis", "velocity_moment", "velocity_force")

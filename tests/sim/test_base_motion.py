@@ -185,7 +185,7 @@ def test_forces_close():
 
 
 def is_part(name):
-    from warp_artic.model.group import JOINT_FORCES
+    from warp_artic.mechanisms.group import JOINT_FORCES
 
     return name in JOINT_FORCES
 

@@ -15,7 +15,7 @@ from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.solver.rows.active_set import GUESSES, find_working_set
 from warp_artic.solver.rows.direct import set_first_working_set
 from warp_artic.solver.rows.problem import forget_working_set, gather_rows

@@ -12,8 +12,8 @@ from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.mechanisms.tree import tree_of
 from warp_artic.model.families import IN_STEPS, Family
-from warp_artic.model.tree import tree_of
 from warp_artic.usd.read_stage import read_stage
 
 RAGDOLL = Path(__file__).parents[2] / "samples" / "scenes" / "ragdoll.usda"

@@ -8,7 +8,8 @@ import warp as wp
 from warp_artic.constraints.coefficients import set_coefficients
 from warp_artic.kernels.launch import OPTIONS
 from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (operators)
-from warp_artic.model.arrays import arrays_for, load_vec3, store_vec3
+from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.model.arrays import load_vec3, store_vec3
 from warp_artic.phases.composite_inertias import (
     compose_inertias,
     find_center,

@@ -20,7 +20,7 @@ from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math import compiling
 from warp_artic.math.lean_codegen import cpu_flags
 from warp_artic.math.numbers import Numbers, real
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.phases.given_values import check_values_for
 from warp_artic.phases.integrate import count_step
 from warp_artic.phases.keep import keep_joints
@@ -70,7 +70,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     Forces, Kept = structs.Forces, structs.Kept
     known_step_column = with_known_layout(step_column, numbers)
-    check_values = check_values_for(numbers)
+    check_values = check_values_for(numbers, Model, State)
 
     @wp.kernel(**OPTIONS)
     def step(
@@ -136,7 +136,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
     """Steps of Runge-Kutta 4."""
     structs = arrays_for(numbers)
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
-    check_values = check_values_for(numbers)
+    check_values = check_values_for(numbers, Model, State)
     Kept = structs.Kept
 
     @wp.kernel(**OPTIONS)

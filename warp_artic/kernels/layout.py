@@ -13,7 +13,7 @@ import warp as wp
 from warp_artic.math.defined import defined
 from warp_artic.math.lean_source import NO_GAPS
 from warp_artic.math.numbers import Numbers
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.structs import arrays_for
 
 DROP_LENGTHS = """
 #ifdef NDEBUG

@@ -9,6 +9,7 @@ Letters: W world, P parent link, F joint frame fixed in the parent, M moving joi
 Link rows have one entry more than there are links: the last is the world, the parent of every root.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -48,12 +49,42 @@ Array = Any
 """Annotation of one array [row, column] of reals."""
 
 
+@dataclass(frozen=True)
+class StructFields:
+    """Names of the arrays that constraint families add to the structs, each [row, column] of reals if nothing else."""
+
+    tables: tuple[str, ...] = ()
+    """Of integers, [entry], in the model."""
+    counts: tuple[str, ...] = ()
+    """Integers in the model."""
+    parameters: tuple[str, ...] = ()
+    """In the model."""
+    scratch: tuple[str, ...] = ()
+    """In the work space."""
+    measures: tuple[str, ...] = ()
+    """In the report of a state."""
+    multipliers: tuple[str, ...] = ()
+    """In the forces of a step."""
+
+
+def with_fields(**types):
+    """Decorates a class with further annotations: for each keyword a type, and the names that have it."""
+
+    def decorate(cls):
+        cls.__annotations__.update({name: kind for kind, names in types.values() for name in names})
+        return cls
+
+    return decorate
+
+
 @cache
-def arrays_for(numbers: Numbers) -> SimpleNamespace:
+def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
     """The structs Model, State, Control, Work, Report, Forces, Contacts and Kept of a number type."""
     T = numbers.real
+    Reals, Table = wp.array2d(dtype=T), wp.array(dtype=int)
 
     @wp.struct
+    @with_fields(parameters=(Reals, fields.parameters), tables=(Table, fields.tables), counts=(int, fields.counts))
     class Model:
         # Tree
         link_count: int
@@ -225,6 +256,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         link_external_force: wp.array2d(dtype=T)
 
     @wp.struct
+    @with_fields(scratch=(Reals, fields.scratch))
     class Work:
         # Links
         R_WM: wp.array2d(dtype=T)
@@ -372,6 +404,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         trial_impulse: wp.array2d(dtype=T)
 
     @wp.struct
+    @with_fields(measures=(Reals, fields.measures))
     class Report:
         link_pose: wp.array2d(dtype=T)
         link_velocity: wp.array2d(dtype=T)
@@ -383,6 +416,7 @@ def arrays_for(numbers: Numbers) -> SimpleNamespace:
         mimic_error: wp.array2d(dtype=T)
 
     @wp.struct
+    @with_fields(multipliers=(Reals, fields.multipliers))
     class Forces:
         in_world: int
         without_tendons: int

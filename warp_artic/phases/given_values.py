@@ -26,7 +26,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import arrays_for
 
 ENTRY = 3
 """Integers of `model.given` for each array, behind their number."""
@@ -45,11 +44,12 @@ def is_outside(x: Real, least: Real, most: Real):
 
 
 @cache
-def check_values_for(numbers: Numbers) -> wp.Function:
-    """The function of a number type that stops environments of a column in which an array is not allowed."""
+def check_values_for(numbers: Numbers, Model: type, State: type) -> wp.Function:
+    """The function of a number type that stops environments of a column in which an array is not allowed.
+
+    `Model` and `State` are the structs of the number type.
+    """
     Number = numbers.real
-    structs = arrays_for(numbers)
-    Model, State = structs.Model, structs.State
 
     @wp.func
     def parameter(model: Model, place: int):

@@ -14,8 +14,8 @@ import numpy as np
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
-from warp_artic.model.group import initial_control, trees_of
-from warp_artic.model.parameters import parameter_rows
+from warp_artic.mechanisms.group import initial_control, trees_of
+from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.change.carry_over import carry_over
 from warp_artic.sim.change.sleep import wake

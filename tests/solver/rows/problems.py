@@ -14,10 +14,10 @@ from tests import trees
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.group import arrays_with_rows
+from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.mechanisms.tree import Row
 from warp_artic.model.families import Family
-from warp_artic.model.group import arrays_with_rows
-from warp_artic.model.tree import Row
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.direct import solve_direct
 from warp_artic.solver.rows.pgs import solve_pgs

@@ -8,7 +8,7 @@ import warp as wp
 
 import warp_artic
 from warp_artic.math.numbers import SCALAR64
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.row_problem import DIRECT, PROBLEM, ROW_ARRAYS, row_array_sizes
 
 PACKAGE = Path(warp_artic.__file__).parent

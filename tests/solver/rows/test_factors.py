@@ -8,7 +8,7 @@ import warp as wp
 
 from tests.solver.rows.problems import Laid, chain, star
 from tests.solver.rows.random_problems import random_problems
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.direct import set_first_working_set
 from warp_artic.solver.rows.factors import factor_working_set, set_delassus, solve_factored

@@ -9,7 +9,7 @@ import warp as wp
 
 from warp_artic.kernels.columns import row_kernels_for
 from warp_artic.math.packed import PackedLaunch
-from warp_artic.model.group import Group
+from warp_artic.mechanisms.group import Group
 from warp_artic.sim.arrays.rows import Rows, private_rows
 from warp_artic.sim.launch.launches import Launches
 

@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.kernels.columns import column_kernels_for
-from warp_artic.model.group import Group
+from warp_artic.mechanisms.group import Group
 
 
 @dataclass(frozen=True)

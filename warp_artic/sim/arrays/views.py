@@ -19,9 +19,9 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
+from warp_artic.mechanisms.group import REPORTED, STEP_OUTPUTS, Group
+from warp_artic.mechanisms.public_rows import ROW_COUNTS
 from warp_artic.model.field import Field
-from warp_artic.model.group import REPORTED, STEP_OUTPUTS, Group
-from warp_artic.model.public_rows import ROW_COUNTS
 from warp_artic.sim.arrays.rows import Rows, public_rows, shaped
 
 MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")

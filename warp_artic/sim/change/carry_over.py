@@ -21,7 +21,7 @@ from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.relative_motion import positions_of, rates_of, turn_within
-from warp_artic.model.parameters import parameter_rows
+from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.sim.arrays.failures import owners_of_rows
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, ROW_COUNTS, Member
 from warp_artic.sim.change.chosen import on_device

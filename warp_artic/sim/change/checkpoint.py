@@ -12,7 +12,7 @@ from reprlib import repr as brief
 import numpy as np
 
 from warp_artic.errors import SolveError
-from warp_artic.model.group import BY_BODY, Group
+from warp_artic.mechanisms.group import BY_BODY, Group
 from warp_artic.sim.arrays.views import CONTROL, FASTEST, MOTION, PARAMETERS
 from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL
 from warp_artic.sim.files.npz import LARGEST, Entry, open_npz, write_npz
@@ -106,9 +106,7 @@ def read_checkpoint(run: Run, path) -> None:
         table = _table(run)
         file.refuse_others(FACTS | table)
         content = file.read(table)
-    found = [
-        {name: content[f"{place}/{name}"] for name in _names(group)} for place, group in enumerate(run.groups)
-    ]
+    found = [{name: content[f"{place}/{name}"] for name in _names(group)} for place, group in enumerate(run.groups)]
     for place, (group, fields) in enumerate(zip(run.groups, found)):
         _check_group(group, path, place, fields)
     _check_bodies(run, path, content)

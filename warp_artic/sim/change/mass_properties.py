@@ -10,8 +10,8 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.carriages import with_carriages
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
-from warp_artic.model.group import trees_of
-from warp_artic.model.parameters import parameter_rows
+from warp_artic.mechanisms.group import trees_of
+from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.sim.arrays.views import checked, environment_indices
 from warp_artic.sim.change.sleep import wake
 from warp_artic.sim.elastic.node_masses import with_node_masses

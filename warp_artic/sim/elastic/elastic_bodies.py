@@ -16,7 +16,7 @@ import warp as wp
 
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate_meshes import parts_of
-from warp_artic.model.group import BY_BODY
+from warp_artic.mechanisms.group import BY_BODY
 from warp_artic.sim.arrays.failures import Failure
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL, RunOfBodies, SimulatedElasticBody

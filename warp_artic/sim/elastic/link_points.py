@@ -10,10 +10,10 @@ import numpy as np
 import warp as wp
 
 from warp_artic.description.scene import Scene
+from warp_artic.mechanisms.group import Group
 from warp_artic.meshes.carried import carried_struct
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.types import OPTIONS, MeshTypes
-from warp_artic.model.group import Group
 from warp_artic.sim.arrays.views import Member
 
 

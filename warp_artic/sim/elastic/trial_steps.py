@@ -11,8 +11,8 @@ import numpy as np
 import warp as wp
 
 from warp_artic.description.scene import Scene
+from warp_artic.mechanisms.group import build_groups
 from warp_artic.model.field import Field
-from warp_artic.model.group import build_groups
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.launch.launches import Launches
 from warp_artic.solver.settings import SolverSettings

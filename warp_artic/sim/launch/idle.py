@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from warp_artic.model.group import Group
+from warp_artic.mechanisms.group import Group
 
 
 class IdleSteps:

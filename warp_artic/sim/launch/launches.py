@@ -22,8 +22,8 @@ from warp_artic.kernels.launch import (
     step_kernel,
 )
 from warp_artic.kernels.threads import ColumnLaunch, run_all
-from warp_artic.model.arrays import arrays_for
-from warp_artic.model.group import Group
+from warp_artic.mechanisms.group import Group
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.solver.settings import SolverSettings
 
 

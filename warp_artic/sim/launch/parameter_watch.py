@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import warp as wp
 
 from warp_artic.kernels.columns import column_kernels_for
-from warp_artic.model.group import Group
+from warp_artic.mechanisms.group import Group
 
 
 class ParameterWatch:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import warp as wp
 
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.sim.run.state import Run
 
 

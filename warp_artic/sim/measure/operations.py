@@ -19,8 +19,8 @@ import numpy as np
 import warp as wp
 
 from warp_artic.kernels.launch import SETTLES
-from warp_artic.model.arrays import arrays_for
-from warp_artic.model.group import Group
+from warp_artic.mechanisms.group import Group
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.sim.run.state import Run
 from warp_artic.solver.step import step_column
 

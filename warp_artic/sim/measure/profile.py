@@ -17,7 +17,7 @@ import warp as wp
 from warp_artic.kernels.launch import OPTIONS, SETTLES
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math.numbers import Numbers, real
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.sim.run.state import Run
 from warp_artic.solver import step as step_file
 from warp_artic.solver import velocities as velocities_file

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import warp as wp
 
-from warp_artic.model.arrays import arrays_for
-from warp_artic.model.group import Group
+from warp_artic.mechanisms.group import Group
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import count_steps
 

@@ -11,7 +11,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.model.group import JOINT_FORCES, LINK_STEP_OUTPUTS, Group
+from warp_artic.mechanisms.group import JOINT_FORCES, LINK_STEP_OUTPUTS, Group
 from warp_artic.sim.arrays.views import OUTPUTS
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.record.recording import Recording
@@ -225,8 +225,7 @@ class _GroupReader:
     def __init__(self, run: Run, group: Group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
         members = [run.members[index] for index in group.members]
         self.rows = {
-            name: np.array([run.order[ROWS[_kind(name)]][member.index] for member in members])
-            for name in scalars
+            name: np.array([run.order[ROWS[_kind(name)]][member.index] for member in members]) for name in scalars
         }
         links = np.array([run.order["link"][member.index] for member in members])
         self.links = _index(links)

@@ -12,7 +12,7 @@ from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
-from warp_artic.model.group import build_groups
+from warp_artic.mechanisms.group import build_groups
 from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.elastic.elastic_bodies import ElasticBodies
 from warp_artic.sim.launch.device import device_of

@@ -9,8 +9,8 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
+from warp_artic.mechanisms.tree import tree_of
 from warp_artic.model.families import SPEED_LIMITS, Family
-from warp_artic.model.tree import tree_of
 from warp_artic.solver.settings import INTEGRATORS
 
 JOINT_LIMIT = ("joint limit", "joint limits")

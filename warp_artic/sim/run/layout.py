@@ -7,8 +7,8 @@ import numpy as np
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.carriages import with_carriages
 from warp_artic.description.scene import Scene
-from warp_artic.model.group import Group
-from warp_artic.model.tree import tree_of
+from warp_artic.mechanisms.group import Group
+from warp_artic.mechanisms.tree import tree_of
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.elastic.node_masses import with_node_masses
 from warp_artic.solver.settings import SolverSettings

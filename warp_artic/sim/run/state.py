@@ -9,7 +9,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.description.scene import Scene
-from warp_artic.model.group import Group
+from warp_artic.mechanisms.group import Group
 from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.arrays.rows import Rows
 from warp_artic.sim.arrays.views import MOTION, Member

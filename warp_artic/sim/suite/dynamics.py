@@ -45,7 +45,7 @@ import warp as wp
 from warp_artic.description.articulation import Articulation
 from warp_artic.errors import SettingsError
 from warp_artic.kernels.columns import axis_kernels_for
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.views import Member, by_environment, checked
 from warp_artic.sim.suite.joint_axes import axis_places, check_locked, unpacked_joints

@@ -15,11 +15,11 @@ import warp as wp
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.errors import SettingsError
-from warp_artic.model.arrays import arrays_for
+from warp_artic.mechanisms.group import arrays_with_rows
+from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.mechanisms.tree import Row
 from warp_artic.model.families import Family
 from warp_artic.model.field import Field
-from warp_artic.model.group import arrays_with_rows
-from warp_artic.model.tree import Row
 from warp_artic.sim.arrays.views import Member, by_environment
 
 COUPLINGS = (

@@ -19,17 +19,17 @@ from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.math.numbers import Numbers
+from warp_artic.mechanisms.parameters import parameter_rows
+from warp_artic.mechanisms.public_rows import JOINT_FORCES, ROOT_FORCES, ROW_COUNTS
+from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.mechanisms.tree import Row, Tree, tree_of
 from warp_artic.model.allowed_values import ALLOWED
-from warp_artic.model.arrays import arrays_for
 from warp_artic.model.base import base_rows
 from warp_artic.model.families import Family
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
-from warp_artic.model.parameters import parameter_rows
-from warp_artic.model.public_rows import JOINT_FORCES, ROOT_FORCES, ROW_COUNTS
 from warp_artic.model.row_problem import ROW_ARRAYS, row_array_sizes
-from warp_artic.model.tree import Row, Tree, tree_of
 
 ORIGIN_GRID = 100.0
 """Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""

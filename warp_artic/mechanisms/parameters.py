@@ -14,7 +14,7 @@ from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.start_pose import start_poses
 from warp_artic.description.tendon import SpatialTendon, TendonLeaf
-from warp_artic.model.tree import frame_turn
+from warp_artic.mechanisms.tree import frame_turn
 
 _AXES = np.eye(3)
 _UPPER = np.triu_indices(3)
