@@ -8,13 +8,13 @@ from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
 from tests.oracles.dense_step import put
 from warp_artic import SettingsError, Simulation, SolverSettings
+from warp_artic.constraints.table import IN_STEPS
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
 from warp_artic.mechanisms.tree import tree_of
-from warp_artic.model.families import IN_STEPS
 
 PARTS = ("drive", "limit", "friction", "tendon", "mimic")
 H = 1 / 240

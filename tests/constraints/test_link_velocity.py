@@ -8,10 +8,10 @@ import pytest
 from tests import trees
 from tests.oracles import rigid, speed_limits
 from warp_artic import Simulation, SolverSettings
+from warp_artic.constraints import table
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
 from warp_artic.mechanisms.tree import tree_of
-from warp_artic.model.families import Family
 
 H = 1.0 / 240.0
 
@@ -254,7 +254,7 @@ def test_unlimited_links_have_no_rows():
     chain = trees.chain(3)
     assert tree_of(chain).rows == ()
     limited = with_links(chain, max_linear_velocity=[np.inf, 2.0, 3.0], max_angular_velocity=[1.0, np.inf, np.inf])
-    assert [row.family for row in tree_of(limited).rows] == [Family.LINK_SPEED] * 6 + [Family.LINK_SPIN] * 3
+    assert [row.family for row in tree_of(limited).rows] == [table.LINK_SPEED] * 6 + [table.LINK_SPIN] * 3
 
 
 def test_environments_are_limited_alike_in_every_batch():

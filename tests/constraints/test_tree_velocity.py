@@ -8,8 +8,8 @@ import pytest
 from tests import trees
 from tests.oracles import rigid
 from warp_artic import Simulation, SolverSettings
+from warp_artic.constraints import table
 from warp_artic.mechanisms.tree import tree_of
-from warp_artic.model.families import Family
 
 H = 1.0 / 240.0
 SOLVERS = ("direct", "pgs", "tgs")
@@ -135,7 +135,7 @@ def test_a_fixed_base_has_no_such_rows():
     speeds = {"max_linear_velocity": 1.0, "max_angular_velocity": 2.0}
     assert tree_of(replace(trees.chain(2), **speeds)).rows == ()
     rows = tree_of(replace(trees.chain(2, floating=True), **speeds)).rows
-    assert [row.family for row in rows] == [Family.TREE_SPEED] * 3 + [Family.TREE_SPIN] * 3
+    assert [row.family for row in rows] == [table.TREE_SPEED] * 3 + [table.TREE_SPIN] * 3
 
 
 def test_environments_are_limited_alike_in_every_batch():

@@ -16,6 +16,7 @@ from tests import trees
 from tests.oracles import rigid, step
 from tests.oracles.state import State
 from warp_artic import Simulation, SolverSettings
+from warp_artic.constraints import table
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.carriages import with_carriages
 from warp_artic.description.drive import Drive, DriveKind
@@ -26,7 +27,6 @@ from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import FixedTendon
 from warp_artic.mechanisms.tree import tree_of
-from warp_artic.model.families import Family
 from warp_artic.model.kinds import JointKind
 
 KINDS = ("universal_xy", "universal_xz")
@@ -77,7 +77,7 @@ def test_it_is_two_revolute_joints(kind, is_reversed):
     limits = [Limit(lower=-1.0, upper=1.0), Limit(lower=-1.0, upper=1.0, stiffness=2.0)]
     tree = tree_of(with_carriages(symmetric(kind, is_reversed, limit=limits)[0]))
     assert tree.kind == (JointKind.REVOLUTE,) * 2
-    assert [(row.family, len(row.dofs)) for row in tree.rows] == [(Family.SOFT_LIMIT, 1), (Family.JOINT_LIMIT, 1)]
+    assert [(row.family, len(row.dofs)) for row in tree.rows] == [(table.SOFT_LIMIT, 1), (table.JOINT_LIMIT, 1)]
 
 
 @both_ways

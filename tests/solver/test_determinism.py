@@ -9,11 +9,12 @@ import pytest
 from tests import trees
 from tests.busy_tree import coupled
 from warp_artic import Simulation, SolverSettings
+from warp_artic.constraints import table
+from warp_artic.constraints.table import IN_STEPS
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.mechanisms.tree import tree_of
-from warp_artic.model.families import IN_STEPS, Family
 from warp_artic.usd.read_stage import read_stage
 
 RAGDOLL = Path(__file__).parents[2] / "samples" / "scenes" / "ragdoll.usda"
@@ -101,22 +102,22 @@ def test_the_busy_tree_has_a_row_of_every_family():
 def without(tree, family):
     """The same tree without a family."""
     dofs = {
-        Family.DRIVE: {"drive": None},
-        Family.FRICTION: {"friction": None},
-        Family.VELOCITY_LIMIT: {"velocity_limit": np.inf},
+        table.DRIVE: {"drive": None},
+        table.FRICTION: {"friction": None},
+        table.VELOCITY_LIMIT: {"velocity_limit": np.inf},
     }
     couplings = {
-        Family.FIXED_TENDON: {"fixed_tendons": ()},
-        Family.SPATIAL_TENDON: {"spatial_tendons": ()},
-        Family.MIMIC: {"mimics": ()},
+        table.FIXED_TENDON: {"fixed_tendons": ()},
+        table.SPATIAL_TENDON: {"spatial_tendons": ()},
+        table.MIMIC: {"mimics": ()},
     }
     links = {
-        Family.LINK_SPEED: {"max_linear_velocity": np.inf},
-        Family.LINK_SPIN: {"max_angular_velocity": np.inf},
+        table.LINK_SPEED: {"max_linear_velocity": np.inf},
+        table.LINK_SPIN: {"max_angular_velocity": np.inf},
     }
     whole = {
-        Family.TREE_SPEED: {"max_linear_velocity": np.inf},
-        Family.TREE_SPIN: {"max_angular_velocity": np.inf},
+        table.TREE_SPEED: {"max_linear_velocity": np.inf},
+        table.TREE_SPIN: {"max_angular_velocity": np.inf},
     }
     if family in whole:
         return trees.replace(tree, **whole[family])
@@ -126,18 +127,18 @@ def without(tree, family):
         return trees.replace(tree, **couplings[family])
     if family in links:
         return trees.replace(tree, links=tuple(trees.replace(link, **links[family]) for link in tree.links))
-    if family in (Family.CONE_LIMIT, Family.SOFT_CONE_LIMIT):
+    if family in (table.CONE_LIMIT, table.SOFT_CONE_LIMIT):
         joints = [
             trees.replace(joint, cone_limit=None)
-            if joint.cone_limit and joint.cone_limit.is_soft == (family is Family.SOFT_CONE_LIMIT)
+            if joint.cone_limit and joint.cone_limit.is_soft == (family is table.SOFT_CONE_LIMIT)
             else joint
             for joint in tree.joints
         ]
         return trees.replace(tree, joints=tuple(joints))
-    if family is Family.FIXED_TENDON_LIMIT:
+    if family is table.FIXED_TENDON_LIMIT:
         tendons = tuple(trees.replace(tendon, limit_stiffness=0.0) for tendon in tree.fixed_tendons)
         return trees.replace(tree, fixed_tendons=tendons)
-    if family is Family.SPATIAL_TENDON_LIMIT:
+    if family is table.SPATIAL_TENDON_LIMIT:
         tendons = tuple(trees.replace(tendon, limit_stiffness=0.0) for tendon in tree.spatial_tendons)
         return trees.replace(tree, spatial_tendons=tendons)
     limited = {row.item for row in tree_of(tree).rows if row.family is family}
@@ -157,7 +158,7 @@ def end_of_the_busy_tree():
     return end(busy_tree())
 
 
-@pytest.mark.parametrize("family", sorted(IN_STEPS), ids=lambda family: family.name.lower())
+@pytest.mark.parametrize("family", sorted(IN_STEPS, key=lambda family: family.order), ids=lambda family: family.name)
 def test_every_family_is_at_work(family):
     """The same run without it ends elsewhere."""
     assert np.abs(end(without(busy_tree(), family)) - end_of_the_busy_tree()).max() > 1e-4

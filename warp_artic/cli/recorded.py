@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from warp_artic.sim.record.recorder import OF_STEPS, STATES
+from warp_artic.sim.record.recording import OTHER_MEASURES
 
 TOLD = (
     "joint_position",
@@ -14,6 +15,7 @@ TOLD = (
     "mesh_points",
     "mesh_tendon_length",
     "mesh_tendon_tension",
+    *(name for name in OTHER_MEASURES if name in STATES),
 )
 """What the summary is of."""
 TOLD_OF_FORCES = (
@@ -25,6 +27,7 @@ TOLD_OF_FORCES = (
     "link_incoming_joint_force",
     "mimic_force",
     "tendon_mobility",
+    *(name for name in OTHER_MEASURES if name in OF_STEPS),
 )
 """The same, with `--forces`."""
 BAKED = ("joint_velocity", "link_pose", "tendon_speed")

@@ -11,6 +11,7 @@ from pathlib import Path
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import SHAPES
+from warp_artic.sim.run.layout import named_entries
 
 SHARE = 0.8
 """Of the memory that is free, what a run may take: others go on, and what is recorded is not all that it has."""
@@ -57,8 +58,7 @@ def bytes_needed(scene: Scene, wanted: Wanted) -> tuple[float, float]:
     rows = {
         "joint_names": len(scene.dof_names),
         "link_names": len(scene.link_names),
-        "tendon_names": sum(len(tree.tendon_names) for tree in scene.articulations),
-        "mimic_names": sum(len(tree.mimics) for tree in scene.articulations),
+        **named_entries(scene),
         "mesh_nodes": sum(len(body.points) for body in scene.elastic_bodies),
         "mesh_tendon_names": len(scene.mesh_tendons),
     }

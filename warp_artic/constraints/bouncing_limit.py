@@ -18,7 +18,7 @@ which the stops together would do work, as when one impact throws another joint 
 
 import warp as wp
 
-from warp_artic.constraints.joint_limit import reach_beyond, set_joint_limit_row
+from warp_artic.constraints.joint_limit import is_limited, reach_beyond, set_joint_limit_row
 from warp_artic.constraints.rows import (
     gap_velocity,
     row_rate,
@@ -27,6 +27,10 @@ from warp_artic.constraints.rows import (
     set_unbounded,
     set_window,
 )
+from warp_artic.constraints.single_dofs import places_of_joints
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.limit import Limit
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -42,9 +46,16 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
+from warp_artic.model.allowed_values import NOT_NEGATIVE, SHARE
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
-from warp_artic.model.families import BOUNCING_LIMIT
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import LOOKS_AT_ACCELERATIONS, ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
 from warp_artic.phases.rest_acceleration import accelerate_from_rest
+
+BOUNCING_LIMIT_ORDER = wp.constant(901)
+"""Of the family, in kernels."""
 
 
 @wp.func
@@ -52,7 +63,7 @@ def prepare_bounces(model: ModelArrays, control: ControlArrays, work: WorkArrays
     """Write b_0 of all dofs to `work.rest_vdot` where any environment of the column may meet a bouncing limit."""
     meets = bool(False)
     for row in range(model.row_count):
-        if model.row_family[row] == BOUNCING_LIMIT:
+        if model.row_family[row] == BOUNCING_LIMIT_ORDER:
             if any_positive(reach_beyond(model, work, row, column, slot, h)):
                 meets = bool(True)
     if meets:
@@ -82,7 +93,7 @@ def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
             y = row_velocity(model, work, row, slot)
             y_free = row_rate(model, work, work.v, row, slot) + h * row_rate(model, work, work.vdot, row, slot)
             known = (absolute(y) + absolute(y_free)) * model.rounding[0, 0]
-            if model.row_family[row] == BOUNCING_LIMIT:
+            if model.row_family[row] == BOUNCING_LIMIT_ORDER:
                 bounced = maximum(bounced, work.bounced[row, slot] * absolute(z))
                 known = known + absolute(rest_acceleration(model, work, row, column, slot, h)) * h * real(2.0, h)
             work_done = work_done + z * (y + y_free) - absolute(z) * known
@@ -95,7 +106,7 @@ def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
         for row in range(model.row_count):
             work.impulse[row, slot] = where_positive(dropped, zero, work.impulse[row, slot])
             work.active[row, slot] = where_positive(dropped, zero, work.active[row, slot])
-            if model.row_family[row] == BOUNCING_LIMIT:
+            if model.row_family[row] == BOUNCING_LIMIT_ORDER:
                 lower = work.window[2 * row, slot]
                 upper = work.window[2 * row + 1, slot]
                 set_joint_limit_row(model, work, row, column, slot, h)
@@ -115,7 +126,7 @@ def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
 def share_bounces(model: ModelArrays, work: WorkArrays, slot: int):
     """Give the joints of a tree with an impact, if not at a stop, their new velocities for the rest of the step."""
     for row in range(model.stop_row, model.row_count):
-        if model.row_family[row] == BOUNCING_LIMIT:
+        if model.row_family[row] == BOUNCING_LIMIT_ORDER:
             active = work.active[row, slot]
             bounced = active * work.bounced[row, slot]
             if any_positive(bounced):
@@ -125,7 +136,7 @@ def share_bounces(model: ModelArrays, work: WorkArrays, slot: int):
                     share = work.share[dof, slot]
                     work.share[dof, slot] = where_positive(bounced * (one - share), rest, share)
     for row in range(model.stop_row, model.row_count):
-        if model.row_family[row] == BOUNCING_LIMIT:
+        if model.row_family[row] == BOUNCING_LIMIT_ORDER:
             dof = model.row_dof[row]
             share = work.share[dof, slot]
             work.share[dof, slot] = where_positive(work.active[row, slot], work.impact_share[row, slot], share)
@@ -217,3 +228,28 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, colum
     work.compliance[row, slot] = real(0.0, h)
     set_unbounded(work, row, slot, h)
     set_single_coefficient(model, work, row, slot, h)
+
+
+def _bounces(joint: Joint, dof: Dof) -> bool:
+    return len(joint.dofs) == 1 and is_limited(dof, is_soft=False) and dof.limit.restitution > 0
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    return places_of_joints(layout, _bounces, is_whole=False)
+
+
+BOUNCING_LIMIT = ConstraintFamily(
+    name="bouncing limit",
+    order=BOUNCING_LIMIT_ORDER,
+    label=("joint limit", "joint limits"),
+    part=ForcePart.LIMIT,
+    places=_places,
+    is_stop=True,
+    traits=ON_ONE_DOF | LOOKS_AT_ACCELERATIONS,
+    law=set_bouncing_limit_row,
+    parameters=(
+        of_dofs("limit_restitution", lambda dof: (dof.limit or Limit()).restitution, SHARE),
+        of_dofs("limit_bounce_threshold", lambda dof: (dof.limit or Limit()).bounce_threshold, NOT_NEGATIVE),
+    ),
+    counts={"bouncing_limits": lambda tree: tree.count(BOUNCING_LIMIT)},
+)

@@ -1,14 +1,11 @@
-"""The coefficient matrix: efforts of unit impulses of tendons, mimic joints and contact points, at a state."""
+"""The coefficient matrix: efforts of unit impulses of registered constraints and contact points, at a state."""
 
 import warp as wp
 
 from warp_artic.constraints.contact import friction_row, normal_row, set_contact_gradients
-from warp_artic.constraints.fixed_tendon import set_tendon_coefficients
-from warp_artic.constraints.mimic import set_gears
-from warp_artic.constraints.spatial_tendon import set_leaf_gradients
+from warp_artic.constraints.dispatch import set_unit_row
 from warp_artic.math.numbers import add, real  # noqa: F401 (operators)
 from warp_artic.model.arrays import Array, ContactArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import FIXED_TENDON, MIMIC, SPATIAL_TENDON
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_positions import locate_links
@@ -27,28 +24,17 @@ def set_coefficients(
 ):
     """Write a row of `count` entries for each dof.
 
-    Fixed tendons, leaves of spatial tendons, mimic joints, then normal and two tangents of each contact point.
+    Those of families in their order, then normal and two tangents of each contact point.
     """
-    one = real(1.0, model.gravity[0, column])
     zero = real(0.0, model.gravity[0, column])
     load_state(model, state, work, column, slot)
     place_links(model, work, work.position, work.root, work.v, column, slot)
     locate_links(model, work, work.root, column, slot)
     for entry in range(model.dof_count * count):
         matrix[entry, column] = zero
-    tendons = model.fixed_tendons + model.spatial_leaves
     for row in range(model.row_count):
-        family = model.row_family[row]
-        item = model.row_item[row]
-        if family == FIXED_TENDON:
-            set_tendon_coefficients(model, work, row, column, slot, zero)
-            add_coefficients(model, work, matrix, row, item, column, slot, count)
-        if family == SPATIAL_TENDON:
-            set_leaf_gradients(model, work, row, column, slot, one, zero)
-            add_coefficients(model, work, matrix, row, model.fixed_tendons + item, column, slot, count)
-        if family == MIMIC:
-            set_gears(model, work, row, column, slot, zero)
-            add_coefficients(model, work, matrix, row, tendons + item, column, slot, count)
+        if set_unit_row(model, work, row, column, slot, zero):
+            add_coefficients(model, work, matrix, row, model.row_place[row], column, slot, count)
     set_contact_gradients(model, contacts, work, column, slot)
     for contact in range(contacts.count):
         place = count - 3 * (contacts.count - contact)

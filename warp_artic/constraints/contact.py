@@ -53,6 +53,8 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import dot, mat_mul
 from warp_artic.model.arrays import ContactArrays, ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.families import HAS_NO_COMPLIANCE, IS_JUDGED_APART, ConstraintFamily
+from warp_artic.model.force_parts import ForcePart
 
 SWEEPS = wp.constant(50)
 """Of Gauss-Seidel. Of 400 random states of a walker on four feet, under torques that throw it about, all but 3 are
@@ -317,3 +319,21 @@ def friction_miss(
     most = contacts.friction[contact, column] * work.impulse[normal_row(model, contacts, contact), slot] * r
     wanted = r * z - row_velocity(model, work, row, slot)
     return absolute(r * z - minimum(maximum(wanted, neg(most)), most))
+
+
+CONTACT_FRICTION = ConstraintFamily(
+    name="friction of a contact point",
+    order=1000,
+    part=ForcePart.LIMIT,
+    is_stop=True,
+    traits=IS_JUDGED_APART,
+)
+
+CONTACT = ConstraintFamily(
+    name="contact point",
+    order=1001,
+    part=ForcePart.LIMIT,
+    is_stop=True,
+    traits=HAS_NO_COMPLIANCE,
+    pushes_otherwise=True,
+)

@@ -9,11 +9,18 @@ so that f_max bounds the whole reaction. An acceleration drive has its gains mul
 part of a torque; see `rotation_drive`.
 """
 
+import math
+from collections.abc import Callable
+
 import warp as wp
 
 from warp_artic.constraints.drive_envelope import choose_line, set_envelope_row
 from warp_artic.constraints.rotation_drive import fold_rotation_drives
-from warp_artic.constraints.rows import allow_every_velocity, set_bounds, set_single_coefficient, set_window
+from warp_artic.constraints.rows import allow_every_velocity, mobility, set_bounds, set_single_coefficient, set_window
+from warp_artic.constraints.single_dofs import places_of_dofs
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import Drive, DriveKind
+from warp_artic.description.joint import Dof
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -21,14 +28,24 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     div,
     maximum,
+    minimum,
     mul,
+    neg,
     real,
     sub,
     where_positive,
 )
+from warp_artic.model.allowed_values import LARGEST, NOT_NEGATIVE
 from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import HAS_OWN_WEIGHT, ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.joint_springs import cross_loss
+
+DRIVE_ORDER = wp.constant(100)
+"""Of the family, in kernels."""
 
 
 @wp.func
@@ -151,3 +168,104 @@ def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, 
     work.drive_reach[item, slot] = where_positive(newly, reach, work.drive_reach[item, slot])
     work.saturated[item, slot] = maximum(saturated, newly)
     return newly
+
+
+@wp.func
+def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, halves: int):
+    """Mark the folded drives that exceed their maximum force; says in which environments there are any.
+
+    Once boundary layers have been found (`halves` is 2) it looks at what is in them.
+    """
+    zero = real(0.0, h)
+    found = real(0.0, h)
+    looks = work.layer[0, slot] + real(1.0 - 0.5 * float(halves), h)
+    for row in range(model.row_count):
+        if model.row_family[row] == DRIVE_ORDER:
+            item = model.row_item[row]
+            before = work.saturated[item, slot]
+            newly = where_positive(looks, saturate_drive(model, work, row, column, slot, h), zero)
+            work.saturated[item, slot] = where_positive(looks, work.saturated[item, slot], before)
+            found = maximum(found, newly)
+    return found
+
+
+@wp.func
+def bound_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
+    """Replace the drives whose force exceeds its maximum by an effort."""
+    for row in range(model.row_count):
+        if model.row_family[row] == DRIVE_ORDER:
+            dof = model.row_dof[row]
+            item = model.row_item[row]
+            force = work.drive_bias[item, slot] - drive_damping(model, work, item, column, slot) * work.v[dof, slot]
+            limit = model.drive_max_force[item, column]
+            excess = absolute(force) - limit
+            effort = control.joint_effort[item, column] + where_positive(force, limit, neg(limit))
+            work.effort[dof, slot] = where_positive(excess, effort, work.effort[dof, slot])
+            viscous = model.friction_viscous[item, column]
+            work.damper[dof, slot] = where_positive(excess, viscous, work.damper[dof, slot])
+
+
+@wp.func
+def saturated_share(model: ModelArrays, work: WorkArrays, row: int, slot: int, free: Real):
+    """The share of a dof by a drive that has left the factors: theta where it follows its own law."""
+    item = model.row_item[row]
+    within = work.bound[2 * row, slot] - absolute(work.impulse[row, slot])
+    of_law = minimum(within, real(1.5, free) - work.saturated[item, slot])
+    return where_positive(of_law, work.drive_theta[item, slot], free)
+
+
+@wp.func
+def measure_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write the effective inertia 1 / (M^-1)_ii of the dof of an acceleration drive."""
+    one = real(1.0, work.D_inverse[0, slot])
+    item = model.row_item[row]
+    set_single_coefficient(model, work, row, slot, one)
+    inertia = one / mobility(model, work, row, slot)
+    work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
+
+
+def _leaves_the_factors(dof: Dof) -> bool:
+    """Whether a dof has a drive that is more than a spring and a damper that are always folded in."""
+    drive = dof.drive
+    if drive is None:
+        return False
+    return math.isfinite(drive.max_force) or drive.kind is DriveKind.ACCELERATION or drive.has_envelope
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    return places_of_dofs(layout, _leaves_the_factors)
+
+
+def _any_drive(has) -> Callable[[Articulation], bool]:
+    return lambda articulation: any(dof.drive is not None and has(dof.drive) for dof in articulation.dofs)
+
+
+def _of_drives(name: str, value: Callable[[Drive], float], allowed=None, flag: str | None = None):
+    return of_dofs(name, lambda dof: value(dof.drive or Drive()), allowed, flag)
+
+
+DRIVE = ConstraintFamily(
+    name="drive",
+    order=DRIVE_ORDER,
+    part=ForcePart.DRIVE,
+    places=_places,
+    traits=HAS_OWN_WEIGHT | ON_ONE_DOF,
+    law=set_drive_row,
+    measure=measure_drive,
+    parameters=(
+        _of_drives("is_acceleration_drive", lambda drive: float(drive.kind is DriveKind.ACCELERATION)),
+        _of_drives("drive_stiffness", lambda drive: drive.stiffness, NOT_NEGATIVE),
+        _of_drives("drive_damping", lambda drive: drive.damping, NOT_NEGATIVE),
+        _of_drives("drive_max_force", lambda drive: drive.max_force, LARGEST),
+        _of_drives("drive_max_velocity", lambda drive: drive.max_velocity, LARGEST, "drive_envelopes"),
+        _of_drives("drive_velocity_gradient", lambda drive: drive.velocity_gradient, NOT_NEGATIVE, "drive_envelopes"),
+        _of_drives(
+            "drive_velocity_resistance", lambda drive: drive.velocity_resistance, NOT_NEGATIVE, "drive_envelopes"
+        ),
+    ),
+    flags={
+        "acceleration_drives": _any_drive(lambda drive: drive.kind is DriveKind.ACCELERATION),
+        "drive_envelopes": _any_drive(lambda drive: drive.has_envelope),
+    },
+)
+"""Drives that can leave the factors; they are smooth forces, and the integrator "rk4" has them too."""

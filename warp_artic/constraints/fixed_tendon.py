@@ -6,6 +6,8 @@ The spring and the limit are a row each, of the kinds of `spring`, with e = L - 
 that of sum r_i q_i.
 """
 
+from collections.abc import Callable, Sequence
+
 import warp as wp
 
 from warp_artic.constraints.coupling import (
@@ -15,9 +17,17 @@ from warp_artic.constraints.coupling import (
     set_combination,
 )
 from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
-from warp_artic.constraints.tension import tension
+from warp_artic.constraints.tension import limit_state, tension
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.tendon import FixedTendon
 from warp_artic.math.numbers import Real, add, any_positive, mul, real, sub, where_positive  # noqa: F401 (operators)
-from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.allowed_values import FINITE, LOWER, NOT_NEGATIVE, SHARE, UPPER, Allowed
+from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import ENDS, IS_JOINT_TENDON, ConstraintFamily, Entries, Measure, Parameter, term_starts
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
+from warp_artic.phases.outputs import report_value
 
 
 @wp.func
@@ -103,3 +113,111 @@ def set_fixed_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, c
         spring_theta(work, row, slot, k, zero, h),
         h,
     )
+
+
+@wp.func
+def report_fixed_tendon(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+):
+    """Write length, speed, force and limit state of a tendon."""
+    item = model.row_item[row]
+    failure = state.failure[0, column]
+    length = tendon_length(model, state.joint_position, column, row, column)
+    rate = tendon_rate(model, state, row, column)
+    report_value(report.tendon_length, item, column, failure, length)
+    report_value(report.tendon_speed, item, column, failure, rate)
+    report_value(report.tendon_force, item, column, failure, tendon_force(model, row, column, length, rate))
+    side = limit_state(length, model.tendon_lower[item, column], model.tendon_upper[item, column])
+    report_value(report.tendon_limit_state, item, column, failure, side)
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    found = []
+    for item, tendon in enumerate(articulation.fixed_tendons):
+        dofs, coupled = layout.coupled(tendon.dofs)
+        found.append(Place(tendon.name, dofs, item, coupled))
+    return found
+
+
+def _limit_places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    tendons = zip(_places(articulation, layout), articulation.fixed_tendons)
+    return [place for place, tendon in tendons if tendon.limit_stiffness > 0]
+
+
+def _each(name: str, value: Callable[[FixedTendon], float], allowed: Allowed) -> Parameter:
+    """A number of each tendon."""
+    return Parameter(
+        name=f"tendon_{name}",
+        of="fixed_tendon",
+        values=lambda articulation: [value(tendon) for tendon in articulation.fixed_tendons],
+        allowed=allowed,
+    )
+
+
+def _terms(name: str, values: Callable[[FixedTendon], Sequence[float]]) -> Parameter:
+    """A number of each dof of each tendon."""
+    return Parameter(
+        name=f"tendon_{name}",
+        of="tendon_term",
+        values=lambda articulation: [one for tendon in articulation.fixed_tendons for one in values(tendon)],
+        allowed=FINITE,
+    )
+
+
+FIXED_TENDON = ConstraintFamily(
+    name="fixed tendon",
+    order=500,
+    label=("fixed tendon", "fixed tendons"),
+    part=ForcePart.TENDON,
+    places=_places,
+    traits=IS_JOINT_TENDON,
+    acts_always=True,
+    pushes_otherwise=True,
+    shares_push="tendon",
+    law=set_fixed_tendon_row,
+    gradient=set_tendon_coefficients,
+    coefficients=set_tendon_coefficients,
+    report=report_fixed_tendon,
+    entries=Entries(
+        kind="tendon",
+        names=lambda articulation: tuple(tendon.name for tendon in articulation.fixed_tendons),
+        meaning="Fixed tendons, and the leaf of each spatial sub-tendon",
+    ),
+    kinds={
+        "fixed_tendon": lambda articulation: len(articulation.fixed_tendons),
+        "tendon_term": lambda articulation: sum(len(tendon.dofs) for tendon in articulation.fixed_tendons),
+    },
+    parameters=(
+        _terms("coefficient", lambda tendon: tendon.coefficients),
+        _terms("force_coefficient", lambda tendon: tendon.force_coefficients),
+        _each("stiffness", lambda tendon: tendon.stiffness, NOT_NEGATIVE),
+        _each("damping", lambda tendon: tendon.damping, NOT_NEGATIVE),
+        _each("limit_stiffness", lambda tendon: tendon.limit_stiffness, NOT_NEGATIVE),
+        _each("rest_length", lambda tendon: tendon.rest_length, FINITE),
+        _each("offset", lambda tendon: tendon.offset, FINITE),
+        _each("lower", lambda tendon: tendon.lower, LOWER),
+        _each("upper", lambda tendon: tendon.upper, UPPER),
+        _each("enabled", lambda tendon: float(tendon.enabled), SHARE),
+    ),
+    measures=(
+        Measure(name="tendon_length", meaning="[m]"),
+        Measure(name="tendon_speed", meaning="Rate of the length [m/s]"),
+        Measure(name="tendon_force", meaning="[N]"),
+        Measure(name="tendon_limit_state", meaning="-1 where the length is below its limits, 0 between them, 1 above"),
+    ),
+    counts={"fixed_tendons": lambda tree: tree.kinds["fixed_tendon"]},
+    tables={"tendon_term": lambda tree: term_starts(tree, FIXED_TENDON)},
+)
+
+FIXED_TENDON_LIMIT = ConstraintFamily(
+    name="limits of a fixed tendon",
+    order=501,
+    part=ForcePart.TENDON,
+    places=_limit_places,
+    traits=IS_JOINT_TENDON | ENDS,
+    pushes_otherwise=True,
+    shares_push="tendon",
+    law=set_fixed_tendon_limit_row,
+    gradient=set_tendon_coefficients,
+    entries=FIXED_TENDON.entries,
+)

@@ -12,6 +12,7 @@ the links, for joints with several dofs along the axes in which their velocities
 
 import warp as wp
 
+from warp_artic.constraints.dispatch import add_multiplier, clear_multiplier, drop_multiplier
 from warp_artic.constraints.drive import mean_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -26,16 +27,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, WorkArrays
-from warp_artic.model.families import DRIVE, FIXED_TENDON, FRICTION, MIMIC, SPATIAL_TENDON_LIMIT
-from warp_artic.model.force_parts import (
-    ACTUATION,
-    DRIVE_PART,
-    FRICTION_PART,
-    LIMIT_PART,
-    MIMIC_PART,
-    PART_COUNT,
-    TENDON_PART,
-)
+from warp_artic.model.force_parts import ACTUATION, DRIVE_PART, FRICTION_PART, PART_COUNT
 from warp_artic.phases.force_parts import add_to_part
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.joint_springs import cross_loss
@@ -47,8 +39,7 @@ def clear_forces(model: ModelArrays, forces: ForceArrays, column: int, zero: Rea
     for row in range(PART_COUNT * model.dof_count):
         forces.parts[row, column] = zero
     for row in range(model.row_count):
-        if model.row_family[row] == MIMIC:
-            forces.mimic_force[model.row_item[row], column] = zero
+        clear_multiplier(model, forces, row, column, zero)
 
 
 @wp.func
@@ -57,9 +48,7 @@ def drop_forces(model: ModelArrays, forces: ForceArrays, column: int, moves: Rea
     for row in range(PART_COUNT * model.dof_count):
         forces.parts[row, column] = where_positive(moves, forces.parts[row, column], moves)
     for row in range(model.row_count):
-        if model.row_family[row] == MIMIC:
-            item = model.row_item[row]
-            forces.mimic_force[item, column] = where_positive(moves, forces.mimic_force[item, column], moves)
+        drop_multiplier(model, forces, row, column, moves)
 
 
 @wp.func
@@ -87,18 +76,8 @@ def report_forces(
     for row in range(model.row_count):
         force = weight * row_force(work, row, slot, h)
         if any_positive(absolute(force)):
-            family = model.row_family[row]
-            part = int(LIMIT_PART)
-            if family == DRIVE:
-                part = DRIVE_PART
-            if family == FRICTION:
-                part = FRICTION_PART
-            if family >= FIXED_TENDON and family <= SPATIAL_TENDON_LIMIT:
-                part = TENDON_PART
-            if family == MIMIC:
-                part = MIMIC_PART
-                item = model.row_item[row]
-                forces.mimic_force[item, column] = forces.mimic_force[item, column] + force
+            part = model.row_part[row]
+            add_multiplier(model, forces, row, column, force)
             start = model.row_term[row]
             for term in range(start, start + model.row_terms[row]):
                 add_to_part(model, forces, part, model.term_dof[term], column, work.push[term, slot] * force)

@@ -9,8 +9,17 @@ solver those slide that do where each has its static effort, and then they have 
 import warp as wp
 
 from warp_artic.constraints.rows import set_bounds, set_single_coefficient, set_window
+from warp_artic.constraints.single_dofs import places_of_dofs
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.friction import Friction
+from warp_artic.description.joint import Dof
 from warp_artic.math.numbers import Real, add, mul, real  # noqa: F401 (operators)
+from warp_artic.model.allowed_values import NOT_NEGATIVE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
 
 
 @wp.func
@@ -28,3 +37,37 @@ def set_friction_row(model: ModelArrays, work: WorkArrays, row: int, column: int
         slide = slide + proportional
     set_bounds(work, row, slot, h * hold, h * slide)
     set_single_coefficient(model, work, row, slot, h)
+
+
+def _has_dry_friction(dof: Dof) -> bool:
+    friction = dof.friction or Friction()
+    return max(friction.static_effort, friction.dynamic_effort, friction.coefficient) > 0
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    return places_of_dofs(layout, _has_dry_friction)
+
+
+FRICTION = ConstraintFamily(
+    name="friction",
+    order=200,
+    label=("dof with dry friction", "dofs with dry friction"),
+    part=ForcePart.FRICTION,
+    places=_places,
+    traits=ON_ONE_DOF,
+    acts_always=True,
+    law=set_friction_row,
+    parameters=(
+        of_dofs("friction_static", lambda dof: (dof.friction or Friction()).static_effort, NOT_NEGATIVE),
+        of_dofs("friction_dynamic", lambda dof: (dof.friction or Friction()).dynamic_effort, NOT_NEGATIVE),
+        of_dofs("friction_viscous", lambda dof: (dof.friction or Friction()).viscous, NOT_NEGATIVE),
+        of_dofs(
+            "friction_coefficient", lambda dof: (dof.friction or Friction()).coefficient, NOT_NEGATIVE, "load_friction"
+        ),
+    ),
+    flags={
+        "load_friction": lambda articulation: any(
+            dof.friction is not None and dof.friction.coefficient > 0 for dof in articulation.dofs
+        )
+    },
+)

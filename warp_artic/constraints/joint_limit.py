@@ -9,9 +9,15 @@ step in which another joint has an impact. It then has v+ for the share of the s
 no further beyond one that it has passed already.
 """
 
+import math
+
 import warp as wp
 
 from warp_artic.constraints.rows import set_position_window, set_single_coefficient, set_unbounded
+from warp_artic.constraints.single_dofs import places_of_joints
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.limit import Limit
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -26,7 +32,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
+from warp_artic.model.allowed_values import LOWER, UPPER
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
 
 
 @wp.func
@@ -73,3 +84,33 @@ def land_on_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int,
             edge = where_positive(path, above, neg(below)) / h
             onto = minimum(maximum((edge - v) / change, zero), one)
             work.share[dof, slot] = where_positive(passes, onto, share)
+
+
+def is_limited(dof: Dof, is_soft: bool) -> bool:
+    """Whether a dof has limits, hard or soft."""
+    limit = dof.limit or Limit()
+    return (math.isfinite(limit.lower) or math.isfinite(limit.upper)) and limit.is_soft == is_soft
+
+
+def _has_stop(joint: Joint, dof: Dof) -> bool:
+    return len(joint.dofs) == 1 and is_limited(dof, is_soft=False) and not dof.limit.restitution > 0
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    return places_of_joints(layout, _has_stop, is_whole=False)
+
+
+JOINT_LIMIT = ConstraintFamily(
+    name="joint limit",
+    order=900,
+    label=("joint limit", "joint limits"),
+    part=ForcePart.LIMIT,
+    places=_places,
+    is_stop=True,
+    traits=ON_ONE_DOF,
+    law=set_joint_limit_row,
+    parameters=(
+        of_dofs("limit_lower", lambda dof: (dof.limit or Limit()).lower, LOWER),
+        of_dofs("limit_upper", lambda dof: (dof.limit or Limit()).upper, UPPER),
+    ),
+)

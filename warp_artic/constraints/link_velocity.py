@@ -11,8 +11,11 @@ from warp_artic.math.numbers import Vec3, add, mul, real  # noqa: F401 (operator
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
 from warp_artic.model.base import BASE_ANGULAR, BASE_LINEAR
-from warp_artic.model.families import LINK_SPIN
 from warp_artic.phases.link_velocities import move_base, move_link
+
+LINK_SPEED_ORDER = wp.constant(400)
+LINK_SPIN_ORDER = wp.constant(401)
+"""Of the families, in kernels."""
 
 
 @wp.func
@@ -20,7 +23,7 @@ def motion_of(model: ModelArrays, work: WorkArrays, row: int, dof: int, r: Vec3,
     """What a unit velocity of a dof gives: the angular velocity, or the velocity of the point at r from the dof."""
     axis = load_vec3(work.axis, 3 * dof, slot)
     is_linear = model.dof_is_linear[dof] == 1
-    if model.row_family[row] == LINK_SPIN:
+    if model.row_family[row] == LINK_SPIN_ORDER:
         if is_linear:
             return axis * real(0.0, r.x)
         return axis
@@ -48,7 +51,7 @@ def link_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
     """w or v_C of the link of a row, from `move_all_links`."""
     link = model.row_item[row]
     angular = load_vec3(work.angular, 3 * link, slot)
-    if model.row_family[row] == LINK_SPIN:
+    if model.row_family[row] == LINK_SPIN_ORDER:
         return angular
     return load_vec3(work.linear, 3 * link, slot) + cross(angular, center_of(model, work, link, column, slot))
 
@@ -57,7 +60,7 @@ def link_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slo
 def base_motion(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
     """The part of `link_motion` that is not J v: what the body that carries the tree gives to its link."""
     w = load_vec3(model.base, BASE_ANGULAR, column)
-    if model.row_family[row] == LINK_SPIN:
+    if model.row_family[row] == LINK_SPIN_ORDER:
         return w
     link = model.row_item[row]
     r = center_of(model, work, link, column, slot)

@@ -8,6 +8,8 @@ in the middle, has turned: what it turned by until then it turns by once more un
 the document's cfm = 1 / (h (h k_p + k_d)) and erp = h k_p / (h k_p + k_d).
 """
 
+from collections.abc import Callable
+
 import warp as wp
 
 from warp_artic.constraints.coupling import (
@@ -16,11 +18,19 @@ from warp_artic.constraints.coupling import (
     combine_rates,
     set_combination,
 )
-from warp_artic.constraints.rows import allow_every_velocity, row_rate, set_window
+from warp_artic.constraints.rows import allow_every_velocity, mobility, row_rate, set_window
 from warp_artic.constraints.spring import set_spring_row, spring_theta
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.mimic import Mimic
 from warp_artic.math.numbers import Real, add, any_positive, div, mul, neg, real, sub, where_positive  # noqa: F401 (operators)
 from warp_artic.math.rotation import ratio
-from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
+from warp_artic.model.allowed_values import FINITE, NOT_NEGATIVE, SHARE, Allowed
+from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import MOVES_DOFS_ALIKE, ConstraintFamily, Entries, Measure, Parameter, term_starts
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
+from warp_artic.phases.outputs import report_value
 
 
 @wp.func
@@ -79,3 +89,79 @@ def set_mimic_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
     set_window(work, row, slot, lower, upper)
     allow_every_velocity(work, row, slot, enabled)
     work.compliance[row, slot] = where_positive(frequency, work.compliance[row, slot], zero)
+
+
+@wp.func
+def measure_mimic(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write r = J M^-1 J^T, which compliant mimic joints need."""
+    set_gears(model, work, row, column, slot, h)
+    work.mimic_mobility[model.row_item[row], slot] = mobility(model, work, row, slot)
+
+
+@wp.func
+def report_mimic(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+):
+    """Write C."""
+    error = mimic_error(model, state.joint_position, column, row, column)
+    report_value(report.mimic_error, model.row_item[row], column, state.failure[0, column], error)
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    found = []
+    for item, mimic in enumerate(articulation.mimics):
+        dofs, coupled = layout.coupled(mimic.dofs)
+        found.append(Place(mimic.name, dofs, item, coupled))
+    return found
+
+
+def _each(name: str, value: Callable[[Mimic], float], allowed: Allowed, flag: str | None = None) -> Parameter:
+    """A number of each mimic joint."""
+    return Parameter(
+        name=f"mimic_{name}",
+        of="mimic",
+        values=lambda articulation: [value(mimic) for mimic in articulation.mimics],
+        allowed=allowed,
+        flag=flag,
+    )
+
+
+MIMIC = ConstraintFamily(
+    name="mimic joint",
+    order=800,
+    label=("mimic joint", "mimic joints"),
+    part=ForcePart.MIMIC,
+    places=_places,
+    traits=MOVES_DOFS_ALIKE,
+    acts_always=True,
+    law=set_mimic_row,
+    gradient=set_gears,
+    measure=measure_mimic,
+    coefficients=set_gears,
+    report=report_mimic,
+    entries=Entries(
+        kind="mimic",
+        names=lambda articulation: tuple(mimic.name for mimic in articulation.mimics),
+        meaning="Following joints",
+    ),
+    kinds={"mimic_term": lambda articulation: sum(len(mimic.dofs) for mimic in articulation.mimics)},
+    parameters=(
+        Parameter(
+            name="mimic_gear",
+            of="mimic_term",
+            values=lambda articulation: [gear for mimic in articulation.mimics for gear in mimic.gears],
+            allowed=FINITE,
+        ),
+        _each("offset", lambda mimic: mimic.offset, FINITE),
+        _each("natural_frequency", lambda mimic: mimic.natural_frequency, FINITE, "compliant_mimics"),
+        _each("damping_ratio", lambda mimic: mimic.damping_ratio, NOT_NEGATIVE),
+        _each("enabled", lambda mimic: float(mimic.enabled), SHARE),
+    ),
+    measures=(Measure(name="mimic_error", meaning="Value of the constraint [m or rad]"),),
+    multiplier=Measure(
+        name="mimic_force", meaning="Multiplier of the constraint over the last step before a record [N or N m]"
+    ),
+    flags={"compliant_mimics": lambda articulation: any(mimic.natural_frequency > 0 for mimic in articulation.mimics)},
+    tables={"mimic_term": lambda tree: term_starts(tree, MIMIC)},
+    scratch={"mimic_mobility": lambda tree: tree.count(MIMIC)},
+)

@@ -10,10 +10,8 @@ Both forces of such a pair are beyond any other joint, or neither is.
 
 import warp as wp
 
+from warp_artic.constraints.dispatch import take_row_off
 from warp_artic.constraints.forces import row_force
-from warp_artic.constraints.link_velocity import center_of
-from warp_artic.constraints.spatial_tendon import attachment_place, direction, end_forces
-from warp_artic.constraints.tree_velocity import take_tree_push_off
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -29,74 +27,29 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
-from warp_artic.model.families import (
-    FIXED_TENDON,
-    FIXED_TENDON_LIMIT,
-    LINK_SPEED,
-    SPATIAL_TENDON,
-    SPATIAL_TENDON_LIMIT,
-    TREE_SPEED,
-    TREE_SPIN,
-)
+from warp_artic.model.families import IS_JOINT_TENDON, has_trait
 from warp_artic.model.kinds import PRISMATIC
 from warp_artic.phases.transmitted_forces import take_off
 
 
 @wp.func
-def take_clamps_off(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Take what velocity limits push links by off what these need."""
+def take_links_off(model: ModelArrays, work: WorkArrays, traits: int, column: int, slot: int, h: Real):
+    """Take what rows with some traits push links by off what these need."""
     for row in range(model.row_count):
-        family = model.row_family[row]
-        if family >= LINK_SPEED and family <= TREE_SPIN:
+        if has_trait(model, row, traits):
             force = row_force(work, row, slot, h)
             if any_positive(absolute(force)):
-                link = model.row_item[row]
-                push = load_vec3(work.direction, 3 * row, slot) * force
-                if family >= TREE_SPEED:
-                    take_tree_push_off(model, work, row, column, slot, push)
-                elif family == LINK_SPEED:
-                    take_off(work, link, slot, push, cross(center_of(model, work, link, column, slot), push))
-                else:
-                    take_off(work, link, slot, push - push, push)
+                take_row_off(model, work, row, column, slot, force)
 
 
 @wp.func
-def take_spatial_tendons_off(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Take what spatial tendons push links by off what these need."""
-    for row in range(model.row_count):
-        family = model.row_family[row]
-        if family == SPATIAL_TENDON or family == SPATIAL_TENDON_LIMIT:
-            force = row_force(work, row, slot, h)
-            leaf = model.row_item[row]
-            first = model.leaf_segment[leaf]
-            for k in range(first, first + model.leaf_segments[leaf]):
-                attachment = model.segment_attachment[k]
-                parent = model.attachment_parent[attachment]
-                x = attachment_place(model, work, attachment, column, slot)
-                x_parent = attachment_place(model, work, parent, column, slot)
-                _distance, unit = direction(x - x_parent)
-                outer, inner = end_forces(model, leaf, k, model.attachment_coefficient[attachment, column])
-                take_push_off(model, work, attachment, x, unit * (force * outer), slot)
-                take_push_off(model, work, parent, x_parent, unit * neg(force * inner), slot)
-
-
-@wp.func
-def take_push_off(model: ModelArrays, work: WorkArrays, attachment: int, x: Vec3, push: Vec3, slot: int):
-    """Take a force at x off what the link of an attachment needs; the world needs nothing."""
-    link = model.attachment_link[attachment]
-    if link < model.link_count:
-        take_off(work, link, slot, push, cross(x - load_vec3(work.p_WM, 3 * link, slot), push))
-
-
-@wp.func
-def take_fixed_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+def take_joint_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     """Take the pairs of fixed tendons off what joints transmit to bodies, with what it is through their carriages."""
     zero = real(0.0, h)
     for dof in range(model.dof_count):
         work.tendon_load[dof, slot] = zero
     for row in range(model.row_count):
-        family = model.row_family[row]
-        if family == FIXED_TENDON or family == FIXED_TENDON_LIMIT:
+        if has_trait(model, row, IS_JOINT_TENDON):
             force = row_force(work, row, slot, h)
             start = model.row_term[row]
             for term in range(start, start + model.row_terms[row]):

@@ -23,6 +23,7 @@ the velocity is stopped along J, and q+ is brought onto the limit afterwards.
 
 import warp as wp
 
+from warp_artic.constraints.joint_limit import is_limited
 from warp_artic.constraints.rows import (
     RECOVERY,
     add_responses,
@@ -36,6 +37,10 @@ from warp_artic.constraints.rows import (
     set_unbounded,
     set_window,
 )
+from warp_artic.constraints.single_dofs import places_of_joints
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.limit import ConeLimit
 from warp_artic.joints import spherical, swing
 from warp_artic.joints.swing import coefficients
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -61,8 +66,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix, ratio
 from warp_artic.math.spatial import cross, dot, transpose_mul
+from warp_artic.model.allowed_values import ANGLE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import CONE_LIMIT, ROTATION_LIMIT, SOFT_ROTATION_LIMIT, TWIST_LIMIT
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import IS_CURVED, ConstraintFamily, Parameter
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
 from warp_artic.phases.integrate import move_joints
 
 REVERSED = wp.constant(1.1)
@@ -75,6 +84,15 @@ HOLDS = wp.constant(6)
 """Times that joints beyond their limits are brought back in a step."""
 HOLDS_BY_INERTIA = wp.constant(2)
 """Of these, the times that it is by the shortest way in terms of M; then the joint alone moves."""
+
+
+ROTATION_LIMIT_ORDER = wp.constant(910)
+TWIST_LIMIT_ORDER = wp.constant(911)
+SWING_LIMIT_ORDER = wp.constant(912)
+CONE_LIMIT_ORDER = wp.constant(913)
+"""Of the families, in kernels."""
+HARD_FROM_SOFT = wp.constant(200)
+"""From the order of a soft limit to that of the hard one that bounds the same."""
 
 
 @wp.func
@@ -279,8 +297,8 @@ def cone_at(model: ModelArrays, row: int, column: int, x: Vec3, w: Real):
 def hard_family(model: ModelArrays, row: int):
     """The family of the hard limit that bounds what a row bounds."""
     family = model.row_family[row]
-    if family < ROTATION_LIMIT:
-        family += ROTATION_LIMIT - SOFT_ROTATION_LIMIT
+    if family < ROTATION_LIMIT_ORDER:
+        family += HARD_FROM_SOFT
     return family
 
 
@@ -289,14 +307,14 @@ def limit_at(model: ModelArrays, row: int, column: int, phi: Vec3):
     """At a public rotation vector: y of a row, its Jacobian in the axes of M, and its limits."""
     family = hard_family(model, row)
     item = model.row_item[row]
-    if family == ROTATION_LIMIT:
+    if family == ROTATION_LIMIT_ORDER:
         y, J = rotation_at(model, row, column, phi)
         return y, J, model.limit_lower[item, column], model.limit_upper[item, column]
     x, w = quaternion_exp(phi)
-    if family == CONE_LIMIT:
+    if family == CONE_LIMIT_ORDER:
         theta, J_cone, angle = cone_at(model, row, column, x, w)
         return theta, J_cone, neg(real(1.0, w) / real(0.0, w)), angle
-    if family == TWIST_LIMIT:
+    if family == TWIST_LIMIT_ORDER:
         twist, J_twist = twist_at(model, row, column, x, w)
         return twist, J_twist, model.limit_lower[item, column], model.limit_upper[item, column]
     swing_part, J_swing = swing_at(model, row, column, x, w)
@@ -309,13 +327,13 @@ def limit_value(model: ModelArrays, row: int, column: int, phi: Vec3):
     family = hard_family(model, row)
     item = model.row_item[row]
     axis = model.dof_axis[model.root_dofs + item]
-    if family == ROTATION_LIMIT:
+    if family == ROTATION_LIMIT_ORDER:
         return component(phi, axis), model.limit_lower[item, column], model.limit_upper[item, column]
     x, w = quaternion_exp(phi)
-    if family == TWIST_LIMIT:
+    if family == TWIST_LIMIT_ORDER:
         return twist_of(x, w), model.limit_lower[item, column], model.limit_upper[item, column]
     theta, n = swing_of(x, w)
-    if family == CONE_LIMIT:
+    if family == CONE_LIMIT_ORDER:
         return theta, neg(real(1.0, w) / real(0.0, w)), cone_angle_towards(model, row, column, n)
     return theta * component(n, axis), model.limit_lower[item, column], model.limit_upper[item, column]
 
@@ -396,7 +414,7 @@ def bend_window(
     before = work.stretch[3 * row, slot]
     upper = work.stretch[3 * row + 2, slot]
     after, lower_after, upper_after = limit_value(model, row, column, end)
-    if model.row_family[row] == CONE_LIMIT:
+    if model.row_family[row] == CONE_LIMIT_ORDER:
         after = after * upper / upper_after
     old = work.bend[row, slot]
     bend = within - (after - before) / h
@@ -425,7 +443,7 @@ def hold_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
     passes = int(0)
     while passes < HOLDS and find_way_back(model, work, column, slot, passes, h):
         one = real(1.0, h)
-        if model.spatial_leaves > 0:
+        if model.placed_rows > 0:
             for dof in range(model.dof_count):
                 work.shift[dof, slot] = work.shift[dof, slot] + work.v_next[dof, slot]
         move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
@@ -472,3 +490,71 @@ def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
                     work.v_next[k, slot] = work.v_next[k, slot] + work.coefficient[term, slot] * way / dot(J, J)
     work.environment_mask[0, slot] = joining
     return found
+
+
+def rotation_places(articulation: Articulation, layout: DofLayout, is_soft: bool) -> list[Place]:
+    """Limits of joints with two rotations."""
+    return places_of_joints(layout, lambda joint, dof: len(joint.dofs) == 2 and is_limited(dof, is_soft), is_whole=True)
+
+
+def twist_places(articulation: Articulation, layout: DofLayout, is_soft: bool) -> list[Place]:
+    """Limits of the twist of joints with three rotations."""
+    return places_of_joints(layout, lambda joint, dof: _is_of_ball(joint, dof, is_soft, is_twist=True), is_whole=True)
+
+
+def swing_places(articulation: Articulation, layout: DofLayout, is_soft: bool) -> list[Place]:
+    """Limits of components of the swing of joints with three rotations."""
+    return places_of_joints(layout, lambda joint, dof: _is_of_ball(joint, dof, is_soft, is_twist=False), is_whole=True)
+
+
+def _is_of_ball(joint: Joint, dof: Dof, is_soft: bool, is_twist: bool) -> bool:
+    has_limit = len(joint.dofs) > 2 and is_limited(dof, is_soft)
+    return has_limit and (dof.axis is joint.cone_axis) == is_twist
+
+
+def cone_places(articulation: Articulation, layout: DofLayout, is_soft: bool) -> list[Place]:
+    """Cones; hard and soft ones are counted together."""
+    joints = [joint for joint in articulation.joints if joint.cone_limit is not None]
+    places = [Place(layout.place(joint), layout.of_joint(joint), cone) for cone, joint in enumerate(joints)]
+    return [place for place, joint in zip(places, joints) if joint.cone_limit.is_soft == is_soft]
+
+
+def cones(articulation: Articulation) -> list[ConeLimit]:
+    """All cones, in the order of joints."""
+    return [joint.cone_limit for joint in articulation.joints if joint.cone_limit is not None]
+
+
+def _stop(order: int, name: str, places, label: str = "joint limit", **own) -> ConstraintFamily:
+    return ConstraintFamily(
+        name=name,
+        order=order,
+        label=(label, f"{label}s"),
+        part=ForcePart.LIMIT,
+        places=lambda articulation, layout: places(articulation, layout, False),
+        is_stop=True,
+        traits=IS_CURVED,
+        keeps_stretch=True,
+        law=set_rotation_limit_row,
+        **own,
+    )
+
+
+ROTATION_LIMIT = _stop(ROTATION_LIMIT_ORDER, "rotation limit", rotation_places)
+TWIST_LIMIT = _stop(TWIST_LIMIT_ORDER, "twist limit", twist_places)
+SWING_LIMIT = _stop(SWING_LIMIT_ORDER, "swing limit", swing_places)
+CONE_LIMIT = _stop(
+    CONE_LIMIT_ORDER,
+    "cone limit",
+    cone_places,
+    "cone limit",
+    kinds={"cone": lambda articulation: len(cones(articulation))},
+    parameters=(
+        Parameter(
+            name="cone_angle",
+            of="cone",
+            values=lambda articulation: [end for cone in cones(articulation) for end in (cone.angle_1, cone.angle_2)],
+            allowed=ANGLE,
+            size=2,
+        ),
+    ),
+)

@@ -245,6 +245,14 @@ def row_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 
 
 @wp.func
+def mobility(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """J M^-1 push of a row that has coefficients."""
+    forget_response(model, work, row, slot)
+    prepare_response(model, work, row, slot)
+    return row_response(model, work, row, slot)
+
+
+@wp.func
 def project(y_free: Real, r: Real, lower: Real, upper: Real, compliance: Real, hold: Real, slide: Real):
     """The impulse z of a row whose velocity without it is y_free and with it y_free + r z."""
     z = (minimum(maximum(y_free, lower), upper) - y_free) / (r + compliance)

@@ -3,6 +3,7 @@
 import warp as wp
 
 from warp_artic.constraints.bouncing_limit import share_bounces
+from warp_artic.constraints.drive import saturated_share
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -16,7 +17,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import DRIVE, MIMIC
+from warp_artic.model.families import HAS_OWN_WEIGHT, MOVES_DOFS_ALIKE, has_trait
 
 
 @wp.func
@@ -33,8 +34,7 @@ def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_
         work.share[dof, slot] = where_positive(stiffness, work.theta[dof, slot], free)
     widens = any_positive(least - free)
     for row in range(model.row_count):
-        family = model.row_family[row]
-        if widens or row >= model.stop_row or family == DRIVE or family == MIMIC:
+        if widens or row >= model.stop_row or has_trait(model, row, HAS_OWN_WEIGHT | MOVES_DOFS_ALIKE):
             active = work.active[row, slot]
             if any_positive(active):
                 share_row(model, work, row, slot, active, least, free)
@@ -48,23 +48,14 @@ def share_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, active:
     share = active
     start = model.row_term[row]
     end = start + model.row_terms[row]
-    if model.row_family[row] == DRIVE:
+    if has_trait(model, row, HAS_OWN_WEIGHT):
         share = active * saturated_share(model, work, row, slot, free)
     elif row < model.stop_row:
         share = least
-        if model.row_family[row] == MIMIC:
+        if has_trait(model, row, MOVES_DOFS_ALIKE):
             for term in range(start, end):
                 share = maximum(share, work.share[model.term_dof[term], slot])
         share = share * active
     for term in range(start, end):
         dof = model.term_dof[term]
         work.share[dof, slot] = maximum(work.share[dof, slot], share)
-
-
-@wp.func
-def saturated_share(model: ModelArrays, work: WorkArrays, row: int, slot: int, free: Real):
-    """The share of a dof by a drive that has left the factors: theta where it follows its own law."""
-    item = model.row_item[row]
-    within = work.bound[2 * row, slot] - absolute(work.impulse[row, slot])
-    of_law = minimum(within, real(1.5, free) - work.saturated[item, slot])
-    return where_positive(of_law, work.drive_theta[item, slot], free)

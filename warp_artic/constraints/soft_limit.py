@@ -8,9 +8,13 @@ would take energy.
 
 import warp as wp
 
-from warp_artic.constraints.joint_limit import reach_beyond
+from warp_artic.constraints.joint_limit import is_limited, reach_beyond
 from warp_artic.constraints.rows import set_single_coefficient
+from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.constraints.spring import set_resolved, set_stop_spring_row, spring_theta
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.limit import Limit
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -23,7 +27,15 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
+from warp_artic.model.allowed_values import NOT_NEGATIVE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import ENDS, IS_SOFT_LIMIT, ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
+
+SOFT_LIMIT_ORDER = wp.constant(700)
+"""Of the family, in kernels."""
 
 
 @wp.func
@@ -62,3 +74,27 @@ def set_soft_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: i
         theta,
         h,
     )
+
+
+def _is_soft(joint: Joint, dof: Dof) -> bool:
+    return len(joint.dofs) == 1 and is_limited(dof, is_soft=True)
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    return places_of_joints(layout, _is_soft, is_whole=False)
+
+
+SOFT_LIMIT = ConstraintFamily(
+    name="soft limit",
+    order=SOFT_LIMIT_ORDER,
+    label=("joint limit", "joint limits"),
+    part=ForcePart.LIMIT,
+    places=_places,
+    traits=ON_ONE_DOF | ENDS | IS_SOFT_LIMIT,
+    law=set_soft_limit_row,
+    gradient=set_soft_limit_gradient,
+    parameters=(
+        of_dofs("limit_stiffness", lambda dof: (dof.limit or Limit()).stiffness, NOT_NEGATIVE),
+        of_dofs("limit_damping", lambda dof: (dof.limit or Limit()).damping, NOT_NEGATIVE),
+    ),
+)

@@ -10,11 +10,32 @@ With the trapezoidal rule the force is then that at the middle, along the J of t
 in the first half of a step is undone in the second, so that a bounce without a damper gives back what it took.
 """
 
+from collections.abc import Callable
+
 import warp as wp
 
-from warp_artic.constraints.rotation_limit import in_axes, limit_at, moved_triple, set_coefficients, start_triple
+from warp_artic.constraints.rotation_limit import (
+    CONE_LIMIT_ORDER,
+    HARD_FROM_SOFT,
+    ROTATION_LIMIT_ORDER,
+    SWING_LIMIT_ORDER,
+    TWIST_LIMIT_ORDER,
+    cone_places,
+    cones,
+    in_axes,
+    limit_at,
+    limit_value,
+    moved_triple,
+    rotation_places,
+    set_coefficients,
+    start_triple,
+    swing_places,
+    twist_places,
+)
 from warp_artic.constraints.rows import row_rate
+from warp_artic.constraints.soft_limit import SOFT_LIMIT_ORDER
 from warp_artic.constraints.spring import set_resolved, set_stop_spring_row, spring_theta
+from warp_artic.description.limit import ConeLimit
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -27,8 +48,13 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
+from warp_artic.model.allowed_values import NOT_NEGATIVE, Allowed
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import SOFT_CONE_LIMIT
+from warp_artic.model.families import ENDS, IS_SOFT_LIMIT, LOOKS_AT_ACCELERATIONS, ConstraintFamily, Parameter
+from warp_artic.model.force_parts import ForcePart
+
+SOFT_CONE_LIMIT_ORDER = wp.constant(CONE_LIMIT_ORDER - HARD_FROM_SOFT)
+"""Of the family, in kernels."""
 
 
 @wp.func
@@ -65,7 +91,7 @@ def near_end(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real)
 def set_soft_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a soft limit of two or three free rotations."""
     item = model.row_item[row]
-    if model.row_family[row] == SOFT_CONE_LIMIT:
+    if model.row_family[row] == SOFT_CONE_LIMIT_ORDER:
         set_soft_end_row(
             model, work, row, slot, model.cone_stiffness[item, column], model.cone_damping[item, column], h
         )
@@ -94,3 +120,66 @@ def set_soft_end_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, 
         theta,
         h,
     )
+
+
+@wp.func
+def soft_limit_gains(model: ModelArrays, row: int, column: int):
+    """Stiffness and damping of a soft limit of whatever kind."""
+    item = model.row_item[row]
+    if model.row_family[row] == SOFT_CONE_LIMIT_ORDER:
+        return model.cone_stiffness[item, column], model.cone_damping[item, column]
+    return model.limit_stiffness[item, column], model.limit_damping[item, column]
+
+
+@wp.func
+def soft_limit_value(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """What a soft limit of whatever kind bounds at the positions `work.middle`, and its ends."""
+    item = model.row_item[row]
+    if model.row_family[row] == SOFT_LIMIT_ORDER:
+        return work.middle[item, slot], model.limit_lower[item, column], model.limit_upper[item, column]
+    dof = model.term_dof[model.row_term[row]]
+    first = dof - model.root_dofs
+    count = model.row_terms[row]
+    q = work.middle
+    phi = in_axes(model, dof, count, q[first, slot], q[first + 1, slot], q[first + count - 1, slot])
+    y, lower, upper = limit_value(model, row, column, phi)
+    return y, lower, upper
+
+
+def _soft(hard_order: int, name: str, places, label: str = "joint limit", **own) -> ConstraintFamily:
+    return ConstraintFamily(
+        name=name,
+        order=hard_order - HARD_FROM_SOFT,
+        label=(label, f"{label}s"),
+        part=ForcePart.LIMIT,
+        places=lambda articulation, layout: places(articulation, layout, True),
+        traits=ENDS | IS_SOFT_LIMIT | LOOKS_AT_ACCELERATIONS,
+        keeps_stretch=True,
+        law=set_soft_rotation_limit_row,
+        gradient=set_soft_rotation_limit_gradient,
+        **own,
+    )
+
+
+def _of_cones(name: str, value: Callable[[ConeLimit], float], allowed: Allowed) -> Parameter:
+    return Parameter(
+        name=f"cone_{name}",
+        of="cone",
+        values=lambda articulation: [value(cone) for cone in cones(articulation)],
+        allowed=allowed,
+    )
+
+
+SOFT_ROTATION_LIMIT = _soft(ROTATION_LIMIT_ORDER, "soft rotation limit", rotation_places)
+SOFT_TWIST_LIMIT = _soft(TWIST_LIMIT_ORDER, "soft twist limit", twist_places)
+SOFT_SWING_LIMIT = _soft(SWING_LIMIT_ORDER, "soft swing limit", swing_places)
+SOFT_CONE_LIMIT = _soft(
+    CONE_LIMIT_ORDER,
+    "soft cone limit",
+    cone_places,
+    "cone limit",
+    parameters=(
+        _of_cones("stiffness", lambda cone: cone.stiffness, NOT_NEGATIVE),
+        _of_cones("damping", lambda cone: cone.damping, NOT_NEGATIVE),
+    ),
+)

@@ -11,11 +11,18 @@ The row of the spring has  J = (theta h k J_L + d J_S) / (theta h k + d),  that 
 The direction of a segment whose ends coincide is taken as zero: it has a length, but no force until it opens.
 """
 
+from collections.abc import Callable
+
+import numpy as np
 import warp as wp
 
 from warp_artic.constraints.rows import forget_rate, row_rate
 from warp_artic.constraints.spring import set_law_row, set_stop_spring_row, spring_theta
-from warp_artic.constraints.tension import tension
+from warp_artic.constraints.tendon_routes import Routes, leaf_dof_terms, routes_of
+from warp_artic.constraints.tension import limit_state, tension
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.start_pose import start_poses
+from warp_artic.description.tendon import SpatialTendon, TendonLeaf
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -31,9 +38,19 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.math.spatial import cross, dot
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3
-from warp_artic.model.families import SPATIAL_TENDON
+from warp_artic.model.allowed_values import FINITE, LOWER, NOT_NEGATIVE, SHARE, UPPER, Allowed
+from warp_artic.model.arrays import ModelArrays, ReportArrays, StateArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import ENDS, IS_TENDON, ConstraintFamily, Entries, Parameter
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.frames import in_moving_frame
+from warp_artic.model.row import Place
 from warp_artic.phases.implicit import spring_slope
+from warp_artic.phases.outputs import report_value
+from warp_artic.phases.transmitted_forces import take_off
+
+SPATIAL_TENDON_ORDER = wp.constant(600)
+"""Of the family, in kernels."""
 
 
 @wp.func
@@ -226,7 +243,7 @@ def set_spatial_tendon_gradients(model: ModelArrays, work: WorkArrays, row: int,
     leaf = model.row_item[row]
     spring = real(1.0, h)
     damper = real(0.0, h)
-    if model.row_family[row] == SPATIAL_TENDON:
+    if model.row_family[row] == SPATIAL_TENDON_ORDER:
         k, damper = spatial_gains(model, leaf, column)
         spring = h * k
     weigh_gradients(model, work, row, column, slot, spring, damper)
@@ -286,3 +303,187 @@ def set_spatial_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int,
         spring_theta(work, row, slot, k, zero, h),
         h,
     )
+
+
+@wp.func
+def set_unit_gradients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J_L and the push of a unit force; says that the row acts."""
+    one = real(1.0, h)
+    set_leaf_gradients(model, work, row, column, slot, one, one - one)
+    return True
+
+
+@wp.func
+def report_spatial_tendon(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+):
+    """Write length, speed, force and limit state of a sub-tendon."""
+    item = model.row_item[row]
+    failure = state.failure[0, column]
+    length = leaf_length(model, work, item, column, slot)
+    rate, speed = leaf_rates(model, work, item, column, slot)
+    tendon = model.fixed_tendons + item
+    report_value(report.tendon_length, tendon, column, failure, length)
+    report_value(report.tendon_speed, tendon, column, failure, speed)
+    report_value(report.tendon_force, tendon, column, failure, leaf_force(model, item, column, length, rate))
+    side = limit_state(length, model.leaf_lower[item, column], model.leaf_upper[item, column])
+    report_value(report.tendon_limit_state, tendon, column, failure, side)
+
+
+@wp.func
+def take_spatial_tendon_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+    """Take what a sub-tendon pushes links by off what these need."""
+    leaf = model.row_item[row]
+    first = model.leaf_segment[leaf]
+    for k in range(first, first + model.leaf_segments[leaf]):
+        attachment = model.segment_attachment[k]
+        parent = model.attachment_parent[attachment]
+        x = attachment_place(model, work, attachment, column, slot)
+        x_parent = attachment_place(model, work, parent, column, slot)
+        _distance, unit = direction(x - x_parent)
+        outer, inner = end_forces(model, leaf, k, model.attachment_coefficient[attachment, column])
+        take_push_off(model, work, model.attachment_link[attachment], x, unit * (force * outer), slot)
+        take_push_off(model, work, model.attachment_link[parent], x_parent, unit * neg(force * inner), slot)
+
+
+@wp.func
+def take_push_off(model: ModelArrays, work: WorkArrays, link: int, x: Vec3, push: Vec3, slot: int):
+    """Take a force at x off what a link needs; the world needs nothing."""
+    if link < model.link_count:
+        take_off(work, link, slot, push, cross(x - load_vec3(work.p_WM, 3 * link, slot), push))
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    names = [name for tendon in articulation.spatial_tendons for name in tendon.leaf_names]
+    links = routes_of(articulation).leaf_links
+    places = [Place(name, layout.towards_root(own), leaf) for leaf, (name, own) in enumerate(zip(names, links))]
+    return [place for place in places if place.dofs]
+
+
+def _limit_places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    tendons = [tendon for tendon in articulation.spatial_tendons for _ in tendon.leaves]
+    return [place for place in _places(articulation, layout) if tendons[place.item].limit_stiffness > 0]
+
+
+def _leaves(articulation: Articulation) -> list[tuple[SpatialTendon, TendonLeaf]]:
+    return [(tendon, leaf) for tendon in articulation.spatial_tendons for leaf in tendon.leaves]
+
+
+def _rest_lengths(articulation: Articulation) -> list[float]:
+    """The authored rest length of each leaf, else its length at the start pose without the offset of the tendon."""
+    leaves = _leaves(articulation)
+    start = start_poses(articulation) if leaves else ()
+    return [_rest_length(tendon, leaf, start) for tendon, leaf in leaves]
+
+
+def _rest_length(tendon: SpatialTendon, leaf: TendonLeaf, start) -> float:
+    if leaf.rest_length is not None:
+        return leaf.rest_length
+    length, outer = 0.0, tendon.attachments[leaf.attachment]
+    while outer.parent is not None:
+        inner = tendon.attachments[outer.parent]
+        segment = start[outer.link].apply(outer.position) - start[inner.link].apply(inner.position)
+        length += outer.coefficient * float(np.linalg.norm(segment))
+        outer = inner
+    return length
+
+
+def _attachments(articulation: Articulation) -> list:
+    return [attachment for tendon in articulation.spatial_tendons for attachment in tendon.attachments]
+
+
+def _positions(articulation: Articulation) -> np.ndarray:
+    """In the moving frames of links [m]."""
+    points = [(attachment.link, attachment.position) for attachment in _attachments(articulation)]
+    return np.ravel(in_moving_frame(articulation, points))
+
+
+def _each(name: str, value: Callable[[SpatialTendon], float], allowed: Allowed) -> Parameter:
+    """A number of each tendon."""
+    return Parameter(
+        name=f"spatial_{name}",
+        of="spatial_tendon",
+        values=lambda articulation: [value(tendon) for tendon in articulation.spatial_tendons],
+        allowed=allowed,
+    )
+
+
+def _of_leaves(name: str, values: Callable[[Articulation], list[float]], allowed: Allowed) -> Parameter:
+    """A number of each leaf."""
+    return Parameter(name=f"leaf_{name}", of="leaf", values=values, allowed=allowed)
+
+
+def _table(table: Callable[[Routes], list[int]]) -> Callable:
+    """A table of the routes of a tree."""
+    return lambda tree: table(tree.structure_of(SPATIAL_TENDON))
+
+
+SPATIAL_TENDON = ConstraintFamily(
+    name="spatial tendon",
+    order=SPATIAL_TENDON_ORDER,
+    label=("spatial tendon leaf", "spatial tendon leaves"),
+    part=ForcePart.TENDON,
+    places=_places,
+    traits=IS_TENDON,
+    acts_always=True,
+    pushes_otherwise=True,
+    shares_push="leaf",
+    needs_places=True,
+    law=set_spatial_tendon_row,
+    gradient=set_spatial_tendon_gradients,
+    coefficients=set_unit_gradients,
+    report=report_spatial_tendon,
+    take_off=take_spatial_tendon_off,
+    entries=Entries(
+        kind="tendon",
+        names=lambda articulation: tuple(name for tendon in articulation.spatial_tendons for name in tendon.leaf_names),
+    ),
+    kinds={
+        "spatial_tendon": lambda articulation: len(articulation.spatial_tendons),
+        "leaf": lambda articulation: len(_leaves(articulation)),
+        "attachment": lambda articulation: len(_attachments(articulation)),
+    },
+    parameters=(
+        _each("stiffness", lambda tendon: tendon.stiffness, NOT_NEGATIVE),
+        _each("damping", lambda tendon: tendon.damping, NOT_NEGATIVE),
+        _each("limit_stiffness", lambda tendon: tendon.limit_stiffness, NOT_NEGATIVE),
+        _each("offset", lambda tendon: tendon.offset, FINITE),
+        _each("enabled", lambda tendon: float(tendon.enabled), SHARE),
+        _of_leaves("rest_length", _rest_lengths, NOT_NEGATIVE),
+        _of_leaves("lower", lambda articulation: [leaf.lower for _, leaf in _leaves(articulation)], LOWER),
+        _of_leaves("upper", lambda articulation: [leaf.upper for _, leaf in _leaves(articulation)], UPPER),
+        Parameter(
+            name="attachment_coefficient",
+            of="attachment",
+            values=lambda articulation: [attachment.coefficient for attachment in _attachments(articulation)],
+            allowed=FINITE,
+        ),
+        Parameter(name="attachment_position", of="attachment", values=_positions, size=3),
+    ),
+    structure=routes_of,
+    tables={
+        "leaf_tendon": _table(lambda routes: list(routes.leaf_tendon)),
+        "leaf_segment": _table(lambda routes: routes.first_segments),
+        "leaf_segments": _table(lambda routes: [len(own) for own in routes.leaf_segments]),
+        "segment_attachment": _table(lambda routes: [outer for own in routes.leaf_segments for outer in own]),
+        "attachment_parent": _table(lambda routes: list(routes.attachment_parent)),
+        "attachment_link": _table(lambda routes: list(routes.attachment_link)),
+        "spatial_all_segments": _table(lambda routes: [int(everywhere) for everywhere in routes.all_segments]),
+        "leaf_dof_term": lambda tree: leaf_dof_terms(tree, SPATIAL_TENDON),
+    },
+)
+
+SPATIAL_TENDON_LIMIT = ConstraintFamily(
+    name="limits of a spatial tendon",
+    order=601,
+    part=ForcePart.TENDON,
+    places=_limit_places,
+    traits=IS_TENDON | ENDS,
+    pushes_otherwise=True,
+    shares_push="leaf",
+    needs_places=True,
+    law=set_spatial_tendon_limit_row,
+    gradient=set_spatial_tendon_gradients,
+    take_off=take_spatial_tendon_off,
+    entries=SPATIAL_TENDON.entries,
+)

@@ -14,10 +14,21 @@ until y is along d. A limit takes part from when it is exceeded, with the z that
 it has no curvature. A limit of zero is three equations.
 """
 
+import math
+from collections.abc import Callable
+
 import warp as wp
 
 from warp_artic.constraints.joint_limit import land_on_limits
-from warp_artic.constraints.link_velocity import base_motion, link_motion, move_all_links, set_link_coefficients
+from warp_artic.constraints.link_velocity import (
+    LINK_SPEED_ORDER,
+    LINK_SPIN_ORDER,
+    base_motion,
+    center_of,
+    link_motion,
+    move_all_links,
+    set_link_coefficients,
+)
 from warp_artic.constraints.rows import (
     forget_response,
     prepare_response,
@@ -28,7 +39,15 @@ from warp_artic.constraints.rows import (
     set_window,
 )
 from warp_artic.constraints.shares import set_shares
-from warp_artic.constraints.tree_velocity import place_tree, set_tree_coefficients, tree_motion
+from warp_artic.constraints.tree_velocity import (
+    TREE_SPEED_ORDER,
+    TREE_SPIN_ORDER,
+    place_tree,
+    set_tree_coefficients,
+    take_tree_push_off,
+    tree_motion,
+)
+from warp_artic.description.articulation import Articulation
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -46,12 +65,19 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     vec3,
     where_positive,
 )
-from warp_artic.math.spatial import dot
+from warp_artic.math.spatial import cross, dot
+from warp_artic.model.allowed_values import LARGEST
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
-from warp_artic.model.families import LINK_SPEED, LINK_SPIN, TREE_SPEED, TREE_SPIN
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import FROM_OUTSIDE, ConstraintFamily, Parameter
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.transmitted_forces import take_off
 
+ROWS_EACH = 3
+"""Rows of a limit."""
 TURNS = wp.constant(40.0)
 """Times that directions are found again in a step."""
 NEAR = wp.constant(0.5)
@@ -63,7 +89,7 @@ ALONG = wp.constant(1000.0)
 
 
 @wp.func
-def set_speed_limit_row(work: WorkArrays, row: int, slot: int, h: Real):
+def set_speed_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Begin a step with a row of a limit that does not take part."""
     infinite = real(1.0, h) / real(0.0, h)
     set_window(work, row, slot, neg(infinite), infinite)
@@ -76,11 +102,11 @@ def largest_speed(model: ModelArrays, row: int, column: int):
     """y_max of a row."""
     family = model.row_family[row]
     fastest = model.tree_max_velocity[0, column]
-    if family == TREE_SPIN:
+    if family == TREE_SPIN_ORDER:
         fastest = model.tree_max_velocity[1, column]
-    if family == LINK_SPEED:
+    if family == LINK_SPEED_ORDER:
         fastest = model.link_max_linear_velocity[model.row_item[row], column]
-    if family == LINK_SPIN:
+    if family == LINK_SPIN_ORDER:
         fastest = model.link_max_angular_velocity[model.row_item[row], column]
     return fastest
 
@@ -111,11 +137,11 @@ def across(d: Vec3):
 @wp.func
 def find_motions(model: ModelArrays, work: WorkArrays, motions: Array, column: int, slot: int):
     """Write y of all limits where the links are placed, with the velocities so far."""
-    if model.row_family[model.limit_row] <= LINK_SPIN:
+    if model.row_family[model.limit_row] <= LINK_SPIN_ORDER:
         move_all_links(model, work, work.v_next, column, slot)
     for k in range(model.speed_limits):
         row = model.limit_row + 3 * k
-        if model.row_family[row] >= TREE_SPEED:
+        if model.row_family[row] >= TREE_SPEED_ORDER:
             store_vec3(motions, 3 * k, slot, tree_motion(model, work, work.v_next, row, slot))
         else:
             store_vec3(motions, 3 * k, slot, link_motion(model, work, row, column, slot))
@@ -279,7 +305,7 @@ def turn_limit(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: 
         curved = where_positive(z_n, turns, zero)
         curvature = radius / where_positive(z_n, z_n, one)
         constant = bent
-        if model.row_family[row] <= LINK_SPIN:
+        if model.row_family[row] <= LINK_SPIN_ORDER:
             constant = constant + base_motion(model, work, row, column, slot)
         for j in range(3):
             own = row + j
@@ -307,7 +333,7 @@ def turn_limit(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: 
 def set_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, d: Vec3):
     """Write the direction of a row and d^T J."""
     store_vec3(work.direction, 3 * row, slot, d)
-    if model.row_family[row] >= TREE_SPEED:
+    if model.row_family[row] >= TREE_SPEED_ORDER:
         set_tree_coefficients(model, work, row, slot, d)
     else:
         set_link_coefficients(model, work, row, column, slot, d)
@@ -339,3 +365,97 @@ def give_again(model: ModelArrays, work: WorkArrays, row: int, slot: int, impuls
     if model.innovations_only == 0 and any_positive(absolute(change)):
         prepare_response(model, work, row, slot)
         push_row(model, work, row, slot, change)
+
+
+@wp.func
+def take_clamp_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+    """Take what a row of a limit pushes links by off what these need."""
+    family = model.row_family[row]
+    link = model.row_item[row]
+    push = load_vec3(work.direction, 3 * row, slot) * force
+    if family >= TREE_SPEED_ORDER:
+        take_tree_push_off(model, work, row, column, slot, push)
+    elif family == LINK_SPEED_ORDER:
+        take_off(work, link, slot, push, cross(center_of(model, work, link, column, slot), push))
+    else:
+        take_off(work, link, slot, push - push, push)
+
+
+def _speed_limit(order: int, name: str, label: tuple[str, str], **own) -> ConstraintFamily:
+    return ConstraintFamily(
+        name=name,
+        order=order,
+        label=label,
+        part=ForcePart.LIMIT,
+        rows_each=ROWS_EACH,
+        traits=FROM_OUTSIDE,
+        law=set_speed_limit_row,
+        take_off=take_clamp_off,
+        **own,
+    )
+
+
+def _of_links(name: str) -> dict:
+    """Limits of links that move, each on the dofs from its link to the root, in this order."""
+
+    def places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+        limited = [(k, link.path) for k, link in enumerate(articulation.links) if math.isfinite(getattr(link, name))]
+        return [Place(path, dofs, link) for link, path in limited if (dofs := layout.inward(link))]
+
+    return {
+        "places": places,
+        "parameters": (
+            Parameter(
+                name=f"link_{name}",
+                of="link",
+                values=lambda articulation: [getattr(link, name) for link in articulation.links],
+                allowed=LARGEST,
+            ),
+        ),
+    }
+
+
+def _of_tree(name: str) -> Callable[[Articulation, DofLayout], list[Place]]:
+    """Limits of a floating tree as a whole, on all dofs."""
+
+    def places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+        is_limited = articulation.is_floating and math.isfinite(getattr(articulation, name))
+        every = tuple(range(layout.root_dofs + len(articulation.dofs)))
+        return [Place(articulation.path, every, 0)] * is_limited
+
+    return places
+
+
+LINK_SPEED = _speed_limit(
+    LINK_SPEED_ORDER,
+    "link speed",
+    ("limit on the speed of a link", "limits on the speed of links"),
+    **_of_links("max_linear_velocity"),
+)
+LINK_SPIN = _speed_limit(
+    LINK_SPIN_ORDER,
+    "link spin",
+    ("limit on the spin of a link", "limits on the spin of links"),
+    **_of_links("max_angular_velocity"),
+)
+TREE_SPEED = _speed_limit(
+    TREE_SPEED_ORDER,
+    "tree speed",
+    ("limit on the speed of its centre of mass", "limits on the speed of its centre of mass"),
+    places=_of_tree("max_linear_velocity"),
+    parameters=(
+        Parameter(
+            name="tree_max_velocity",
+            of="articulation",
+            values=lambda articulation: [articulation.max_linear_velocity, articulation.max_angular_velocity],
+            size=2,
+        ),
+    ),
+    counts={"tree_limits": lambda tree: tree.count(TREE_SPEED) + tree.count(TREE_SPIN)},
+)
+TREE_SPIN = _speed_limit(
+    TREE_SPIN_ORDER,
+    "tree spin",
+    ("limit on its spin as a whole", "limits on its spin as a whole"),
+    places=_of_tree("max_angular_velocity"),
+)

@@ -35,9 +35,12 @@ from warp_artic.model.arrays import (
     store_sym3,
     store_vec3,
 )
-from warp_artic.model.families import TREE_SPIN
 from warp_artic.phases.composite_inertias import compose_inertias, composite_load
 from warp_artic.phases.transmitted_forces import take_off
+
+TREE_SPEED_ORDER = wp.constant(402)
+TREE_SPIN_ORDER = wp.constant(403)
+"""Of the families, in kernels."""
 
 
 @wp.func
@@ -90,7 +93,7 @@ def from_root(model: ModelArrays, work: WorkArrays, link: int, slot: int):
 @wp.func
 def spin_offset(model: ModelArrays, row: int):
     """Where w is in six rows, or v_C."""
-    if model.row_family[row] == TREE_SPIN:
+    if model.row_family[row] == TREE_SPIN_ORDER:
         return 3
     return 0
 
@@ -122,7 +125,7 @@ def take_tree_push_off(model: ModelArrays, work: WorkArrays, row: int, column: i
         mass = model.link_mass[link, column]
         R_WM = load_mat3(work.R_WM, 9 * link, slot)
         arm = R_WM * load_vec3(model.link_center, 3 * link, column)
-        if model.row_family[row] == TREE_SPIN:
+        if model.row_family[row] == TREE_SPIN_ORDER:
             turn = load_sym3(work.tree_mobility, 0, slot) * push
             force = cross(turn, from_root(model, work, link, slot) + arm - c) * mass
             I_W = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))

@@ -1,10 +1,19 @@
 """Velocity limits:  |v+| <= v_max, by whatever impulse it takes."""
 
+import math
+
 import warp as wp
 
 from warp_artic.constraints.rows import set_single_coefficient, set_unbounded, set_window
+from warp_artic.constraints.single_dofs import places_of_dofs
+from warp_artic.description.articulation import Articulation
 from warp_artic.math.numbers import Real, neg, real
+from warp_artic.model.allowed_values import LARGEST
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import ON_ONE_DOF, ConstraintFamily, of_dofs
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
 
 
 @wp.func
@@ -15,3 +24,19 @@ def set_velocity_limit_row(model: ModelArrays, work: WorkArrays, row: int, colum
     work.compliance[row, slot] = real(0.0, h)
     set_unbounded(work, row, slot, h)
     set_single_coefficient(model, work, row, slot, h)
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    return places_of_dofs(layout, lambda dof: math.isfinite(dof.velocity_limit))
+
+
+VELOCITY_LIMIT = ConstraintFamily(
+    name="velocity limit",
+    order=300,
+    label=("velocity limit", "velocity limits"),
+    part=ForcePart.LIMIT,
+    places=_places,
+    traits=ON_ONE_DOF,
+    law=set_velocity_limit_row,
+    parameters=(of_dofs("velocity_limit", lambda dof: dof.velocity_limit, LARGEST),),
+)

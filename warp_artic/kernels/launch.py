@@ -15,7 +15,7 @@ from functools import cache
 
 import warp as wp
 
-from warp_artic.constraints.report import report_couplings
+from warp_artic.constraints.report import report_rows
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math import compiling
 from warp_artic.math.lean_codegen import cpu_flags
@@ -210,7 +210,7 @@ def report_kernel(numbers: Numbers) -> wp.Kernel:
         slot = wp.tid()
         for column in range(first + slot, end, workers):
             report_links(model, state, work, report, column, slot)
-            report_couplings(model, state, work, report, column, slot)
+            report_rows(model, state, work, report, column, slot)
 
     return report
 

@@ -14,21 +14,31 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
+from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.math.numbers import Numbers
 from warp_artic.mechanisms.parameters import parameter_rows
-from warp_artic.mechanisms.public_rows import JOINT_FORCES, ROOT_FORCES, ROW_COUNTS
+from warp_artic.mechanisms.public_rows import (
+    ALLOWED,
+    ENTRIES,
+    JOINT_FORCES,
+    MEASURES,
+    MULTIPLIERS,
+    PARAMETERS,
+    ROOT_FORCES,
+    ROW_COUNTS,
+)
 from warp_artic.mechanisms.structs import arrays_for
-from warp_artic.mechanisms.tree import Row, Tree, tree_of
-from warp_artic.model.allowed_values import ALLOWED
+from warp_artic.mechanisms.tree import Tree, tree_of
 from warp_artic.model.base import base_rows
-from warp_artic.model.families import Family
+from warp_artic.model.families import IS_CURVED, ON_ONE_DOF
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
+from warp_artic.model.row import Row
 from warp_artic.model.row_problem import ROW_ARRAYS, row_array_sizes
 
 ORIGIN_GRID = 100.0
@@ -38,47 +48,7 @@ ROUNDING = {wp.float32: (2e-6, 1e-10, 3e-6), wp.float64: (4e-15, 1e-26, 1e-11)}
 """What a solved number is known to, the share of a square that is left of what rows before it say already, and the
 share by which contact points give way, so that they share loads."""
 
-ON_ONE_DOF = (
-    Family.DRIVE,
-    Family.FRICTION,
-    Family.VELOCITY_LIMIT,
-    Family.SOFT_LIMIT,
-    Family.JOINT_LIMIT,
-    Family.BOUNCING_LIMIT,
-)
-"""Families whose rows push their only dof."""
-
-OF_ROTATIONS = (
-    Family.ROTATION_LIMIT,
-    Family.TWIST_LIMIT,
-    Family.SWING_LIMIT,
-    Family.CONE_LIMIT,
-    Family.SOFT_ROTATION_LIMIT,
-    Family.SOFT_TWIST_LIMIT,
-    Family.SOFT_SWING_LIMIT,
-    Family.SOFT_CONE_LIMIT,
-)
-"""Limits of finite rotations, which keep y and its ends."""
-
-NONSYMMETRIC = (
-    Family.FIXED_TENDON,
-    Family.FIXED_TENDON_LIMIT,
-    Family.SPATIAL_TENDON,
-    Family.SPATIAL_TENDON_LIMIT,
-    Family.CONTACT,
-)
-"""Families whose push may be another than J^T."""
-
-REPORTED = (
-    "link_pose",
-    "link_velocity",
-    "energy",
-    "tendon_length",
-    "tendon_speed",
-    "tendon_force",
-    "tendon_limit_state",
-    "mimic_error",
-)
+REPORTED = ("link_pose", "link_velocity", "energy", *MEASURES)
 """Outputs that are brought up to date together."""
 
 LINK_STEP_OUTPUTS = ("link_incoming_joint_force", "link_acceleration")
@@ -87,7 +57,7 @@ LINK_STEP_OUTPUTS = ("link_incoming_joint_force", "link_acceleration")
 STEP_OUTPUTS = (
     *JOINT_FORCES,
     *ROOT_FORCES,
-    "mimic_force",
+    *MULTIPLIERS,
     "joint_acceleration",
     "root_acceleration",
     *LINK_STEP_OUTPUTS,
@@ -96,13 +66,9 @@ STEP_OUTPUTS = (
 
 
 SWITCHES = {
-    "drive_max_velocity": "drive_envelopes",
-    "drive_velocity_gradient": "drive_envelopes",
-    "drive_velocity_resistance": "drive_envelopes",
-    "friction_coefficient": "load_friction",
     "link_linear_damping": "link_damping",
     "link_angular_damping": "link_damping",
-    "mimic_natural_frequency": "compliant_mimics",
+    **{parameter.name: parameter.flag for parameter in PARAMETERS if parameter.flag is not None},
 }
 """Parameters that are left out of steps where no tree of a group has them, and what says so."""
 
@@ -186,7 +152,7 @@ class Group:
 
     def report_forces(self, in_world: int, without_tendons: int) -> bool:
         """Take in how forces by joints on links are reported; says whether that is new, or arrays of forces are."""
-        has_room = "mimic_force" in self.outputs
+        has_room = "joint_acceleration" in self.outputs
         if not has_room:
             self._make_room_for_forces()
         forces = self.arrays.forces
@@ -236,7 +202,7 @@ class Group:
 
     def _make_room_for_forces(self) -> None:
         tree, columns = self.tree, self.columns
-        fields = {"mimic_force": Field.zeros(tree.count(Family.MIMIC), columns)}
+        fields = {name: Field.zeros(tree.row_counts[ROW_COUNTS[name][0]], columns) for name in MULTIPLIERS}
         fields["joint_acceleration"] = Field.zeros(tree.dof_count - tree.root_dofs, columns)
         fields["root_acceleration"] = Field.zeros(tree.root_dofs, columns)
         for name in LINK_STEP_OUTPUTS:
@@ -310,11 +276,7 @@ def _build_group(
         "link_pose": Field.zeros(7 * links, columns),
         "link_velocity": Field.zeros(6 * links, columns),
         "energy": Field.zeros(2, columns),
-        "tendon_length": Field.zeros(tree.tendon_count, columns),
-        "tendon_speed": Field.zeros(tree.tendon_count, columns),
-        "tendon_force": Field.zeros(tree.tendon_count, columns),
-        "tendon_limit_state": Field.zeros(tree.tendon_count, columns),
-        "mimic_error": Field.zeros(tree.count(Family.MIMIC), columns),
+        **{name: Field.zeros(tree.row_counts[ROW_COUNTS[name][0]], columns) for name in MEASURES},
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)
@@ -452,24 +414,21 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.body_count = tree.body_count
     struct.dof_count = tree.dof_count
     struct.root_dofs = tree.root_dofs
-    struct.acceleration_drives = int(tree.has_acceleration_drives)
-    struct.compliant_mimics = int(tree.has_compliant_mimics)
-    struct.link_damping = int(tree.has_link_damping)
-    struct.fixed_tendons = tree.count(Family.FIXED_TENDON)
-    struct.spatial_leaves = len(tree.routes.leaf_tendon)
-    struct.rotation_rows = sum(Family.ROTATION_LIMIT <= row.family <= Family.CONE_LIMIT for row in tree.rows)
+    struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
+    struct.rotation_rows = tree.count_with(IS_CURVED)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
     struct.rotation_drives = sum(tree.is_coupled)
     struct.swing_joints = tree.kind.count(JointKind.SWING)
-    struct.stop_row = sum(row.family < Family.JOINT_LIMIT for row in tree.rows)
-    struct.drive_envelopes = int(tree.has_drive_envelopes)
-    struct.load_friction = int(tree.has_load_friction)
+    struct.stop_row = sum(not row.family.is_stop for row in tree.rows)
     struct.free_motion = int(tree.moves_freely)
     struct.driven = int(tree.is_driven)
-    struct.limit_row = sum(row.family < Family.LINK_SPEED for row in tree.rows)
+    struct.limit_row = next((k for k, row in enumerate(tree.rows) if row.family.rows_each > 1), len(tree.rows))
     struct.speed_limits = tree.speed_limit_count
-    struct.tree_limits = tree.count(Family.TREE_SPEED) + tree.count(Family.TREE_SPIN)
-    struct.bouncing_limits = tree.count(Family.BOUNCING_LIMIT)
+    for name, has in tree.flags.items():
+        setattr(struct, name, int(has))
+    for family in FAMILIES:
+        for name, count in family.counts.items():
+            setattr(struct, name, count(tree))
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     struct.row_count = len(tree.rows)
     struct.slot_count = slot_count
@@ -485,14 +444,15 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
         "dof_link": [tree.link_of_dof[dof] for dof in range(tree.dof_count)],
         "dof_is_linear": [int(linear) for linear in tree.dof_is_linear],
         "dof_axis": tree.dof_axis,
-        "row_family": [int(row.family) for row in tree.rows],
+        "row_family": [row.family.order for row in tree.rows],
+        "row_traits": [row.family.traits for row in tree.rows],
+        "row_part": [int(row.family.part) for row in tree.rows],
+        "row_place": _entry_places(tree),
         "row_dof": [row.dofs[0] for row in tree.rows],
         "row_item": [row.item for row in tree.rows],
         **terms,
         "slot_row": slots,
-        "tendon_term": _coupling_terms(tree, Family.FIXED_TENDON),
-        "mimic_term": _coupling_terms(tree, Family.MIMIC),
-        **_route_tables(tree),
+        **{name: table(tree) for family in FAMILIES for name, table in family.tables.items()},
         "watched": [0] * len(WATCHED),
         "shared_dofs": _shared_dofs(tree).ravel() if dense_rows else (),
     }
@@ -559,7 +519,7 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
     tables["row_rate_slot"] = list(tables["row_slot"])
     slot_count = len(slots)
     for index, row in enumerate(tree.rows):
-        if dense_rows and row.family in NONSYMMETRIC:
+        if dense_rows and row.family.pushes_otherwise:
             tables["row_rate_slot"][index] = slot_count
             slot_count += 1
     return tables, slots, slot_count
@@ -581,43 +541,20 @@ def _shared_dofs(tree: Tree) -> np.ndarray:
 
 def _slot_key(row: Row, index: int):
     """Rows with the same key have the same push."""
-    if row.family in (Family.FIXED_TENDON, Family.FIXED_TENDON_LIMIT):
-        return "tendon", row.item
-    if row.family in (Family.SPATIAL_TENDON, Family.SPATIAL_TENDON_LIMIT):
-        return "leaf", row.item
-    if row.family in ON_ONE_DOF:
+    if row.family.shares_push is not None:
+        return row.family.shares_push, row.item
+    if row.family.traits & ON_ONE_DOF:
         return "dof", row.dofs
     return "row", index
 
 
-def _route_tables(tree: Tree) -> dict[str, list[int]]:
-    """The routes of spatial tendons, and for each leaf and dof the place of the dof among the terms of its row."""
-    routes = tree.routes
-    segments = routes.leaf_segments
-    counts = [len(own) for own in segments]
-    places = np.zeros((len(segments), tree.dof_count), int)
-    for row in tree.rows:
-        if row.family is Family.SPATIAL_TENDON:
-            places[row.item, list(row.dofs)] = np.arange(len(row.dofs))
-    return {
-        "leaf_tendon": list(routes.leaf_tendon),
-        "leaf_segment": [sum(counts[:leaf]) for leaf in range(len(counts))],
-        "leaf_segments": counts,
-        "segment_attachment": [outer for own in segments for outer in own],
-        "attachment_parent": list(routes.attachment_parent),
-        "attachment_link": list(routes.attachment_link),
-        "leaf_dof_term": list(places.ravel()),
-        "spatial_all_segments": [int(everywhere) for everywhere in routes.all_segments],
-    }
-
-
-def _coupling_terms(tree: Tree, family: Family) -> list[int]:
-    """Where the coefficients of each tendon or mimic joint start."""
+def _entry_places(tree: Tree) -> list[int]:
+    """Of each row the place of what it is for among all entries that the dynamics suite registers; else none."""
     starts, start = {}, 0
-    for row in sorted((row for row in tree.rows if row.family is family), key=lambda row: row.item):
-        starts[row.item] = start
-        start += len(row.coupled)
-    return [starts[item] for item in range(len(starts))]
+    for entries, count in zip(ENTRIES, tree.entry_counts):
+        starts[id(entries)] = start
+        start += count
+    return [starts.get(id(row.family.entries), -1 - row.item) + row.item for row in tree.rows]
 
 
 def _coupled_terms(tree: Tree, row: Row) -> tuple[list[int], list[int]]:
@@ -654,15 +591,16 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "reach": dofs, "load": dofs, "drive_bias": dofs,
         "measured": dofs, "layer": 1, "drive_spring": dofs, "rotation_spring": dofs, "cross_spring": dofs,
         "coupled_entry": dofs,
-        "drive_scale": dofs, "mimic_mobility": tree.count(Family.MIMIC), "drive_theta": dofs,
+        "drive_scale": dofs, "drive_theta": dofs,
         "drive_reach": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,
         "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "given": rows, "smooth": rows, "row_mobility": rows,
         "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
-        "stretch": 3 * rows * any(row.family in OF_ROTATIONS for row in tree.rows), "resolved": rows,
+        "stretch": 3 * rows * any(row.family.keeps_stretch for row in tree.rows), "resolved": rows,
         "spring_displacement": dofs, "tendon_load": dofs, **_speed_limit_sizes(tree),
         **row_array_sizes(rows, len(terms["term_dof"]), slot_count, dofs, rows if dense_rows else 0),
     }  # fmt: skip
+    sizes |= {name: size(tree) for family in FAMILIES for name, size in family.scratch.items()}
     for name, size in sizes.items():
         dtype = int if name in ROW_ARRAYS and ROW_ARRAYS[name].is_index else numbers.real
         setattr(struct, name, wp.zeros((max(size, 1), workers), dtype=dtype, device=device))

@@ -1,8 +1,59 @@
-"""What each public array has rows for."""
+"""What each public array has rows for, how many, and what may be written to it: our own, and those of families."""
 
 from __future__ import annotations
 
+from warp_artic.constraints.table import FAMILIES
+from warp_artic.description.articulation import Articulation
+from warp_artic.model.allowed_values import ALLOWED as ALLOWED_OTHERWISE
+from warp_artic.model.families import ConstraintFamily, Entries, Measure
 from warp_artic.model.force_parts import PART_NAMES
+
+PARAMETERS = tuple(parameter for family in FAMILIES for parameter in family.parameters)
+"""Of all families."""
+MEASURES: dict[str, Measure] = {measure.name: measure for family in FAMILIES for measure in family.measures}
+"""What is reported of a state by families."""
+MULTIPLIERS: dict[str, Measure] = {
+    family.multiplier.name: family.multiplier for family in FAMILIES if family.multiplier is not None
+}
+"""What is reported of a step by families."""
+
+
+def entry_families() -> list[ConstraintFamily]:
+    """One family for each entry that the dynamics suite registers, in the order of the list."""
+    found: dict[int, ConstraintFamily] = {}
+    for family in FAMILIES:
+        if family.entries is not None:
+            found.setdefault(id(family.entries), family)
+    return list(found.values())
+
+
+ENTRIES: tuple[Entries, ...] = tuple(family.entries for family in entry_families())
+"""What people know by name and the dynamics suite registers, in its order."""
+KINDS_OF_ENTRIES = tuple(dict.fromkeys(entries.kind for entries in ENTRIES))
+"""How the names of their arrays begin."""
+
+
+def entry_names(articulation: Articulation, kind: str) -> tuple[str, ...]:
+    """The names of the entries of a kind."""
+    return tuple(name for entries in ENTRIES if entries.kind == kind for name in entries.names(articulation))
+
+
+def count_kinds(articulation: Articulation) -> dict[str, int]:
+    """How many there are of what parameters and measures of families have rows for."""
+    return {
+        **{kind: len(entry_names(articulation, kind)) for kind in KINDS_OF_ENTRIES},
+        **{kind: count(articulation) for family in FAMILIES for kind, count in family.kinds.items()},
+    }
+
+
+KINDS = (*KINDS_OF_ENTRIES, *(kind for family in FAMILIES for kind in family.kinds))
+"""All that `count_kinds` counts."""
+
+
+def kind_of(name: str) -> str:
+    """What a measure has a row for: how its name begins."""
+    return name.split("_")[0]
+
 
 JOINT_FORCES = tuple(f"joint_{part}_force" for part in PART_NAMES)
 """Outputs of a step that reports forces, with a row for each dof of a joint; see `model.force_parts`."""
@@ -26,7 +77,6 @@ ROW_COUNTS = {
     "root_acceleration": ("root", 6),
     "link_acceleration": ("link", 6),
     "link_incoming_joint_force": ("link", 6),
-    "mimic_force": ("mimic", 1),
     "drive_position_target": ("dof", 1),
     "drive_velocity_target": ("dof", 1),
     "joint_effort": ("dof", 1),
@@ -34,59 +84,14 @@ ROW_COUNTS = {
     "gravity": ("articulation", 3),
     "sleep_threshold": ("articulation", 1),
     "armature": ("dof", 1),
-    "drive_stiffness": ("dof", 1),
-    "drive_damping": ("dof", 1),
-    "drive_max_force": ("dof", 1),
-    "drive_max_velocity": ("dof", 1),
-    "drive_velocity_gradient": ("dof", 1),
-    "drive_velocity_resistance": ("dof", 1),
-    "limit_lower": ("dof", 1),
-    "limit_upper": ("dof", 1),
-    "limit_stiffness": ("dof", 1),
-    "limit_damping": ("dof", 1),
-    "limit_restitution": ("dof", 1),
-    "limit_bounce_threshold": ("dof", 1),
-    "friction_static": ("dof", 1),
-    "friction_dynamic": ("dof", 1),
-    "friction_viscous": ("dof", 1),
-    "friction_coefficient": ("dof", 1),
-    "velocity_limit": ("dof", 1),
-    "cone_angle": ("cone", 2),
-    "cone_stiffness": ("cone", 1),
-    "cone_damping": ("cone", 1),
     "link_mass": ("link", 1),
     "link_linear_damping": ("link", 1),
     "link_angular_damping": ("link", 1),
-    "link_max_linear_velocity": ("link", 1),
-    "link_max_angular_velocity": ("link", 1),
-    "tendon_length": ("tendon", 1),
-    "tendon_speed": ("tendon", 1),
-    "tendon_force": ("tendon", 1),
-    "tendon_limit_state": ("tendon", 1),
-    "tendon_coefficient": ("tendon_term", 1),
-    "tendon_force_coefficient": ("tendon_term", 1),
-    "tendon_stiffness": ("fixed_tendon", 1),
-    "tendon_damping": ("fixed_tendon", 1),
-    "tendon_limit_stiffness": ("fixed_tendon", 1),
-    "tendon_rest_length": ("fixed_tendon", 1),
-    "tendon_offset": ("fixed_tendon", 1),
-    "tendon_lower": ("fixed_tendon", 1),
-    "tendon_upper": ("fixed_tendon", 1),
-    "tendon_enabled": ("fixed_tendon", 1),
-    "spatial_stiffness": ("spatial_tendon", 1),
-    "spatial_damping": ("spatial_tendon", 1),
-    "spatial_limit_stiffness": ("spatial_tendon", 1),
-    "spatial_offset": ("spatial_tendon", 1),
-    "spatial_enabled": ("spatial_tendon", 1),
-    "leaf_rest_length": ("leaf", 1),
-    "leaf_lower": ("leaf", 1),
-    "leaf_upper": ("leaf", 1),
-    "attachment_coefficient": ("attachment", 1),
-    "mimic_error": ("mimic", 1),
-    "mimic_gear": ("mimic_term", 1),
-    "mimic_offset": ("mimic", 1),
-    "mimic_natural_frequency": ("mimic", 1),
-    "mimic_damping_ratio": ("mimic", 1),
-    "mimic_enabled": ("mimic", 1),
+    **{one.name: (one.of, one.size) for one in PARAMETERS if one.allowed is not None},
+    **{name: (kind_of(name), 1) for name in (*MEASURES, *MULTIPLIERS)},
 }
 """What each public array has a row, or several, for, and how many."""
+
+ALLOWED = ALLOWED_OTHERWISE | {one.name: one.allowed for one in PARAMETERS if one.allowed is not None}
+"""Of each array that users write to; its rows are counted in this order, from where those of the dofs end, to say which
+one it was."""

@@ -3,11 +3,22 @@
 from functools import cache
 from types import SimpleNamespace
 
+from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.numbers import Numbers
+from warp_artic.mechanisms.public_rows import MEASURES, MULTIPLIERS, PARAMETERS
 from warp_artic.model.arrays import StructFields, structs_of
+
+FIELDS = StructFields(
+    tables=tuple(name for family in FAMILIES for name in family.tables),
+    counts=tuple(name for family in FAMILIES for name in (*family.flags, *family.counts)),
+    parameters=tuple(parameter.name for parameter in PARAMETERS),
+    scratch=tuple(name for family in FAMILIES for name in family.scratch),
+    measures=tuple(MEASURES),
+    multipliers=tuple(MULTIPLIERS),
+)
 
 
 @cache
 def arrays_for(numbers: Numbers) -> SimpleNamespace:
     """The structs Model, State, Control, Work, Report, Forces, Contacts and Kept of a number type."""
-    return structs_of(numbers, StructFields())
+    return structs_of(numbers, FIELDS)

@@ -92,25 +92,18 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         dof_count: int
         root_dofs: int
         row_count: int
+        placed_rows: int
         slot_count: int
         branched_rows: int
         innovations_only: int
-        acceleration_drives: int
-        compliant_mimics: int
-        drive_envelopes: int
         link_damping: int
-        fixed_tendons: int
-        spatial_leaves: int
         rotation_rows: int
         finite_rotations: int
         swing_joints: int
         rotation_drives: int
         stop_row: int
-        bouncing_limits: int
         limit_row: int
         speed_limits: int
-        tree_limits: int
-        load_friction: int
         free_motion: int
         driven: int
         sleep_steps: int
@@ -126,6 +119,9 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         dof_axis: wp.array(dtype=int)
         # Constraint rows
         row_family: wp.array(dtype=int)
+        row_traits: wp.array(dtype=int)
+        row_part: wp.array(dtype=int)
+        row_place: wp.array(dtype=int)
         row_dof: wp.array(dtype=int)
         row_item: wp.array(dtype=int)
         row_term: wp.array(dtype=int)
@@ -147,16 +143,6 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         term_span: wp.array(dtype=int)
         term_place: wp.array(dtype=int)
         slot_row: wp.array(dtype=int)
-        tendon_term: wp.array(dtype=int)
-        mimic_term: wp.array(dtype=int)
-        leaf_tendon: wp.array(dtype=int)
-        leaf_segment: wp.array(dtype=int)
-        leaf_segments: wp.array(dtype=int)
-        segment_attachment: wp.array(dtype=int)
-        attachment_parent: wp.array(dtype=int)
-        attachment_link: wp.array(dtype=int)
-        leaf_dof_term: wp.array(dtype=int)
-        spatial_all_segments: wp.array(dtype=int)
         watched: wp.array(dtype=int)
         # Parameters that a user may write to
         given: wp.array(dtype=int)
@@ -172,61 +158,11 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         link_inertia: wp.array2d(dtype=T)
         link_linear_damping: wp.array2d(dtype=T)
         link_angular_damping: wp.array2d(dtype=T)
-        link_max_linear_velocity: wp.array2d(dtype=T)
-        link_max_angular_velocity: wp.array2d(dtype=T)
-        tree_max_velocity: wp.array2d(dtype=T)
         joint_turn: wp.array2d(dtype=T)
         # Dofs of joints
         dof_sign: wp.array2d(dtype=T)
-        is_acceleration_drive: wp.array2d(dtype=T)
         wraps: wp.array2d(dtype=T)
         armature: wp.array2d(dtype=T)
-        drive_stiffness: wp.array2d(dtype=T)
-        drive_damping: wp.array2d(dtype=T)
-        drive_max_force: wp.array2d(dtype=T)
-        drive_max_velocity: wp.array2d(dtype=T)
-        drive_velocity_gradient: wp.array2d(dtype=T)
-        drive_velocity_resistance: wp.array2d(dtype=T)
-        limit_lower: wp.array2d(dtype=T)
-        limit_upper: wp.array2d(dtype=T)
-        limit_stiffness: wp.array2d(dtype=T)
-        limit_damping: wp.array2d(dtype=T)
-        limit_restitution: wp.array2d(dtype=T)
-        limit_bounce_threshold: wp.array2d(dtype=T)
-        friction_static: wp.array2d(dtype=T)
-        friction_dynamic: wp.array2d(dtype=T)
-        friction_viscous: wp.array2d(dtype=T)
-        friction_coefficient: wp.array2d(dtype=T)
-        velocity_limit: wp.array2d(dtype=T)
-        cone_angle: wp.array2d(dtype=T)
-        cone_stiffness: wp.array2d(dtype=T)
-        cone_damping: wp.array2d(dtype=T)
-        # Couplings
-        tendon_coefficient: wp.array2d(dtype=T)
-        tendon_force_coefficient: wp.array2d(dtype=T)
-        tendon_stiffness: wp.array2d(dtype=T)
-        tendon_damping: wp.array2d(dtype=T)
-        tendon_limit_stiffness: wp.array2d(dtype=T)
-        tendon_rest_length: wp.array2d(dtype=T)
-        tendon_offset: wp.array2d(dtype=T)
-        tendon_lower: wp.array2d(dtype=T)
-        tendon_upper: wp.array2d(dtype=T)
-        tendon_enabled: wp.array2d(dtype=T)
-        spatial_stiffness: wp.array2d(dtype=T)
-        spatial_damping: wp.array2d(dtype=T)
-        spatial_limit_stiffness: wp.array2d(dtype=T)
-        spatial_offset: wp.array2d(dtype=T)
-        spatial_enabled: wp.array2d(dtype=T)
-        leaf_rest_length: wp.array2d(dtype=T)
-        leaf_lower: wp.array2d(dtype=T)
-        leaf_upper: wp.array2d(dtype=T)
-        attachment_coefficient: wp.array2d(dtype=T)
-        attachment_position: wp.array2d(dtype=T)
-        mimic_gear: wp.array2d(dtype=T)
-        mimic_offset: wp.array2d(dtype=T)
-        mimic_natural_frequency: wp.array2d(dtype=T)
-        mimic_damping_ratio: wp.array2d(dtype=T)
-        mimic_enabled: wp.array2d(dtype=T)
         sleep_threshold: wp.array2d(dtype=T)
         gravity: wp.array2d(dtype=T)
         rounding: wp.array2d(dtype=T)
@@ -305,7 +241,6 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         cross_spring: wp.array2d(dtype=T)
         coupled_entry: wp.array2d(dtype=T)
         drive_scale: wp.array2d(dtype=T)
-        mimic_mobility: wp.array2d(dtype=T)
         drive_theta: wp.array2d(dtype=T)
         drive_reach: wp.array2d(dtype=T)
         drive_side: wp.array2d(dtype=T)
@@ -409,11 +344,6 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         link_pose: wp.array2d(dtype=T)
         link_velocity: wp.array2d(dtype=T)
         energy: wp.array2d(dtype=T)
-        tendon_length: wp.array2d(dtype=T)
-        tendon_speed: wp.array2d(dtype=T)
-        tendon_force: wp.array2d(dtype=T)
-        tendon_limit_state: wp.array2d(dtype=T)
-        mimic_error: wp.array2d(dtype=T)
 
     @wp.struct
     @with_fields(multipliers=(Reals, fields.multipliers))
@@ -421,7 +351,6 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         in_world: int
         without_tendons: int
         parts: wp.array2d(dtype=T)
-        mimic_force: wp.array2d(dtype=T)
         link_incoming_joint_force: wp.array2d(dtype=T)
         joint_acceleration: wp.array2d(dtype=T)
         root_acceleration: wp.array2d(dtype=T)

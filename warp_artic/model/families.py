@@ -1,73 +1,188 @@
-"""The constraint families, as the numbers that kernels branch on, in the order in which a solver visits them.
+"""What a constraint family is: a record, in the file of its law, of all that others need to know of it.
 
-Later rows have the last word in an iteration: what must hold hardest comes last. The families from JOINT_LIMIT on
-are stops; those from ROTATION_LIMIT to CONE_LIMIT are limits of finite rotations, whose rows are linearizations. The
-soft ones from SOFT_ROTATION_LIMIT to SOFT_CONE_LIMIT are in the same order.
+The rows of a family are of one law. Everything that there is for each family is made from the list of the records
+(`constraints.table`): the rows of a tree and their tables, parameters, work space, the functions that fill rows and
+report them, force parts, what is registered in the dynamics suite, columns of recordings, lines of `inspect`. What a
+solver treats in its own way it asks by a trait, which is a constant of the model.
 """
 
-from enum import IntEnum
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import warp as wp
 
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import Dof
+from warp_artic.model.allowed_values import Allowed
+from warp_artic.model.arrays import ModelArrays
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
 
-class Family(IntEnum):
-    """What a row stands for."""
+if TYPE_CHECKING:
+    from warp_artic.mechanisms.tree import Tree
 
-    DRIVE = 0
-    FRICTION = 1
-    VELOCITY_LIMIT = 2
-    LINK_SPEED = 3
-    LINK_SPIN = 4
-    TREE_SPEED = 5
-    TREE_SPIN = 6
-    FIXED_TENDON = 7
-    FIXED_TENDON_LIMIT = 8
-    SPATIAL_TENDON = 9
-    SPATIAL_TENDON_LIMIT = 10
-    SOFT_LIMIT = 11
-    SOFT_ROTATION_LIMIT = 12
-    SOFT_TWIST_LIMIT = 13
-    SOFT_SWING_LIMIT = 14
-    SOFT_CONE_LIMIT = 15
-    MIMIC = 16
-    JOINT_LIMIT = 17
-    BOUNCING_LIMIT = 18
-    ROTATION_LIMIT = 19
-    TWIST_LIMIT = 20
-    SWING_LIMIT = 21
-    CONE_LIMIT = 22
-    CONTACT_FRICTION = 23
-    CONTACT = 24
+ENDS = wp.constant(1 << 0)
+"""Acts beyond an end of something: its impulses are no part of the smooth acceleration."""
+IS_SOFT_LIMIT = wp.constant(1 << 1)
+"""A spring beyond the limits of a joint, whose energy steps watch."""
+FROM_OUTSIDE = wp.constant(1 << 2)
+"""Pushes from outside of the tree: it changes its momentum, and joints do not transmit it."""
+IS_TENDON = wp.constant(1 << 3)
+"""Pulls links: left out of the forces by joints on links on request."""
+LOOKS_AT_ACCELERATIONS = wp.constant(1 << 4)
+"""Its law depends on the accelerations without rows."""
+HAS_OWN_WEIGHT = wp.constant(1 << 5)
+"""Says itself how much of a step its dof moves with v+ (`drive.saturated_weight`)."""
+MOVES_DOFS_ALIKE = wp.constant(1 << 6)
+"""An equality that ties dofs together: they move alike in a step."""
+IS_CURVED = wp.constant(1 << 7)
+"""A stop that is a linearization, and is corrected for curvature; such rows come last."""
+ON_ONE_DOF = wp.constant(1 << 8)
+"""J and the push are 1 on the only dof; all such rows of a dof share their response."""
+IS_JUDGED_APART = wp.constant(1 << 9)
+"""Its bounds depend on the impulse of another row."""
+IS_JOINT_TENDON = wp.constant(1 << 11)
+"""Pulls joints: left out likewise."""
+HAS_NO_COMPLIANCE = wp.constant(1 << 10)
+"""Gives way by rounding only, which is no part of its law."""
 
 
-IN_STEPS = frozenset(Family) - {Family.CONTACT_FRICTION, Family.CONTACT}
-"""Those that step; rows of contact points are in the dynamics suite only."""
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """An array of numbers that laws read; public where values are allowed, with rows in the order of `values`."""
 
-SPEED_LIMITS = (Family.LINK_SPEED, Family.LINK_SPIN, Family.TREE_SPEED, Family.TREE_SPIN)
-"""Those that bound the length of a vector, with three rows for each bound, one after the other."""
+    name: str
+    of: str
+    """What it has rows for, one of the kinds of `mechanisms.public_rows`."""
+    values: Callable[[Articulation], Sequence[float]]
+    """In SI, of one articulation, shape (rows * size,)."""
+    allowed: Allowed | None = None
+    """What users may write; None: the array is not theirs."""
+    size: int = 1
+    """Rows for each."""
+    flag: str | None = None
+    """The flag that says whether steps look at it."""
 
-DRIVE = wp.constant(int(Family.DRIVE))
-FRICTION = wp.constant(int(Family.FRICTION))
-VELOCITY_LIMIT = wp.constant(int(Family.VELOCITY_LIMIT))
-LINK_SPEED = wp.constant(int(Family.LINK_SPEED))
-LINK_SPIN = wp.constant(int(Family.LINK_SPIN))
-TREE_SPEED = wp.constant(int(Family.TREE_SPEED))
-TREE_SPIN = wp.constant(int(Family.TREE_SPIN))
-FIXED_TENDON = wp.constant(int(Family.FIXED_TENDON))
-FIXED_TENDON_LIMIT = wp.constant(int(Family.FIXED_TENDON_LIMIT))
-SPATIAL_TENDON = wp.constant(int(Family.SPATIAL_TENDON))
-SPATIAL_TENDON_LIMIT = wp.constant(int(Family.SPATIAL_TENDON_LIMIT))
-SOFT_LIMIT = wp.constant(int(Family.SOFT_LIMIT))
-SOFT_ROTATION_LIMIT = wp.constant(int(Family.SOFT_ROTATION_LIMIT))
-SOFT_TWIST_LIMIT = wp.constant(int(Family.SOFT_TWIST_LIMIT))
-SOFT_SWING_LIMIT = wp.constant(int(Family.SOFT_SWING_LIMIT))
-SOFT_CONE_LIMIT = wp.constant(int(Family.SOFT_CONE_LIMIT))
-MIMIC = wp.constant(int(Family.MIMIC))
-JOINT_LIMIT = wp.constant(int(Family.JOINT_LIMIT))
-BOUNCING_LIMIT = wp.constant(int(Family.BOUNCING_LIMIT))
-ROTATION_LIMIT = wp.constant(int(Family.ROTATION_LIMIT))
-TWIST_LIMIT = wp.constant(int(Family.TWIST_LIMIT))
-SWING_LIMIT = wp.constant(int(Family.SWING_LIMIT))
-CONE_LIMIT = wp.constant(int(Family.CONE_LIMIT))
-CONTACT_FRICTION = wp.constant(int(Family.CONTACT_FRICTION))
-CONTACT = wp.constant(int(Family.CONTACT))
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A number for each entry of a kind, in the report of a state or of a step, and a column of recordings."""
+
+    name: str
+    """Begins with what it is of."""
+    meaning: str
+    """With its unit."""
+    unit: str = ""
+    """Of sentences."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entries:
+    """What a family has rows for that people know by name, such as tendons."""
+
+    kind: str
+    """How the names of their arrays begin; families may share it."""
+    names: Callable[[Articulation], tuple[str, ...]]
+    meaning: str = ""
+    """What the names are."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ConstraintFamily:
+    """One constraint family. Functions are Warp functions if nothing else; what a family does not have is left out.
+
+    Arguments of Warp functions are (model, work, row, column, slot, h) where nothing else is said.
+    """
+
+    name: str
+    order: int
+    """Places the rows among those of other families, and tells the family in kernels: later rows have the last word in
+    an iteration, so what must hold hardest comes last."""
+    label: tuple[str, str] | None = None
+    """What one row, and several, stand for, where these are no smooth forces; None where they have been counted with
+    the rows of another family."""
+    part: ForcePart
+    """The part of the forces of a step that it is in."""
+    places: Callable[[Articulation, DofLayout], list[Place]] | None = None
+    """Where an articulation has rows; None for those that only the dynamics suite has."""
+    rows_each: int = 1
+    """Rows for each place."""
+    is_stop: bool = False
+    """Whether its impulses are those of inelastic stops, which no smooth motion has, of dofs that then land on them."""
+    traits: int = 0
+    acts_always: bool = False
+    """Whether a tree with such a row does not move freely between its limits."""
+    pushes_otherwise: bool = False
+    """Whether the push may be another than J^T."""
+    shares_push: str | None = None
+    """Rows of one item in families of the same name share their push."""
+    needs_places: bool = False
+    """Whether its law reads where links are in the world."""
+    keeps_stretch: bool = False
+    """Whether it keeps three numbers a row in `work.stretch`."""
+
+    law: wp.Function | None = None
+    """Writes window, compliance and bounds, and J where the law does not need its response."""
+    gradient: wp.Function | None = None
+    """Writes J and the push before the law is asked, which needs the response; says whether any environment does."""
+    measure: wp.Function | None = None
+    """Writes what the law needs of the mechanism without drives, while factors are those without them."""
+    coefficients: wp.Function | None = None
+    """Writes J and the push of a unit impulse at a state, with h zero, for the dynamics suite."""
+    report: wp.Function | None = None
+    """Writes the measures at a state: (model, state, work, report, row, column, slot)."""
+    take_off: wp.Function | None = None
+    """Takes what the row does to links off what these need: (model, work, row, column, slot, force)."""
+
+    entries: Entries | None = None
+    """What its rows are for, where that is registered in the dynamics suite."""
+    kinds: dict[str, Callable[[Articulation], int]] = field(default_factory=dict)
+    """How many there are of what parameters and measures have rows for."""
+    parameters: tuple[Parameter, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    """Of a state."""
+    multiplier: Measure | None = None
+    """Where the mean force of a row over a step is reported."""
+    flags: dict[str, Callable[[Articulation], bool]] = field(default_factory=dict)
+    """What steps of all trees of a group do or leave out."""
+    structure: Callable[[Articulation], Hashable] | None = None
+    """What equal trees have in common beside rows."""
+    counts: dict[str, Callable[[Tree], int]] = field(default_factory=dict)
+    """Integers of the model."""
+    tables: dict[str, Callable[[Tree], Sequence[int]]] = field(default_factory=dict)
+    """Arrays of integers of the model."""
+    scratch: dict[str, Callable[[Tree], int]] = field(default_factory=dict)
+    """Rows of arrays of the work space."""
+
+    def __repr__(self) -> str:
+        return f"<constraint family {self.name}>"
+
+
+def of_dofs(name: str, value: Callable[[Dof], float], allowed: Allowed | None = None, flag: str | None = None):
+    """A parameter of each dof of joints."""
+    return Parameter(
+        name=name,
+        of="dof",
+        values=lambda articulation: [value(dof) for dof in articulation.dofs],
+        allowed=allowed,
+        flag=flag,
+    )
+
+
+def term_starts(tree: Tree, family: ConstraintFamily) -> list[int]:
+    """Where the coefficients of each combination of joint positions start."""
+    starts, start = {}, 0
+    for row in sorted((row for row in tree.rows if row.family is family), key=lambda row: row.item):
+        starts[row.item] = start
+        start += len(row.coupled)
+    return [starts[item] for item in range(len(starts))]
+
+
+@wp.func
+def has_trait(model: ModelArrays, row: int, trait: int):
+    """Whether the family of a row has any of some traits."""
+    return (model.row_traits[row] & trait) != 0

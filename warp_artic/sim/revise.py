@@ -16,6 +16,7 @@ from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.mechanisms.group import initial_control, trees_of
 from warp_artic.mechanisms.parameters import parameter_rows
+from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, entry_names
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.change.carry_over import carry_over
 from warp_artic.sim.change.sleep import wake
@@ -79,7 +80,7 @@ def _same_structure(run: Run, scene: Scene) -> bool:
 
 
 def _couplings(tree: Articulation) -> tuple:
-    return tree.tendon_names, tuple(mimic.name for mimic in tree.mimics)
+    return tuple(entry_names(tree, kind) for kind in KINDS_OF_ENTRIES)
 
 
 def _write_differences(run: Run, scene: Scene) -> None:

@@ -48,6 +48,9 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         SettingsError: An argument has a value that is not allowed.
     """
 
+    tendon_names: tuple[str, ...]
+    mimic_names: tuple[str, ...]
+
     def __init__(
         self,
         scene: Scene,
@@ -64,7 +67,9 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         self.device, self.threads, self.settings = run.device, run.threads, run.settings
         names = run.names
         self.joint_names, self.link_names, self.root_names = names.joint, names.link, names.root
-        self.tendon_names, self.mimic_names, self.mesh_tendon_names = names.tendon, names.mimic, names.mesh_tendon
+        self.mesh_tendon_names = names.mesh_tendon
+        for kind, own in names.entries.items():
+            setattr(self, f"{kind}_names", own)
         self.loop_names: tuple[str, ...] = ()
         self.elastic_bodies = run.elastic.bodies
         self.target_tracks = run.tracks

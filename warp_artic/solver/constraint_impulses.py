@@ -18,8 +18,8 @@ from warp_artic.constraints.contact import (
     normal_row,
     set_contact_rows,
 )
+from warp_artic.constraints.dispatch import set_rows
 from warp_artic.constraints.rows import add_responses, row_velocity
-from warp_artic.constraints.table import set_rows
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -34,7 +34,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ContactArrays, ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import CONTACT, CONTACT_FRICTION, MIMIC, SPATIAL_TENDON
+from warp_artic.model.families import HAS_NO_COMPLIANCE, IS_JUDGED_APART, has_trait
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
@@ -148,11 +148,7 @@ def report_impulses(
         impulses[place, column] = real(0.0, h)
     couplings = count - 3 * contacts.count
     for row in range(model.row_count - 3 * contacts.count):
-        place = model.row_item[row]
-        if model.row_family[row] == MIMIC:
-            place += model.fixed_tendons + model.spatial_leaves
-        elif model.row_family[row] >= SPATIAL_TENDON:
-            place += model.fixed_tendons
+        place = model.row_place[row]
         z = work.impulse[row, slot] + work.given[row, slot]
         impulses[place, column] = impulses[place, column] + z
     for contact in range(contacts.count):
@@ -180,7 +176,7 @@ def missed_share(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, 
             speed = maximum(absolute(work.v_next[dof, slot]), absolute(work.v_free[dof, slot]))
             terms = terms + absolute(work.coefficient[term, slot]) * speed
         scale = maximum(scale, terms)
-        if model.row_family[row] != CONTACT_FRICTION:
+        if not has_trait(model, row, IS_JUDGED_APART):
             missed = maximum(missed, law_miss(model, work, row, slot, y, r))
     for contact in range(contacts.count):
         for k in range(2):
@@ -193,6 +189,6 @@ def law_miss(model: ModelArrays, work: WorkArrays, row: int, slot: int, y: Real,
     """By how much a row misses its law: s = y + compliance z is where s - r z is clamped to. A contact has s = y."""
     z = work.impulse[row, slot]
     s = y
-    if model.row_family[row] != CONTACT:
+    if not has_trait(model, row, HAS_NO_COMPLIANCE):
         s = y + work.compliance[row, slot] * z
     return absolute(s - minimum(maximum(s - r * z, work.window[2 * row, slot]), work.window[2 * row + 1, slot]))

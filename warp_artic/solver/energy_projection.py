@@ -25,7 +25,7 @@ Armatures along two free rotations that are not equal have different energies on
 
 import warp as wp
 
-from warp_artic.constraints.rotation_limit import in_axes, limit_value
+from warp_artic.constraints.soft_rotation_limit import soft_limit_gains, soft_limit_value
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -56,11 +56,10 @@ from warp_artic.model.arrays import (
     store_vec3,
 )
 from warp_artic.model.base import BASE_ANGULAR, BASE_ANGULAR_RATE, BASE_LINEAR_RATE
-from warp_artic.model.families import LINK_SPEED, SOFT_CONE_LIMIT, SOFT_LIMIT, TREE_SPIN
+from warp_artic.model.families import FROM_OUTSIDE, IS_SOFT_LIMIT, has_trait
 from warp_artic.model.kinds import FLOATING
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_velocities import move_link
-from warp_artic.solver.history import is_soft_limit
 
 UNRESOLVED = wp.constant(1e-5)
 """h^2 miss rate from which on a step is not resolved [rad^2]; with 3e-5 a chain of 200 links that falls loses 1.4 %."""
@@ -163,10 +162,10 @@ def watch_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: 
     pushed = held
     for row in range(model.row_count):
         acts = maximum(work.active[row, slot], absolute(work.impulse[row, slot]))
-        if is_soft_limit(model, row):
+        if has_trait(model, row, IS_SOFT_LIMIT):
             acts = maximum(acts, absolute(work.given[row, slot])) * takes_energy(model, work, row, column, slot)
         held = maximum(held, acts)
-        if model.row_family[row] >= LINK_SPEED and model.row_family[row] <= TREE_SPIN:
+        if has_trait(model, row, FROM_OUTSIDE):
             pushed = maximum(pushed, acts)
     work.watched[2, slot] = maximum(work.watched[2, slot], held)
     work.watched[3, slot] = maximum(work.watched[3, slot], pushed)
@@ -187,7 +186,7 @@ def find_springs(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
     """Positive where a soft limit acts."""
     sprung = zero
     for row in range(model.row_count):
-        if is_soft_limit(model, row):
+        if has_trait(model, row, IS_SOFT_LIMIT):
             sprung = maximum(sprung, absolute(work.impulse[row, slot]) + absolute(work.given[row, slot]))
     return sprung
 
@@ -196,10 +195,8 @@ def find_springs(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
 def takes_energy(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
     """Positive where a soft limit has a damper, or is so stiff that the step damps its swing."""
     stiff = real(RESOLVED, work.resolved[row, slot]) - work.resolved[row, slot]
-    item = model.row_item[row]
-    if model.row_family[row] == SOFT_CONE_LIMIT:
-        return maximum(maximum(model.cone_damping[item, column], stiff), stiff - stiff)
-    return maximum(maximum(model.limit_damping[item, column], stiff), stiff - stiff)
+    _k, d = soft_limit_gains(model, row, column)
+    return maximum(maximum(d, stiff), stiff - stiff)
 
 
 @wp.func
@@ -208,30 +205,12 @@ def sprung_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
     zero = real(0.0, model.gravity[0, column])
     energy = zero
     for row in range(model.row_count):
-        if is_soft_limit(model, row):
-            item = model.row_item[row]
-            k = model.limit_stiffness[item, column]
-            if model.row_family[row] == SOFT_CONE_LIMIT:
-                k = model.cone_stiffness[item, column]
+        if has_trait(model, row, IS_SOFT_LIMIT):
+            k, _d = soft_limit_gains(model, row, column)
             y, lower, upper = soft_limit_value(model, work, row, column, slot)
             beyond = maximum(maximum(lower - y, y - upper), zero)
             energy = energy + real(0.5, k) * k * beyond * beyond
     return energy
-
-
-@wp.func
-def soft_limit_value(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """What a soft limit bounds at the positions `work.middle`, and its ends."""
-    item = model.row_item[row]
-    if model.row_family[row] == SOFT_LIMIT:
-        return work.middle[item, slot], model.limit_lower[item, column], model.limit_upper[item, column]
-    dof = model.term_dof[model.row_term[row]]
-    first = dof - model.root_dofs
-    count = model.row_terms[row]
-    q = work.middle
-    phi = in_axes(model, dof, count, q[first, slot], q[first + 1, slot], q[first + count - 1, slot])
-    y, lower, upper = limit_value(model, row, column, phi)
-    return y, lower, upper
 
 
 @wp.func

@@ -33,14 +33,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import (
-    FIXED_TENDON_LIMIT,
-    LINK_SPEED,
-    SOFT_CONE_LIMIT,
-    SOFT_LIMIT,
-    SPATIAL_TENDON_LIMIT,
-    TREE_SPIN,
-)
+from warp_artic.model.families import ENDS, FROM_OUTSIDE, IS_SOFT_LIMIT, has_trait
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.integrate import turn_rates
 
@@ -106,15 +99,12 @@ def keep_smooth_acceleration(
     rate = started / h
     stopped = one - started
     for row in range(model.stop_row):
-        family = model.row_family[row]
         z = work.impulse[row, slot]
         work.smooth[row, slot] = rate * z
-        is_limit = is_soft_limit(model, row)
-        is_stop = family == FIXED_TENDON_LIMIT or family == SPATIAL_TENDON_LIMIT or is_limit
-        if is_stop or (family >= LINK_SPEED and family <= TREE_SPIN):
+        if has_trait(model, row, ENDS | FROM_OUTSIDE):
             z = z + work.given[row, slot]
             work.smooth[row, slot] = zero
-            if is_limit:
+            if has_trait(model, row, IS_SOFT_LIMIT):
                 work.smooth[row, slot] = rate * z * work.resolved[row, slot]
             stopped = maximum(stopped, absolute(z))
     for row in range(model.stop_row, model.row_count):
@@ -137,12 +127,6 @@ def keep_smooth_acceleration(
         state.smooth_acceleration[dof, column] = mean
         if model.driven == 1:
             state.acceleration_change[dof, column] = started * (mean - work.recalled[dof, slot])
-
-
-@wp.func
-def is_soft_limit(model: ModelArrays, row: int):
-    """Whether a row is a soft limit of a joint."""
-    return model.row_family[row] >= SOFT_LIMIT and model.row_family[row] <= SOFT_CONE_LIMIT
 
 
 @wp.func
@@ -198,7 +182,7 @@ def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArra
     touched = zero
     for row in range(model.row_count):
         free = where_positive(work.active[row, slot], zero, free)
-        if is_soft_limit(model, row):
+        if has_trait(model, row, IS_SOFT_LIMIT):
             touched = maximum(touched, absolute(work.impulse[row, slot] + work.given[row, slot]))
     free = where_positive(rough - real(ROUGH, one) * size, zero, free)
     free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)

@@ -8,13 +8,10 @@ what is too little to wake it.
 import warp as wp
 
 from warp_artic.constraints.forces import clear_forces, drop_forces, report_forces
-from warp_artic.constraints.outside_forces import (
-    take_clamps_off,
-    take_fixed_tendons_off,
-    take_spatial_tendons_off,
-)
+from warp_artic.constraints.outside_forces import take_joint_tendons_off, take_links_off
 from warp_artic.math.numbers import Real, add, div, mul, neg, real, sub, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.model.families import FROM_OUTSIDE, IS_TENDON
 from warp_artic.model.force_parts import CORIOLIS, DAMPING, EXTERNAL, GRAVITY, INERTIAL, PART_COUNT
 from warp_artic.phases.force_parts import add_loads, add_to_part
 from warp_artic.phases.incoming_joint_forces import report_incoming_forces
@@ -56,13 +53,13 @@ def report_step(
                 g = load_vec3(model.gravity, 0, column)
                 report_accelerations(model, work, forces, g, column, slot, substep, weight, moves)
                 if model.speed_limits > 0:
-                    take_clamps_off(model, work, column, slot, h)
+                    take_links_off(model, work, FROM_OUTSIDE, column, slot, h)
                 if forces.without_tendons == 1:
-                    take_spatial_tendons_off(model, work, column, slot, h)
+                    take_links_off(model, work, IS_TENDON, column, slot, h)
             transmit_loads(model, work, slot)
             if part == WHOLE:
                 if forces.without_tendons == 1:
-                    take_fixed_tendons_off(model, work, slot, h)
+                    take_joint_tendons_off(model, work, slot, h)
                 report_incoming_forces(model, work, forces, column, slot, substep, weight, moves)
             else:
                 share = one

@@ -8,7 +8,7 @@ forward dynamics with every force as it is at y: the laws of `drive` and `link_d
 
 import warp as wp
 
-from warp_artic.constraints.drive import clear_efforts, drive_damping, fold_drives, leave_drives_out
+from warp_artic.constraints.drive import bound_drives, clear_efforts, fold_drives, leave_drives_out
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -21,7 +21,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import DRIVE
 from warp_artic.phases.displacements import displace_joints, replace_by_rates
 from warp_artic.phases.integrate import count_step, find_failure, load_state, store_state, turn_swings_round
 from warp_artic.phases.joint_accelerations import accelerate_links
@@ -123,19 +122,3 @@ def accelerate(model: ModelArrays, control: ControlArrays, work: WorkArrays, col
     bound_drives(model, control, work, column, slot)
     factor(model, control, work, column, slot, zero)
     accelerate_links(model, work, work.vdot, column, slot)
-
-
-@wp.func
-def bound_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
-    """Replace the drives whose force exceeds its maximum by an effort."""
-    for row in range(model.row_count):
-        if model.row_family[row] == DRIVE:
-            dof = model.row_dof[row]
-            item = model.row_item[row]
-            force = work.drive_bias[item, slot] - drive_damping(model, work, item, column, slot) * work.v[dof, slot]
-            limit = model.drive_max_force[item, column]
-            excess = absolute(force) - limit
-            effort = control.joint_effort[item, column] + where_positive(force, limit, neg(limit))
-            work.effort[dof, slot] = where_positive(excess, effort, work.effort[dof, slot])
-            viscous = model.friction_viscous[item, column]
-            work.damper[dof, slot] = where_positive(excess, viscous, work.damper[dof, slot])

@@ -141,7 +141,7 @@ def place_step(
     if has_middle == 1:
         expect_middle(model, state, work, column, slot, h)
     move_joints(model, work, work.middle, work.middle_root, column, slot, h, 0, has_middle)
-    if model.spatial_leaves > 0:
+    if model.placed_rows > 0:
         for dof in range(model.dof_count):
             work.shift[dof, slot] = real(0.0, h)
             if has_middle == 1:
@@ -155,7 +155,7 @@ def place_step(
         if turn == 0:
             move_links(model, work, column, slot)
             set_link_drag(model, work, column, slot, h)
-    if model.spatial_leaves > 0:
+    if model.placed_rows > 0:
         locate_links(model, work, work.middle_root, column, slot)
 
 
@@ -174,7 +174,7 @@ def find_least_share(state: StateArrays, work: WorkArrays, column: int, slot: in
 @wp.func
 def take_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     """Make v+ the velocities, and add up how far the dofs are from where the links are placed."""
-    if model.spatial_leaves > 0:
+    if model.placed_rows > 0:
         for dof in range(model.dof_count):
             after = h * work.share[dof, slot]
             path = (h - after) * work.v[dof, slot] + after * work.v_next[dof, slot]

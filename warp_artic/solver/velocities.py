@@ -14,19 +14,13 @@ for the following substeps, in which only the loads of springs and dampers are n
 import warp as wp
 
 from warp_artic.constraints.bouncing_limit import drop_bounces, prepare_bounces
-from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out, saturate_drive
-from warp_artic.constraints.fixed_tendon import set_tendon_coefficients
-from warp_artic.constraints.mimic import set_gears
+from warp_artic.constraints.dispatch import measure_row, set_rows, set_unit_row
+from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out, saturate_drives
 from warp_artic.constraints.rows import (
     add_responses,
-    forget_response,
-    prepare_response,
-    row_response,
-    set_single_coefficient,
+    mobility,
 )
-from warp_artic.constraints.spatial_tendon import set_leaf_gradients
 from warp_artic.constraints.speed_limit import turn_limits
-from warp_artic.constraints.table import set_rows
 from warp_artic.constraints.tree_velocity import place_tree
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -42,15 +36,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import (
-    BOUNCING_LIMIT,
-    DRIVE,
-    FIXED_TENDON,
-    MIMIC,
-    SOFT_CONE_LIMIT,
-    SOFT_ROTATION_LIMIT,
-    SPATIAL_TENDON,
-)
+from warp_artic.model.families import HAS_OWN_WEIGHT, IS_JOINT_TENDON, IS_TENDON, LOOKS_AT_ACCELERATIONS, has_trait
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.impulse_response import respond_to_loads
@@ -84,24 +70,8 @@ def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: in
 
     Of acceleration drives the effective inertia 1 / (M^-1)_ii of their dof, of compliant mimic joints r = J M^-1 J^T.
     """
-    one = real(1.0, work.D_inverse[0, slot])
     for row in range(model.row_count):
-        if model.row_family[row] == DRIVE:
-            item = model.row_item[row]
-            set_single_coefficient(model, work, row, slot, one)
-            inertia = one / mobility(model, work, row, slot)
-            work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
-        if model.row_family[row] == MIMIC:
-            set_gears(model, work, row, column, slot, h)
-            work.mimic_mobility[model.row_item[row], slot] = mobility(model, work, row, slot)
-
-
-@wp.func
-def mobility(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """J M^-1 push of a row that has coefficients."""
-    forget_response(model, work, row, slot)
-    prepare_response(model, work, row, slot)
-    return row_response(model, work, row, slot)
+        measure_row(model, work, row, column, slot, h)
 
 
 @wp.func
@@ -206,25 +176,6 @@ def settle_rows(
             unsolved = turn_limits(model, work, column, slot, h, has_middle)
         is_start = bool(False)
         goes = unsolved
-
-
-@wp.func
-def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, halves: int):
-    """Mark the folded drives that exceed their maximum force; says in which environments there are any.
-
-    Once boundary layers have been found (`halves` is 2) it looks at what is in them.
-    """
-    zero = real(0.0, h)
-    found = real(0.0, h)
-    looks = work.layer[0, slot] + real(1.0 - 0.5 * float(halves), h)
-    for row in range(model.row_count):
-        if model.row_family[row] == DRIVE:
-            item = model.row_item[row]
-            before = work.saturated[item, slot]
-            newly = where_positive(looks, saturate_drive(model, work, row, column, slot, h), zero)
-            work.saturated[item, slot] = where_positive(looks, work.saturated[item, slot], before)
-            found = maximum(found, newly)
-    return found
 
 
 @wp.func
@@ -337,7 +288,7 @@ def solve_velocities(
     if spins(model, has_middle):
         most_expectations = EXPECTATIONS
     if expects and has_middle == 1 and model.rotation_rows > 0:
-        bends = 1 - keeps_rows(model, DRIVE)
+        bends = 1 - keeps_rows(model, LOOKS_AT_ACCELERATIONS | HAS_OWN_WEIGHT)
     goes = bool(True)
     while goes:
         is_placed = int(1)
@@ -395,7 +346,7 @@ def solve_velocities(
                     if any_positive(anew):
                         is_placed = 0
                         goes = bool(True)
-                        goes_on = keeps_rows(model, BOUNCING_LIMIT)
+                        goes_on = keeps_rows(model, LOOKS_AT_ACCELERATIONS)
         if is_placed == 0:
             place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
     if halves == 2:
@@ -409,17 +360,14 @@ def whole_or_half(halves: int, like: Real):
 
 
 @wp.func
-def keeps_rows(model: ModelArrays, other: int):
-    """1 if no row looks at the accelerations without rows, so that other velocity forces leave rows as they are.
+def keeps_rows(model: ModelArrays, traits: int):
+    """1 if no row has any of some traits, such as that it looks at the accelerations without rows.
 
-    Nor is one of another given family.
+    Other velocity forces then leave rows as they are.
     """
     keeps = int(1)
     for row in range(model.row_count):
-        family = model.row_family[row]
-        if family == other:
-            keeps = 0
-        if family == BOUNCING_LIMIT or (family >= SOFT_ROTATION_LIMIT and family <= SOFT_CONE_LIMIT):
+        if has_trait(model, row, traits):
             keeps = 0
     return keeps
 
@@ -474,20 +422,16 @@ def measure_tendons(
     slot: int,
 ):
     """Write J M^-1 push of every tendon at a state, J the gradient of its length; fixed tendons first."""
-    one = real(1.0, model.gravity[0, column])
+    zero = real(0.0, model.gravity[0, column])
     for dof in range(model.dof_count):
-        work.effort[dof, slot] = one - one
+        work.effort[dof, slot] = zero
     factor_bare(model, state, control, work, column, slot)
-    if model.spatial_leaves > 0:
+    if model.placed_rows > 0:
         locate_links(model, work, work.root, column, slot)
     for row in range(model.row_count):
-        item = model.row_item[row]
-        if model.row_family[row] == FIXED_TENDON:
-            set_tendon_coefficients(model, work, row, column, slot, one - one)
-            mobilities[item, column] = mobility(model, work, row, slot)
-        if model.row_family[row] == SPATIAL_TENDON:
-            set_leaf_gradients(model, work, row, column, slot, one, one - one)
-            mobilities[model.fixed_tendons + item, column] = mobility(model, work, row, slot)
+        if has_trait(model, row, IS_TENDON | IS_JOINT_TENDON):
+            if set_unit_row(model, work, row, column, slot, zero):
+                mobilities[model.row_place[row], column] = mobility(model, work, row, slot)
 
 
 @wp.func

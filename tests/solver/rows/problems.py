@@ -12,12 +12,12 @@ import warp as wp
 
 from tests import trees
 from warp_artic import Simulation, SolverSettings
+from warp_artic.constraints.fixed_tendon import FIXED_TENDON
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.mechanisms.group import arrays_with_rows
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Row
-from warp_artic.model.families import Family
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.direct import solve_direct
 from warp_artic.solver.rows.pgs import solve_pgs
@@ -145,7 +145,7 @@ class Laid:
         self.numbers = group.columns.numbers
         self.workers = -(-K // self.numbers.lanes)
         self.rows = tuple(
-            Row(Family.FIXED_TENDON, (int(np.argmax(np.abs(problems.J[0, a]))),) if a in single else tuple(range(n)), a)
+            Row(FIXED_TENDON, (int(np.argmax(np.abs(problems.J[0, a]))),) if a in single else tuple(range(n)), a)
             for a in range(m)
         )
         arrays = arrays_with_rows(replace(group, workers=self.workers), self.rows, solver == "direct")

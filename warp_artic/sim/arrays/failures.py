@@ -10,8 +10,7 @@ import numpy as np
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.scene import Scene
 from warp_artic.mechanisms.group import BY_BODY, Group
-from warp_artic.mechanisms.public_rows import ROW_COUNTS
-from warp_artic.model.allowed_values import ALLOWED
+from warp_artic.mechanisms.public_rows import ALLOWED, ROW_COUNTS
 from warp_artic.sim.arrays.views import Member
 
 POSITIONS = ("root_pose", "joint_position")

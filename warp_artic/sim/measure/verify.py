@@ -19,6 +19,7 @@ from warp_artic.description.link import Link
 from warp_artic.description.pose import matrix_from_quaternion
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
+from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, entry_names
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.solver.settings import PRECISIONS, SolverSettings
 
@@ -213,7 +214,7 @@ def _at_rest_in_time(tree: Articulation, views, gravity: np.ndarray, precision: 
 
 def _of_constraints(tree: Articulation, views, dt: float) -> Iterator[tuple]:
     """lambda of tendons and mimic joints reproduces the constrained acceleration, and is what their laws say."""
-    if not (tree.tendon_names or tree.mimics):
+    if not any(entry_names(tree, kind) for kind in KINDS_OF_ENTRIES):
         return
     suite = views.dynamics
     M, bias, K = (_numpy(array) for array in (suite.mass_matrix(), suite.bias_force(), suite.coefficient_matrix()))

@@ -12,6 +12,7 @@ import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.mechanisms.group import JOINT_FORCES, LINK_STEP_OUTPUTS, Group
+from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, MEASURES, MULTIPLIERS, kind_of
 from warp_artic.sim.arrays.views import OUTPUTS
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.record.recording import Recording
@@ -19,17 +20,9 @@ from warp_artic.sim.run.incoming_forces import IncomingForces
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import advance, prepare_forces, report, step
 
-SCALARS = (
-    "joint_position",
-    "joint_velocity",
-    "tendon_length",
-    "tendon_speed",
-    "tendon_force",
-    "tendon_limit_state",
-    "mimic_error",
-)
-"""Arrays that are read at each record, with a row for each dof, tendon or mimic joint."""
-STEP_SCALARS = (*JOINT_FORCES, "mimic_force", "joint_acceleration")
+SCALARS = ("joint_position", "joint_velocity", *MEASURES)
+"""Arrays that are read at each record, with a row for each dof, tendon and so on."""
+STEP_SCALARS = (*JOINT_FORCES, *MULTIPLIERS, "joint_acceleration")
 """Such arrays of a recording with forces, of the last step before a record."""
 LINKS = ("link_pose", "link_velocity", "energy")
 """Arrays that are read at each record, with several rows for each link or articulation."""
@@ -39,7 +32,7 @@ STATES = (*SCALARS, *LINKS, "mesh_points", *MESH_TENDONS)
 """All arrays of a recording without forces."""
 OF_STEPS = frozenset((*STEP_SCALARS, *LINK_STEP_OUTPUTS))
 """All arrays of the last step before a record."""
-ROWS = {"joint": "dof", "tendon": "tendon", "mimic": "mimic"}
+ROWS = {"joint": "dof", **{kind: kind for kind in KINDS_OF_ENTRIES}}
 """What scalars have a row for, by how their names begin."""
 
 
@@ -65,9 +58,9 @@ class Recorder:
         self._time = np.zeros(records)
         bodies = run.elastic.bodies
         self._mesh_nodes = tuple(body.path for body in bodies for _ in body.node_mass)
-        counts = {kind: len(getattr(run.names, kind)) for kind in ROWS}
+        counts = {"joint": len(run.names.joint), **{kind: len(names) for kind, names in run.names.entries.items()}}
         shapes = {
-            **{name: (counts[_kind(name)],) for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility")},
+            **{name: (counts[kind_of(name)],) for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility")},
             **dict.fromkeys(LINK_STEP_OUTPUTS, (L, 6)),
             "link_pose": (L, 7),
             "link_velocity": (L, 6),
@@ -152,8 +145,7 @@ class Recorder:
             time=self._time[:count],
             joint_names=run.names.joint,
             link_names=run.names.link,
-            tendon_names=run.names.tendon,
-            mimic_names=run.names.mimic,
+            **{f"{kind}_names": names for kind, names in run.names.entries.items()},
             mesh_nodes=self._mesh_nodes,
             mesh_tendon_names=run.names.mesh_tendon,
             **{name: values[:count] for name, values in self._kept.items()},
@@ -214,18 +206,13 @@ def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[s
     return frozenset((quantities,) if isinstance(quantities, str) else quantities)
 
 
-def _kind(name: str) -> str:
-    """What an array has a row for: how its name begins."""
-    return name.split("_")[0]
-
-
 class _GroupReader:
     """Reads the arrays of a group as (environments, articulations, rows), or (environments, rows) of the only one."""
 
     def __init__(self, run: Run, group: Group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
         members = [run.members[index] for index in group.members]
         self.rows = {
-            name: np.array([run.order[ROWS[_kind(name)]][member.index] for member in members]) for name in scalars
+            name: np.array([run.order[ROWS[kind_of(name)]][member.index] for member in members]) for name in scalars
         }
         links = np.array([run.order["link"][member.index] for member in members])
         self.links = _index(links)

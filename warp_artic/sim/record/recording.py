@@ -12,8 +12,16 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError
+from warp_artic.mechanisms.public_rows import MEASURES, MULTIPLIERS, kind_of
 from warp_artic.sim.files.npz import Entry, open_npz, write_npz
 from warp_artic.sim.run.incoming_forces import IncomingForces
+
+OTHER_MEASURES = {
+    name: measure for name, measure in (MEASURES | MULTIPLIERS).items() if kind_of(name) not in ("tendon", "mimic")
+}
+"""Quantities of constraint families that are described with the families."""
+
+OTHER_NAMES = tuple(dict.fromkeys(f"{kind_of(name)}_names" for name in OTHER_MEASURES))
 
 NAMES = (
     "joint_names",
@@ -23,6 +31,7 @@ NAMES = (
     "loop_names",
     "mesh_nodes",
     "mesh_tendon_names",
+    *OTHER_NAMES,
 )
 """Fields that name the entries of other fields."""
 
@@ -57,6 +66,7 @@ SHAPES = {
     "mesh_tendon_length": ("mesh_tendon_names",),
     "mesh_tendon_tension": ("mesh_tendon_names",),
     "energy": (2,),
+    **{name: (f"{kind_of(name)}_names",) for name in OTHER_MEASURES},
 }
 """Trailing shape of each quantity, after records and environments; a field name stands for its length."""
 
@@ -79,7 +89,19 @@ TABLE = {
 """What the arrays of a file may be; each quantity may be without entries."""
 
 
+def with_other_measures(cls: type) -> type:
+    """Decorates a class with fields for what constraint families measure."""
+    for name in OTHER_NAMES:
+        cls.__annotations__[name] = "tuple[str, ...]"
+        setattr(cls, name, ())
+    for name in OTHER_MEASURES:
+        cls.__annotations__[name] = "np.ndarray | None"
+        setattr(cls, name, None)
+    return cls
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@with_other_measures
 class Recording:
     """Records of a run: record k is the state at `time[k]`, the first one before any step.
 

@@ -13,6 +13,7 @@ from warp_artic.errors import SettingsError
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.mechanisms.group import build_groups
+from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, entry_names
 from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.elastic.elastic_bodies import ElasticBodies
 from warp_artic.sim.launch.device import device_of
@@ -118,7 +119,6 @@ def _names(scene: Scene, elastic: ElasticBodies) -> Names:
         joint=scene.dof_names,
         link=scene.link_names,
         root=tuple(tree.links[tree.inbound.index(None)].path for tree in trees if tree.is_floating),
-        tendon=tuple(name for tree in trees for name in tree.tendon_names),
-        mimic=tuple(mimic.name for tree in trees for mimic in tree.mimics),
+        entries={kind: tuple(name for tree in trees for name in entry_names(tree, kind)) for kind in KINDS_OF_ENTRIES},
         mesh_tendon=tuple(name for body in elastic.bodies for name in body.tendon_names),
     )

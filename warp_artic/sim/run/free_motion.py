@@ -10,39 +10,10 @@ from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.mechanisms.tree import tree_of
-from warp_artic.model.families import SPEED_LIMITS, Family
 from warp_artic.solver.settings import INTEGRATORS
 
-JOINT_LIMIT = ("joint limit", "joint limits")
-CONE_LIMIT = ("cone limit", "cone limits")
-NAMES = {
-    Family.FRICTION: ("dof with dry friction", "dofs with dry friction"),
-    Family.VELOCITY_LIMIT: ("velocity limit", "velocity limits"),
-    Family.LINK_SPEED: ("limit on the speed of a link", "limits on the speed of links"),
-    Family.LINK_SPIN: ("limit on the spin of a link", "limits on the spin of links"),
-    Family.TREE_SPEED: ("limit on the speed of its centre of mass", "limits on the speed of its centre of mass"),
-    Family.TREE_SPIN: ("limit on its spin as a whole", "limits on its spin as a whole"),
-    Family.FIXED_TENDON: ("fixed tendon", "fixed tendons"),
-    Family.SPATIAL_TENDON: ("spatial tendon leaf", "spatial tendon leaves"),
-    Family.MIMIC: ("mimic joint", "mimic joints"),
-    Family.SOFT_LIMIT: JOINT_LIMIT,
-    Family.SOFT_ROTATION_LIMIT: JOINT_LIMIT,
-    Family.SOFT_TWIST_LIMIT: JOINT_LIMIT,
-    Family.SOFT_SWING_LIMIT: JOINT_LIMIT,
-    Family.SOFT_CONE_LIMIT: CONE_LIMIT,
-    Family.JOINT_LIMIT: JOINT_LIMIT,
-    Family.BOUNCING_LIMIT: JOINT_LIMIT,
-    Family.ROTATION_LIMIT: JOINT_LIMIT,
-    Family.TWIST_LIMIT: JOINT_LIMIT,
-    Family.SWING_LIMIT: JOINT_LIMIT,
-    Family.CONE_LIMIT: CONE_LIMIT,
-}
-"""What one row of a family, and several, stand for."""
 CARRIER = ("kinematic body that carries it",) * 2
 MOTOR = ("drive with a performance envelope", "drives with a performance envelope")
-
-NOT_COUNTED = (Family.DRIVE, Family.FIXED_TENDON_LIMIT, Family.SPATIAL_TENDON_LIMIT)
-"""Drives are smooth forces, and a tendon has been counted without its limits."""
 
 
 def check_free_motion(scene: Scene) -> None:
@@ -60,9 +31,10 @@ def check_free_motion(scene: Scene) -> None:
 
 def _constraints(articulation: Articulation) -> list[str]:
     """What acts other than by a smooth force, each with its number."""
-    counts = Counter(NAMES[row.family] for row in tree_of(articulation).rows if row.family not in NOT_COUNTED)
-    for family in SPEED_LIMITS:
-        counts[NAMES[family]] //= 3
+    counts: Counter[tuple[str, str]] = Counter()
+    for family, rows in Counter(row.family for row in tree_of(articulation).rows).items():
+        if family.label is not None:
+            counts[family.label] += rows // family.rows_each
     counts[CARRIER] = int(articulation.base_motion is not None)
     counts[MOTOR] = sum(_has_envelope(dof.drive) for dof in articulation.dofs)
     return [f"{count} {names[count > 1]}" for names, count in counts.items() if count]

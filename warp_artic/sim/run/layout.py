@@ -8,6 +8,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.carriages import with_carriages
 from warp_artic.description.scene import Scene
 from warp_artic.mechanisms.group import Group
+from warp_artic.mechanisms.public_rows import KINDS, KINDS_OF_ENTRIES, count_kinds, entry_names
 from warp_artic.mechanisms.tree import tree_of
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.elastic.node_masses import with_node_masses
@@ -45,25 +46,24 @@ def members_of(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:
 
 
 def scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.ndarray]]:
-    """For dofs, links, roots, couplings and articulations: the scene rows of the rows of each member."""
+    """For dofs, links, roots, articulations and what families have: the scene rows of the rows of each member."""
     dof_row = {name: row for row, name in enumerate(scene.dof_names)}
     link_row = {name: row for row, name in enumerate(scene.link_names)}
     trees = [scene.articulations[member.index] for member in members]
+    kinds = [count_kinds(tree) for tree in trees]
     return {
         "dof": [np.array([dof_row[dof.name] for dof in tree.dofs], int) for tree in trees],
         "link": [np.array([link_row[path] for path in tree.bodies], int) for tree in trees],
         "root": _consecutive(int(tree.is_floating) for tree in trees),
-        "tendon": _consecutive(len(tree.tendon_names) for tree in trees),
-        "fixed_tendon": _consecutive(len(tree.fixed_tendons) for tree in trees),
-        "spatial_tendon": _consecutive(len(tree.spatial_tendons) for tree in trees),
-        "leaf": _consecutive(sum(len(tendon.leaves) for tendon in tree.spatial_tendons) for tree in trees),
-        "attachment": _consecutive(sum(len(tendon.attachments) for tendon in tree.spatial_tendons) for tree in trees),
-        "cone": _consecutive(sum(joint.cone_limit is not None for joint in tree.joints) for tree in trees),
-        "tendon_term": _consecutive(sum(len(tendon.dofs) for tendon in tree.fixed_tendons) for tree in trees),
-        "mimic": _consecutive(len(tree.mimics) for tree in trees),
-        "mimic_term": _consecutive(sum(len(mimic.dofs) for mimic in tree.mimics) for tree in trees),
+        **{kind: _consecutive(one[kind] for one in kinds) for kind in KINDS},
         "articulation": [np.array([k]) for k in range(len(trees))],
     }
+
+
+def named_entries(scene: Scene) -> dict[str, int]:
+    """How many entries of each kind that constraint families have names for, by the field of a recording."""
+    trees = scene.articulations
+    return {f"{kind}_names": sum(len(entry_names(tree, kind)) for tree in trees) for kind in KINDS_OF_ENTRIES}
 
 
 def _consecutive(counts) -> list[np.ndarray]:

@@ -32,8 +32,8 @@ class Names:
     link: tuple[str, ...]
     root: tuple[str, ...]
     """Of floating roots."""
-    tendon: tuple[str, ...]
-    mimic: tuple[str, ...]
+    entries: dict[str, tuple[str, ...]]
+    """Of what constraint families have names for, such as tendons, by how the names of their arrays begin."""
     mesh_tendon: tuple[str, ...]
 
 

@@ -13,23 +13,15 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
+from warp_artic.constraints.contact import CONTACT, CONTACT_FRICTION
 from warp_artic.description.articulation import Articulation
 from warp_artic.errors import SettingsError
 from warp_artic.mechanisms.group import arrays_with_rows
+from warp_artic.mechanisms.public_rows import ENTRIES
 from warp_artic.mechanisms.structs import arrays_for
-from warp_artic.mechanisms.tree import Row
-from warp_artic.model.families import Family
 from warp_artic.model.field import Field
+from warp_artic.model.row import Row
 from warp_artic.sim.arrays.views import Member, by_environment
-
-COUPLINGS = (
-    Family.FIXED_TENDON,
-    Family.FIXED_TENDON_LIMIT,
-    Family.SPATIAL_TENDON,
-    Family.SPATIAL_TENDON_LIMIT,
-    Family.MIMIC,
-)
-"""Families that are registered by themselves."""
 
 LARGEST_RESIDUAL = {wp.float32: 1e-5, wp.float64: 1e-10}
 """With which a solution counts as one."""
@@ -115,12 +107,12 @@ class RegisteredConstraints:
         for k, (point, moving) in enumerate(zip(points, dofs)):
             if not moving:
                 raise SettingsError(f"contacts: point {k}: {point.link} does not move")
-        rows = [row for row in tree.rows if row.family in COUPLINGS]
-        rows += [Row(Family.CONTACT_FRICTION, moving, k) for k, moving in enumerate(dofs) for _tangent in range(2)]
-        rows += [Row(Family.CONTACT, moving, k) for k, moving in enumerate(dofs)]
-        self.count = tree.tendon_count + tree.count(Family.MIMIC) + 3 * len(points)
+        rows = [row for row in tree.rows if row.family.entries is not None]
+        rows += [Row(CONTACT_FRICTION, moving, k) for k, moving in enumerate(dofs) for _tangent in range(2)]
+        rows += [Row(CONTACT, moving, k) for k, moving in enumerate(dofs)]
+        self.count = sum(tree.entry_counts) + 3 * len(points)
         """C."""
-        self.names = (*articulation.tendon_names, *(mimic.name for mimic in articulation.mimics), *_names(points))
+        self.names = (*(name for one in ENTRIES for name in one.names(articulation)), *_names(points))
         """Of the columns of the coefficient matrix."""
         arrays = arrays_with_rows(member.group, tuple(rows))
         self._fields = fields = _contact_fields(member, points)
@@ -133,7 +125,8 @@ class RegisteredConstraints:
         """The structs `model`, `contacts` and `work`, with the parameters that the group has now."""
         for name, field in self._group.parameters.items():
             setattr(self._model, name, field.numbers)
-        self._model.compliant_mimics = self._group.arrays.model.compliant_mimics
+        for name in self._group.tree.flags:
+            setattr(self._model, name, getattr(self._group.arrays.model, name))
         return SimpleNamespace(model=self._model, contacts=self._contacts, work=self._work)
 
     def _contact_struct(self, ends, fields: dict[str, Field]):

@@ -1,0 +1,124 @@
+"""What is done for a row by the function of its family: the only switches over families, made from their list.
+
+Each is a chain of branches on the family of the row, which is a constant of the model; neighbours in the list with the
+same function share a branch.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+
+import warp as wp
+
+from warp_artic.constraints.rows import prepare_response, row_response
+from warp_artic.constraints.table import FAMILIES
+from warp_artic.math.defined import defined
+from warp_artic.math.numbers import Real, add, real, where_positive  # noqa: F401 (an operator)
+from warp_artic.model.arrays import ForceArrays, ModelArrays, ReportArrays, StateArrays, WorkArrays
+from warp_artic.model.families import ConstraintFamily
+
+TYPES = {
+    "model": ModelArrays,
+    "state": StateArrays,
+    "work": WorkArrays,
+    "report": ReportArrays,
+    "forces": ForceArrays,
+    "row": int,
+    "column": int,
+    "slot": int,
+    "h": Real,
+    "force": Real,
+}
+"""Of the arguments of switches."""
+OF_ROWS = ("model", "work", "row", "column", "slot", "h")
+
+
+def switch(
+    name: str, arguments: Iterable[str], branches: Iterable[tuple[ConstraintFamily, tuple[str, ...]]], **names
+) -> wp.Function:
+    """A Warp function that does for a row what the branch of its family says, and returns `found`, at first false.
+
+    Branches are statements; `names` are what they call.
+    """
+    lines = [f"def {name}({', '.join(f'{argument}: type_of_{argument}' for argument in arguments)}):"]
+    lines += ["    family = model.row_family[row]", "    found = bool(False)"]
+    word = "if"
+    for statements, own in groupby(branches, key=lambda branch: branch[1]):
+        orders = [family.order for family, _ in own]
+        test = f"family == {orders[0]}"
+        if len(orders) > 1:
+            test = f"family >= {orders[0]} and family <= {orders[-1]}"
+        lines += [f"    {word} {test}:", *(f"        {statement}" for statement in statements)]
+        word = "elif"
+    lines.append("    return found")
+    scope = {f"type_of_{argument}": TYPES[argument] for argument in arguments} | names
+    return wp.func(defined(name, "\n".join(lines) + "\n", {"wp": wp, "__name__": __name__, **scope}))
+
+
+def calls(
+    name: str, arguments: tuple[str, ...], aspect: Callable[[ConstraintFamily], wp.Function | None], says: bool = False
+) -> wp.Function:
+    """A switch to the functions that families have for something; returns what they say, or whether there is one."""
+    functions = [(family, aspect(family)) for family in FAMILIES]
+    names = {function.func.__name__: function for _, function in functions if function is not None}
+    first, last = ("found = ", ()) if says else ("", ("found = bool(True)",))
+    branches = [
+        (family, (f"{first}{function.func.__name__}({', '.join(arguments)})", *last))
+        for family, function in functions
+        if function is not None
+    ]
+    return switch(name, arguments, branches, **names)
+
+
+def multipliers(name: str, arguments: tuple[str, ...], value: str) -> wp.Function:
+    """A switch that writes the multiplier of a row; in the value `old` is what it is."""
+    branches = []
+    for family in FAMILIES:
+        if family.multiplier is not None:
+            old = f"forces.{family.multiplier.name}[model.row_item[row], column]"
+            branches.append((family, (f"{old} = {value.replace('old', old)}",)))
+    return switch(name, arguments, branches, add=add, where_positive=where_positive)
+
+
+set_gradient = calls("set_gradient", OF_ROWS, lambda family: family.gradient, says=True)
+"""Write J and the push of a row whose law needs J Y; says whether this one does."""
+set_law = calls("set_law", OF_ROWS, lambda family: None if family.is_stop else family.law)
+"""Write the window, the compliance, the bounds and the other J of a row that is no stop."""
+set_stop_law = calls("set_stop_law", OF_ROWS, lambda family: family.law if family.is_stop else None)
+"""Write the same of a stop."""
+measure_row = calls("measure_row", OF_ROWS, lambda family: family.measure)
+"""Write what the law of a row needs of the mechanism without drives."""
+set_unit_row = calls("set_unit_row", OF_ROWS, lambda family: family.coefficients)
+"""Write J and the push of a unit impulse at a state; says whether the family of the row has such."""
+report_row = calls(
+    "report_row", ("model", "state", "work", "report", "row", "column", "slot"), lambda family: family.report
+)
+"""Write the measures of a row at a state."""
+take_row_off = calls(
+    "take_row_off", ("model", "work", "row", "column", "slot", "force"), lambda family: family.take_off
+)
+"""Take what a row does to links off what these need."""
+add_multiplier = multipliers("add_multiplier", ("model", "forces", "row", "column", "force"), "old + force")
+"""Add the force of a row over a substep."""
+clear_multiplier = multipliers("clear_multiplier", ("model", "forces", "row", "column", "force"), "force")
+"""Begin with a force."""
+drop_multiplier = multipliers(
+    "drop_multiplier", ("model", "forces", "row", "column", "force"), "where_positive(force, old, force)"
+)
+"""Leave what there is only where the argument is positive."""
+
+
+@wp.func
+def set_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Fill all rows for this step; none is active yet."""
+    zero = real(0.0, h)
+    for row in range(model.row_count):
+        work.active[row, slot] = zero
+        work.impulse[row, slot] = zero
+        work.given[row, slot] = zero
+        if row < model.stop_row:
+            if set_gradient(model, work, row, column, slot, h):
+                prepare_response(model, work, row, slot)
+                work.row_mobility[row, slot] = row_response(model, work, row, slot)
+            set_law(model, work, row, column, slot, h)
+        else:
+            set_stop_law(model, work, row, column, slot, h)
