@@ -17,7 +17,7 @@ ALLOWED = {
     "model": {"model", "math", "description"},
     "joints": {"joints", "math"},
     "phases": {"phases", "joints", "model", "math"},
-    "constraints": {"constraints", "phases", "joints", "model", "math"},
+    "constraints": {"constraints", "phases", "joints", "model", "math", "description"},
     "mechanisms": {"mechanisms", "constraints", "phases", "joints", "model", "math", "description"},
     "solver": {"solver", "constraints", "phases", "model", "math", "description", "errors"},
     "kernels": {"kernels", "solver", "mechanisms", "constraints", "phases", "model", "math"},
