@@ -79,7 +79,7 @@ def can_be_told(scene: Scene) -> bool:
 
 
 def _keeps(tree: Articulation) -> bool:
-    couplings = (*tree.fixed_tendons, *tree.spatial_tendons, *tree.mimics)
+    couplings = (*tree.fixed_tendons, *tree.spatial_tendons, *tree.mimics, *tree.constraints)
     if tree.base_motion is not None or couplings:
         return False
     return all(_has_energy(joint) for joint in tree.joints)

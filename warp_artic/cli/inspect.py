@@ -12,6 +12,7 @@ from warp_artic.cli.inspect_tables import blocks
 from warp_artic.cli.inspect_values import plain, readings_of, sourced, units_of
 from warp_artic.cli.table import show
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.constraint import Constraint
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.limit import ConeLimit
 from warp_artic.description.link import Link
@@ -133,6 +134,7 @@ def _totals(trees: Iterable[Articulation]) -> dict:
         "fixed_tendons": sum(len(tree.fixed_tendons) for tree in trees),
         "spatial_tendons": sum(len(tree.spatial_tendons) for tree in trees),
         "mimics": sum(len(tree.mimics) for tree in trees),
+        "constraints": sum(len(tree.constraints) for tree in trees),
     }
 
 
@@ -154,6 +156,7 @@ def _articulation(tree: Articulation, inspection: Inspection) -> dict:
         "fixed_tendons": [_fixed(tendon, tree, inspection) for tendon in tree.fixed_tendons],
         "spatial_tendons": [_spatial(tendon, tree, inspection) for tendon in tree.spatial_tendons],
         "mimics": [_mimic(mimic, tree, inspection) for mimic in tree.mimics],
+        "constraints": [_constraint(one, tree, inspection) for one in tree.constraints],
     }
 
 
@@ -172,6 +175,16 @@ def _mimic(mimic: Mimic, tree: Articulation, inspection: Inspection) -> dict:
     found = {MIMIC_VALUES[one.field]: one.dialect for one in own}
     sources = {name: found.get(name, "default") for name in dict.fromkeys(MIMIC_VALUES.values())}
     return {**values, "sources": sources, "authored": readings_of(own)}
+
+
+def _constraint(constraint: Constraint, tree: Articulation, inspection: Inspection) -> dict:
+    """A constraint of a further kind, with the paths of links for their indices."""
+    values = plain(asdict(constraint)) | {
+        field: tree.links[getattr(constraint, field)].path for field in constraint.LINKS
+    }
+    readings = inspection.readings.get(constraint.name, ())
+    shown = {"kind": constraint.NOUN, **values, "links": list(constraint.LINKS), "units": constraint.UNITS}
+    return {**shown, **sourced(constraint.UNITS, readings)}
 
 
 def _spatial(tendon: SpatialTendon, tree: Articulation, inspection: Inspection) -> dict:

@@ -114,6 +114,7 @@ def _articulation(tree: dict) -> Iterator[str | Table]:
     yield from _fixed_tendons(tree, names)
     yield from _spatial_tendons(tree, names)
     yield from _mimics(tree, names)
+    yield from _constraints(tree, names)
 
 
 class _Names:
@@ -262,6 +263,19 @@ def _spatial_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:
             rows.append(Row(keys, values, readings, leaf.get("units", {})))
     heads = (Column("attachment", is_text=True), Column("link", is_text=True), Column("position", "m", is_text=True))
     yield from value_tables("Attachments", heads, rows, ("coefficient", "rest_length", "lower", "upper"), SIDE_WORDS)
+
+
+def _constraints(tree: dict, names: _Names) -> Iterator[str | Table]:
+    """Constraints of further kinds, a table for each."""
+    for kind in dict.fromkeys(one["kind"] for one in tree["constraints"]):
+        own = [one for one in tree["constraints"] if one["kind"] == kind]
+        links = own[0]["links"]
+        heads = [Column(name.replace("_", " "), is_text=True) for name in (kind, "state", *links)]
+        rows = []
+        for one in own:
+            keys = (one["name"].rpartition("/")[2], _state(one), *(names.of(one[link]) for link in links))
+            rows.append(Row(keys, one, one["authored"], one["units"]))
+        yield from value_tables(f"{kind.capitalize()}s", tuple(heads), rows, rows[0].units)
 
 
 def _mimics(tree: dict, names: _Names) -> Iterator[str | Table]:

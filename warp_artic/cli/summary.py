@@ -11,7 +11,7 @@ from warp_artic.cli.energy_balance import unexplained_gain
 from warp_artic.description.consequences import group_findings, headline
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.scene import Scene
-from warp_artic.sim.record.recording import Recording
+from warp_artic.sim.record.recording import OTHER_MEASURES, Recording
 
 SHOWN = 3
 """How many of a kind are shown; `check` lists all warnings."""
@@ -93,6 +93,7 @@ def _measures(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
         *_forces(scene, recording),
         *_tendons(scene, recording),
         *_mimics(scene, recording),
+        *_others(recording),
         *_meshes(recording),
     ]
 
@@ -203,6 +204,21 @@ def _tendons(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
         elif least <= 0.0:
             text += f"; can gain energy: J M^-1 push is down to {least:.3g} 1/kg"
         rows.append(("tendon", text))
+    return rows
+
+
+def _others(recording: Recording) -> list[tuple[str, str]]:
+    """What is measured of constraints of further kinds, at the end of the first environment."""
+    rows = []
+    for kind in dict.fromkeys(name.partition("_")[0] for name in OTHER_MEASURES):
+        for column, name in enumerate(getattr(recording, f"{kind}_names")):
+            values = {one: getattr(recording, one)[:, 0] for one in OTHER_MEASURES if one.startswith(f"{kind}_")}
+            told = [
+                f"{one.partition('_')[2]} {values[one][-1, column]:.6g} {OTHER_MEASURES[one].unit}".rstrip()
+                for one in values
+                if values[one].size
+            ]
+            rows.append((kind, f"{name}  {', '.join(told)}"))
     return rows
 
 

@@ -17,7 +17,6 @@ improved until it is its own answer. A contact point whose normal has no length 
 
 import warp as wp
 
-from warp_artic.constraints.link_velocity import motion_of
 from warp_artic.constraints.rows import (
     allow_every_velocity,
     forget_response,
@@ -55,6 +54,7 @@ from warp_artic.math.spatial import dot, mat_mul
 from warp_artic.model.arrays import ContactArrays, ModelArrays, WorkArrays, load_mat3, load_vec3
 from warp_artic.model.families import HAS_NO_COMPLIANCE, IS_JUDGED_APART, ConstraintFamily
 from warp_artic.model.force_parts import ForcePart
+from warp_artic.phases.point_motion import point_motion
 
 SWEEPS = wp.constant(50)
 """Of Gauss-Seidel. Of 400 random states of a walker on four feet, under torques that throw it about, all but 3 are
@@ -118,7 +118,7 @@ def add_chain(
     while link < model.link_count:
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            motion = motion_of(model, work, row, dof, r, slot)
+            motion = point_motion(model, work, dof, r, slot)
             along = dot(d, motion)
             # A dof that cannot move the point along d shall not do so by rounding.
             least = sqrt(dot(motion, motion)) * model.rounding[0, 0]

@@ -12,6 +12,7 @@ from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
 from warp_artic.model.base import BASE_ANGULAR, BASE_LINEAR
 from warp_artic.phases.link_velocities import move_base, move_link
+from warp_artic.phases.point_motion import point_motion
 
 LINK_SPEED_ORDER = wp.constant(400)
 LINK_SPIN_ORDER = wp.constant(401)
@@ -21,15 +22,12 @@ LINK_SPIN_ORDER = wp.constant(401)
 @wp.func
 def motion_of(model: ModelArrays, work: WorkArrays, row: int, dof: int, r: Vec3, slot: int):
     """What a unit velocity of a dof gives: the angular velocity, or the velocity of the point at r from the dof."""
-    axis = load_vec3(work.axis, 3 * dof, slot)
-    is_linear = model.dof_is_linear[dof] == 1
     if model.row_family[row] == LINK_SPIN_ORDER:
-        if is_linear:
+        axis = load_vec3(work.axis, 3 * dof, slot)
+        if model.dof_is_linear[dof] == 1:
             return axis * real(0.0, r.x)
         return axis
-    if is_linear:
-        return axis
-    return cross(axis, r)
+    return point_motion(model, work, dof, r, slot)
 
 
 @wp.func

@@ -39,7 +39,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.rotation import ratio
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.allowed_values import FINITE, LOWER, NOT_NEGATIVE, SHARE, UPPER, Allowed
-from warp_artic.model.arrays import ModelArrays, ReportArrays, StateArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.arrays import ModelArrays, ReportArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import ENDS, IS_TENDON, ConstraintFamily, Entries, Parameter
 from warp_artic.model.force_parts import ForcePart
@@ -47,7 +47,8 @@ from warp_artic.model.frames import in_moving_frame
 from warp_artic.model.row import Place
 from warp_artic.phases.implicit import spring_slope
 from warp_artic.phases.outputs import report_value
-from warp_artic.phases.transmitted_forces import take_off
+from warp_artic.phases.point_motion import point_motion, point_place
+from warp_artic.phases.transmitted_forces import take_push_off
 
 SPATIAL_TENDON_ORDER = wp.constant(600)
 """Of the family, in kernels."""
@@ -57,8 +58,7 @@ SPATIAL_TENDON_ORDER = wp.constant(600)
 def attachment_place(model: ModelArrays, work: WorkArrays, attachment: int, column: int, slot: int):
     """x of an attachment."""
     link = model.attachment_link[attachment]
-    R_WM = load_mat3(work.R_WM, 9 * link, slot)
-    return load_vec3(work.p_WM, 3 * link, slot) + R_WM * load_vec3(model.attachment_position, 3 * attachment, column)
+    return point_place(model, work, link, model.attachment_position, attachment, column, slot)
 
 
 @wp.func
@@ -155,10 +155,7 @@ def add_pull(
         arm = x - load_vec3(work.p_WM, 3 * link, slot)
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            axis = load_vec3(work.axis, 3 * dof, slot)
-            gradient = dot(along, cross(axis, arm))
-            if model.dof_is_linear[dof] == 1:
-                gradient = dot(along, axis)
+            gradient = dot(along, point_motion(model, work, dof, arm, slot))
             term = start + model.leaf_dof_term[table + dof]
             work.coefficient[term, slot] = work.coefficient[term, slot] + gradient * weight
             work.push[term, slot] = work.push[term, slot] + gradient * force
@@ -344,13 +341,6 @@ def take_spatial_tendon_off(model: ModelArrays, work: WorkArrays, row: int, colu
         outer, inner = end_forces(model, leaf, k, model.attachment_coefficient[attachment, column])
         take_push_off(model, work, model.attachment_link[attachment], x, unit * (force * outer), slot)
         take_push_off(model, work, model.attachment_link[parent], x_parent, unit * neg(force * inner), slot)
-
-
-@wp.func
-def take_push_off(model: ModelArrays, work: WorkArrays, link: int, x: Vec3, push: Vec3, slot: int):
-    """Take a force at x off what a link needs; the world needs nothing."""
-    if link < model.link_count:
-        take_off(work, link, slot, push, cross(x - load_vec3(work.p_WM, 3 * link, slot), push))
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:

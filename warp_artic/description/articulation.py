@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from warp_artic.description.base_motion import BaseMotion
+from warp_artic.description.constraint import Constraint
 from warp_artic.description.joint import Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
+
+Kind = TypeVar("Kind", bound=Constraint)
 
 SLEEP_THRESHOLD = 5e-5
 """Where none is authored [m^2/s^2]: links move by less than 1 cm/s."""
@@ -28,6 +32,8 @@ class Articulation:
     fixed_tendons: tuple[FixedTendon, ...] = ()
     spatial_tendons: tuple[SpatialTendon, ...] = ()
     mimics: tuple[Mimic, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    """Of further kinds."""
     position_iterations: int | None = None
     """Authored iteration count of the position solve, if any."""
     velocity_iterations: int | None = None
@@ -76,6 +82,10 @@ class Articulation:
         """The fixed tendons, then the leaves of the spatial tendons."""
         fixed = tuple(tendon.name for tendon in self.fixed_tendons)
         return fixed + tuple(name for tendon in self.spatial_tendons for name in tendon.leaf_names)
+
+    def constraints_of(self, kind: type[Kind]) -> tuple[Kind, ...]:
+        """The further constraints of a kind."""
+        return tuple(one for one in self.constraints if isinstance(one, kind))
 
     def bounded(self, dt: float) -> Articulation:
         """The same articulation for steps of `dt` [s]: the largest impulses of drives are forces."""

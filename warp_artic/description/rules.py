@@ -443,6 +443,13 @@ _OF_TREES = (
         "Expect the mechanism to move without it, or replace it with a mimic joint or a tendon.",
     ),
     Rule(
+        "constraint",
+        ERROR,
+        "A constraint between links has values that do not fit each other, or leads to a link that there is not.",
+        "What the sentence says of its kind.",
+        "Correct the attribute or the relationship.",
+    ),
+    Rule(
         "names",
         ERROR,
         "Two things have one name, or a list of names misses one.",

@@ -54,6 +54,7 @@ class Scene:
             "dof": len(self.dof_names),
             "tendon": sum(len(tree.tendon_names) for tree in self.articulations),
             "mimic joint": sum(len(tree.mimics) for tree in self.articulations),
+            "constraint": sum(len(tree.constraints) for tree in self.articulations),
             "elastic part": len(self.elastic_bodies),
             "tendon on meshes": len(self.mesh_tendons),
             "diagnostic": len(self.diagnostics),

@@ -1,4 +1,4 @@
-"""The rules of tendons and mimic joints, each with its sentence."""
+"""The rules of tendons, mimic joints and further constraints, each with its sentence."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ def coupling_findings(articulation: Articulation) -> Iterator[Diagnostic]:
         yield from _spatial(tendon, len(articulation.links))
     for mimic in articulation.mimics:
         yield from _mimic(mimic, articulation)
+    for one in articulation.constraints:
+        for problem in one.problems(articulation):
+            yield _error("constraint", one.name, f"{one.NOUN}: {problem}")
     kinds = {
         "fixed tendons": [tendon.name for tendon in articulation.fixed_tendons],
         "spatial tendons": [tendon.name for tendon in articulation.spatial_tendons],
         "attachments": [one.name for tendon in articulation.spatial_tendons for one in tendon.attachments],
         "mimic joints": [mimic.name for mimic in articulation.mimics],
+        "constraints": [one.name for one in articulation.constraints],
     }
     for kind, names in kinds.items():
         for name, times in Counter(names).items():

@@ -254,6 +254,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         middle: wp.array2d(dtype=T)
         middle_root: wp.array2d(dtype=T)
         shift: wp.array2d(dtype=T)
+        since_placed: wp.array2d(dtype=T)
         # Constraint rows
         window: wp.array2d(dtype=T)
         compliance: wp.array2d(dtype=T)

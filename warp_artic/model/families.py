@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 import warp as wp
 
@@ -22,9 +22,8 @@ from warp_artic.model.dofs import DofLayout
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.row import Place
 
-if TYPE_CHECKING:
-    from warp_artic.mechanisms.tree import Tree
-
+Tree = Any
+"""Annotation of `mechanisms.tree.Tree`."""
 ENDS = wp.constant(1 << 0)
 """Acts beyond an end of something: its impulses are no part of the smooth acceleration."""
 IS_SOFT_LIMIT = wp.constant(1 << 1)

@@ -120,3 +120,10 @@ def load_along(model: ModelArrays, work: WorkArrays, link: int, dof: int, slot: 
     if model.dof_is_linear[dof] == 1:
         load = load_vec3(work.force, 3 * link, slot)
     return dot(load_vec3(work.axis, 3 * dof, slot), load)
+
+
+@wp.func
+def take_push_off(model: ModelArrays, work: WorkArrays, link: int, x: Vec3, push: Vec3, slot: int):
+    """Take a force at x off what a link needs, for located links; the world needs nothing."""
+    if link < model.link_count:
+        take_off(work, link, slot, push, cross(x - load_vec3(work.p_WM, 3 * link, slot), push))

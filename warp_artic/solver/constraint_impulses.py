@@ -67,6 +67,7 @@ def solve_impulses(
         work.ready[response, slot] = 0
     for row in range(model.row_count):
         work.row_mobility[row, slot] = real(0.0, h)
+    work.since_placed[0, slot] = real(0.0, h)
     for dof in range(model.dof_count):
         work.shift[dof, slot] = real(0.0, h)
     measure_inertias(model, work, column, slot, h)

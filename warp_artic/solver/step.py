@@ -142,6 +142,7 @@ def place_step(
         expect_middle(model, state, work, column, slot, h)
     move_joints(model, work, work.middle, work.middle_root, column, slot, h, 0, has_middle)
     if model.placed_rows > 0:
+        work.since_placed[0, slot] = real(-0.5 * float(has_middle), h) * h
         for dof in range(model.dof_count):
             work.shift[dof, slot] = real(0.0, h)
             if has_middle == 1:
@@ -175,6 +176,7 @@ def find_least_share(state: StateArrays, work: WorkArrays, column: int, slot: in
 def take_velocities(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     """Make v+ the velocities, and add up how far the dofs are from where the links are placed."""
     if model.placed_rows > 0:
+        work.since_placed[0, slot] = work.since_placed[0, slot] + h
         for dof in range(model.dof_count):
             after = h * work.share[dof, slot]
             path = (h - after) * work.v[dof, slot] + after * work.v_next[dof, slot]

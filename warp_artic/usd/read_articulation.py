@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
@@ -9,6 +11,7 @@ from warp_artic.description.spanning_forest import Branch
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.link_joints import read_link_joints
 from warp_artic.usd.lookup import ARTICULATION_FIELDS, TREE_FIELDS, report_difference, resolve
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_base_motion import read_base_motion
@@ -26,12 +29,16 @@ VELOCITIES = ("physics:velocity", "physics:angularVelocity")
 def read_articulation(
     plan: TreePlan,
     joints: list[JointEnds],
+    others: list[JointEnds],
     settings: SceneSettings,
     inventory: Inventory,
     attributes: Attributes,
     placements: Placements,
 ) -> Articulation | None:
-    """The articulation of a tree; None, and an error, where a link or a joint cannot be read."""
+    """The articulation of a tree, with what of the `others` is between its links.
+
+    None, and an error, where a link or a joint cannot be read.
+    """
     prims = list(inventory.bodies.values())
     links: list[Link | None] = []
     for body in plan.tree.bodies:
@@ -68,7 +75,8 @@ def read_articulation(
         **_speed_limits(plan, len(read) < len(links), attributes),
         **read_sleep(plan.path, plan.settings, [prims[body] for body in plan.tree.bodies], settings.sleep, attributes),
     )
-    return with_couplings(articulation, inventory, attributes, placements)
+    coupled = with_couplings(articulation, inventory, attributes, placements)
+    return replace(coupled, constraints=read_link_joints(articulation, others, inventory, attributes))
 
 
 def _carrier(plan: TreePlan, joints: list[JointEnds]) -> str | None:

@@ -206,9 +206,12 @@ def _read(
         )
     placements.place(inventory.bodies.values())
     _report_held(inventory, attributes)
-    joints = _read_joints(inventory, attributes, placements)
+    joints, others = _read_joints(inventory, attributes, placements)
     plans = plan_trees(joints, inventory, attributes)
-    articulations = [read_articulation(plan, joints, settings, inventory, attributes, placements) for plan in plans]
+    articulations = [
+        read_articulation(plan, joints, others, settings, inventory, attributes, placements) for plan in plans
+    ]
+    _report_others(others, attributes)
     _report_not_followed(joints, articulations, inventory, attributes)
     if None not in articulations:
         refuse_strays(articulations, inventory, attributes)
@@ -302,9 +305,12 @@ def _report_not_followed(joints: list[JointEnds], articulations, inventory: Inve
             attributes.report.warn("time-samples", path, f"{text} at the start")
 
 
-def _read_joints(inventory: Inventory, attributes: Attributes, placements: Placements) -> list[JointEnds]:
-    """The ends of the joints that can be branches of trees; the others are reported."""
-    found = []
+def _read_joints(
+    inventory: Inventory, attributes: Attributes, placements: Placements
+) -> tuple[list[JointEnds], list[JointEnds]]:
+    """The ends of the joints that can be branches of trees, and of others; what is neither is reported."""
+    found: list[JointEnds] = []
+    others: list[JointEnds] = []
     for path, prim in inventory.joints.items():
         if not attributes.flag(prim, "physics:jointEnabled", True):
             attributes.report.note("joint-disabled", path, "is disabled (physics:jointEnabled) and ignored")
@@ -317,9 +323,15 @@ def _read_joints(inventory: Inventory, attributes: Attributes, placements: Place
             attributes.pass_over(prim)
             continue
         if prim.GetTypeName() == tokens.DISTANCE_JOINT:
-            report_loop(prim, "is a distance joint", attributes)
+            others.append(ends)
         elif attributes.flag(prim, "physics:excludeFromArticulation", False):
             report_loop(prim, "is excluded from the articulation", attributes)
         else:
             found.append(ends)
-    return found
+    return found, others
+
+
+def _report_others(others: list[JointEnds], attributes: Attributes) -> None:
+    """Say which joints are neither a branch of a tree nor between two links of one that is read."""
+    for ends in others:
+        report_loop(ends.prim, "is a distance joint", attributes)

@@ -88,6 +88,7 @@ class Replicator:
             fixed_tendons=tuple([with_values(tendon, name=path(tendon.name)) for tendon in tree.fixed_tendons]),
             spatial_tendons=tuple([_spatial_tendon(tendon, copy) for tendon in tree.spatial_tendons]),
             mimics=tuple([with_values(mimic, name=path(mimic.name)) for mimic in tree.mimics]),
+            constraints=tuple([with_values(one, name=path(one.name)) for one in tree.constraints]),
             base_motion=tree.base_motion and read_base_motion(copy.prim(tree.base_motion.path), self.attributes),
         )
 

@@ -1,0 +1,58 @@
+"""How points of links move with the dofs, where the links are placed:  v_x = sum over the dofs inward of motion v.
+
+The motion of a point at r from the origin of the joint frame is  axis x r  of a rotation, the axis of a translation.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import Real, Vec3, add, mul, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import cross
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
+
+
+@wp.func
+def point_motion(model: ModelArrays, work: WorkArrays, dof: int, r: Vec3, slot: int):
+    """What a unit velocity of a dof gives to a point at r from the origin of the link that it moves [m or m/rad]."""
+    axis = load_vec3(work.axis, 3 * dof, slot)
+    if model.dof_is_linear[dof] == 1:
+        return axis
+    return cross(axis, r)
+
+
+@wp.func
+def point_place(model: ModelArrays, work: WorkArrays, link: int, points: Array, point: int, column: int, slot: int):
+    """Where a point of a link is in the world [m], for located links; `points` has it in the moving frame."""
+    R_WM = load_mat3(work.R_WM, 9 * link, slot)
+    return load_vec3(work.p_WM, 3 * link, slot) + R_WM * load_vec3(points, 3 * point, column)
+
+
+@wp.func
+def point_velocity(model: ModelArrays, work: WorkArrays, tip: int, x: Vec3, rates: Array, slot: int):
+    """The velocity [m/s] of a point of a link with rates of the dofs, as if the tree hung on the world."""
+    link = int(tip)
+    zero = x.x - x.x
+    v = vec3(zero, zero, zero)
+    while link < model.link_count:
+        r = x - load_vec3(work.p_WM, 3 * link, slot)
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            v = v + point_motion(model, work, dof, r, slot) * rates[dof, slot]
+        link = model.link_parent[link]
+    return v
+
+
+@wp.func
+def point_bias(model: ModelArrays, work: WorkArrays, tip: int, x: Vec3, slot: int):
+    """The acceleration [m/s^2] of a point of a link while vdot is zero, by the velocities that links are placed with.
+
+    Each link inward adds  alpha x (x - p) + a  of `phases.kinematics`, and the tip  w x (w x (x - p)).
+    """
+    link = int(tip)
+    w = load_vec3(work.w, 3 * link, slot)
+    a = cross(w, cross(w, x - load_vec3(work.p_WM, 3 * link, slot)))
+    while link < model.link_count:
+        r = x - load_vec3(work.p_WM, 3 * link, slot)
+        a = a + cross(load_vec3(work.velocity_moment, 3 * link, slot), r)
+        a = a + load_vec3(work.velocity_force, 3 * link, slot)
+        link = model.link_parent[link]
+    return a
