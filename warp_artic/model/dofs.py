@@ -45,6 +45,20 @@ class DofLayout:
             link = joint.parent
         return tuple(found)
 
+    def path(self, link: int) -> list[int]:
+        """A link and those from it inward."""
+        found = []
+        while link != WORLD:
+            found.append(link)
+            joint = self._inbound[link]
+            link = WORLD if joint is None else joint.parent
+        return found
+
+    def meet(self, link: int, other: int) -> int:
+        """The outermost link that is inward of both, or one of them; the number of links stands for the world."""
+        path = set(self.path(other))
+        return next((one for one in self.path(link) if one in path), len(self.articulation.links))
+
     def towards_root(self, links: Iterable[int]) -> tuple[int, ...]:
         """The dofs that move any of some links, in order."""
         return tuple(sorted({dof for link in links for dof in self.inward(link)}))

@@ -5,8 +5,8 @@ The motion of a point at r from the origin of the joint frame is  axis x r  of a
 
 import warp as wp
 
-from warp_artic.math.numbers import Real, Vec3, add, mul, sub, vec3  # noqa: F401 (operators)
-from warp_artic.math.spatial import cross
+from warp_artic.math.numbers import Vec3, add, mul, sub, vec3  # noqa: F401 (operators)
+from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
 
 
@@ -27,12 +27,12 @@ def point_place(model: ModelArrays, work: WorkArrays, link: int, points: Array, 
 
 
 @wp.func
-def point_velocity(model: ModelArrays, work: WorkArrays, tip: int, x: Vec3, rates: Array, slot: int):
-    """The velocity [m/s] of a point of a link with rates of the dofs, as if the tree hung on the world."""
+def point_velocity(model: ModelArrays, work: WorkArrays, tip: int, until: int, x: Vec3, rates: Array, slot: int):
+    """The velocity [m/s] that rates of the dofs from a link inward give to a point of it; without those of `until`."""
     link = int(tip)
     zero = x.x - x.x
     v = vec3(zero, zero, zero)
-    while link < model.link_count:
+    while link != until:
         r = x - load_vec3(work.p_WM, 3 * link, slot)
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
@@ -42,17 +42,37 @@ def point_velocity(model: ModelArrays, work: WorkArrays, tip: int, x: Vec3, rate
 
 
 @wp.func
-def point_bias(model: ModelArrays, work: WorkArrays, tip: int, x: Vec3, slot: int):
-    """The acceleration [m/s^2] of a point of a link while vdot is zero, by the velocities that links are placed with.
+def point_bias(model: ModelArrays, work: WorkArrays, tip: int, until: int, x: Vec3, slot: int):
+    """The acceleration [m/s^2] of a point of a link while vdot is zero, without what is that of the link `until`.
 
-    Each link inward adds  alpha x (x - p) + a  of `phases.kinematics`, and the tip  w x (w x (x - p)).
+    It is by the velocities that links are placed with: each link inward adds  alpha x (x - p) + a  of
+    `phases.kinematics`, and the tip  w x (w x (x - p)).
     """
     link = int(tip)
     w = load_vec3(work.w, 3 * link, slot)
     a = cross(w, cross(w, x - load_vec3(work.p_WM, 3 * link, slot)))
-    while link < model.link_count:
+    while link != until:
         r = x - load_vec3(work.p_WM, 3 * link, slot)
         a = a + cross(load_vec3(work.velocity_moment, 3 * link, slot), r)
         a = a + load_vec3(work.velocity_force, 3 * link, slot)
         link = model.link_parent[link]
     return a
+
+
+@wp.func
+def set_point_gradient(
+    model: ModelArrays, work: WorkArrays, first_term: int, tip: int, until: int, x: Vec3, along: Vec3, slot: int
+):
+    """Write J and the push: what dofs from a link inward to `until` move x along a vector. Returns the term after them."""
+    link = int(tip)
+    term = int(first_term)
+    while link != until:
+        r = x - load_vec3(work.p_WM, 3 * link, slot)
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            gradient = dot(along, point_motion(model, work, dof, r, slot))
+            work.coefficient[term, slot] = gradient
+            work.push[term, slot] = gradient
+            term += 1
+        link = model.link_parent[link]
+    return term

@@ -70,6 +70,7 @@ def solve_impulses(
     work.since_placed[0, slot] = real(0.0, h)
     for dof in range(model.dof_count):
         work.shift[dof, slot] = real(0.0, h)
+        work.v_middle[dof, slot] = work.v[dof, slot]
     measure_inertias(model, work, column, slot, h)
     for dof in range(model.dof_count):
         work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]

@@ -29,6 +29,8 @@ class Inventory:
     foreign: dict[str, str] = field(default_factory=dict)
     """Of these, the bodies of another owner, by path, with the physics scene that owns them."""
     joints: dict[str, Usd.Prim] = field(default_factory=dict)
+    link_joints: set[str] = field(default_factory=set)
+    """Paths of the joints that are read as constraints between links."""
     roots: dict[str, Usd.Prim] = field(default_factory=dict)
     colliders: dict[str, list[Usd.Prim]] = field(default_factory=dict)
     """By the path of the body they move with; those of no body under the empty path."""

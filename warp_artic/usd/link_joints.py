@@ -32,4 +32,5 @@ def read_link_joints(
             attributes.pass_over(ends.prim)
         else:
             found.append(constraint)
+            inventory.link_joints.add(ends.path)
     return tuple(found)

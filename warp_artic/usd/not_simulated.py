@@ -149,6 +149,8 @@ def _report_type(prim: Usd.Prim, names: list[str], attributes: Attributes) -> No
 
 
 def _report_schemas(prim: Usd.Prim, inventory: Inventory, names: list[str], attributes: Attributes) -> None:
+    if str(prim.GetPath()) in inventory.link_joints:
+        return
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
         kind, _, instance = schema.partition(":")
         feature = SCHEMAS.get(kind)
