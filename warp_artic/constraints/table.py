@@ -2,6 +2,7 @@
 
 from warp_artic.constraints.bouncing_limit import BOUNCING_LIMIT
 from warp_artic.constraints.contact import CONTACT, CONTACT_FRICTION
+from warp_artic.constraints.distance import DISTANCE, SOFT_DISTANCE
 from warp_artic.constraints.drive import DRIVE
 from warp_artic.constraints.fixed_tendon import FIXED_TENDON, FIXED_TENDON_LIMIT
 from warp_artic.constraints.joint_friction import FRICTION
@@ -32,6 +33,7 @@ FAMILIES: tuple[ConstraintFamily, ...] = tuple(
             SOFT_LIMIT,
             *(SOFT_ROTATION_LIMIT, SOFT_TWIST_LIMIT, SOFT_SWING_LIMIT, SOFT_CONE_LIMIT),
             MIMIC,
+            *(DISTANCE, SOFT_DISTANCE),
             JOINT_LIMIT,
             BOUNCING_LIMIT,
             *(ROTATION_LIMIT, TWIST_LIMIT, SWING_LIMIT, CONE_LIMIT),

@@ -63,7 +63,7 @@ def point_bias(model: ModelArrays, work: WorkArrays, tip: int, until: int, x: Ve
 def set_point_gradient(
     model: ModelArrays, work: WorkArrays, first_term: int, tip: int, until: int, x: Vec3, along: Vec3, slot: int
 ):
-    """Write J and the push: what dofs from a link inward to `until` move x along a vector. Returns the term after them."""
+    """Write J and the push: what dofs from a link inward to `until` move x along a vector; returns the next term."""
     link = int(tip)
     term = int(first_term)
     while link != until:

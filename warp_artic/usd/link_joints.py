@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.constraint import Constraint
+from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.read_distance import read_distance
 
 Reader = Callable[[JointEnds, int, int, Inventory, Attributes], Constraint | None]
 """Reads a joint between the links of two indices; None, and an error, where it cannot be read."""
 
-READERS: dict[str, Reader] = {}
+READERS: dict[str, Reader] = {tokens.DISTANCE_JOINT: read_distance}
 """By the type of the prim."""
 
 

@@ -1,0 +1,282 @@
+"""Distances between points of two links:  lower <= L <= upper,  L = |x1 - x0|,  J = u^T (J_1 - J_0),  u = (x1 - x0) / L.
+
+J turns while the links move. With c the acceleration of L by velocities alone,
+    c = u.(a_1 - a_0) + (|v_r|^2 - (u.v_r)^2) / L,   v_r the velocity of x1 relative to x0,
+and tau the time since the links were where they are placed (- h / 2 at the start of a midpoint step), the step sees
+    L(start) = L + J shift + c tau^2 / 2,
+    L(end) = L(start) + h ((1 - share) J v + share J v+) + c h (tau + h / 2).
+Hard: where an end would be passed within the step, J v+ brings L onto it, but it is at most turned into
+    J v+ = - c (tau + h / (2 share)),
+which is the speed with which L neither grows nor shrinks: v and v+ are then tangents of the same circle, and energy is
+kept to second order, while what comes in fast does not come out again. Of an end that is passed already a share is
+taken back in a step (`rows.RECOVERY`), where both ends are the same, a rod, all of it.
+Soft: a spring and damper beyond the ends, as in `spring`, with e = L + J shift; where both are the same, always.
+
+A distance of zero has no direction: there the row is left out of the step.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import warp as wp
+
+from warp_artic.constraints.rows import (
+    RECOVERY,
+    allow_every_velocity,
+    row_rate,
+    set_unbounded,
+    set_window,
+)
+from warp_artic.constraints.spatial_tendon import direction
+from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.distance import Distance
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    add,
+    any_positive,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.rotation import ratio
+from warp_artic.math.spatial import cross, dot
+from warp_artic.model.allowed_values import NOT_NEGATIVE, SHARE, UPPER, Allowed
+from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import ENDS, ConstraintFamily, Entries, Measure, Parameter
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.frames import in_moving_frame
+from warp_artic.model.row import Place
+from warp_artic.phases.outputs import report_value
+from warp_artic.phases.point_motion import point_bias, point_place, point_velocity, set_point_gradient
+
+CLOSED = 1e-9
+"""Below it points coincide [m]."""
+
+
+@wp.func
+def distance_ends(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+    """x0 and x1, for located links."""
+    x0 = point_place(model, work, model.distance_link0[item], model.distance_position0, item, column, slot)
+    x1 = point_place(model, work, model.distance_link1[item], model.distance_position1, item, column, slot)
+    return x0, x1
+
+
+@wp.func
+def relative_velocity(model: ModelArrays, work: WorkArrays, item: int, x0: Vec3, x1: Vec3, rates: Array, slot: int):
+    """v_r with rates of the dofs; the link where the paths meet turns both points as the links are placed with."""
+    meet = model.distance_meet[item]
+    v = point_velocity(model, work, model.distance_link1[item], meet, x1, rates, slot)
+    v = v - point_velocity(model, work, model.distance_link0[item], meet, x0, rates, slot)
+    return v + cross(load_vec3(work.w, 3 * meet, slot), x1 - x0)
+
+
+@wp.func
+def distance_bend(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+    """c, with the velocities that the links are placed with; zero where the points coincide."""
+    meet = model.distance_meet[item]
+    x0, x1 = distance_ends(model, work, item, column, slot)
+    length, u = direction(x1 - x0)
+    v = relative_velocity(model, work, item, x0, x1, work.v_middle, slot)
+    a = point_bias(model, work, model.distance_link1[item], meet, x1, slot)
+    a = a - point_bias(model, work, model.distance_link0[item], meet, x0, slot)
+    along = dot(u, v)
+    across = dot(u, u) * dot(v, v) - along * along
+    return dot(u, a) + across / where_positive(length, length, real(1.0, length))
+
+
+@wp.func
+def is_open(length: Real, enabled: Real):
+    """Positive where a distance has a direction and is enabled."""
+    return where_positive(length - ratio(1.0, 1000000000.0, length), enabled, real(0.0, length))
+
+
+@wp.func
+def set_distance_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J and the push; says whether the distance is enabled in any environment of the column."""
+    item = model.row_item[row]
+    meet = model.distance_meet[item]
+    x0, x1 = distance_ends(model, work, item, column, slot)
+    _length, u = direction(x1 - x0)
+    term = set_point_gradient(model, work, model.row_term[row], model.distance_link1[item], meet, x1, u, slot)
+    set_point_gradient(model, work, term, model.distance_link0[item], meet, x0, neg(u), slot)
+    return any_positive(model.distance_enabled[item, column])
+
+
+@wp.func
+def set_distance_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a hard distance."""
+    item = model.row_item[row]
+    set_distance_gradient(model, work, row, column, slot, h)
+    x0, x1 = distance_ends(model, work, item, column, slot)
+    placed, _u = direction(x1 - x0)
+    c = distance_bend(model, work, item, column, slot)
+    half = real(0.5, h)
+    tau = work.since_placed[0, slot]
+    share = work.least[0, slot]
+    before = placed + row_rate(model, work, work.shift, row, slot) + half * c * tau * tau
+    tangent = neg(c) * (tau + half * h / share)
+    drift = (real(1.0, h) - share) * row_rate(model, work, work.v, row, slot) + c * (tau + half * h)
+    lower = model.distance_lower[item, column]
+    upper = model.distance_upper[item, column]
+    below = before - lower
+    above = upper - before
+    back = real(RECOVERY, h)
+    least = where_positive(neg(below), tangent - back * below / h, minimum((neg(below) / h - drift) / share, tangent))
+    most = where_positive(neg(above), tangent + back * above / h, maximum((above / h - drift) / share, tangent))
+    rod = tangent + above / h
+    spans = upper - lower
+    set_window(work, row, slot, where_positive(spans, least, rod), where_positive(spans, most, rod))
+    allow_every_velocity(work, row, slot, is_open(placed, model.distance_enabled[item, column]))
+    work.compliance[row, slot] = real(0.0, h)
+    set_unbounded(work, row, slot, h)
+
+
+@wp.func
+def set_soft_distance_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a distance with a spring and damper."""
+    item = model.row_item[row]
+    zero = real(0.0, h)
+    x0, x1 = distance_ends(model, work, item, column, slot)
+    placed, _u = direction(x1 - x0)
+    acts = is_open(placed, model.distance_enabled[item, column])
+    k = where_positive(acts, model.distance_stiffness[item, column], zero)
+    d = where_positive(acts, model.distance_damping[item, column], zero)
+    lower = model.distance_lower[item, column]
+    upper = model.distance_upper[item, column]
+    spans = upper - lower
+    length = placed + row_rate(model, work, work.shift, row, slot)
+    theta = spring_theta(work, row, slot, k, d, h)
+    set_stop_spring_row(model, work, row, slot, length, lower, upper, k, d, theta, h)
+    least = work.window[2 * row, slot]
+    most = work.window[2 * row + 1, slot]
+    work.given[row, slot] = where_positive(spans, work.given[row, slot], zero)
+    set_spring_row(model, work, row, slot, length - lower, k, d, theta, h)
+    least = where_positive(spans, least, work.window[2 * row, slot])
+    most = where_positive(spans, most, work.window[2 * row + 1, slot])
+    set_window(work, row, slot, least, most)
+
+
+@wp.func
+def report_distance(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+):
+    """Write L and its rate."""
+    item = model.row_item[row]
+    failure = state.failure[0, column]
+    x0, x1 = distance_ends(model, work, item, column, slot)
+    length, u = direction(x1 - x0)
+    speed = dot(u, relative_velocity(model, work, item, x0, x1, work.v, slot))
+    report_value(report.distance_length, item, column, failure, length)
+    report_value(report.distance_speed, item, column, failure, speed)
+
+
+def _distances(articulation: Articulation) -> tuple[Distance, ...]:
+    return articulation.constraints_of(Distance)
+
+
+def _ends(articulation: Articulation) -> tuple[tuple[int, int, int], ...]:
+    """The links of both points, and the link where their paths to the root meet."""
+    layout = DofLayout(articulation)
+    return tuple((one.link0, one.link1, layout.meet(one.link0, one.link1)) for one in _distances(articulation))
+
+
+def _places(articulation: Articulation, layout: DofLayout, is_soft: bool) -> list[Place]:
+    """A row on the dofs from the second link to where the paths meet, then on those from the first one."""
+    found = []
+    for item, one in enumerate(_distances(articulation)):
+        first, second = layout.inward(one.link0), layout.inward(one.link1)
+        dofs = [dof for dof in second if dof not in first] + [dof for dof in first if dof not in second]
+        if dofs and one.is_soft == is_soft:
+            found.append(Place(one.name, tuple(dofs), item))
+    return found
+
+
+def _each(name: str, value: Callable[[Distance], float], allowed: Allowed) -> Parameter:
+    """A number of each distance."""
+    return Parameter(
+        name=f"distance_{name}",
+        of="distance",
+        values=lambda articulation: [value(one) for one in _distances(articulation)],
+        allowed=allowed,
+    )
+
+
+def _points(side: int) -> Parameter:
+    """The points on one side, in the moving frames of their links [m]."""
+
+    def values(articulation: Articulation) -> np.ndarray:
+        points = [((one.link0, one.position0), (one.link1, one.position1))[side] for one in _distances(articulation)]
+        return np.ravel(in_moving_frame(articulation, points))
+
+    return Parameter(name=f"distance_position{side}", of="distance", values=values, size=3)
+
+
+def _table(place: int) -> Callable:
+    return lambda tree: [one[place] for one in tree.structure_of(DISTANCE)]
+
+
+ENTRIES = Entries(
+    kind="distance",
+    names=lambda articulation: tuple(one.name for one in _distances(articulation)),
+    meaning="Distance joints between links of one articulation",
+)
+
+DISTANCE = ConstraintFamily(
+    name="distance",
+    order=850,
+    label=("distance", "distances"),
+    part=ForcePart.LIMIT,
+    places=lambda articulation, layout: _places(articulation, layout, False),
+    traits=ENDS,
+    acts_always=True,
+    needs_places=True,
+    law=set_distance_row,
+    coefficients=set_distance_gradient,
+    report=report_distance,
+    entries=ENTRIES,
+    parameters=(
+        _each("lower", lambda one: one.lower, NOT_NEGATIVE),
+        _each("upper", lambda one: one.upper, UPPER),
+        _each("stiffness", lambda one: one.stiffness, NOT_NEGATIVE),
+        _each("damping", lambda one: one.damping, NOT_NEGATIVE),
+        _each("enabled", lambda one: float(one.enabled), SHARE),
+        _points(0),
+        _points(1),
+    ),
+    measures=(
+        Measure(name="distance_length", meaning="[m]", unit="m"),
+        Measure(name="distance_speed", meaning="Rate of the length [m/s]", unit="m/s"),
+    ),
+    multiplier=Measure(
+        name="distance_force",
+        meaning="Mean force over the last step before a record [N], positive where it pushes the points apart",
+        unit="N",
+    ),
+    structure=_ends,
+    tables={"distance_link0": _table(0), "distance_link1": _table(1), "distance_meet": _table(2)},
+)
+
+SOFT_DISTANCE = ConstraintFamily(
+    name="soft distance",
+    order=650,
+    label=("distance", "distances"),
+    part=ForcePart.LIMIT,
+    places=lambda articulation, layout: _places(articulation, layout, True),
+    traits=ENDS,
+    acts_always=True,
+    needs_places=True,
+    law=set_soft_distance_row,
+    gradient=set_distance_gradient,
+    coefficients=set_distance_gradient,
+    report=report_distance,
+    entries=ENTRIES,
+    multiplier=DISTANCE.multiplier,
+)

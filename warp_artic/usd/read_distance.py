@@ -1,0 +1,49 @@
+"""UsdPhysicsDistanceJoint between two links of one articulation, with the spring of PhysX where it has one."""
+
+from __future__ import annotations
+
+import math
+
+from warp_artic.description.distance import Distance
+from warp_artic.usd import units
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.lookup import Source, resolve_all
+
+SPRING = "physxPhysicsDistanceJoint:spring"
+FIELDS = {
+    "lower": (Source("physics:minDistance", units.DISTANCE, unset_below=0.0),),
+    "upper": (Source("physics:maxDistance", units.DISTANCE, unset_below=0.0, unbounded=True),),
+    "stiffness": (Source(f"{SPRING}Stiffness", units.LINEAR_STIFFNESS),),
+    "damping": (Source(f"{SPRING}Damping", units.LINEAR_DAMPING),),
+}
+"""A negative distance means none."""
+
+
+def read_distance(
+    ends: JointEnds, link0: int, link1: int, inventory: Inventory, attributes: Attributes
+) -> Distance | None:
+    """The distance that a joint keeps between the origins of its frames; None, and an error, where that cannot be."""
+    readings = resolve_all(attributes, ends.prim, FIELDS)
+    attributes.report.readings[ends.path] = list(readings.values())
+    values = {name: reading.value for name, reading in readings.items()}
+    lower, upper = values.get("lower", 0.0), values.get("upper", math.inf)
+    if upper == 0.0 or upper < lower:
+        text = f"the largest distance is {upper:g} m; it must be positive, and not below the smallest one, {lower:g} m"
+        attributes.report.error("constraint", f"{ends.path}.physics:maxDistance", text)
+        return None
+    for name in ("stiffness", "damping"):
+        if values.get(name, 0.0) < 0.0:
+            text = f"is {readings[name].found}, must not be negative"
+            attributes.report.error("negative", readings[name].attribute, text)
+            return None
+    return Distance(
+        name=ends.path,
+        link0=link0,
+        link1=link1,
+        position0=ends.end0.frame.position,
+        position1=ends.end1.frame.position,
+        is_soft=attributes.flag(ends.prim, f"{SPRING}Enabled", False),
+        **values,
+    )
