@@ -1,4 +1,4 @@
-"""Distances between points of two links:  lower <= L <= upper,  L = |x1 - x0|,  J = u^T (J_1 - J_0),  u = (x1 - x0) / L.
+"""Distances between points of two links:  lower <= L <= upper,  L = |x1 - x0|,  J = u^T (J_1 - J_0),  u = (x1 - x0)/L.
 
 J turns while the links move. With c the acceleration of L by velocities alone,
     c = u.(a_1 - a_0) + (|v_r|^2 - (u.v_r)^2) / L,   v_r the velocity of x1 relative to x0,
