@@ -8,6 +8,7 @@ import warp as wp
 from warp_artic.constraints.coefficients import set_coefficients
 from warp_artic.kernels.launch import OPTIONS
 from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (operators)
+from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.arrays import load_vec3, store_vec3
 from warp_artic.phases.composite_inertias import (
@@ -25,7 +26,7 @@ from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.constraint_impulses import report_impulses, solve_impulses
 from warp_artic.solver.velocities import factor_bare, solve_accelerations
 
-BRIEF_OPTIONS = {**OPTIONS, "module_options": {"cpu_compiler_flags": "-march=native -fno-slp-vectorize"}}
+BRIEF_OPTIONS = {**OPTIONS, "module_options": {"cpu_compiler_flags": native("-fno-slp-vectorize")}}
 """Options of kernels of registered constraints: without inlining everything they are compiled in half the time, 11 s
 instead of 22 s, and are no slower."""
 

@@ -20,6 +20,7 @@ from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math import compiling
 from warp_artic.math.lean_codegen import cpu_flags
 from warp_artic.math.numbers import Numbers, real
+from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.phases.given_values import check_values_for
 from warp_artic.phases.integrate import count_step
@@ -33,8 +34,8 @@ from warp_artic.solver.step import step_column
 from warp_artic.solver.velocities import measure_tendons
 
 CPU_FLAGS = cpu_flags(
-    lean="-O1 -march=native -fno-slp-vectorize -mllvm=-inline-threshold=1000000 -mstackrealign",
-    plain="-march=native -fno-slp-vectorize -mllvm=-inline-threshold=1000000 -mstackrealign",
+    lean=native("-O1 -fno-slp-vectorize -mllvm=-inline-threshold=1000000"),
+    plain=native("-fno-slp-vectorize -mllvm=-inline-threshold=1000000"),
 )
 """Lanes are explicit, so the compiler's own search for them only costs time. All is inlined that `math.lean_source`
 does not have called: functions below its size, which is where the compiler's own choice loses 8 % of a step. Lane

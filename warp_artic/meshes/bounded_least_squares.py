@@ -11,6 +11,7 @@ only if its column is independent of the free ones, so that A may have any rank.
 import warp as wp
 
 from warp_artic.math.double_double import dd_div, dd_sqrt, dd_take, renormal
+from warp_artic.math.processor import native
 
 ZERO = wp.constant(wp.float64(0.0))
 ONE = wp.constant(wp.float64(1.0))
@@ -25,7 +26,7 @@ ROUNDS = wp.constant(10)
 """Rounds that a search may take, for each tension."""
 
 OPTIONS = {"enable_backward": False, "module": wp.get_module(__name__)}
-wp.set_module_options({"cpu_compiler_flags": "-march=native"}, module=OPTIONS["module"])
+wp.set_module_options({"cpu_compiler_flags": native("")}, module=OPTIONS["module"])
 
 Vector = wp.array(dtype=wp.float64)
 Matrix = wp.array2d(dtype=wp.float64)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.math.double_double import dd_gather, renormal
+from warp_artic.math.processor import native
 
 
 @cache
@@ -14,7 +15,7 @@ def inverse_kernels(dim: int, real: type) -> SimpleNamespace:
     vec = wp.types.vector(length=dim, dtype=real)
     wide = wp.types.vector(length=dim, dtype=wp.float64)
     module = wp.get_module(f"{__name__}_{dim}_{real.__name__}")
-    wp.set_module_options({"cpu_compiler_flags": "-march=native"}, module=module)
+    wp.set_module_options({"cpu_compiler_flags": native("")}, module=module)
 
     @wp.struct
     class ForceMatrix:

@@ -5,6 +5,7 @@ Hestenes 1958. Small values are as accurate as large ones.
 
 import warp as wp
 
+from warp_artic.math.processor import native
 from warp_artic.meshes.bounded_least_squares import ONE, ZERO, Factor
 
 SWEEPS = wp.constant(60)
@@ -12,7 +13,7 @@ ANGLE = wp.constant(wp.float64(1e-14))
 """Rows with a cosine below this are at right angles."""
 
 OPTIONS = {"enable_backward": False, "module": wp.get_module(__name__)}
-wp.set_module_options({"cpu_compiler_flags": "-march=native"}, module=OPTIONS["module"])
+wp.set_module_options({"cpu_compiler_flags": native("")}, module=OPTIONS["module"])
 
 
 @wp.func

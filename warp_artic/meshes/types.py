@@ -9,6 +9,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.math.numbers import numbers_for
+from warp_artic.math.processor import native
 
 LANES = 128
 """Threads of a block on CUDA, which has one environment; on a CPU a block is one thread."""
@@ -16,7 +17,7 @@ LANES = 128
 OPTIONS = {
     "enable_backward": False,
     "module": "unique",
-    "module_options": {"cpu_compiler_flags": "-march=native -mllvm=-inline-threshold=100000 -mstackrealign"},
+    "module_options": {"cpu_compiler_flags": native("-mllvm=-inline-threshold=100000")},
 }
 """Options of every kernel. With everything inlined, energies and forces of tetrahedra take 0.4 to 0.7 of the time, and
 stiffness 0.6 to 0.8: a call copies all arrays of a mesh."""
