@@ -78,7 +78,7 @@ class SolverSettings:
 
     @property
     def has_dense_rows(self) -> bool:
-        """Whether steps couple all rows of constraints at once, which takes room for each pair (`solver.direct`)."""
+        """Whether steps couple all rows of constraints at once, with room for each pair (`solver.rows.direct`)."""
         return self.solver == "direct"
 
     @property
