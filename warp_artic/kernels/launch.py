@@ -18,7 +18,7 @@ import warp as wp
 from warp_artic.constraints.report import report_rows
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math import compiling
-from warp_artic.math.lean_codegen import cpu_flags
+from warp_artic.math.lean_codegen import MARK, cpu_flags
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
@@ -34,7 +34,7 @@ from warp_artic.solver.step import step_column
 from warp_artic.solver.velocities import measure_tendons
 
 CPU_FLAGS = cpu_flags(
-    lean=native("-O1 -fno-slp-vectorize -mllvm=-inline-threshold=1000000"),
+    lean=native("-fno-slp-vectorize -mllvm=-inline-threshold=1000000"),
     plain=native("-fno-slp-vectorize -mllvm=-inline-threshold=1000000"),
 )
 """Lanes are explicit, so the compiler's own search for them only costs time. All is inlined that `math.lean_source`
@@ -42,8 +42,10 @@ does not have called: functions below its size, which is where the compiler's ow
 vectors that are kept on the stack lie on cache lines only if it is aligned anew; otherwise a run takes up to a quarter
 longer, by chance.
 
-What was measured with the step kernel of float32 lanes on AVX-512, bitwise the same: as Warp writes it, 85 CPU seconds;
-rewritten, 11 at -O2, and 8 at -O1, which makes no step longer (those of the hand with tendons take 4 % less)."""
+What was measured with the step kernel, bitwise the same; steps in parts of those of the source as Warp writes it, of
+the arm, the humanoid and the hand with tendons. Float32 lanes on AVX-512: as Warp writes it 85 CPU seconds; rewritten
+9.3 s, 1.00, 1.00, 0.99 at -O2 and 7.8 s, 0.99, 0.97, 0.94 at -O1. Float64 scalars: 10.8 s, 1.07, 0.99, 1.00 at -O2 and
+10.4 s, 1.15, 1.10, 1.12 at -O1: so lanes are compiled at -O1, and scalars at -O2."""
 
 BLOCK = 64
 """Threads of a block in a launch on CUDA, which is all that its registers have room for; on a CPU it is one."""
@@ -56,6 +58,15 @@ OPTIONS = {
 }
 """Options of every kernel. Warp names a kernel by what it is made of, its block included: with that of a CPU it finds
 out the name once and not twice, which saves 0.1 s of a start. Launches on CUDA have another block all the same."""
+
+
+def options_for(numbers: Numbers) -> dict:
+    """Options of a kernel on a number type: OPTIONS, and for lanes that are rewritten less of an optimization."""
+    told = OPTIONS["module_options"]
+    if numbers.lanes == 1 or MARK not in told["cpu_compiler_flags"].split():
+        return OPTIONS
+    return {**OPTIONS, "module_options": {**told, "cpu_compiler_flags": f"{told['cpu_compiler_flags']} -O1"}}
+
 
 SETTLES = {"direct": solve_direct, "pgs": solve_pgs, "tgs": solve_pgs}
 """The function that solves the active constraint rows, by solver."""
@@ -73,7 +84,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
     known_step_column = with_known_layout(step_column, numbers)
     check_values = check_values_for(numbers, Model, State)
 
-    @wp.kernel(**OPTIONS)
+    @wp.kernel(**options_for(numbers))
     def step(
         model: Model,
         state: State,
@@ -140,7 +151,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
     check_values = check_values_for(numbers, Model, State)
     Kept = structs.Kept
 
-    @wp.kernel(**OPTIONS)
+    @wp.kernel(**options_for(numbers))
     def runge_kutta(
         model: Model,
         state: State,
@@ -182,7 +193,7 @@ def mobilities_kernel(numbers: Numbers) -> wp.Kernel:
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     Real = numbers.real
 
-    @wp.kernel(**OPTIONS)
+    @wp.kernel(**options_for(numbers))
     def mobilities(
         model: Model,
         state: State,
@@ -206,7 +217,7 @@ def report_kernel(numbers: Numbers) -> wp.Kernel:
     structs = arrays_for(numbers)
     Model, State, Report, Work = structs.Model, structs.State, structs.Report, structs.Work
 
-    @wp.kernel(**OPTIONS)
+    @wp.kernel(**options_for(numbers))
     def report(model: Model, state: State, report: Report, work: Work, first: int, end: int, workers: int):
         slot = wp.tid()
         for column in range(first + slot, end, workers):
@@ -222,7 +233,7 @@ def sleep_kernel(numbers: Numbers) -> wp.Kernel:
     structs = arrays_for(numbers)
     Model, State, Control = structs.Model, structs.State, structs.Control
 
-    @wp.kernel(**OPTIONS)
+    @wp.kernel(**options_for(numbers))
     def sleep(model: Model, state: State, control: Control):
         lie_down(model, state, control, wp.tid())
 

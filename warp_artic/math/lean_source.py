@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 INLINED = 800
 """Statements, with all calls inlined, from which on a function is compiled once and called.
 
-Step kernel of float32 lanes on AVX-512, -O1: CPU seconds to compile, and the time of a step against everything inlined
-as Warp writes it (85 s, 1), of the arm, the humanoid and the hand with tendons: 1500: 11 s, 1.00, 0.99, 1.00;
-800: 8 s, 1.00, 0.94, 0.92; 400: 7 s, 1.5, 1.3, 1.3 (rotations and eliminations are called then); 200: 7 s, 1.7, 1.5,
-1.5. The source alone, with nothing optimized, takes 4 s."""
+Step kernel of float32 lanes on AVX-512: CPU seconds to compile, and the time of a step against everything inlined as
+Warp writes it (85 s, 1), of the arm, the humanoid and the hand with tendons. At -O2, 1500: 11 s, 1.00, 0.99, 1.00;
+800: 9 s, 1.00, 1.00, 0.99; 400: 7.4 s, 1.5, 1.3, 1.3 (rotations and eliminations are called then); 200: 7.7 s, 1.7,
+1.5, 1.5. The source alone, with nothing optimized, takes 4 s."""
 
 WEIGHT_OF_NATIVE = 3
 """Statements that a native function counts for."""
