@@ -5,6 +5,7 @@ import numpy as np
 from tests import trees
 from tests.oracles import rigid
 from tests.oracles.dense_step import DenseStep, put, state_of
+from warp_artic.description.distance import Distance
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import ConeLimit, Limit
@@ -93,6 +94,17 @@ def coupled(rng, tree):
     return trees.replace(tree, fixed_tendons=fixed, spatial_tendons=(spatial,), mimics=(hard, soft))
 
 
+def distances(tree):
+    """A string and a spring between links far apart, a little shorter than they are at the start."""
+    placed = rigid.motion(tree, trees.authored_state(tree))
+    count, found = len(tree.bodies), []
+    for k, (link0, link1) in enumerate(((1, count - 1), (2, count - 2))):
+        upper = 0.98 * float(np.linalg.norm(placed.p_WL[link1] - placed.p_WL[link0]))
+        gains = {"is_soft": k == 1, "stiffness": 50.0, "damping": 0.5}
+        found.append(Distance(name=f"/World/distance_{k}", link0=link0, link1=link1, upper=upper, **gains))
+    return tuple(found)
+
+
 def busy_tree(rng, balls=True):
     """A floating tree with every joint type and every family; limits and drives of balls only where `balls`."""
     tree = trees.random_articulation(rng, 18, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
@@ -125,7 +137,8 @@ def busy_tree(rng, balls=True):
         for k, link in enumerate(tree.links)
     )
     tree = trees.replace(tree, links=links, max_linear_velocity=0.3, max_angular_velocity=0.4)
-    return coupled(rng, bounded(tree, balls))
+    tree = coupled(rng, bounded(tree, balls))
+    return trees.replace(tree, constraints=distances(tree))
 
 
 def disturb(rng, simulation):

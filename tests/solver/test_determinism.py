@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import coupled
+from tests.busy_tree import coupled, distances
 from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints import table
 from warp_artic.constraints.table import IN_STEPS
@@ -91,7 +91,7 @@ def busy_tree(links=18):
     tree = trees.replace(tree, links=bounded, max_linear_velocity=0.3, max_angular_velocity=0.4)
     tree = coupled(rng, with_limits(tree))
     everywhere = tuple(trees.replace(tendon, all_segments=True) for tendon in tree.spatial_tendons)
-    return trees.replace(tree, spatial_tendons=everywhere)
+    return trees.replace(tree, spatial_tendons=everywhere, constraints=distances(tree))
 
 
 def test_the_busy_tree_has_a_row_of_every_family():
@@ -141,6 +141,9 @@ def without(tree, family):
     if family is table.SPATIAL_TENDON_LIMIT:
         tendons = tuple(trees.replace(tendon, limit_stiffness=0.0) for tendon in tree.spatial_tendons)
         return trees.replace(tree, spatial_tendons=tendons)
+    if family in (table.DISTANCE, table.SOFT_DISTANCE):
+        others = tuple(one for one in tree.constraints if one.is_soft != (family is table.SOFT_DISTANCE))
+        return trees.replace(tree, constraints=others)
     limited = {row.item for row in tree_of(tree).rows if row.family is family}
     limits = [None if k in limited else dof.limit for k, dof in enumerate(tree.dofs)]
     return trees.with_dofs(tree, limit=limits)

@@ -57,9 +57,6 @@ from warp_artic.model.row import Place
 from warp_artic.phases.outputs import report_value
 from warp_artic.phases.point_motion import point_bias, point_place, point_velocity, set_point_gradient
 
-CLOSED = 1e-9
-"""Below it points coincide [m]."""
-
 
 @wp.func
 def distance_ends(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
@@ -235,7 +232,6 @@ DISTANCE = ConstraintFamily(
     label=("distance", "distances"),
     part=ForcePart.LIMIT,
     places=lambda articulation, layout: _places(articulation, layout, False),
-    traits=ENDS,
     acts_always=True,
     needs_places=True,
     law=set_distance_row,

@@ -1,0 +1,91 @@
+"""Distance joints between two links of one articulation."""
+
+import json
+import math
+
+import pytest
+
+from tests.usd.authoring import errors_of, joint, pendulum, warnings_of
+from warp_artic.cli.inspect import content
+from warp_artic.cli.inspect_tables import blocks
+from warp_artic.usd.read_stage import inspect_stage, read_stage
+
+CENTIMETRES = 'metersPerUnit = 0.01\nkilogramsPerUnit = 1\nupAxis = "Z"'
+SPRING = "bool physxPhysicsDistanceJoint:springEnabled = 1\nfloat physxPhysicsDistanceJoint:springStiffness = 300\n"
+SPRING += "float physxPhysicsDistanceJoint:springDamping = 5"
+
+
+def stage_of(
+    attributes: str, header: str | None = None, applied: tuple[str, ...] = (), ends=("/World/base", "/World/rod")
+):
+    """A pendulum with a distance joint between its links."""
+    places = "point3f physics:localPos0 = (1, 2, 3)\npoint3f physics:localPos1 = (0, 0, 50)"
+    more = joint("string", "Distance", *ends, f"{places}\n{attributes}", applied)
+    return pendulum(more=more) if header is None else pendulum(more=more, header=header)
+
+
+def distance_of(stage):
+    """The only further constraint of the only articulation."""
+    (tree,) = read_stage(stage).articulations
+    (found,) = tree.constraints
+    return found
+
+
+def test_it_is_a_distance_between_the_origins_of_its_frames():
+    """In metres, between links by index; a negative end is none; nothing is left to report."""
+    stage = stage_of("float physics:minDistance = -1\nfloat physics:maxDistance = 30", CENTIMETRES)
+    found = distance_of(stage)
+    assert (found.name, found.link0, found.link1) == ("/World/string", 0, 1)
+    assert found.position0 == pytest.approx((0.01, 0.02, 0.03))
+    assert found.position1 == pytest.approx((0.0, 0.0, 0.5))
+    assert (found.lower, found.upper, found.is_soft) == (0.0, pytest.approx(0.3), False)
+    assert warnings_of(stage) == []
+    assert distance_of(stage_of("float physics:minDistance = 2\nfloat physics:maxDistance = -1")).upper == math.inf
+
+
+def test_the_spring_of_physx_makes_it_soft():
+    """With stiffness and damping in SI; where it is not enabled the distance is hard."""
+    applied = ("PhysxPhysicsDistanceJointAPI",)
+    found = distance_of(stage_of(f"float physics:maxDistance = 3\n{SPRING}", applied=applied))
+    assert (found.is_soft, found.stiffness, found.damping) == (True, 300.0, 5.0)
+    stage = stage_of(f"float physics:maxDistance = 3\n{SPRING.replace('= 1', '= 0')}", applied=applied)
+    assert not distance_of(stage).is_soft
+    assert warnings_of(stage) == []
+
+
+def test_ends_that_contradict_each_other_are_an_error():
+    """With what was found, and what is allowed; so is a spring that pushes."""
+    (error,) = errors_of(stage_of("float physics:minDistance = 2\nfloat physics:maxDistance = 1"))
+    assert error == (
+        "/World/string.physics:maxDistance: the largest distance is 1 m; it must be positive, and not below the "
+        "smallest one, 2 m"
+    )
+    (error,) = errors_of(stage_of(SPRING.replace("300", "-300")))
+    assert error.endswith("springStiffness: is -300 force/distance, must not be negative")
+
+
+def test_one_to_the_world_is_reported():
+    """It is between no two links, and not simulated yet."""
+    (warning,) = warnings_of(stage_of("float physics:maxDistance = 1", ends=("/World/rod", "")))
+    assert warning == "/World/string: is a distance joint: this loop joint is not simulated yet"
+
+
+def test_inspect_shows_it():
+    """Values, links by their paths, and where values come from."""
+    inspection = inspect_stage(stage_of(f"float physics:maxDistance = 3\n{SPRING}"))
+    shown = content(inspection)
+    (found,) = shown["articulations"][0]["constraints"]
+    assert (found["kind"], found["link0"], found["upper"]) == ("distance", "/World/base", 3.0)
+    assert found["sources"] == {
+        "lower": "default", "upper": "usdphysics", "stiffness": "physx", "damping": "physx",
+    }  # fmt: skip
+    json.dumps(shown)
+    text = "\n".join(map(str, blocks(shown)))
+    assert "Distances" in text
+    assert "string" in text
+
+
+def test_a_disabled_one_is_left_out():
+    """By physics:jointEnabled, as other joints."""
+    (tree,) = read_stage(stage_of("bool physics:jointEnabled = 0\nfloat physics:maxDistance = 1")).articulations
+    assert tree.constraints == ()
