@@ -35,7 +35,7 @@ IS_TENDON = wp.constant(1 << 3)
 LOOKS_AT_ACCELERATIONS = wp.constant(1 << 4)
 """Its law depends on the accelerations without rows."""
 HAS_OWN_WEIGHT = wp.constant(1 << 5)
-"""Says itself how much of a step its dof moves with v+ (`drive.saturated_share`)."""
+"""Says itself how much of a step its dof moves with v+ (`constraints.drive.saturated_share`)."""
 MOVES_DOFS_ALIKE = wp.constant(1 << 6)
 """An equality that ties dofs together: they move alike in a step."""
 IS_CURVED = wp.constant(1 << 7)

@@ -10,7 +10,7 @@ import numpy as np
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.scene import Scene
 from warp_artic.mechanisms.group import BY_BODY, Group
-from warp_artic.mechanisms.public_rows import ALLOWED, ROW_COUNTS
+from warp_artic.mechanisms.public_rows import ALLOWED, KINDS_OF_ENTRIES, ROW_COUNTS, entry_names
 from warp_artic.sim.arrays.views import Member
 
 POSITIONS = ("root_pose", "joint_position")
@@ -95,7 +95,7 @@ def owners_of_rows(tree: Articulation) -> dict[str, list[Hashable]]:
         "spatial_tendon": [tendon.name for tendon in tree.spatial_tendons],
         "leaf": [name for tendon in tree.spatial_tendons for name in tendon.leaf_names],
         "attachment": [(one.name, point.name) for one in tree.spatial_tendons for point in one.attachments],
-        "mimic": [mimic.name for mimic in tree.mimics],
+        **{kind: list(entry_names(tree, kind)) for kind in KINDS_OF_ENTRIES},
         "mimic_term": [(mimic.name, names[dof]) for mimic in tree.mimics for dof in mimic.dofs],
     }
 

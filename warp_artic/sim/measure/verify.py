@@ -471,4 +471,4 @@ def _freed(tree: Articulation) -> Articulation:
         for joint in tree.joints
     )
     links = tuple(replace(link, **free) for link in tree.links)
-    return replace(tree, links=links, joints=joints, fixed_tendons=(), spatial_tendons=(), mimics=())
+    return replace(tree, links=links, joints=joints, fixed_tendons=(), spatial_tendons=(), mimics=(), constraints=())
