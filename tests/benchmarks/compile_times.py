@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 import warp as wp
-from warp_artic.sim.device import start_quietly
-from warp_artic.sim.warmup import kernels_ahead
 
 from warp_artic.kernels.launch import load
+from warp_artic.sim.launch.device import start_quietly
+from warp_artic.sim.launch.warmup import kernels_ahead
 from warp_artic.solver.settings import PRECISIONS, SOLVERS, SolverSettings
 
 
