@@ -266,6 +266,8 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         like = component(s, 0)
         nothing = real(0.0, like)
         lowest = real(wp.where(is_projected, Real(0.0), Real(-wp.inf)), like)
+        # Warp assigns a captured constant where it comes first: in a branch, others would read it unassigned.
+        tiny = Real(epsilon)
         D = Mat()
         A = Mat()
         B = Mat()
@@ -305,7 +307,7 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
                     if j != i:
                         # R is not defined where s_i + s_j is zero: the stiffness ends at that of a large stretch.
                         total = component(s, i) + component(s, j)
-                        total = where_positive(absolute(total) - Real(epsilon), total, real(epsilon, total))
+                        total = where_positive(absolute(total) - tiny, total, real(tiny, total))
                         twist = Real(2.0) * (mu * (total - Real(2.0)) + lambda_ * stretch) / total
                         twist = minimum(most, maximum(lowest, twist))
                         D = with_entry(D, i, j, real(lambda_, like))
