@@ -1,20 +1,20 @@
-"""Registers, stack and spills of every kernel on a GPU, from its machine code; no GPU is needed.
+"""Registers, stack and spills of every kernel on a GPU, from its machine code; no GPU and no toolkit are needed.
 
-`python -m tests.benchmarks.registers` compiles the kernels to PTX for an architecture, has them assembled by `ptxas`
-(from a CUDA toolkit, or `pip install nvidia-cuda-nvcc`), and prints a table.
+`python -m tests.benchmarks.registers [NAME ...]` has Warp compile the kernels to machine code for an architecture, and
+prints a table. It takes minutes for a step. (Warp's PTX is of the version of its own compiler: a `ptxas` that is older,
+such as that of CUDA 13.0, refuses it.)
 """
 
 from __future__ import annotations
 
 import argparse
-import re
-import shutil
-import subprocess
-import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import warp as wp
+from warp_artic.solver.direct import settle_direct
+from warp_artic.solver.pgs import settle_pgs
 
 from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import mobilities_kernel, report_kernel, runge_kutta_kernel, step_kernel
@@ -28,19 +28,23 @@ from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.types import mesh_types
 from warp_artic.sim.elastic.link_points import coupling_kernels
 from warp_artic.sim.elastic.trial_steps import trial_kernels
-from warp_artic.solver.rows.direct import solve_direct
-from warp_artic.solver.rows.pgs import solve_pgs
 
-COLUMNS = ("registers", "stack", "spill stores", "spill loads", "instructions")
-"""Of a kernel: registers a thread, bytes of stack and of spills a thread, and SASS instructions of 16 bytes."""
+COLUMNS = ("registers", "stack", "stores to it", "loads from it", "instructions")
+"""Of a kernel: registers a thread, bytes of stack a thread, instructions that store to it and that load from it
+(spills, and arrays that are indexed), and SASS instructions of 16 bytes."""
+
+REGISTERS, FRAME_BYTES = 0x2F, 0x11
+"""Attributes of a function in the section .nv.info of a cubin: EIATTR_REGCOUNT and EIATTR_FRAME_SIZE."""
+STORE_LOCAL, LOAD_LOCAL = 0x387, 0x983
+"""Low 12 bits of the instructions STL and LDL, from Volta to Blackwell."""
 
 
 def kernels(precision: str) -> dict[str, wp.Kernel]:
     """The kernels of articulations by name."""
     numbers = numbers_for(precision, False)
     found = {
-        "step (direct)": step_kernel(numbers, solve_direct),
-        "step (pgs, tgs)": step_kernel(numbers, solve_pgs),
+        "step (direct)": step_kernel(numbers, settle_direct),
+        "step (pgs, tgs)": step_kernel(numbers, settle_pgs),
         "runge_kutta": runge_kutta_kernel(numbers),
         "mobilities": mobilities_kernel(numbers),
         "report": report_kernel(numbers),
@@ -61,69 +65,80 @@ def kernels_of_meshes(precision: str) -> dict[str, wp.Kernel]:
     return found | {kernel.key.rpartition("__")[2]: kernel for kernel in trial_kernels(types.real)}
 
 
-def measure(kernel: wp.Kernel, arch: int, ptxas: str) -> tuple[int, ...]:
+def measure(kernel: wp.Kernel, arch: int) -> tuple[int, ...]:
     """The figures of one kernel, as named by COLUMNS."""
     with tempfile.TemporaryDirectory() as folder:
-        (ptx,) = wp.compile_aot_module(kernel.module, arch=arch, module_dir=folder, use_ptx=True)
-        text = Path(ptx).read_bytes().rstrip(b"\0")
-        Path(ptx).write_bytes(text)
-        cubin = Path(folder) / "kernel.cubin"
-        command = [ptxas, "-v", f"-arch=sm_{arch}", "-o", str(cubin), str(ptx)]
-        assembled = subprocess.run(command, capture_output=True, text=True)
-        if assembled.returncode:
-            raise SystemExit(f"{ptxas}: {assembled.stderr or assembled.stdout}")
-        said = assembled.stderr
-        code = _code_size(cubin.read_bytes())
-    # A module may have several kernels; its code is that of all.
-    said = said[said.index(f"Compiling entry function '{kernel.get_mangled_name()}_cuda_kernel_forward") :]
-    patterns = (
-        r"Used (\d+) registers",
-        r"(\d+) bytes stack frame",
-        r"(\d+) bytes spill stores",
-        r"(\d+) bytes spill loads",
-    )
-    return *(int(re.search(pattern, said)[1]) for pattern in patterns), code // 16
+        (cubin,) = wp.compile_aot_module(kernel.module, arch=arch, module_dir=folder, use_ptx=False)
+        elf = Path(cubin).read_bytes()
+    return figures(elf, f"{kernel.get_mangled_name()}_cuda_kernel_forward")
 
 
-def _code_size(elf: bytes) -> int:
-    """Bytes of the sections of an ELF file (64 bits) whose names begin with .text."""
-    table, size, count, names = (
-        int.from_bytes(elf[at : at + length], "little") for at, length in ((40, 8), (58, 2), (60, 2), (62, 2))
-    )
-    headers = [elf[table + k * size : table + (k + 1) * size] for k in range(count)]
-    start = int.from_bytes(headers[names][24:32], "little")
-    found = 0
-    for header in headers:
-        name = start + int.from_bytes(header[:4], "little")
-        if elf[name : name + 6] == b".text.":
-            found += int.from_bytes(header[32:40], "little")
-    return found
+def figures(cubin: bytes, function: str) -> tuple[int, ...]:
+    """The figures of a function, from machine code in an ELF file."""
+    sections = {name: content for name, _, content in _sections(cubin)}
+    place = next(place for name, place, _ in _sections(cubin) if name == ".symtab")
+    symbol = _symbol(cubin, place, function)
+    found = {attribute: value for attribute, about, value in _attributes(sections[".nv.info"]) if about == symbol}
+    code = sections[f".text.{function}"]
+    operations = [int.from_bytes(code[at : at + 2], "little") & 0xFFF for at in range(0, len(code), 16)]
+    local = operations.count(STORE_LOCAL), operations.count(LOAD_LOCAL)
+    return found[REGISTERS], found[FRAME_BYTES], *local, len(operations)
 
 
-def _ptxas() -> str:
-    """The assembler: of a package, whose version is likely to know the PTX of this Warp, else on the path."""
-    for folder in sys.path:
-        for found in Path(folder or ".").glob("nvidia/cu*/bin/ptxas"):
-            return str(found)
-    if found := shutil.which("ptxas"):
-        return found
-    raise SystemExit("there is no ptxas; pip install nvidia-cuda-nvcc has one")
+def _numbers(data: bytes, at: int, *places: tuple[int, int]) -> list[int]:
+    """Numbers at offsets from a place, of so many bytes each."""
+    return [int.from_bytes(data[at + first : at + first + size], "little") for first, size in places]
+
+
+def _sections(elf: bytes) -> Iterator[tuple[str, int, bytes]]:
+    """Name, place of the header and content of each section of an ELF file of 64 bits."""
+    table, size, count, names = _numbers(elf, 0, (40, 8), (58, 2), (60, 2), (62, 2))
+    (strings,) = _numbers(elf, table + names * size, (24, 8))
+    for place in range(table, table + count * size, size):
+        name, kind, start, length = _numbers(elf, place, (0, 4), (4, 4), (24, 8), (32, 8))
+        yield _string(elf, strings + name), place, b"" if kind == 8 else elf[start : start + length]
+
+
+def _symbol(elf: bytes, table: int, name: str) -> int:
+    """The number of a symbol."""
+    headers = [place for _, place, _ in _sections(elf)]
+    start, length, link = _numbers(elf, table, (24, 8), (32, 8), (40, 4))
+    (strings,) = _numbers(elf, headers[link], (24, 8))
+    for k in range(length // 24):
+        if _string(elf, strings + _numbers(elf, start + 24 * k, (0, 4))[0]) == name:
+            return k
+    raise ValueError(f"no symbol {name}")
+
+
+def _attributes(info: bytes) -> Iterator[tuple[int, int, int]]:
+    """Attribute, number of a symbol and value, of those that are such."""
+    at = 0
+    while at < len(info):
+        form, attribute, length = _numbers(info, at, (0, 1), (1, 1), (2, 2))
+        if form == 4 and length == 8:
+            yield attribute, *_numbers(info, at + 4, (0, 4), (4, 4))
+        at += 4 + (length if form == 4 else 0)
+
+
+def _string(data: bytes, at: int) -> str:
+    return data[at : data.index(0, at)].decode()
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="kernels of the table, such as report (all)")
     parser.add_argument("--arch", type=int, default=90, help="compute capability times ten (90)")
     parser.add_argument("--precision", choices=("float32", "float64"), default="float32")
     parser.add_argument("--meshes", action="store_true", help="kernels of elastic bodies instead")
     arguments = parser.parse_args()
     wp.config.quiet = True
-    ptxas = _ptxas()
     print(f"{arguments.precision}, sm_{arguments.arch}\n\n| kernel | {' | '.join(COLUMNS)} |")
     print(f"| --- |{' ---: |' * len(COLUMNS)}")
     chosen = kernels_of_meshes if arguments.meshes else kernels
     for name, kernel in chosen(arguments.precision).items():
-        print(f"| {name} | {' | '.join(map(str, measure(kernel, arguments.arch, ptxas)))} |", flush=True)
+        if not arguments.names or name in arguments.names:
+            print(f"| {name} | {' | '.join(map(str, measure(kernel, arguments.arch)))} |", flush=True)
 
 
 if __name__ == "__main__":
