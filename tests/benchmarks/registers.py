@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import warp as wp
-from warp_artic.solver.direct import settle_direct
-from warp_artic.solver.pgs import settle_pgs
 
 from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import mobilities_kernel, report_kernel, runge_kutta_kernel, step_kernel
@@ -28,6 +26,8 @@ from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.types import mesh_types
 from warp_artic.sim.elastic.link_points import coupling_kernels
 from warp_artic.sim.elastic.trial_steps import trial_kernels
+from warp_artic.solver.rows.direct import solve_direct
+from warp_artic.solver.rows.pgs import solve_pgs
 
 COLUMNS = ("registers", "stack", "stores to it", "loads from it", "instructions")
 """Of a kernel: registers a thread, bytes of stack a thread, instructions that store to it and that load from it
@@ -43,8 +43,8 @@ def kernels(precision: str) -> dict[str, wp.Kernel]:
     """The kernels of articulations by name."""
     numbers = numbers_for(precision, False)
     found = {
-        "step (direct)": step_kernel(numbers, settle_direct),
-        "step (pgs, tgs)": step_kernel(numbers, settle_pgs),
+        "step (direct)": step_kernel(numbers, solve_direct),
+        "step (pgs, tgs)": step_kernel(numbers, solve_pgs),
         "runge_kutta": runge_kutta_kernel(numbers),
         "mobilities": mobilities_kernel(numbers),
         "report": report_kernel(numbers),
