@@ -1,5 +1,7 @@
 """A tree in which every constraint family acts, and what a step of it has left behind."""
 
+from itertools import combinations
+
 import numpy as np
 
 from tests import trees
@@ -11,6 +13,7 @@ from warp_artic.description.friction import Friction
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import Attachment, FixedTendon, SpatialTendon, TendonLeaf
+from warp_artic.model.dofs import DofLayout
 
 
 def bounds_of(joint, place, balls):
@@ -95,13 +98,20 @@ def coupled(rng, tree):
 
 
 def distances(tree):
-    """A string and a spring between links far apart, a little shorter than they are at the start."""
+    """A string and a spring a little shorter than they are at the start, between links with two dofs between them.
+
+    None of these are of a ball joint, whose axes turn from one substep to the next.
+    """
     placed = rigid.motion(tree, trees.authored_state(tree))
-    count, found = len(tree.bodies), []
-    for k, (link0, link1) in enumerate(((1, count - 1), (2, count - 2))):
-        upper = 0.98 * float(np.linalg.norm(placed.p_WL[link1] - placed.p_WL[link0]))
-        gains = {"is_soft": k == 1, "stiffness": 50.0, "damping": 0.5}
-        found.append(Distance(name=f"/World/distance_{k}", link0=link0, link1=link1, upper=upper, **gains))
+    layout, found = DofLayout(tree), []
+    ball = {dof for joint in tree.joints if len(joint.dofs) == 3 for dof in layout.of_joint(joint)}
+    for link0, link1 in combinations(range(len(tree.bodies)), 2):
+        between = set(layout.inward(link0)) ^ set(layout.inward(link1))
+        if len(found) < 2 and len(between) > 1 and not between & ball:
+            upper = 0.98 * float(np.linalg.norm(placed.p_WL[link1] - placed.p_WL[link0]))
+            gains = {"is_soft": len(found) == 1, "stiffness": 50.0, "damping": 0.5}
+            name = f"/World/distance_{len(found)}"
+            found.append(Distance(name=name, link0=link0, link1=link1, upper=upper, **gains))
     return tuple(found)
 
 
