@@ -39,6 +39,7 @@ from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.row import Row
+from warp_artic.model.row_elimination import all_meet, elimination_tables
 from warp_artic.model.row_problem import ROW_ARRAYS, row_array_sizes
 
 ORIGIN_GRID = 100.0
@@ -434,6 +435,8 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.slot_count = slot_count
     struct.innovations_only = int(dense_rows)
     struct.branched_rows = sum(terms["row_is_branched"])
+    elimination = elimination_tables(_supports(terms) if dense_rows else [])
+    struct.all_rows_meet = int(all_meet(elimination))
     tables = {
         "order": tree.order,
         "link_parent": tree.parent,
@@ -451,6 +454,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
         "row_dof": [row.dofs[0] for row in tree.rows],
         "row_item": [row.item for row in tree.rows],
         **terms,
+        **elimination,
         "slot_row": slots,
         **{name: table(tree) for family in FAMILIES for name, table in family.tables.items()},
         "watched": [0] * len(WATCHED),
@@ -523,6 +527,12 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
             tables["row_rate_slot"][index] = slot_count
             slot_count += 1
     return tables, slots, slot_count
+
+
+def _supports(terms: dict[str, list[int]]) -> list[frozenset[int]]:
+    """The dofs between each row and the root, in the order of gathering."""
+    spans = zip(terms["row_support"], terms["row_supports"])
+    return [frozenset(terms["support_dof"][start : start + count]) for start, count in spans][::-1]
 
 
 def _shared_dofs(tree: Tree) -> np.ndarray:

@@ -95,6 +95,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         placed_rows: int
         slot_count: int
         branched_rows: int
+        all_rows_meet: int
         innovations_only: int
         link_damping: int
         rotation_rows: int
@@ -135,6 +136,10 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         support_dof: wp.array(dtype=int)
         row_link: wp.array(dtype=int)
         row_is_branched: wp.array(dtype=int)
+        earlier_range: wp.array(dtype=int)
+        later_range: wp.array(dtype=int)
+        range_start: wp.array(dtype=int)
+        range_end: wp.array(dtype=int)
         shared_dofs: wp.array(dtype=int)
         row_path: wp.array(dtype=int)
         row_steps: wp.array(dtype=int)
@@ -295,6 +300,8 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         span_first: wp.array2d(dtype=int)
         span_end: wp.array2d(dtype=int)
         known_rows: wp.array2d(dtype=int)
+        gathered_before: wp.array2d(dtype=int)
+        factored_before: wp.array2d(dtype=int)
         orthogonal_rows: wp.array2d(dtype=int)
         factored: wp.array2d(dtype=int)
         innovation_weight: wp.array2d(dtype=T)

@@ -39,6 +39,7 @@ PROBLEM = {
 
 DIRECT = {
     "gathered": RowArray("gathered index", 1, "-", "problem", "the row at a place among those gathered", True),
+    "gathered_before": RowArray("order", 1, "-", "problem", "rows gathered before one in the order of gathering", True),
     "known_rows": RowArray("one", 1, "-", "problem", "places that are as they were when rows were last gathered", True),
     "row_mask": RowArray("gathered row", 1, "0 or 1", "problem, active_set", "where a gathered row takes part"),
     "compliance_entry": RowArray("gathered index", 1, "-", "problem", "its entry of p beyond the dofs, or -1", True),
@@ -69,6 +70,7 @@ DIRECT = {
                             "0 not solved in this step, 1 in the last working set, 2 at a bound"),
     "last_side": RowArray("direct row", 1, "-", "direct", "1 held up from lower or pushed up, -1 down, 0"),
     "factored": RowArray("gathered index", 1, "-", "factors", "the place among those gathered of a row of L", True),
+    "factored_before": RowArray("order", 1, "-", "factors", "rows of L before a place among those gathered", True),
     "L_factor": RowArray("triangle", 1, "-", "factors", "L of G = L diag(d) L^T"),
     "pivot_inverse": RowArray("gathered row", 1, "z/u", "factors", "1 / d, zero where a row depends on others"),
     "elimination": RowArray("gathered row", 1, "u/z", "factors", "d_j L_ij of one row i"),
@@ -103,6 +105,7 @@ def row_array_sizes(rows: int, terms: int, responses: int, dofs: int, gathered: 
         "direct row": rows * (gathered > 0),
         "gathered row": gathered,
         "gathered index": rows,
+        "order": rows + 1,
         "entry": dofs + gathered,
         "orthogonal row": gathered * (dofs + gathered),
         "triangle": gathered * (gathered + 1) // 2,

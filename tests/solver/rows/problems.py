@@ -90,6 +90,11 @@ def chain(count: int) -> Articulation:
     return _sliders([WORLD, *range(count)])
 
 
+def bundle(count: int) -> Articulation:
+    """Chains of two sliders next to each other on a link that is fixed to the world."""
+    return _sliders([WORLD, *(0 if k % 2 == 0 else k for k in range(count))])
+
+
 def _sliders(parents) -> Articulation:
     drawn = trees.random_articulation(0, len(parents), floating=False, kinds=("prismatic_x",), branching=0.0)
     joints = tuple(
@@ -108,7 +113,7 @@ def _sliders(parents) -> Articulation:
 def group_of(tree_of, dofs: int, precision: str, variant: str):
     """The group of a tree of sliders, as the public path lays it out."""
     settings = SolverSettings(precision=precision, variant=variant)
-    return Simulation(trees.scene(tree_of(dofs)), settings=settings)._groups[0]
+    return Simulation(trees.scene(tree_of(dofs)), settings=settings).run.groups[0]
 
 
 @cache
@@ -135,19 +140,17 @@ def solving_kernel(numbers, solver: str):
 class Laid:
     """Problems in the arrays of the row problem, one for each worker and lane; rows are active in all of them.
 
-    The rows `single` have the one dof on which their J is not zero.
+    `patterns` are the dofs of each row, outside of which J and P are zero; all dofs if they are left out.
     """
 
-    def __init__(self, problems, solver="direct", precision="float64", variant="scalar", tree_of=chain, single=()):
+    def __init__(self, problems, solver="direct", precision="float64", variant="scalar", tree_of=chain, patterns=None):
         self.problems = problems
         K, m, n = problems.J.shape
         group = group_of(tree_of, n, precision, variant)
         self.numbers = group.columns.numbers
         self.workers = -(-K // self.numbers.lanes)
-        self.rows = tuple(
-            Row(FIXED_TENDON, (int(np.argmax(np.abs(problems.J[0, a]))),) if a in single else tuple(range(n)), a)
-            for a in range(m)
-        )
+        patterns = patterns or [tuple(range(n))] * m
+        self.rows = tuple(Row(FIXED_TENDON, tuple(own), a) for a, own in enumerate(patterns))
         arrays = arrays_with_rows(replace(group, workers=self.workers), self.rows, solver == "direct")
         self.model, self.work = arrays.model, arrays.work
         self.write("D_inverse", 1.0 / problems.D)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from tests.solver.rows.problems import chain, missed, solve, star
+from tests.solver.rows.problems import bundle, chain, missed, solve, star
 from tests.solver.rows.random_problems import enumerated, lemke, random_problems
 
 COUNT = 400
@@ -151,6 +151,39 @@ def test_rows_that_slide_have_less_than_they_can_hold(kind):
     assert missed(drawn, z, np.where(slides, np.abs(z), drawn.hold)).max() < 1e-12
 
 
+PATTERNS = {
+    "each its own": [(1,), (3,), (5,), (7,), (9,), (0, 1), (2, 3), (4, 5), (6, 7), (8, 9)],
+    "pairs": [(1, 3), (3, 5), (5, 7), (7, 9), (0,), (2,), (4,), (6,), (8,), (9, 1)],
+    "far": [(0, 9), (1,), (2, 3), (4, 5), (6,), (7,), (8,), (9, 2), (3, 4), (5, 6)],
+}
+"""Dofs of rows on five chains of two: rows that never meet, that meet their neighbours, and that meet by fill."""
+
+
+@pytest.mark.parametrize("tree_of", [star, bundle])
+@pytest.mark.parametrize("patterns", PATTERNS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("precision", "variant", "tolerance"), NUMBERS)
+@pytest.mark.parametrize("nonsymmetric", [0.0, 0.05])
+def test_rows_that_do_not_meet(tree_of, patterns, kind, precision, variant, tolerance, nonsymmetric):
+    """Problems of rows on branches, of which few meet."""
+    own = PATTERNS[patterns]
+    drawn = random_problems(15, 100, len(own), 10, nonsymmetric=nonsymmetric, **KINDS[kind])
+    mask = np.zeros((len(own), 10))
+    for row, dofs in enumerate(own):
+        mask[row, list(dofs)] = 1.0
+    # Bounds were drawn for dense rows: targets are those of a velocity that all rows allow.
+    J = drawn.J * mask
+    shift = np.einsum("kmn,kn->km", J - drawn.J, np.ones((100, 10)))
+    P = None if drawn.P is None else drawn.P * mask.T
+    drawn = replace(drawn, J=J, P=P, lower=drawn.lower + shift, upper=drawn.upper + shift)
+    regular = np.linalg.cond(drawn.delassus) < 1e4
+    drawn = drawn.chosen(regular).rounded(precision)
+    z, _ = solve(drawn, precision=precision, variant=variant, tree_of=tree_of, patterns=own)
+    assert drawn.count >= 20
+    good = missed(drawn, z).max(axis=1) < 100 * tolerance
+    assert good.all() if not nonsymmetric else good.mean() > 0.9
+
+
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_answers_do_not_depend_on_neighbours(precision):
     """Bitwise equal in another order, in which lanes have other neighbours."""
@@ -177,5 +210,5 @@ def test_rows_on_one_dof_are_met_exactly():
     J = np.zeros_like(drawn.J)
     J[:, [0, 1, 2], [4, 0, 2]] = 1.0
     drawn = replace(drawn, J=J)
-    _, v = solve(drawn, single=(0, 1, 2))
+    _, v = solve(drawn, patterns=[(4,), (0,), (2,)])
     np.testing.assert_array_equal(v[:, [4, 0, 2]], drawn.lower)

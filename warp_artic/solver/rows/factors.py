@@ -15,6 +15,7 @@ long.
 import warp as wp
 
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
     absolute,
     add,
     any_positive,
@@ -26,6 +27,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.solver.rows.problem import order_place, range_end, range_first
 
 SMALLEST_GOOD_PIVOT = wp.constant(0.01)
 """Pivots are good enough down to this share of the diagonal."""
@@ -46,7 +48,10 @@ def triangle(a: int):
 
 @wp.func
 def set_delassus(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
-    """Write the rows of the lower triangle of G from `known` on."""
+    """Write the rows of the lower triangle of G from `known` on, at the rows that each meets."""
+    if model.branched_rows > 0:
+        for dof in range(model.dof_count):
+            work.scaled_innovation[dof, slot] = real(0.0, work.D_inverse[0, slot])
     for a in range(known, count):
         row = work.gathered[a, slot]
         response = model.row_slot[row] * model.dof_count
@@ -58,14 +63,17 @@ def set_delassus(model: ModelArrays, work: WorkArrays, known: int, count: int, s
             work.scaled_response[k, slot] = scaled
             own = own + p * scaled
         if model.branched_rows > 0:
-            for dof in range(model.dof_count):
-                work.scaled_innovation[dof, slot] = real(0.0, own)
             for k in range(model.row_supports[row]):
                 work.scaled_innovation[model.support_dof[start + k], slot] = work.scaled_response[k, slot]
         place = triangle(a)
-        for b in range(a):
-            work.delassus[place + b, slot] = delassus_entry(model, work, row, work.gathered[b, slot], slot)
+        order = order_place(model, work, a, slot)
+        for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
+            for b in range(range_first(model, work, r, slot), range_end(model, work, r, slot)):
+                work.delassus[place + b, slot] = delassus_entry(model, work, row, work.gathered[b, slot], slot)
         work.delassus[place + a, slot] = own
+        if model.branched_rows > 0:
+            for k in range(model.row_supports[row]):
+                work.scaled_innovation[model.support_dof[start + k], slot] = real(0.0, own)
 
 
 @wp.func
@@ -97,8 +105,12 @@ def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, slot: i
     inaccurate = real(0.0, work.y_free[0, slot])
     refines = inaccurate
     factored = int(0)
+    if model.all_rows_meet == 0:
+        for a in range(count):
+            work.elimination[a, slot] = real(0.0, inaccurate)
     for a in range(count):
         is_active = work.in_working_set[a, slot]
+        work.factored_before[a, slot] = factored
         if any_positive(is_active):
             work.factored[factored, slot] = a
             inaccurate = maximum(inaccurate, work.nonsymmetric[work.gathered[a, slot], slot] * is_active)
@@ -107,7 +119,20 @@ def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, slot: i
             is_good = share - real(SMALLEST_GOOD_PIVOT, share)
             inaccurate = maximum(inaccurate, where_positive(is_good, is_active - is_active, work.is_met[a, slot]))
             factored += 1
+    work.factored_before[count, slot] = factored
     return factored, inaccurate, refines
+
+
+@wp.func
+def factor_first(model: ModelArrays, work: WorkArrays, k: int, slot: int):
+    """The first row of L in a range of rows that meet another."""
+    return work.factored_before[range_first(model, work, k, slot), slot]
+
+
+@wp.func
+def factor_end(model: ModelArrays, work: WorkArrays, k: int, slot: int):
+    """The end of those rows of L."""
+    return work.factored_before[range_end(model, work, k, slot), slot]
 
 
 @wp.func
@@ -123,22 +148,49 @@ def factor_row(model: ModelArrays, work: WorkArrays, a: int, i: int, slot: int):
     own = triangle(i)
     diagonal = where_positive(is_active, work.delassus[source + a, slot], one)
     d = diagonal
-    for j in range(i):
-        b = work.factored[j, slot]
-        both = is_active * work.in_working_set[b, slot]
-        left = where_positive(both, work.delassus[source + b, slot], zero)
-        other = triangle(j)
-        for k in range(j):
-            left = left - work.elimination[k, slot] * work.L_factor[other + k, slot]
-        share = left * work.pivot_inverse[j, slot]
-        work.elimination[j, slot] = left
-        work.L_factor[own + j, slot] = share
-        d = d - left * share
+    order = order_place(model, work, a, slot)
+    for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
+        for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
+            b = work.factored[j, slot]
+            both = is_active * work.in_working_set[b, slot]
+            left = where_positive(both, work.delassus[source + b, slot], zero)
+            left = eliminate_entry(model, work, b, j, slot, left)
+            share = left * work.pivot_inverse[j, slot]
+            work.elimination[j, slot] = left
+            work.L_factor[own + j, slot] = share
+            d = d - left * share
+    if model.all_rows_meet == 0:
+        # The next row may not meet all that this one does.
+        for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
+            for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
+                work.elimination[j, slot] = zero
     least = diagonal * model.rounding[0, 0] * real(DEPENDENT_PIVOT, is_active)
     is_independent = where_positive(d - least, is_active, zero)
     work.pivot_inverse[i, slot] = is_independent / where_positive(is_independent, d, one)
     work.is_met[a, slot] = is_independent
     return where_positive(is_independent, d / diagonal, one)
+
+
+@wp.func
+def eliminate_entry(model: ModelArrays, work: WorkArrays, b: int, j: int, slot: int, value: Real):
+    """A value G_ij less  sum d_k L_ik L_jk  over the rows k before j, which is row b of G, that j meets."""
+    if model.all_rows_meet == 1:
+        return subtract_products(work, triangle(j), 0, j, slot, value)
+    left = value
+    order = order_place(model, work, b, slot)
+    for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
+        first = factor_first(model, work, r, slot)
+        left = subtract_products(work, triangle(j), first, factor_end(model, work, r, slot), slot, left)
+    return left
+
+
+@wp.func
+def subtract_products(work: WorkArrays, other: int, first: int, end: int, slot: int, value: Real):
+    """A value less  sum d_k L_ik L_jk  over a range of k; row j of L starts at `other`."""
+    left = value
+    for k in range(first, end):
+        left = left - work.elimination[k, slot] * work.L_factor[other + k, slot]
+    return left
 
 
 @wp.func
@@ -153,17 +205,21 @@ def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, slot: in
         own = triangle(i)
         x = work.residual[i, slot]
         size = absolute(x)
-        for j in range(i):
-            change = work.L_factor[own + j, slot] * work.residual[j, slot]
-            x = x - change
-            size = size + absolute(change)
+        order = order_place(model, work, a, slot)
+        for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
+            for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
+                change = work.L_factor[own + j, slot] * work.residual[j, slot]
+                x = x - change
+                size = size + absolute(change)
         work.residual[i, slot] = x
         missed = absolute(x) - size * model.rounding[0, 0] * real(CONSISTENT, x)
         contradiction = maximum(contradiction, missed * (work.in_working_set[a, slot] - work.is_met[a, slot]))
     for k in range(factored):
         i = factored - 1 - k
         x = work.residual[i, slot] * work.pivot_inverse[i, slot]
-        for j in range(i + 1, factored):
-            x = x - work.L_factor[triangle(j) + i, slot] * work.residual[j, slot]
+        order = order_place(model, work, work.factored[i, slot], slot)
+        for r in range(model.later_range[order], model.later_range[order + 1]):
+            for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
+                x = x - work.L_factor[triangle(j) + i, slot] * work.residual[j, slot]
         work.residual[i, slot] = x
     return contradiction

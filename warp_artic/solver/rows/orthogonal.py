@@ -27,6 +27,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
+from warp_artic.solver.rows.problem import order_place, range_end, range_first
 
 INFEASIBLE_SCALE = wp.constant(1000.0)
 """How many times larger impulses of contradicting rows are than those of others."""
@@ -98,6 +99,7 @@ def orthogonalize_row(model: ModelArrays, work: WorkArrays, a: int, slot: int, r
     dofs = model.dof_count
     is_active = work.in_working_set[a, slot]
     own = a * (dofs + model.row_count)
+    order = order_place(model, work, a, slot)
     square = copy_innovations(model, work, a, slot, redone)
     # Where most of p_a cancels, the rest is no longer orthogonal: there the projection is done once more (Kahan).
     again = is_active * redone
@@ -105,11 +107,12 @@ def orthogonalize_row(model: ModelArrays, work: WorkArrays, a: int, slot: int, r
     left = square
     passes = int(0)
     while passes < 2 and any_positive(again):
-        for b in range(a):
-            if any_positive(work.is_independent[b, slot] * again):
-                r = project_out(model, work, a, b, slot, again)
-                place = a * model.row_count + b
-                work.R_factor[place, slot] = work.R_factor[place, slot] + r
+        for k in range(model.earlier_range[order], model.earlier_range[order + 1]):
+            for b in range(range_first(model, work, k, slot), range_end(model, work, k, slot)):
+                if any_positive(work.is_independent[b, slot] * again):
+                    r = project_out(model, work, a, b, slot, again)
+                    place = a * model.row_count + b
+                    work.R_factor[place, slot] = work.R_factor[place, slot] + r
         left = zero
         for dof in range(work.span_first[a, slot], work.span_end[a, slot]):
             q = work.Q[own + dof, slot]
@@ -174,9 +177,11 @@ def copy_innovations(model: ModelArrays, work: WorkArrays, a: int, slot: int, re
             place = own + work.compliance_entry[a, slot]
             work.Q[place, slot] = where_positive(redone, is_active, work.Q[place, slot])
             square = square + is_active * work.innovation_weight[work.compliance_entry[a, slot], slot]
-    for b in range(a):
-        place = a * model.row_count + b
-        work.R_factor[place, slot] = where_positive(redone, zero, work.R_factor[place, slot])
+    order = order_place(model, work, a, slot)
+    for k in range(model.earlier_range[order], model.earlier_range[order + 1]):
+        for b in range(range_first(model, work, k, slot), range_end(model, work, k, slot)):
+            place = a * model.row_count + b
+            work.R_factor[place, slot] = where_positive(redone, zero, work.R_factor[place, slot])
     return square
 
 
@@ -217,11 +222,14 @@ def set_T(model: ModelArrays, work: WorkArrays, count: int, first_nonsymmetric: 
         nonsymmetric = work.nonsymmetric[row, slot] * work.in_working_set[a, slot]
         rate = rate_place(model, work, row, slot)
         for b in range(count):
-            t = zero
-            if b < a:
-                t = work.R_factor[a * model.row_count + b, slot]
-            if b == a:
-                t = one
+            work.T_factor[a * model.row_count + b, slot] = zero
+        work.T_factor[a * model.row_count + a, slot] = one
+        order = order_place(model, work, a, slot)
+        for k in range(model.earlier_range[order], model.earlier_range[order + 1]):
+            for b in range(range_first(model, work, k, slot), range_end(model, work, k, slot)):
+                work.T_factor[a * model.row_count + b, slot] = work.R_factor[a * model.row_count + b, slot]
+        for b in range(count):
+            t = work.T_factor[a * model.row_count + b, slot]
             if any_positive(nonsymmetric) and any_positive(work.is_independent[b, slot]):
                 own = zero
                 other = b * (model.dof_count + model.row_count)
@@ -245,17 +253,10 @@ def solve_T(model: ModelArrays, work: WorkArrays, count: int, first_nonsymmetric
         work.infeasibility[a, slot] = one - one
         work.T_pivot_inverse[a, slot] = one
         if any_positive(work.in_working_set[a, slot]):
-            x = work.rhs[a, slot]
-            for b in range(a):
-                t = work.R_factor[a * m + b, slot]
-                if a >= first_nonsymmetric:
-                    t = work.T_factor[a * m + b, slot] * work.T_pivot_inverse[b, slot]
-                if any_positive(absolute(t)):
-                    x = x - t * work.rhs[b, slot]
-                    if b >= first_nonsymmetric:
-                        for c in range(b + 1, count):
-                            change = t * work.T_factor[b * m + c, slot]
-                            work.T_factor[a * m + c, slot] = work.T_factor[a * m + c, slot] - change
+            if a < first_nonsymmetric:
+                x = eliminate_by_R(model, work, a, slot)
+            else:
+                x = eliminate_by_T(model, work, a, count, first_nonsymmetric, slot)
             if any_positive(work.in_working_set[a, slot] - work.is_independent[a, slot]):
                 find_infeasibility(model, work, a, first_nonsymmetric, slot, x)
             work.rhs[a, slot] = x
@@ -273,17 +274,44 @@ def solve_T(model: ModelArrays, work: WorkArrays, count: int, first_nonsymmetric
 
 
 @wp.func
+def eliminate_by_R(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """What the solved rows before a symmetric row leave of its rhs."""
+    x = work.rhs[a, slot]
+    order = order_place(model, work, a, slot)
+    for k in range(model.earlier_range[order], model.earlier_range[order + 1]):
+        for b in range(range_first(model, work, k, slot), range_end(model, work, k, slot)):
+            t = work.R_factor[a * model.row_count + b, slot]
+            if any_positive(absolute(t)):
+                x = x - t * work.rhs[b, slot]
+    return x
+
+
+@wp.func
+def eliminate_by_T(model: ModelArrays, work: WorkArrays, a: int, count: int, first_nonsymmetric: int, slot: int):
+    """What the solved rows before a row leave of its rhs, and of its row of T behind nonsymmetric ones."""
+    m = model.row_count
+    x = work.rhs[a, slot]
+    for b in range(a):
+        t = work.T_factor[a * m + b, slot] * work.T_pivot_inverse[b, slot]
+        if any_positive(absolute(t)):
+            x = x - t * work.rhs[b, slot]
+            if b >= first_nonsymmetric:
+                for c in range(b + 1, count):
+                    change = t * work.T_factor[b * m + c, slot]
+                    work.T_factor[a * m + c, slot] = work.T_factor[a * m + c, slot] - change
+    return x
+
+
+@wp.func
 def find_infeasibility(model: ModelArrays, work: WorkArrays, a: int, first_nonsymmetric: int, slot: int, x: Real):
     """Write by which velocity x a row that depends on those before it contradicts them, zero if that is rounding.
 
     `work.rhs` has of rows before what is solved, and of this row what there was before elimination.
     """
-    size = absolute(work.rhs[a, slot])
-    for b in range(a):
-        t = work.R_factor[a * model.row_count + b, slot]
-        if a >= first_nonsymmetric:
-            t = work.T_factor[a * model.row_count + b, slot] * work.T_pivot_inverse[b, slot]
-        size = size + absolute(t * work.rhs[b, slot])
+    if a < first_nonsymmetric:
+        size = size_before_R(model, work, a, slot)
+    else:
+        size = size_before_T(model, work, a, slot)
     contradicts = absolute(x) - size * model.rounding[0, 0] * real(8.0, x)
     is_dependent = work.in_working_set[a, slot] - work.is_independent[a, slot]
     contradicts = where_positive(is_dependent, contradicts, real(0.0, x))
@@ -291,13 +319,36 @@ def find_infeasibility(model: ModelArrays, work: WorkArrays, a: int, first_nonsy
 
 
 @wp.func
+def size_before_R(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """The sum of the sizes of the rhs of a symmetric row and of all that has been taken from it."""
+    size = absolute(work.rhs[a, slot])
+    order = order_place(model, work, a, slot)
+    for k in range(model.earlier_range[order], model.earlier_range[order + 1]):
+        for b in range(range_first(model, work, k, slot), range_end(model, work, k, slot)):
+            size = size + absolute(work.R_factor[a * model.row_count + b, slot] * work.rhs[b, slot])
+    return size
+
+
+@wp.func
+def size_before_T(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """The same behind nonsymmetric rows."""
+    size = absolute(work.rhs[a, slot])
+    for b in range(a):
+        t = work.T_factor[a * model.row_count + b, slot] * work.T_pivot_inverse[b, slot]
+        size = size + absolute(t * work.rhs[b, slot])
+    return size
+
+
+@wp.func
 def solve_R(model: ModelArrays, work: WorkArrays, impulses: Array, count: int, slot: int):
     """Solve  R z = impulses  in their place: from impulses along Q to those along p."""
-    for k in range(count):
-        a = count - 1 - k
+    for step in range(count):
+        a = count - 1 - step
         z = impulses[a, slot]
-        for b in range(a + 1, count):
-            z = z - work.R_factor[b * model.row_count + a, slot] * impulses[b, slot]
+        order = order_place(model, work, a, slot)
+        for k in range(model.later_range[order], model.later_range[order + 1]):
+            for b in range(range_first(model, work, k, slot), range_end(model, work, k, slot)):
+                z = z - work.R_factor[b * model.row_count + a, slot] * impulses[b, slot]
         impulses[a, slot] = z
 
 

@@ -30,6 +30,24 @@ def forget_working_set(model: ModelArrays, work: WorkArrays, slot: int, zero: Re
 
 
 @wp.func
+def order_place(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """The place of a gathered row in the order of gathering, whose ranges of rows that meet it are in the model."""
+    return model.row_count - 1 - work.gathered[a, slot]
+
+
+@wp.func
+def range_first(model: ModelArrays, work: WorkArrays, k: int, slot: int):
+    """The first gathered row of a range of rows that meet another (`model.row_elimination`)."""
+    return work.gathered_before[model.range_start[k], slot]
+
+
+@wp.func
+def range_end(model: ModelArrays, work: WorkArrays, k: int, slot: int):
+    """The end of those gathered rows."""
+    return work.gathered_before[model.range_end[k], slot]
+
+
+@wp.func
 def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
     """List the rows that are active in any environment, the last family first, and number the entries of compliances.
 
@@ -44,6 +62,7 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
     for dof in range(model.dof_count):
         work.innovation_weight[dof, slot] = work.D_inverse[dof, slot]
     for k in range(model.row_count):
+        work.gathered_before[k, slot] = count
         row = model.row_count - 1 - k
         is_active = work.active[row, slot]
         if any_positive(is_active):
@@ -62,6 +81,7 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
                 entries += 1
             work.compliance_entry_end[count, slot] = entries
             count += 1
+    work.gathered_before[model.row_count, slot] = count
     known = wp.min(known, count)
     work.known_rows[0, slot] = count
     return count, known, first_nonsymmetric
