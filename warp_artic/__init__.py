@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from warp_artic import author as author
     from warp_artic.description.articulation import Articulation as Articulation
     from warp_artic.description.base_motion import BaseMotion as BaseMotion
+    from warp_artic.description.constraint import Constraint as Constraint
     from warp_artic.description.diagnostic import Diagnostic as Diagnostic
     from warp_artic.description.diagnostic import Severity as Severity
+    from warp_artic.description.distance import Distance as Distance
     from warp_artic.description.drive import Drive as Drive
     from warp_artic.description.drive import DriveKind as DriveKind
     from warp_artic.description.elastic_body import ElasticBody as ElasticBody
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from warp_artic.description.limit import ConeLimit as ConeLimit
     from warp_artic.description.limit import Limit as Limit
     from warp_artic.description.link import Link as Link
+    from warp_artic.description.loop_joint import LoopJoint as LoopJoint
     from warp_artic.description.mesh_tendon import BodyPoint as BodyPoint
     from warp_artic.description.mesh_tendon import LinkPoint as LinkPoint
     from warp_artic.description.mesh_tendon import MeshTendon as MeshTendon
@@ -91,6 +94,9 @@ _PUBLIC = {
     "Attachment": "warp_artic.description.tendon",
     "TendonLeaf": "warp_artic.description.tendon",
     "Mimic": "warp_artic.description.mimic",
+    "Constraint": "warp_artic.description.constraint",
+    "Distance": "warp_artic.description.distance",
+    "LoopJoint": "warp_artic.description.loop_joint",
     "ElasticBody": "warp_artic.description.elastic_body",
     "ElasticMaterial": "warp_artic.description.elastic_body",
     "MeshTendon": "warp_artic.description.mesh_tendon",

@@ -67,7 +67,9 @@ def test_ends_that_contradict_each_other_are_an_error():
 def test_one_to_the_world_is_reported():
     """It is between no two links, and not simulated yet."""
     (warning,) = warnings_of(stage_of("float physics:maxDistance = 1", ends=("/World/rod", "")))
-    assert warning == "/World/string: is a distance joint: this loop joint is not simulated yet"
+    assert warning == (
+        "/World/string: joins bodies of two trees, or a point to the world: this loop joint is not simulated yet"
+    )
 
 
 def test_inspect_shows_it():

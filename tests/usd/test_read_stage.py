@@ -28,7 +28,7 @@ def test_stage_reads(path):
     scene = read_stage(path)
     assert len(scene.articulations) == 1
     rules = {finding.rule for finding in scene.diagnostics if finding.severity is Severity.WARNING}
-    assert rules <= {"tendon", "mimic", "loop-joint"}
+    assert rules <= {"tendon", "mimic", "loop-joint", "not-simulated"}
     assert path.read_bytes() == before
 
 

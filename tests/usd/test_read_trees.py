@@ -6,7 +6,9 @@ import pytest
 
 from tests.usd.authoring import body, errors_of, joint, joint_of, notes_of, open_text, schemas, warnings_of
 from warp_artic import DescriptionError, SettingsError, SolverSettings
+from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.validate import validate
+from warp_artic.usd import tokens
 from warp_artic.usd.read_stage import read_stage
 
 ROOT = ("PhysicsArticulationRootAPI",)
@@ -84,46 +86,67 @@ def test_loop_without_a_root_is_opened_and_reported():
     stage = open_text(bodies("a", "b", "c") + chain("a", "b", "c", "a"))
     (tree,) = read_stage(stage).articulations
     assert len(tree.joints) == 2
-    (warning,) = warnings_of(stage)
-    assert warning == "/bc: closes a loop made of /ab, /bc, /ca: this loop joint is not simulated yet"
+    assert warnings_of(stage) == []
+    assert "/bc: closes a loop made of /ab, /bc, /ca: it is held beside the tree" in notes_of(stage)
 
 
-def test_excluded_and_distance_joints_are_loop_joints():
-    """Both are reported by name, and their attributes with them."""
+def test_excluded_joints_and_distances():
+    """An excluded joint is held beside the tree; what is not simulated is reported by name, with its attributes."""
     excluded = "bool physics:excludeFromArticulation = 1\nfloat physics:lowerLimit = 3"
     text = below(bodies("a", "b", "c") + chain("a", "b", "c") + joint("ca", "Revolute", "/c", "/a", excluded))
     text += joint("rope", "Distance", "/robot/a", "", "float physics:maxDistance = 1")
     stage = open_text(text)
-    assert len(read_stage(stage).articulations[0].joints) == 2
+    (tree,) = read_stage(stage).articulations
+    assert len(tree.joints) == 2
+    assert [(one.name, one.link0, one.link1) for one in tree.constraints] == [("/robot/ca", 2, 0)]
     assert warnings_of(stage) == [
-        "/robot/ca: is excluded from the articulation: this loop joint is not simulated yet",
-        "/rope: is a distance joint: this loop joint is not simulated yet",
+        "/robot/ca: closes a loop, beside the tree, where a limit of its free axes is not simulated yet",
+        "/rope: joins bodies of two trees, or a point to the world: this loop joint is not simulated yet",
     ]
 
 
-def test_cycle_in_an_articulation_is_an_error():
-    """The error names the joints of the cycle and what to do."""
-    (error,) = errors_of(open_text(below(bodies("a", "b", "c") + chain("a", "b", "c", "a"))))
-    assert error == (
-        "/robot/bc: closes a cycle in the tree of /robot, made of /robot/ab, /robot/bc, /robot/ca; exclude one of them "
-        "with physics:excludeFromArticulation"
-    )
+def loop_of(text):
+    """The only loop joint of a robot, and what is said of it."""
+    stage = open_text(below(text))
+    (tree,) = read_stage(stage).articulations
+    (loop,) = tree.constraints
+    (note,) = [note for note in notes_of(stage) if "closes a loop" in note]
+    return loop, note
 
 
-def test_two_joints_to_the_world_are_a_cycle():
-    """A link held twice by the world closes a cycle through the world."""
+def test_a_ring_in_an_articulation_is_closed_by_a_loop_joint():
+    """The note names the joints of the ring."""
+    loop, note = loop_of(bodies("a", "b", "c") + chain("a", "b", "c", "a"))
+    assert loop.name == "/robot/bc"
+    assert note == "/robot/bc: closes a loop made of /robot/ab, /robot/bc, /robot/ca: it is held beside the tree"
+
+
+def test_two_joints_to_the_world_close_a_loop():
+    """A link held twice by the world."""
     text = bodies("a", "b") + chain("a", "b") + joint("one", "Fixed", "", "/a") + joint("two", "Fixed", "", "/b")
-    (error,) = errors_of(open_text(below(text)))
-    assert error.startswith(
-        "/robot/two: closes a cycle in the tree of /robot, made of /robot/ab, /robot/one, /robot/two"
-    )
+    loop, note = loop_of(text)
+    assert (loop.name, loop.link0, loop.link1) == ("/robot/two", WORLD, 1)
+    assert note.startswith("/robot/two: closes a loop made of /robot/ab, /robot/one, /robot/two")
 
 
-def test_two_joints_between_the_same_bodies_are_a_cycle():
-    """A link has one inbound joint."""
+def test_two_joints_between_the_same_bodies_close_a_loop():
+    """As the two hinges of a door."""
     text = bodies("a", "b") + joint("one", "Revolute", "/a", "/b") + joint("two", "Revolute", "/a", "/b")
-    (error,) = errors_of(open_text(below(text)))
-    assert error.startswith("/robot/two: closes a cycle in the tree of /robot, made of /robot/one, /robot/two")
+    loop, note = loop_of(text)
+    assert (loop.name, loop.free) == ("/robot/two", (Axis.ROT_X,))
+    assert note.startswith("/robot/two: closes a loop made of /robot/one, /robot/two")
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_driven_joint_stays_in_the_tree(place):
+    """Of a ring one of the others closes the loop."""
+    names = ("ab", "bc", "ca")
+    text = bodies("a", "b", "c")
+    for k, name in enumerate(names):
+        drive = (tokens.DRIVE + ":angular",) if k == place else ()
+        text += joint(name, "Revolute", f"/{name[0]}", f"/{name[1]}", "", drive)
+    loop, _ = loop_of(text)
+    assert loop.name != f"/robot/{names[place]}"
 
 
 def test_nested_roots_are_an_error():
@@ -140,12 +163,12 @@ def test_body_in_two_articulations_is_an_error():
 
 
 def test_disabled_articulation_is_a_tree_all_the_same():
-    """articulationEnabled = 0 leaves its joints; a loop in it is opened."""
+    """articulationEnabled = 0 leaves its joints; a loop in it is closed."""
     text = below("bool physxArticulation:articulationEnabled = 0\n" + bodies("a", "b", "c") + chain("a", "b", "c", "a"))
     stage = open_text(text)
     assert len(read_stage(stage).articulations[0].joints) == 2
     assert any(text.startswith("/robot: the articulation is disabled") for text in notes_of(stage))
-    assert any("this loop joint is not simulated yet" in text for text in warnings_of(stage))
+    assert any("it is held beside the tree" in text for text in notes_of(stage))
 
 
 def test_root_without_bodies_is_reported():

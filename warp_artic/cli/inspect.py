@@ -179,11 +179,17 @@ def _mimic(mimic: Mimic, tree: Articulation, inspection: Inspection) -> dict:
 
 def _constraint(constraint: Constraint, tree: Articulation, inspection: Inspection) -> dict:
     """A constraint of a further kind, with the paths of links for their indices."""
-    values = plain(asdict(constraint)) | {
-        field: tree.links[getattr(constraint, field)].path for field in constraint.LINKS
-    }
+    ends = {field: getattr(constraint, field) for field in constraint.LINKS}
+    paths = {field: "world" if link == WORLD else tree.links[link].path for field, link in ends.items()}
+    values = plain(asdict(constraint)) | paths
     readings = inspection.readings.get(constraint.name, ())
-    shown = {"kind": constraint.NOUN, **values, "links": list(constraint.LINKS), "units": constraint.UNITS}
+    shown = {
+        "kind": constraint.NOUN,
+        **values,
+        "words": constraint.words,
+        "links": list(constraint.LINKS),
+        "units": constraint.UNITS,
+    }
     return {**shown, **sourced(constraint.UNITS, readings)}
 
 

@@ -130,9 +130,9 @@ class _Names:
         self.above = _common(links + joints)
 
     def of(self, name: str) -> str:
-        """The name of a link, a joint, a dof, a tendon or an attachment."""
+        """The name of a link, a joint, a dof, a tendon or an attachment, or of the world."""
         path, colon, own = name.partition(":")
-        return self.short[path] + colon + own
+        return self.short.get(path, path) + colon + own
 
 
 def _ends(paths: Iterable[str]) -> dict[str, str]:
@@ -270,10 +270,11 @@ def _constraints(tree: dict, names: _Names) -> Iterator[str | Table]:
     for kind in dict.fromkeys(one["kind"] for one in tree["constraints"]):
         own = [one for one in tree["constraints"] if one["kind"] == kind]
         links = own[0]["links"]
-        heads = [Column(name.replace("_", " "), is_text=True) for name in (kind, "state", *links)]
+        heads = [Column(name.replace("_", " "), is_text=True) for name in (kind, "state", *links, *own[0]["words"])]
         rows = []
         for one in own:
-            keys = (one["name"].rpartition("/")[2], _state(one), *(names.of(one[link]) for link in links))
+            ends = (names.of(one[link]) for link in links)
+            keys = (one["name"].rpartition("/")[2], _state(one), *ends, *one["words"].values())
             rows.append(Row(keys, one, one["authored"], one["units"]))
         yield from value_tables(f"{kind.capitalize()}s", tuple(heads), rows, rows[0].units)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
+from enum import Enum
 
 from warp_artic.usd.lookup import Source
 
@@ -42,9 +43,11 @@ def readings_of(readings) -> list[dict]:
 
 
 def plain(value):
-    """A value as JSON has it: infinities are None, tuples are lists."""
+    """A value as JSON has it: infinities are None, tuples are lists, choices are their words."""
     if isinstance(value, dict):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (tuple, list)):
         return [plain(one) for one in value]
+    if isinstance(value, Enum):
+        return value.value
     return None if isinstance(value, float) and not math.isfinite(value) else value

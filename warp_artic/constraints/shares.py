@@ -17,7 +17,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import HAS_OWN_WEIGHT, MOVES_DOFS_ALIKE, has_trait
+from warp_artic.model.families import HAS_OWN_WEIGHT, HOLDS_POSITIONS, MOVES_DOFS_ALIKE, has_trait
 
 
 @wp.func
@@ -34,10 +34,14 @@ def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_
         work.share[dof, slot] = where_positive(stiffness, work.theta[dof, slot], free)
     widens = any_positive(least - free)
     for row in range(model.row_count):
-        if widens or row >= model.stop_row or has_trait(model, row, HAS_OWN_WEIGHT | MOVES_DOFS_ALIKE):
+        widening = widens and not has_trait(model, row, HOLDS_POSITIONS)
+        if widening or row >= model.stop_row or has_trait(model, row, HAS_OWN_WEIGHT | MOVES_DOFS_ALIKE):
             active = work.active[row, slot]
             if any_positive(active):
                 share_row(model, work, row, slot, active, least, free)
+    if model.held_positions > 0:
+        for _turn in range(2):
+            tie_weights(model, work, slot)
     if model.bouncing_limits > 0:
         share_bounces(model, work, slot)
 
@@ -59,3 +63,16 @@ def share_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, active:
     for term in range(start, end):
         dof = model.term_dof[term]
         work.share[dof, slot] = maximum(work.share[dof, slot], share)
+
+
+@wp.func
+def tie_weights(model: ModelArrays, work: WorkArrays, slot: int):
+    """Have all dofs that a position to hold ties together move alike, with the largest of their weights."""
+    for row in range(model.stop_row):
+        if has_trait(model, row, HOLDS_POSITIONS):
+            first = model.row_term[row]
+            share = work.share[model.term_dof[first], slot]
+            for term in range(first + 1, first + model.row_terms[row]):
+                share = maximum(share, work.share[model.term_dof[term], slot])
+            for term in range(first, first + model.row_terms[row]):
+                work.share[model.term_dof[term], slot] = share

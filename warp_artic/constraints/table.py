@@ -7,6 +7,7 @@ from warp_artic.constraints.drive import DRIVE
 from warp_artic.constraints.fixed_tendon import FIXED_TENDON, FIXED_TENDON_LIMIT
 from warp_artic.constraints.joint_friction import FRICTION
 from warp_artic.constraints.joint_limit import JOINT_LIMIT
+from warp_artic.constraints.loop_joint import LOOP_JOINT
 from warp_artic.constraints.mimic import MIMIC
 from warp_artic.constraints.rotation_limit import CONE_LIMIT, ROTATION_LIMIT, SWING_LIMIT, TWIST_LIMIT
 from warp_artic.constraints.soft_limit import SOFT_LIMIT
@@ -34,6 +35,7 @@ FAMILIES: tuple[ConstraintFamily, ...] = tuple(
             *(SOFT_ROTATION_LIMIT, SOFT_TWIST_LIMIT, SOFT_SWING_LIMIT, SOFT_CONE_LIMIT),
             MIMIC,
             *(DISTANCE, SOFT_DISTANCE),
+            LOOP_JOINT,
             JOINT_LIMIT,
             BOUNCING_LIMIT,
             *(ROTATION_LIMIT, TWIST_LIMIT, SWING_LIMIT, CONE_LIMIT),

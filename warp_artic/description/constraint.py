@@ -25,6 +25,11 @@ class Constraint:
     """Prim path."""
     enabled: bool = True
 
+    @property
+    def words(self) -> dict[str, str]:
+        """What else it is, for people, by a word for it."""
+        return {}
+
     def problems(self, articulation: Articulation) -> Iterator[str]:
         """What is wrong with it: what was found, and what is allowed."""
         count = len(articulation.links)

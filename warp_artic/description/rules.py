@@ -424,9 +424,23 @@ _OF_TREES = (
     Rule(
         "cycle",
         ERROR,
-        "Joints of an articulation close a ring.",
-        "A tree of joints.",
-        "Set physics:excludeFromArticulation = 1 on one of them; newton:jointsAddMobility where joints stack.",
+        "Joints of a tree lead back to where they start.",
+        "A tree of joints, and loop joints beside it.",
+        "Make one of them a loop joint.",
+    ),
+    Rule(
+        "loop-open",
+        WARNING,
+        "The frames of a loop joint do not meet where its bodies start.",
+        "1e-4 m and 1e-4 rad along the axes that it holds.",
+        "Move the bodies, or correct physics:localPos and physics:localRot of the joint.",
+    ),
+    Rule(
+        "loop-closed",
+        NOTE,
+        "Joints close a loop; one of them is held as equations beside the tree of the others.",
+        "Any; a joint that is driven, coupled or limited stays in the tree where another can close the loop.",
+        "Set physics:excludeFromArticulation = 1 on the one to hold; newton:jointsAddMobility where joints stack.",
     ),
     Rule(
         "stacked-joints",
@@ -438,9 +452,9 @@ _OF_TREES = (
     Rule(
         "loop-joint",
         WARNING,
-        "A joint or constraint closes a loop or lies outside of trees; it is not simulated yet.",
-        "Joints that form trees.",
-        "Expect the mechanism to move without it, or replace it with a mimic joint or a tendon.",
+        "A joint or constraint beside the trees, or what acts along its free axes, is not simulated yet.",
+        "Joints that form trees, and joints that hold axes between two links of one, or between one and the world.",
+        "Expect the mechanism to move without it, or move limits and drives to a joint of the tree.",
     ),
     Rule(
         "constraint",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warp_artic.description.joint import WORLD
 
@@ -122,6 +122,36 @@ def span(
     used = {branch.edge for branch in branches}
     closing = sorted({*anchors, *(edge for joined in touching.values() for edge in joined)} - used)
     return Tree(bodies, root, tuple(branches), tuple(closing))
+
+
+def span_by_weight(
+    bodies: tuple[int, ...],
+    edges: list[Edge],
+    root_body: int | None,
+    root_edge: int | None,
+    weights: dict[int, int],
+) -> Tree:
+    """The same, where `weights` has the edges that touch the component: those of high weight become branches.
+
+    No closing edge has a higher weight than another edge of its loop, but for `root_edge`.
+    """
+    left_out: list[int] = []
+    while True:
+        tree = span(bodies, edges, root_body, root_edge, [edge for edge in weights if edge not in left_out])
+        found = _least_wanted(tree, edges, root_edge, weights)
+        if found is None:
+            return replace(tree, closing=tuple(sorted((*tree.closing, *left_out))))
+        left_out.append(found)
+
+
+def _least_wanted(tree: Tree, edges: list[Edge], root_edge: int | None, weights: dict[int, int]) -> int | None:
+    """A branch that closes a loop in place of an edge of higher weight."""
+    for closing in tree.closing:
+        loop = [edge for edge in loop_edges(tree, edges, closing) if edge != root_edge]
+        least = min(loop, key=lambda edge: (weights[edge], -edge), default=closing)
+        if weights[least] < weights[closing]:
+            return least
+    return None
 
 
 def loop_edges(tree: Tree, edges: list[Edge], closing: int) -> list[int]:

@@ -14,6 +14,7 @@ from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.iterations import LEAST, wrong_iterations
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate_couplings import coupling_findings
@@ -209,7 +210,8 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
             return
     roots = [link for link in range(count) if link not in inbound]
     anchors = [joint.path for joint in articulation.joints if joint.parent == WORLD]
-    if len(roots) + len(anchors) != 1:
+    joined = any(isinstance(one, LoopJoint) for one in articulation.constraints) and not roots and anchors
+    if len(roots) + len(anchors) != 1 and not joined:
         free = [articulation.links[link].path for link in roots]
         named = ", ".join(free + anchors) or "none"
         text = f"must have one root, a free link or a joint to the world; found {named}"

@@ -51,6 +51,12 @@ def mat_mul(a: Mat3, b: Mat3):
 
 
 @wp.func
+def transpose(B: Mat3):
+    """B^T"""
+    return mat3(vec3(B.x.x, B.y.x, B.z.x), vec3(B.x.y, B.y.y, B.z.y), vec3(B.x.z, B.y.z, B.z.z))
+
+
+@wp.func
 def outer(a: Vec3, b: Vec3):
     """a b^T"""
     return mat3(b * a.x, b * a.y, b * a.z)

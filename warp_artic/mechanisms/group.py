@@ -17,7 +17,6 @@ import warp as wp
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
-from warp_artic.description.joint import WORLD
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.math.numbers import Numbers
 from warp_artic.mechanisms.parameters import parameter_rows
@@ -34,16 +33,14 @@ from warp_artic.mechanisms.public_rows import (
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree, tree_of
 from warp_artic.model.base import base_rows
-from warp_artic.model.families import IS_CURVED, ON_ONE_DOF
+from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, ON_ONE_DOF
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
+from warp_artic.model.frames import origin_of
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.row import Row
 from warp_artic.model.row_elimination import all_meet, elimination_tables
 from warp_artic.model.row_problem import ROW_ARRAYS, row_array_sizes
-
-ORIGIN_GRID = 100.0
-"""Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
 
 ROUNDING = {wp.float32: (2e-6, 1e-10, 3e-6), wp.float64: (4e-15, 1e-26, 1e-11)}
 """What a solved number is known to, the share of a square that is left of what rows before it say already, and the
@@ -325,14 +322,6 @@ def arrays_with_rows(group: Group, rows: tuple[Row, ...], dense_rows: bool = Tru
     )
 
 
-def origin_of(articulation: Articulation) -> np.ndarray:
-    """Where positions of an articulation are measured from: the point of a coarse grid next to its root."""
-    inbound = articulation.inbound
-    on_world = next((joint for joint in inbound if joint is not None and joint.parent == WORLD), None)
-    root = articulation.links[inbound.index(None)].pose if on_world is None else on_world.parent_frame
-    return np.round(np.asarray(root.position) / ORIGIN_GRID) * ORIGIN_GRID
-
-
 def initial_state(articulations, origins) -> dict[str, np.ndarray]:
     """The authored start state, each field of shape (members, rows)."""
     poses, velocities = [], []
@@ -416,6 +405,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.dof_count = tree.dof_count
     struct.root_dofs = tree.root_dofs
     struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
+    struct.held_positions = tree.count_with(HOLDS_POSITIONS)
     struct.rotation_rows = tree.count_with(IS_CURVED)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
     struct.rotation_drives = sum(tree.is_coupled)
@@ -591,6 +581,7 @@ def _speed_limit_sizes(tree: Tree) -> dict[str, int]:
 def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str, dense_rows: bool):
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
+    looped = 3 * links * (tree.count_with(HOLDS_POSITIONS) > 0)
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
@@ -604,7 +595,9 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "drive_scale": dofs, "drive_theta": dofs,
         "drive_reach": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,
-        "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "since_placed": 1, "given": rows,
+        "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "since_placed": 1, "end_weight": 1, "given": rows,
+        "end_rotation": 3 * looped,
+        "end_origin": looped, "end_spin": looped, "end_velocity": looped, "end_axis": 3 * dofs * (looped > 0),
         "smooth": rows, "row_mobility": rows,
         "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
         "stretch": 3 * rows * any(row.family.keeps_stretch for row in tree.rows), "resolved": rows,

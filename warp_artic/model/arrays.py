@@ -98,6 +98,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         all_rows_meet: int
         innovations_only: int
         link_damping: int
+        held_positions: int
         rotation_rows: int
         finite_rotations: int
         swing_joints: int
@@ -260,6 +261,12 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         middle_root: wp.array2d(dtype=T)
         shift: wp.array2d(dtype=T)
         since_placed: wp.array2d(dtype=T)
+        end_weight: wp.array2d(dtype=T)
+        end_rotation: wp.array2d(dtype=T)
+        end_origin: wp.array2d(dtype=T)
+        end_spin: wp.array2d(dtype=T)
+        end_velocity: wp.array2d(dtype=T)
+        end_axis: wp.array2d(dtype=T)
         # Constraint rows
         window: wp.array2d(dtype=T)
         compliance: wp.array2d(dtype=T)

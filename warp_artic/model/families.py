@@ -38,6 +38,8 @@ HAS_OWN_WEIGHT = wp.constant(1 << 5)
 """Says itself how much of a step its dof moves with v+ (`constraints.drive.saturated_share`)."""
 MOVES_DOFS_ALIKE = wp.constant(1 << 6)
 """An equality that ties dofs together: they move alike in a step."""
+HOLDS_POSITIONS = wp.constant(1 << 12)
+"""An equality of positions, which hold again at the end of each step."""
 IS_CURVED = wp.constant(1 << 7)
 """A stop that is a linearization, and is corrected for curvature; such rows come last."""
 ON_ONE_DOF = wp.constant(1 << 8)

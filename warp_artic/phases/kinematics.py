@@ -129,7 +129,7 @@ def place_spherical(
     store_mat3(work.R_WM, 9 * link, slot, R_WM)
     store_vec3(work.w, 3 * link, slot, w)
     store_vec3(work.velocity_moment, 3 * link, slot, bias)
-    store_spherical_axes(model, work, dof, column, slot, R_WM)
+    store_spherical_axes(model, work.axis, dof, column, slot, R_WM)
 
 
 @wp.func
@@ -153,7 +153,7 @@ def place_swing(
     store_mat3(work.R_WM, 9 * link, slot, R_WM)
     store_vec3(work.w, 3 * link, slot, w)
     store_vec3(work.velocity_moment, 3 * link, slot, bias)
-    store_swing_axes(model, work, dof, column, slot, axis_1, axis_2)
+    store_swing_axes(model, work.axis, dof, column, slot, axis_1, axis_2)
 
 
 @wp.func
@@ -164,35 +164,33 @@ def place_floating(work: WorkArrays, root: Array, velocities: Array, link: int, 
     store_mat3(work.R_WM, 9 * link, slot, floating.place(x, root[6, slot]))
     store_vec3(work.w, 3 * link, slot, load_vec3(velocities, dof + 3, slot))
     store_vec3(work.velocity_moment, 3 * link, slot, vec3(zero, zero, zero))
-    store_floating_axes(work, dof, slot, zero)
+    store_floating_axes(work.axis, dof, slot, zero)
 
 
 @wp.func
-def store_spherical_axes(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, R_WM: Mat3):
+def store_spherical_axes(model: ModelArrays, axes: Array, dof: int, column: int, slot: int, R_WM: Mat3):
     """Write the axes of three dofs from `dof` on, columns of R_WM."""
     for k in range(3):
         axis = matrix_column(R_WM, model.dof_axis[dof + k])
-        store_vec3(work.axis, 3 * (dof + k), slot, axis * model.dof_sign[dof - model.root_dofs + k, column])
+        store_vec3(axes, 3 * (dof + k), slot, axis * model.dof_sign[dof - model.root_dofs + k, column])
 
 
 @wp.func
-def store_swing_axes(
-    model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, axis_1: Vec3, axis_2: Vec3
-):
+def store_swing_axes(model: ModelArrays, axes: Array, dof: int, column: int, slot: int, axis_1: Vec3, axis_2: Vec3):
     """Write the axes of two dofs from `dof` on."""
     for k in range(2):
         sign = model.dof_sign[dof - model.root_dofs + k, column]
         if model.dof_axis[dof + k] == 0:
-            store_vec3(work.axis, 3 * (dof + k), slot, axis_1 * sign)
+            store_vec3(axes, 3 * (dof + k), slot, axis_1 * sign)
         else:
-            store_vec3(work.axis, 3 * (dof + k), slot, axis_2 * sign)
+            store_vec3(axes, 3 * (dof + k), slot, axis_2 * sign)
 
 
 @wp.func
-def store_floating_axes(work: WorkArrays, dof: int, slot: int, zero: Real):
+def store_floating_axes(axes: Array, dof: int, slot: int, zero: Real):
     """Write the axes of three linear and three angular dofs from `dof` on, those of W."""
     one = real(1.0, zero)
     for k in range(2):
-        store_vec3(work.axis, 3 * (dof + 3 * k), slot, vec3(one, zero, zero))
-        store_vec3(work.axis, 3 * (dof + 3 * k + 1), slot, vec3(zero, one, zero))
-        store_vec3(work.axis, 3 * (dof + 3 * k + 2), slot, vec3(zero, zero, one))
+        store_vec3(axes, 3 * (dof + 3 * k), slot, vec3(one, zero, zero))
+        store_vec3(axes, 3 * (dof + 3 * k + 1), slot, vec3(zero, one, zero))
+        store_vec3(axes, 3 * (dof + 3 * k + 2), slot, vec3(zero, zero, one))

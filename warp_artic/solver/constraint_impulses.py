@@ -68,6 +68,7 @@ def solve_impulses(
     for row in range(model.row_count):
         work.row_mobility[row, slot] = real(0.0, h)
     work.since_placed[0, slot] = real(0.0, h)
+    work.end_weight[0, slot] = real(0.5, h)
     for dof in range(model.dof_count):
         work.shift[dof, slot] = real(0.0, h)
         work.v_middle[dof, slot] = work.v[dof, slot]

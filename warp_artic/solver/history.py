@@ -8,7 +8,8 @@ With f = 1 these are the integrals of the curve through the last three accelerat
 are of fourth order where joints have one axis, and what turns gains no energy from velocities that are expected wrong.
 Where drives or viscous friction act, positions are left alone and
     v_M = v + h (a / 2 + 3 a' / 8),   a' not beyond a / 2:
-of the decays that drives leave behind, a alone would promise what has been, for many steps on end.
+of the decays that drives leave behind, a alone would promise what has been, for many steps on end. Where loop joints
+act too, a alone gives v_M: with a' the energy of a four-bar linkage drifts, by 5 % in 10 s at 240 Hz, else 0.5 %.
 f is none where the accelerations are not on a smooth curve: after a start, an impact or a change of load, and in whips
 that the step does not resolve; nor where springs, dampers or rows act, which look at the ends of the step, or elastic
 bodies.
@@ -16,6 +17,7 @@ bodies.
 
 import warp as wp
 
+from warp_artic.constraints.loop_joint import starts_on_path
 from warp_artic.constraints.rows import add_responses
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -33,7 +35,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import ENDS, FROM_OUTSIDE, IS_SOFT_LIMIT, has_trait
+from warp_artic.model.families import ENDS, FROM_OUTSIDE, HOLDS_POSITIONS, IS_SOFT_LIMIT, has_trait
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.integrate import turn_rates
 
@@ -101,6 +103,8 @@ def keep_smooth_acceleration(
     for row in range(model.stop_row):
         z = work.impulse[row, slot]
         work.smooth[row, slot] = rate * z
+        if has_trait(model, row, HOLDS_POSITIONS):
+            work.smooth[row, slot] = z * maximum(started, starts_on_path(model, work, row, slot, h)) / h
         if has_trait(model, row, ENDS | FROM_OUTSIDE):
             z = z + work.given[row, slot]
             work.smooth[row, slot] = zero

@@ -46,6 +46,7 @@ from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
 from warp_artic.phases.sleep import fall_asleep, forget_accelerations, measure_calm
+from warp_artic.solver.close_loops import close_loops
 from warp_artic.solver.energy_projection import begin_watch, project_energy, watch_rows, watch_turns
 from warp_artic.solver.history import (
     compare_accelerations,
@@ -115,6 +116,8 @@ def step_column(
             take_corrected(model, state, work, column, slot)
         if model.rotation_rows > 0:
             hold_limits(model, work, column, slot, h_sub)
+    if model.held_positions > 0:
+        close_loops(model, work, column, slot, sweeps + last_sweeps, settle)
     if model.sleep_steps > 0:
         measure_calm(model, work, column, slot)
     for is_turned in range(1 + int(model.swing_joints > 0)):
@@ -143,6 +146,7 @@ def place_step(
     move_joints(model, work, work.middle, work.middle_root, column, slot, h, 0, has_middle)
     if model.placed_rows > 0:
         work.since_placed[0, slot] = real(-0.5 * float(has_middle), h) * h
+        work.end_weight[0, slot] = real(0.5 + 0.5 * float(has_middle), h)
         for dof in range(model.dof_count):
             work.shift[dof, slot] = real(0.0, h)
             if has_middle == 1:

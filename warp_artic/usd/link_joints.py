@@ -6,17 +6,24 @@ from collections.abc import Callable
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.constraint import Constraint
+from warp_artic.description.joint import WORLD
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_distance import read_distance
+from warp_artic.usd.read_loop_joint import read_loop_joint
 
 Reader = Callable[[JointEnds, int, int, Inventory, Attributes], Constraint | None]
 """Reads a joint between the links of two indices; None, and an error, where it cannot be read."""
 
-READERS: dict[str, Reader] = {tokens.DISTANCE_JOINT: read_distance}
+READERS: dict[str, Reader] = {
+    **dict.fromkeys(tokens.TREE_JOINTS, read_loop_joint),
+    tokens.DISTANCE_JOINT: read_distance,
+}
 """By the type of the prim."""
+TO_WORLD = frozenset(tokens.TREE_JOINTS)
+"""Types of which one end may be the world."""
 
 
 def read_link_joints(
@@ -25,11 +32,13 @@ def read_link_joints(
     """The constraints between links of an articulation; joints that are read are taken from the others."""
     bodies, found = articulation.bodies, []
     for ends in tuple(others):
-        reader = READERS.get(str(ends.prim.GetTypeName()))
-        if reader is None or ends.end0.body not in bodies or ends.end1.body not in bodies:
+        kind = str(ends.prim.GetTypeName())
+        reader, links = READERS.get(kind), (ends.end0.body, ends.end1.body)
+        own = {**bodies, None: WORLD} if kind in TO_WORLD else bodies
+        if reader is None or any(link not in own for link in links):
             continue
         others.remove(ends)
-        constraint = reader(ends, bodies[ends.end0.body], bodies[ends.end1.body], inventory, attributes)
+        constraint = reader(ends, own[links[0]], own[links[1]], inventory, attributes)
         if constraint is None:
             attributes.pass_over(ends.prim)
         else:

@@ -19,6 +19,8 @@ FIELDS = {
     "damping": (Source(f"{SPRING}Damping", units.LINEAR_DAMPING),),
 }
 """A negative distance means none."""
+WITHOUT_EFFECT = ("physics:localRot0", "physics:localRot1", "physics:excludeFromArticulation")
+"""Properties of all joints that say nothing of a distance."""
 
 
 def read_distance(
@@ -28,6 +30,10 @@ def read_distance(
     readings = resolve_all(attributes, ends.prim, FIELDS)
     attributes.report.readings[ends.path] = list(readings.values())
     values = {name: reading.value for name, reading in readings.items()}
+    for name in WITHOUT_EFFECT:
+        if attributes.authored(ends.prim, name) is not None:
+            text = "is not used: a distance has no orientation and is outside of the tree in any case"
+            attributes.report.note("attribute-not-used", f"{ends.path}.{name}", text)
     lower, upper = values.get("lower", 0.0), values.get("upper", math.inf)
     if upper == 0.0 or upper < lower:
         text = f"the largest distance is {upper:g} m; it must be positive, and not below the smallest one, {lower:g} m"

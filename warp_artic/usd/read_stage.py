@@ -15,6 +15,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.inertia_range import inertias_out_of_range
 from warp_artic.description.joint import WORLD
+from warp_artic.description.loop_joint import LoopJoint, start_gap
 from warp_artic.description.scene import Scene
 from warp_artic.description.tendon_mobility import not_opposing
 from warp_artic.description.validate import findings
@@ -41,6 +42,8 @@ from warp_artic.usd.report import Reading, Report
 from warp_artic.usd.units import Units
 from warp_artic.usd.unused import report_unused
 
+OPEN_BY = 1e-4
+"""Of loop joints at the start, from which on it is told [m or rad]."""
 SMALLEST_UNIT, LARGEST_UNIT = 1e-9, 1e9
 """Allowed metres and kilograms in a unit of the stage."""
 
@@ -208,6 +211,7 @@ def _read(
     _report_held(inventory, attributes)
     joints, others = _read_joints(inventory, attributes, placements)
     plans = plan_trees(joints, inventory, attributes)
+    others += [joints[edge] for plan in plans for edge in plan.loops]
     articulations = [
         read_articulation(plan, joints, others, settings, inventory, attributes, placements) for plan in plans
     ]
@@ -241,6 +245,7 @@ def _read(
             same = {copy.path(name): mobility for name, mobility in found.items()}
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
+    _report_open_loops(articulations, report)
     scene = _scene(articulations, settings, places, meshes) if copies else scene
     return _Read(scene, scene.articulations, meshes)
 
@@ -284,6 +289,17 @@ def _report_pumping(mobilities: dict[str, dict[str, float]], report: Report) -> 
         report.warn("tendon-gains-energy", name, text)
 
 
+def _report_open_loops(articulations: Sequence[Articulation], report: Report) -> None:
+    """Say which loop joints do not hold at the start."""
+    for tree in articulations:
+        for loop in tree.constraints_of(LoopJoint):
+            distance, angle = start_gap(tree, loop)
+            if distance > OPEN_BY or angle > OPEN_BY:
+                found = f"{1e3 * distance:.4g} mm and {math.degrees(angle):.4g} degrees"
+                text = f"is open by {found} at the start along the axes that it holds: the first steps close it"
+                report.warn("loop-open", loop.name, text)
+
+
 def _report_held(inventory: Inventory, attributes: Attributes) -> None:
     """Say which bodies do not move, and count their attributes as reported."""
     for path, prim in inventory.held.items():
@@ -322,10 +338,9 @@ def _read_joints(
                 check_axes(prim, inventory, attributes)
             attributes.pass_over(prim)
             continue
-        if prim.GetTypeName() == tokens.DISTANCE_JOINT:
+        is_distance = prim.GetTypeName() == tokens.DISTANCE_JOINT
+        if is_distance or attributes.flag(prim, "physics:excludeFromArticulation", False):
             others.append(ends)
-        elif attributes.flag(prim, "physics:excludeFromArticulation", False):
-            report_loop(prim, "is excluded from the articulation", attributes)
         else:
             found.append(ends)
     return found, others
@@ -334,4 +349,4 @@ def _read_joints(
 def _report_others(others: list[JointEnds], attributes: Attributes) -> None:
     """Say which joints are neither a branch of a tree nor between two links of one that is read."""
     for ends in others:
-        report_loop(ends.prim, "is a distance joint", attributes)
+        report_loop(ends.prim, "joins bodies of two trees, or a point to the world", attributes)

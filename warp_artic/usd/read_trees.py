@@ -7,12 +7,28 @@ from dataclasses import dataclass, field
 from pxr import Usd
 
 from warp_artic.description.joint import WORLD
-from warp_artic.description.spanning_forest import Edge, Tree, components, edges_by_body, loop_edges, span
+from warp_artic.description.spanning_forest import Edge, Tree, components, edges_by_body, loop_edges, span_by_weight
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.stacked_joints import find_stacks
+
+ACTING = frozenset(
+    (
+        tokens.DRIVE,
+        tokens.ARTIC_DRIVE,
+        tokens.ARTIC_MIMIC,
+        tokens.PHYSX_MIMIC,
+        tokens.NEWTON_MIMIC,
+        tokens.MJC_EQUALITY,
+        tokens.TENDON_AXIS,
+        tokens.TENDON_AXIS_ROOT,
+    )
+)
+"""Schemas of joints that are driven, or coupled to others."""
+LIMITING = frozenset((tokens.LIMIT, tokens.PHYSX_LIMIT, tokens.JOINT_STATE, tokens.ARTIC_JOINT))
+"""Schemas of joints with limits or states."""
 
 
 @dataclass
@@ -25,6 +41,12 @@ class TreePlan:
     tree: Tree
     stacks: dict[int, tuple[int, ...]]
     """The edges of joints that stack, by the edge that is the branch."""
+
+    @property
+    def loops(self) -> list[int]:
+        """The edges that close loops."""
+        stacked = {edge for stack in self.stacks.values() for edge in stack}
+        return [edge for edge in self.tree.closing if edge not in stacked]
 
 
 @dataclass
@@ -47,7 +69,8 @@ def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attrib
     paths, touching = list(index), edges_by_body(edges)
     for group, mark in zip(groups, marks):
         own = sorted({edge for body in group for edge in touching.get(body, ())})
-        tree = span(group, edges, mark.body, mark.edge, own)
+        wanted = {edge: _weight(joints[edge].prim, inventory, attributes) for edge in own}
+        tree = span_by_weight(group, edges, mark.body, mark.edge, wanted)
         root = paths[tree.root]
         path = mark.roots[0] if mark.roots and mark.roots[0] not in taken else root
         taken.add(path)
@@ -56,6 +79,16 @@ def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attrib
         settings = inventory.roots[mark.roots[0]] if mark.roots else inventory.bodies[root]
         plans.append(TreePlan(path, settings, tree, stacks))
     return plans
+
+
+def _weight(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> int:
+    """How much a joint is wanted as a branch: 2 if it is driven or coupled to others, 1 if it is limited, else 0."""
+    schemas = {schema.partition(":")[0] for schema in inventory.schemas.get(str(prim.GetPath()), ())}
+    if not schemas.isdisjoint(ACTING):
+        return 2
+    names = attributes.names(prim)
+    is_limited = not schemas.isdisjoint(LIMITING) or not names.isdisjoint(("physics:lowerLimit", "physics:upperLimit"))
+    return int(is_limited)
 
 
 def _read_marks(groups, index, edges, joints, inventory: Inventory, attributes: Attributes) -> list[_Mark]:
@@ -131,14 +164,8 @@ def _report(tree: Tree, stacks, edges, root: str, mark: _Mark, joints: list[Join
         if closing in stacked:
             continue
         names = ", ".join(joints[edge].path for edge in loop_edges(tree, edges, closing))
-        if mark.roots and mark.enabled:
-            text = (
-                f"closes a cycle in the tree of {mark.roots[0]}, made of {names}; exclude one of them with "
-                "physics:excludeFromArticulation"
-            )
-            attributes.report.error("cycle", joints[closing].path, text)
-        else:
-            report_loop(joints[closing].prim, f"closes a loop made of {names}", attributes)
+        text = f"closes a loop made of {names}: it is held beside the tree"
+        attributes.report.note("loop-closed", joints[closing].path, text)
     anchor = tree.branches[0] if tree.branches and not tree.is_floating else None
     if not mark.roots and tree.branches:
         base = f"joined to the world by {joints[anchor.edge].path}" if anchor else "which floats"

@@ -27,7 +27,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.rows.problem import order_place, range_end, range_first
+from warp_artic.solver.rows.problem import can_contradict, dependent_share, order_place, range_end, range_first
 
 SMALLEST_GOOD_PIVOT = wp.constant(0.01)
 """Pivots are good enough down to this share of the diagonal."""
@@ -164,7 +164,8 @@ def factor_row(model: ModelArrays, work: WorkArrays, a: int, i: int, slot: int):
         for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
             for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
                 work.elimination[j, slot] = zero
-    least = diagonal * model.rounding[0, 0] * real(DEPENDENT_PIVOT, is_active)
+    rounding = model.rounding[0, 0] * real(DEPENDENT_PIVOT, is_active)
+    least = diagonal * dependent_share(model, work.gathered[a, slot], rounding)
     is_independent = where_positive(d - least, is_active, zero)
     work.pivot_inverse[i, slot] = is_independent / where_positive(is_independent, d, one)
     work.is_met[a, slot] = is_independent
@@ -213,6 +214,7 @@ def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, slot: in
                 size = size + absolute(change)
         work.residual[i, slot] = x
         missed = absolute(x) - size * model.rounding[0, 0] * real(CONSISTENT, x)
+        missed = missed * can_contradict(model, work.gathered[a, slot], x)
         contradiction = maximum(contradiction, missed * (work.in_working_set[a, slot] - work.is_met[a, slot]))
     for k in range(factored):
         i = factored - 1 - k

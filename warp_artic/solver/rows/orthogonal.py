@@ -27,7 +27,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.solver.rows.problem import order_place, range_end, range_first
+from warp_artic.solver.rows.problem import can_contradict, dependent_share, order_place, range_end, range_first
 
 INFEASIBLE_SCALE = wp.constant(1000.0)
 """How many times larger impulses of contradicting rows are than those of others."""
@@ -122,7 +122,8 @@ def orthogonalize_row(model: ModelArrays, work: WorkArrays, a: int, slot: int, r
             left = left + q * q * work.innovation_weight[i, slot]
         again = where_positive(square * ratio(1.0, 4.0, one) - left, again, zero)
         passes += 1
-    is_independent = where_positive(left - square * model.rounding[1, 0], is_active, zero)
+    least = dependent_share(model, work.gathered[a, slot], model.rounding[1, 0])
+    is_independent = where_positive(left - square * least, is_active, zero)
     inverse = is_independent / where_positive(is_independent, left, one)
     is_independent = where_positive(redone, is_independent, work.is_independent[a, slot])
     inverse = where_positive(redone, inverse, work.Q_square_inverse[a, slot])
@@ -315,6 +316,7 @@ def find_infeasibility(model: ModelArrays, work: WorkArrays, a: int, first_nonsy
     contradicts = absolute(x) - size * model.rounding[0, 0] * real(8.0, x)
     is_dependent = work.in_working_set[a, slot] - work.is_independent[a, slot]
     contradicts = where_positive(is_dependent, contradicts, real(0.0, x))
+    contradicts = contradicts * can_contradict(model, work.gathered[a, slot], x)
     work.infeasibility[a, slot] = where_positive(contradicts, x / work.delassus_diagonal[a, slot], real(0.0, x))
 
 

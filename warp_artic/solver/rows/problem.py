@@ -17,8 +17,12 @@ the row and the root: its support. `model.row_problem` lists all arrays with sha
 import warp as wp
 
 from warp_artic.constraints.rows import prepare_rate
-from warp_artic.math.numbers import Real, any_positive, sub  # noqa: F401 (operators)
+from warp_artic.math.numbers import Real, any_positive, maximum, real, sub  # noqa: F401 (operators)
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import HOLDS_POSITIONS, has_trait
+
+REDUNDANT = wp.constant(1e-6)
+"""Part of G_aa that a redundant row of positions that hold has left at most."""
 
 
 @wp.func
@@ -85,3 +89,24 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
     known = wp.min(known, count)
     work.known_rows[0, slot] = count
     return count, known, first_nonsymmetric
+
+
+@wp.func
+def dependent_share(model: ModelArrays, row: int, rounding: Real):
+    """The part of G_aa that a row may have left, beside the rows before it, and still depend on them.
+
+    It is rounding, or, of positions that hold, what J of redundant rows differs by off their path: that of Bricard's
+    mechanism, whose fifth row is redundant, would be independent in one step and dependent in the next.
+    """
+    if has_trait(model, row, HOLDS_POSITIONS):
+        return maximum(rounding, real(REDUNDANT, rounding))
+    return rounding
+
+
+@wp.func
+def can_contradict(model: ModelArrays, row: int, like: Real):
+    """One where a row that depends on those before it can contradict them; zero where it is redundant off its path."""
+    one = real(1.0, like)
+    if has_trait(model, row, HOLDS_POSITIONS):
+        return one - one
+    return one

@@ -1,0 +1,331 @@
+"""Loop joints: published mechanisms, joints of a tree in their place, redundant closures, and features beside them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests import trees
+from warp_artic import Simulation, SolverSettings
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
+from warp_artic.description.limit import Limit
+from warp_artic.description.link import Link
+from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.pose import (
+    Pose,
+    quaternion_from_rotation_vector,
+    rotation_vector_from_matrix,
+)
+from warp_artic.description.scene import Scene
+from warp_artic.description.validate import findings
+
+CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.5, 0.4, 0.5
+"""Lengths of a four-bar linkage [m], which are also the masses of its bars [kg]."""
+SPEED = 4.0 * np.pi
+"""Of its crank at the start [rad/s]."""
+
+FREE = {
+    "fixed": (),
+    "revolute": (Axis.ROT_Y,),
+    "prismatic": (Axis.TRANS_Z,),
+    "spherical": (Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z),
+    "universal_xz": (Axis.ROT_X, Axis.ROT_Z),
+    "universal_xy": (Axis.ROT_X, Axis.ROT_Y),
+    "zero_twist": (Axis.ROT_Y, Axis.ROT_Z),
+    "cylindrical": (Axis.TRANS_X, Axis.ROT_X),
+    "planar": (Axis.TRANS_X, Axis.TRANS_Z, Axis.ROT_Y),
+    "slide_ball": (Axis.TRANS_Z, Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z),
+}
+"""The free axes of each kind."""
+
+
+def angles_of(crank):
+    """The angles of the coupler and of the rocker at an angle of the crank [rad], by the law of cosines."""
+    A = CRANK * np.array([np.cos(crank), np.sin(crank)])
+    to_ground = np.array([GROUND, 0.0]) - A
+    L = np.hypot(*to_ground)
+    inner = np.arccos((L * L + COUPLER**2 - ROCKER**2) / (2.0 * L * COUPLER))
+    coupler = np.arctan2(to_ground[1], to_ground[0]) + inner
+    B = A + COUPLER * np.array([np.cos(coupler), np.sin(coupler)])
+    return np.array([coupler, np.arctan2(B[1], B[0] - GROUND)])
+
+
+def four_bar(free=FREE["revolute"][:0] + (Axis.ROT_Z,), limit=None, swapped=False, velocity=True) -> Articulation:
+    """Crank and coupler as a chain, the rocker on the ground, closed between the last two at the start of a turn."""
+    rates = (angles_of(1e-5) - angles_of(-1e-5)) / 2e-5
+    coupler, rocker = angles_of(0.0)
+    positions = (0.0, coupler, rocker)
+    velocities = SPEED * velocity * np.array([1.0, rates[0] - 1.0, rates[1]])
+
+    def bar(name, length):
+        I = length**3 / 12.0  # noqa: E741 (moment of inertia)
+        return Link(path=name, mass=length, inertia=(1e-6, 0, 0, I, 0, I), center_of_mass=(length / 2, 0, 0))
+
+    def hinge(name, parent, child, place, k):
+        dof = Dof(
+            name=name, axis=Axis.ROT_Z, position=positions[k], velocity=velocities[k], limit=limit if not k else None
+        )
+        return Joint(path=name, parent=parent, child=child, parent_frame=Pose((place, 0.0, 0.0)), dofs=(dof,))
+
+    links = (bar("/bar/crank", CRANK), bar("/bar/coupler", COUPLER), bar("/bar/rocker", ROCKER))
+    joints = (hinge("/bar/a", WORLD, 0, 0, 0), hinge("/bar/b", 0, 1, CRANK, 1), hinge("/bar/c", WORLD, 2, GROUND, 2))
+    ends = [(1, Pose((COUPLER, 0.0, 0.0))), (2, Pose((ROCKER, 0.0, 0.0)))]
+    (link0, frame0), (link1, frame1) = reversed(ends) if swapped else ends
+    loop = LoopJoint(name="/bar/d", link0=link0, link1=link1, frame0=frame0, frame1=frame1, free=free)
+    return Articulation(path="/bar", links=links, joints=joints, constraints=(loop,))
+
+
+def in_plane(tree) -> Scene:
+    return Scene(articulations=(tree,), gravity=(0.0, -9.81, 0.0))
+
+
+def simulate(scene, environments=1, **settings) -> Simulation:
+    options = {"precision": "float64", "dt": 1.0 / 240.0} | settings
+    return Simulation(scene, environments=environments, settings=SolverSettings(**options))
+
+
+def gap_and_energy(simulation, steps):
+    """The largest distance between the ends of coupler and rocker [m], and the largest change of energy by the largest
+    kinetic energy."""
+    gap, kinetic, total = 0.0, [], []
+    for _ in range(steps):
+        simulation.step(1)
+        q = simulation.state.joint_position.numpy()[:, 0].astype(float)
+        ends = [CRANK * np.exp(1j * q[0]) + COUPLER * np.exp(1j * (q[0] + q[1])), GROUND + ROCKER * np.exp(1j * q[2])]
+        gap = max(gap, abs(ends[1] - ends[0]))
+        energy = simulation.state.energy.numpy().reshape(2, -1)[:, 0].astype(float)
+        kinetic.append(energy[0])
+        total.append(energy.sum())
+    return gap, np.ptp(total) / max(kinetic)
+
+
+@pytest.mark.parametrize("precision, gap", [("float64", 1e-12), ("float32", 2e-6)])
+def test_a_four_bar_linkage_keeps_gap_and_energy(precision, gap):
+    """Through ten seconds at 12.6 rad/s: hinge rows of which three are redundant in the plane."""
+    found, drift = gap_and_energy(simulate(in_plane(four_bar()), precision=precision), 2400)
+    assert found < gap
+    assert drift < 8e-3
+
+
+@pytest.mark.parametrize("free", ["spherical", "revolute_z", "pin"])
+def test_how_a_planar_loop_is_closed_does_not_matter(free):
+    """A hinge, a ball and two translations in the plane are the same where the rest holds the plane."""
+    kinds = {"revolute_z": (Axis.ROT_Z,), "pin": (Axis.TRANS_Z, Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z)}
+    one = simulate(in_plane(four_bar()), dt=1.0 / 2000.0)
+    other = simulate(in_plane(four_bar((FREE | kinds)[free], swapped=True)), dt=1.0 / 2000.0)
+    one.step(500)
+    other.step(500)
+    tolerance = 1e-10 if free == "spherical" else 1e-3 if free == "pin" else 1e-10
+    np.testing.assert_allclose(other.state.joint_position.numpy(), one.state.joint_position.numpy(), atol=tolerance)
+
+
+def test_order_of_convergence():
+    """Errors of a four-bar linkage after a quarter of a second fall by four when steps are halved."""
+    ends = []
+    for hertz in (1920, 3840, 7680, 30720):
+        simulation = simulate(in_plane(four_bar()), dt=1.0 / hertz)
+        simulation.step(hertz // 4)
+        ends.append(simulation.state.joint_position.numpy()[:, 0].astype(float))
+    errors = [np.abs(end - ends[-1]).max() for end in ends[:3]]
+    assert errors[0] < 1e-4
+    assert errors[1] < errors[0] / 3.3 and errors[2] < errors[1] / 3.3
+
+
+def bodies(kind, seed=3):
+    """A ball pendulum with a second body on a joint of a kind, and the same with the joint as a loop joint.
+
+    The second body is then on a joint with six free axes.
+    """
+    rng = np.random.default_rng(seed)
+
+    def link(name):
+        inertia = rng.uniform(0.01, 0.02, 3)
+        return Link(
+            path=name,
+            mass=rng.uniform(0.5, 2.0),
+            inertia=(inertia[0], 0, 0, inertia[1], 0, inertia[2]),
+            center_of_mass=tuple(rng.uniform(-0.1, 0.1, 3)),
+        )
+
+    def frame():
+        return Pose(tuple(rng.uniform(-0.3, 0.3, 3)), quaternion_from_rotation_vector(rng.uniform(-1, 1, 3)))
+
+    def dofs(name, axes, size):
+        return tuple(
+            Dof(
+                name=f"{name}:{axis.value}",
+                axis=axis,
+                position=size * rng.uniform(-0.4, 0.4),
+                velocity=size * rng.uniform(-2, 2),
+            )
+            for axis in axes
+        )
+
+    links, frames = (link("/t/a"), link("/t/b")), [frame() for _ in range(4)]
+    ball = Joint(
+        path="/t/ball",
+        parent=WORLD,
+        child=0,
+        parent_frame=frames[0],
+        child_frame=frames[1],
+        dofs=dofs("/t/ball", FREE["spherical"], 1.0),
+    )
+    joint = Joint(
+        path="/t/joint",
+        parent=0,
+        child=1,
+        parent_frame=frames[2],
+        child_frame=frames[3],
+        dofs=dofs("/t/joint", FREE[kind], 0.5),
+    )
+    tree = Articulation(path="/t", links=links, joints=(ball, joint))
+    state = Simulation(trees.scene(tree), settings=SolverSettings(precision="float64")).state
+    pose, velocity = state.link_pose.numpy().reshape(2, 7)[1], state.link_velocity.numpy().reshape(2, 6)[1]
+    placed = Pose(tuple(map(float, pose[:3])), tuple(map(float, pose[3:])))
+    w = velocity[3:]
+    v = velocity[:3] - np.cross(w, placed.rotation @ np.array(links[1].center_of_mass))
+    positions = [*placed.position, *rotation_vector_from_matrix(placed.rotation)]
+    velocities = [*v, *(placed.rotation.T @ w)]
+    free = Joint(
+        path="/t/free",
+        parent=WORLD,
+        child=1,
+        dofs=tuple(
+            Dof(name=f"/t/free:{axis.value}", axis=axis, position=float(q), velocity=float(rate))
+            for axis, q, rate in zip(Axis, positions, velocities)
+        ),
+    )
+    loop = LoopJoint(name="/t/joint", link0=0, link1=1, frame0=frames[2], frame1=frames[3], free=FREE[kind])
+    return tree, Articulation(path="/t", links=links, joints=(free, ball), constraints=(loop,))
+
+
+def places(tree, steps, time=0.5, **settings):
+    """Where the links are after a time."""
+    simulation = simulate(trees.scene(tree), dt=time / steps, **settings)
+    simulation.step(steps)
+    pose = simulation.state.link_pose.numpy().reshape(2, 7).astype(float)
+    pose[:, 3:] *= np.sign(pose[:, 6:])
+    return pose
+
+
+@pytest.mark.parametrize("kind", FREE)
+def test_a_loop_joint_moves_as_the_joint_of_a_tree(kind):
+    """Both are of second order, so that at 1/4000 s and with errors extrapolated they are 1e-5 apart."""
+    tree, looped = bodies(kind)
+    coarse, fine = (places(looped, steps) for steps in (1000, 2000))
+    exact = places(tree, 4000)
+    assert np.abs(coarse - exact).max() < 1e-3
+    assert np.abs(fine + (fine - coarse) / 3.0 - exact).max() < 2e-5
+
+
+@pytest.mark.parametrize("kind", ["fixed", "revolute", "universal_xz", "planar"])
+@pytest.mark.parametrize("settings", [{"integrator": "semi_implicit"}, {"solver": "pgs"}, {"solver": "tgs"}], ids=str)
+def test_other_solvers_come_near(kind, settings):
+    """What they leave to iterations and to a first order gets smaller with the step."""
+    tree, looped = bodies(kind)
+    exact = places(tree, 4000)
+    errors = [np.abs(places(looped, steps, **settings) - exact).max() for steps in (240, 960)]
+    assert errors[1] < 0.05
+    assert errors[1] < errors[0] / 2.0
+
+
+def bricard() -> Articulation:
+    """Bricard's mechanism of the IFToMM library: six hinges, of which the five rows of the last have rank four."""
+    P = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], float)
+    axes = [Axis.ROT_Y, Axis.ROT_Z, Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z, Axis.ROT_X]
+    links, joints = [], []
+    for k in range(5):
+        along = P[k + 1] - P[k]
+        inertia = np.where(np.abs(along) > 0.5, 0.02 / 12.0, 1.01 / 12.0)
+        links.append(
+            Link(
+                path=f"/b/{k}",
+                mass=1.0,
+                inertia=(inertia[0], 0, 0, inertia[1], 0, inertia[2]),
+                center_of_mass=tuple(along / 2),
+            )
+        )
+        frame = Pose(tuple(P[k] - (P[k - 1] if k else 0.0)))
+        dof = Dof(name=f"/b/j{k}", axis=axes[k])
+        joints.append(Joint(path=f"/b/j{k}", parent=k - 1 if k else WORLD, child=k, parent_frame=frame, dofs=(dof,)))
+    loop = LoopJoint(
+        name="/b/loop", link0=4, link1=WORLD, frame0=Pose(tuple(P[5] - P[4])), frame1=Pose(tuple(P[5])), free=(axes[5],)
+    )
+    return Articulation(path="/b", links=tuple(links), joints=tuple(joints), constraints=(loop,))
+
+
+@pytest.mark.parametrize(
+    "precision, hertz, error", [("float64", 60, 1e-4), ("float64", 240, 1e-5), ("float32", 240, 1e-5)]
+)
+def test_bricards_mechanism(precision, hertz, error):
+    """The place of P3 after 10 s, as published; energy stays."""
+    simulation = simulate(in_plane(bricard()), precision=precision, dt=1.0 / hertz)
+    kinetic, total = [], []
+    for _ in range(10):
+        simulation.step(hertz)
+        energy = simulation.state.energy.numpy().reshape(2, -1)[:, 0].astype(float)
+        kinetic.append(energy[0])
+        total.append(energy.sum())
+    pose = simulation.state.link_pose.numpy().reshape(5, 7)[2].astype(float)
+    P3 = Pose(tuple(pose[:3]), tuple(pose[3:])).apply((0.0, 0.0, 1.0))
+    assert np.abs(P3 - np.array([0.99999996, -1.00026901, 0.99973095])).max() < error
+    assert np.ptp(total) / max(kinetic) < 2e-3
+    last = simulation.state.link_pose.numpy().reshape(5, 7)[4].astype(float)
+    closing = Pose(tuple(last[:3]), tuple(last[3:])).apply((0.0, 1.0, 0.0))
+    assert np.abs(closing - np.array([0.0, 0.0, 1.0])).max() < 2e-6
+
+
+def test_closures_that_say_the_same_twice_change_nothing():
+    """A second hinge in the place of the first, and a third one."""
+    tree = four_bar()
+    (loop,) = tree.constraints
+    thrice = replace(tree, constraints=(loop, replace(loop, name="/bar/e"), replace(loop, name="/bar/f")))
+    one, other = simulate(in_plane(tree)), simulate(in_plane(thrice))
+    one.step(480)
+    other.step(480)
+    np.testing.assert_allclose(other.state.joint_position.numpy(), one.state.joint_position.numpy(), atol=1e-9)
+
+
+def test_environments_do_not_notice_each_other():
+    """Lanes and scalars, one environment and many that differ: bitwise."""
+    scene = in_plane(four_bar())
+
+    def ends(environments, variant, speeds):
+        simulation = simulate(scene, environments, precision="float32", variant=variant)
+        velocity = simulation.state.joint_velocity.numpy()
+        simulation.set_state(joint_velocity=(velocity * speeds).T)
+        simulation.step(60)
+        return simulation.state.joint_position.numpy()
+
+    speeds = np.linspace(-1.0, 1.0, 17)
+    together = ends(17, "lanes", speeds)
+    for k in (0, 8, 16):
+        np.testing.assert_array_equal(ends(1, "lanes", speeds[k : k + 1])[:, 0], together[:, k])
+    np.testing.assert_allclose(ends(17, "scalar", speeds), together, atol=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_a_stop_in_a_loop(precision):
+    """The crank is stopped by its limit: the linkage stands still there, closed."""
+    simulation = simulate(in_plane(four_bar(limit=Limit(lower=-1.0, upper=1.0))), precision=precision)
+    gap, _ = gap_and_energy(simulation, 480)
+    q = simulation.state.joint_position.numpy()[0, 0]
+    assert gap < 1e-5
+    assert -1.0 - 1e-5 < q < 1.0 + 1e-5
+
+
+def test_what_is_wrong_is_named():
+    """One line with the prim path each."""
+    tree = four_bar()
+    (loop,) = tree.constraints
+    wrong = (
+        replace(loop, link1=1),
+        replace(loop, name="/bar/e", link0=7),
+        replace(loop, name="/bar/f", free=tuple(Axis)),
+    )
+    found = [(one.path, one.message) for one in findings(in_plane(replace(tree, constraints=wrong)))]
+    told = "\n".join(f"{path}: {message}" for path, message in found)
+    assert "joins link 1 with itself; it must join two links, or one and the world" in told
+    assert "joins link 7 of 3, counted from 0; -1 is the world" in told
+    assert "leaves all six axes free; it must hold one of them" in told

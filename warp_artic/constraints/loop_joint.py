@@ -1,0 +1,365 @@
+"""Loop joints: the axes that a joint beside the tree holds between its frames 0 and 1, on two links or the world.
+
+Each held axis is an equality row on the velocity of frame 1 against frame 0, with d = x_1 - x_0 from origin to origin,
+u = v_1 - v_0 - w_0 x d the velocity of the origin 1 as it is seen from frame 0, and w = w_1 - w_0:
+    all translations, along e_k of frame 0      y = e_k . (v_1 - v_0),  phi = e_k . d
+    one or two translations, along e_k          y = e_k . u,            phi = e_k . d
+    all rotations, about e_k                    y = e_k . w,            phi = 2 sin(angle / 2) of frame 1 against 0
+    two rotations, about e_j                    y = e_j . w,            phi = 2 sin(angle / 2) between the free axes
+    the twist alone, about a                    y = n . w,  n = (a_0 + a_1) / (1 + a_0 . a_1),  phi = twist angle
+    one swing beside the twist a                y = n . w,  n = +-(a_1 x b_0),  phi = +-a_1 . b_0,  b the free swing
+where phi = 0 is y = 0 as well. J is taken where forces are evaluated, at q_M, and c = Jdot v there. A path with phi = 0
+and its middle at q_M has
+    J v+ = - c t,   t from the middle to the end of the step (or substep),
+so that the mean velocity of the step satisfies the row in its middle to second order; J v+ = 0 would make a third of
+the energy of a four-bar linkage in 2 s at 240 Hz. What is left of phi and of y is taken back at the end of the step
+(`solver.close_loops`).
+
+Source: documents 001 (loop joints) and 004 (fixed, spherical, revolute, prismatic and D6 joints).
+"""
+
+import numpy as np
+import warp as wp
+
+from warp_artic.constraints.rows import set_coefficient, set_unbounded, set_window
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.joint import WORLD, Axis
+from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Mat3,
+    Real,
+    Vec3,
+    absolute,
+    add,
+    any_positive,
+    arctan2,
+    div,
+    maximum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.math.rotation import quaternion_from_matrix, ratio
+from warp_artic.math.spatial import column as matrix_column
+from warp_artic.math.spatial import cross, dot, mat_mul, transpose
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import HOLDS_POSITIONS, LOOKS_AT_ACCELERATIONS, ConstraintFamily, Parameter
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.frames import link_to_moving, origin_of
+from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_UNIVERSAL, LOOP_ZERO_TWIST, LoopRotation
+from warp_artic.model.row import Place
+from warp_artic.phases.point_motion import point_bias, point_velocity
+
+ORDER = wp.constant(875)
+"""Of this family."""
+
+
+@wp.func
+def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, column: int, slot: int):
+    """Write J and c = Jdot v of the rows of a loop joint, where the links are placed with `work.v_middle`."""
+    inner = model.loop_link0[loop]
+    outer = model.loop_link1[loop]
+    meet = model.loop_meet[loop]
+    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
+    R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
+    x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
+    x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
+    w_0 = load_vec3(work.w, 3 * inner, slot)
+    w_1 = load_vec3(work.w, 3 * outer, slot)
+    wdot_0 = spin_bias(model, work, inner, meet, slot)
+    wdot_1 = spin_bias(model, work, outer, meet, slot)
+    linear = point_bias(model, work, outer, meet, x_1, slot) - point_bias(model, work, inner, meet, x_0, slot)
+    if model.loop_slides[loop] == 1:
+        arm = x_1 - x_0
+        v_1 = point_velocity(model, work, outer, meet, x_1, work.v_middle, slot)
+        v_0 = point_velocity(model, work, inner, meet, x_0, work.v_middle, slot)
+        u = v_1 - v_0 + cross(load_vec3(work.w, 3 * meet, slot) - w_0, arm)
+        linear = linear - cross(wdot_0, arm) - cross(w_0, u + u + cross(w_0, arm))
+        x_0 = x_1
+    for row in range(first_row, first_row + model.loop_rows[loop]):
+        axis = model.row_item[row] % 6
+        if axis < 3:
+            e = matrix_column(R_0, axis)
+            work.row_bias[row, slot] = dot(e, linear)
+            set_loop_coefficients(model, work, work.axis, work.p_WM, row, slot, e, x_0, x_1)
+        else:
+            n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
+            work.row_bias[row, slot] = dot(n, wdot_1 - wdot_0) + dot(ndot, w_1 - w_0)
+            set_loop_coefficients(model, work, work.axis, work.p_WM, row, slot, n, x_0, x_1)
+
+
+@wp.func
+def spin_bias(model: ModelArrays, work: WorkArrays, tip: int, until: int, slot: int):
+    """The angular acceleration of a link while vdot is zero, without what is that of the link `until`."""
+    link = int(tip)
+    zero = real(0.0, work.D_inverse[0, slot])
+    total = vec3(zero, zero, zero)
+    while link != until:
+        total = total + load_vec3(work.velocity_moment, 3 * link, slot)
+        link = model.link_parent[link]
+    return total
+
+
+@wp.func
+def frame_origin(rotations: Array, origins: Array, link: int, frames: Array, loop: int, column: int, slot: int):
+    """Where the origin of a frame of a loop joint on a link is in the world."""
+    r = load_mat3(rotations, 9 * link, slot) * load_vec3(frames, 12 * loop + 9, column)
+    return load_vec3(origins, 3 * link, slot) + r
+
+
+@wp.func
+def frame_axes(rotations: Array, link: int, frames: Array, loop: int, column: int, slot: int):
+    """Orientation of a frame of a loop joint on a link in the world."""
+    return mat_mul(load_mat3(rotations, 9 * link, slot), load_mat3(frames, 12 * loop, column))
+
+
+@wp.func
+def held_rotation(model: ModelArrays, loop: int, axis: int, R_0: Mat3, R_1: Mat3, w_0: Vec3, w_1: Vec3):
+    """n of a held rotation, its rate, and phi."""
+    kind = model.loop_rotation[loop]
+    one = real(1.0, R_0.x.x)
+    two = real(2.0, one)
+    e = matrix_column(R_0, axis)
+    n = e
+    ndot = cross(w_0, e)
+    phi = one - one
+    if kind == LOOP_LOCKED:
+        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
+        phi = two * pick(q, axis)
+    if kind == LOOP_AXIS:
+        a_0 = matrix_column(R_0, model.loop_axis[loop])
+        a_1 = matrix_column(R_1, model.loop_axis[loop])
+        # |a_0 x a_1| is the sine: half of the angle has a sine that grows up to half a turn.
+        cosine = maximum(one + dot(a_0, a_1), ratio(1.0, 1000000.0, one))
+        phi = dot(e, cross(a_0, a_1)) * sqrt(two / cosine)
+    if kind == LOOP_ZERO_TWIST:
+        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
+        phi = two * arctan2(pick(q, axis), w)
+        a_0 = matrix_column(R_0, axis)
+        a_1 = matrix_column(R_1, axis)
+        a_0dot = cross(w_0, a_0)
+        a_1dot = cross(w_1, a_1)
+        scale = one / maximum(one + dot(a_0, a_1), ratio(1.0, 1000000.0, one))
+        n = (a_0 + a_1) * scale
+        ndot = (a_0dot + a_1dot - n * (dot(a_0dot, a_1) + dot(a_0, a_1dot))) * scale
+    if kind == LOOP_UNIVERSAL:
+        twist = model.loop_axis[loop]
+        swing = 3 - twist - axis
+        sign = one
+        if (twist + 1) % 3 != swing:
+            sign = neg(one)
+        a_1 = matrix_column(R_1, twist)
+        b_0 = matrix_column(R_0, swing)
+        phi = sign * dot(a_1, b_0)
+        n = cross(a_1, b_0) * sign
+        ndot = (cross(cross(w_1, a_1), b_0) + cross(a_1, cross(w_0, b_0))) * sign
+    return n, ndot, phi
+
+
+@wp.func
+def pick(v: Vec3, axis: int):
+    """A component of a vector."""
+    if axis == 0:
+        return v.x
+    if axis == 1:
+        return v.y
+    return v.z
+
+
+@wp.func
+def set_loop_coefficients(
+    model: ModelArrays,
+    work: WorkArrays,
+    axes: Array,
+    origins: Array,
+    row: int,
+    slot: int,
+    n: Vec3,
+    x_0: Vec3,
+    x_1: Vec3,
+):
+    """Write J of  n . (velocity of the point x_1 of link 1, less that of x_0 on link 0), or of angular velocities.
+
+    The links have these axes and origins.
+    """
+    loop = model.row_item[row] // 6
+    term = int(model.row_term[row])
+    meet = model.loop_meet[loop]
+    link = int(model.loop_link1[loop])
+    x = x_1
+    along = n
+    for side in range(2):
+        if side == 1:
+            link = model.loop_link0[loop]
+            x = x_0
+            along = neg(n)
+        while link != meet:
+            first = model.link_dof[link]
+            arm = x - load_vec3(origins, 3 * link, slot)
+            for dof in range(first, first + model.link_dofs[link]):
+                s = load_vec3(axes, 3 * dof, slot)
+                if model.row_item[row] % 6 < 3:
+                    if model.dof_is_linear[dof] == 0:
+                        s = cross(s, arm)
+                elif model.dof_is_linear[dof] == 1:
+                    s = s * real(0.0, n.x)
+                set_coefficient(work, term, slot, dot(along, s))
+                term += 1
+            link = model.link_parent[link]
+
+
+@wp.func
+def set_loop_joint_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a held axis; with the first one of a loop joint J and c of all."""
+    loop = model.row_item[row] // 6
+    if row == 0 or model.row_item[wp.max(row - 1, 0)] // 6 != loop or model.row_family[wp.max(row - 1, 0)] != ORDER:
+        place_loop(model, work, loop, row, column, slot)
+    target = neg(work.row_bias[row, slot]) * time_to_end(model, work, slot, h)
+    set_window(work, row, slot, target, target)
+    set_unbounded(work, row, slot, h)
+    work.compliance[row, slot] = real(0.0, h)
+
+
+@wp.func
+def time_to_end(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+    """From where forces are evaluated to the end of a substep of h; without a middle, to where a mean velocity is."""
+    return work.since_placed[0, slot] + h * work.end_weight[0, slot]
+
+
+@wp.func
+def loop_error(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """phi and y of a held axis where `phases.link_frames.pose_links` has placed the links; writes J there."""
+    loop = model.row_item[row] // 6
+    inner = model.loop_link0[loop]
+    outer = model.loop_link1[loop]
+    R_0 = frame_axes(work.end_rotation, inner, model.loop_frame0, loop, column, slot)
+    R_1 = frame_axes(work.end_rotation, outer, model.loop_frame1, loop, column, slot)
+    w_0 = load_vec3(work.end_spin, 3 * inner, slot)
+    w_1 = load_vec3(work.end_spin, 3 * outer, slot)
+    r_1 = load_mat3(work.end_rotation, 9 * outer, slot) * load_vec3(model.loop_frame1, 12 * loop + 9, column)
+    x_1 = load_vec3(work.end_origin, 3 * outer, slot) + r_1
+    axis = model.row_item[row] % 6
+    if axis < 3:
+        e = matrix_column(R_0, axis)
+        r_0 = load_mat3(work.end_rotation, 9 * inner, slot) * load_vec3(model.loop_frame0, 12 * loop + 9, column)
+        x_0 = load_vec3(work.end_origin, 3 * inner, slot) + r_0
+        phi = dot(e, x_1 - x_0)
+        if model.loop_slides[loop] == 1:
+            r_0 = r_0 + x_1 - x_0
+            x_0 = x_1
+        v_1 = load_vec3(work.end_velocity, 3 * outer, slot) + cross(w_1, r_1)
+        v_0 = load_vec3(work.end_velocity, 3 * inner, slot) + cross(w_0, r_0)
+        set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, slot, e, x_0, x_1)
+        return phi, dot(e, v_1 - v_0)
+    n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
+    set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, slot, n, x_1, x_1)
+    return phi, dot(n, w_1 - w_0)
+
+
+@wp.func
+def starts_on_path(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+    """One where v, at the start of the step, keeps to the path of a row, so that its impulse is that of a smooth force.
+
+    Then J v is c t but for terms of second order.
+    """
+    turned = work.row_bias[row, slot] * time_to_end(model, work, slot, h)
+    zero = turned - turned
+    y = neg(turned)
+    size = zero
+    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+        part = work.coefficient[term, slot] * work.v[model.term_dof[term], slot]
+        y = y + part
+        size = size + absolute(part)
+    excess = absolute(y) - absolute(turned) - size * real(0.0001, zero)
+    return where_positive(excess, zero, real(1.0, zero))
+
+
+def _loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
+    return articulation.constraints_of(LoopJoint)
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    """A row for each held axis, on the dofs from the second link to where the paths meet, then those of the first."""
+    found, axes = [], list(Axis)
+    for item, loop in enumerate(_loops(articulation)):
+        first, second = layout.inward(loop.link0), layout.inward(loop.link1)
+        dofs = (*(dof for dof in second if dof not in first), *(dof for dof in first if dof not in second))
+        if dofs:
+            found += [Place(loop.name, dofs, 6 * item + axes.index(axis)) for axis in loop.held]
+    return found
+
+
+def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
+    """Of each loop joint its links, where their paths meet, and how it holds them."""
+    layout, world = DofLayout(articulation), len(articulation.links)
+    found = []
+    for loop in _loops(articulation):
+        rotation, axis = _rotation(loop)
+        ends = (world if link == WORLD else link for link in (loop.link0, loop.link1))
+        slides = any(free.is_linear for free in loop.free)
+        meet = layout.meet(loop.link0, loop.link1)
+        found.append((*ends, meet, int(rotation), axis, int(slides), len(loop.held)))
+    return tuple(found)
+
+
+def _rotation(loop: LoopJoint) -> tuple[LoopRotation, int]:
+    """How a loop joint holds orientations, and the axis that is free, or that of the twist."""
+    free = [axis for axis in loop.free if not axis.is_linear]
+    if len(free) == 3:
+        return LoopRotation.FREE, 0
+    if not free:
+        return LoopRotation.LOCKED, 0
+    if len(free) == 1:
+        return LoopRotation.AXIS, free[0].index
+    return LoopRotation.UNIVERSAL if loop.twist_axis in free else LoopRotation.ZERO_TWIST, loop.twist_axis.index
+
+
+def _frames(side: int) -> Parameter:
+    """The frames on one side, in the moving frames of their links, or in the world about the origin."""
+
+    def values(articulation: Articulation) -> np.ndarray:
+        placed = [link_to_moving(joint, link) for link, joint in zip(articulation.links, articulation.inbound)]
+        origin, rows = origin_of(articulation), []
+        for loop in _loops(articulation):
+            link, frame = ((loop.link0, loop.frame0), (loop.link1, loop.frame1))[side]
+            R_LM, p_LM = (np.eye(3), origin) if link == WORLD else placed[link]
+            rows.append([*(R_LM.T @ frame.rotation).ravel(), *(R_LM.T @ (np.asarray(frame.position) - p_LM))])
+        return np.ravel(rows)
+
+    return Parameter(name=f"loop_frame{side}", of="loop", values=values, size=12)
+
+
+def _table(place: int):
+    return lambda tree: [one[place] for one in tree.structure_of(LOOP_JOINT)]
+
+
+LOOP_JOINT = ConstraintFamily(
+    name="loop joint",
+    order=int(ORDER),
+    label=("loop joint", "loop joints"),
+    part=ForcePart.LIMIT,
+    places=_places,
+    traits=HOLDS_POSITIONS | LOOKS_AT_ACCELERATIONS,
+    acts_always=True,
+    needs_places=True,
+    law=set_loop_joint_row,
+    kinds={"loop": lambda articulation: len(_loops(articulation))},
+    parameters=(_frames(0), _frames(1)),
+    counts={"loop_count": lambda tree: len(tree.structure_of(LOOP_JOINT))},
+    structure=_structure,
+    tables={
+        "loop_link0": _table(0),
+        "loop_link1": _table(1),
+        "loop_meet": _table(2),
+        "loop_rotation": _table(3),
+        "loop_axis": _table(4),
+        "loop_slides": _table(5),
+        "loop_rows": _table(6),
+    },
+    scratch={"row_bias": lambda tree: len(tree.rows) * (tree.count(LOOP_JOINT) > 0)},
+)

@@ -1,0 +1,90 @@
+"""Brings the frames of loop joints together again at the end of a step.
+
+With phi, y and J of the held axes at q+, the factors of M from the step, and G = J M^-1 J^T:
+    q+ moved by - M^-1 J^T G^-1 phi, twice;   then v+ - M^-1 J^T G^-1 y.
+That is the shortest way in terms of M. What else is held stays: stops that the step has used, and hard mimic joints.
+Then J v+ = 0, so that the step after starts on the path. J of q_M in place of that of q+ would do work: the energy of a
+four-bar linkage at 240 Hz drifts by 3 % in 10 s, and stays within 0.5 % with that of q+.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.loop_joint import loop_error
+from warp_artic.constraints.rows import forget_response, set_window
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    maximum,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import HOLDS_POSITIONS, MOVES_DOFS_ALIKE, has_trait
+from warp_artic.phases.integrate import move_joints
+from warp_artic.phases.link_frames import pose_links
+from warp_artic.solver.rows.activation import prepare_responses
+from warp_artic.solver.rows.problem import forget_working_set
+
+WAYS = wp.constant(2)
+"""Times that the frames are brought together in a step."""
+
+
+@wp.func
+def close_loops(model: ModelArrays, work: WorkArrays, column: int, slot: int, sweeps: int, settle: wp.Function):
+    """Change positions and velocities at the end of a step so that loop joints hold."""
+    one = real(1.0, work.D_inverse[0, slot])
+    hold_others(model, work, slot, one)
+    for way in range(WAYS + 1):
+        pose_links(model, work, work.position, work.root, work.v, column, slot)
+        for row in range(model.stop_row):
+            if has_trait(model, row, HOLDS_POSITIONS):
+                phi, y = loop_error(model, work, row, column, slot)
+                forget_response(model, work, row, slot)
+                if way == WAYS:
+                    phi = y
+                set_window(work, row, slot, neg(phi), neg(phi))
+                work.active[row, slot] = one
+        find_change(model, work, slot, sweeps, settle, one)
+        if way == WAYS:
+            for dof in range(model.dof_count):
+                work.v[dof, slot] = work.v[dof, slot] + work.v_next[dof, slot]
+        else:
+            move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
+            for item in range(model.dof_count - model.root_dofs):
+                work.position[item, slot] = work.end_position[item, slot]
+            if model.root_dofs > 0:
+                for k in range(7):
+                    work.root[k, slot] = work.end_root[k, slot]
+
+
+@wp.func
+def hold_others(model: ModelArrays, work: WorkArrays, slot: int, one: Real):
+    """Of the other rows have those hold that a step has held: stops and hard mimic joints."""
+    zero = one - one
+    for row in range(model.row_count):
+        held = zero
+        if row >= model.stop_row:
+            held = where_positive(absolute(work.impulse[row, slot]), one, zero)
+        elif has_trait(model, row, MOVES_DOFS_ALIKE):
+            held = where_positive(work.compliance[row, slot], zero, work.active[row, slot])
+        work.active[row, slot] = held
+        set_window(work, row, slot, zero, zero)
+
+
+@wp.func
+def find_change(model: ModelArrays, work: WorkArrays, slot: int, sweeps: int, settle: wp.Function, one: Real):
+    """Write the least change in terms of M that satisfies the active rows to `work.v_next`."""
+    zero = one - one
+    for dof in range(model.dof_count):
+        work.v_free[dof, slot] = zero
+        work.v_next[dof, slot] = zero
+    for row in range(model.row_count):
+        work.impulse[row, slot] = zero
+    work.environment_mask[0, slot] = one
+    if model.innovations_only == 1:
+        forget_working_set(model, work, slot, zero)
+    prepare_responses(model, work, slot)
+    settle(model, work, slot, sweeps)
