@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose paths are traced
     "pendulum": (-90, 0, np.linspace(0, 0.95, 9), ["pendulum/rod/bob"]),
     "double_pendulum": (-90, 0, np.linspace(0, 1.6, 7), ["pendulum/lower/shape"]),
+    "peaucellier": (-90, 0, np.linspace(0, 0.5, 4), ["linkage/outer_a/pen"]),
     "cart_pole": (-90, 4, np.linspace(0, 1.5, 6), ["cart_pole/pole/shape"]),
     "arm": (-60, 18, np.linspace(0, 1.2, 7), ["arm/flange/shape"]),
     "spherical_chain": (-50, 20, np.linspace(0, 1.0, 6), ["chain/link_5/shape"]),

@@ -178,6 +178,17 @@ def test_double_pendulum_keeps_its_energy():
     assert np.ptp(total) < 1e-6 * recording.energy[..., 0].max()
 
 
+def test_linkage_draws_a_straight_line():
+    """Three loops of hinges, each with redundant rows: the pen stays at its height to a micrometre, and energy stays."""
+    _, recording = recorded("peaucellier", 5.0)
+    pose = recording.link_pose[:, 0, [short(path) for path in recording.link_names].index("outer_a")]
+    x, y, z, w = pose[:, 3:].T
+    pen = pose[:, :3] + 0.3 * np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
+    np.testing.assert_allclose(pen[:, 2], 0.4, atol=1e-6)
+    assert pen[:, 0].min() < -0.373 and pen[:, 0].max() > 0.373
+    assert np.ptp(recording.energy.sum(axis=-1)) < 2e-4 * recording.energy[..., 0].max()
+
+
 def test_chain_stays_in_its_sockets_and_cones():
     """The scene asks for substeps; no ball leaves its socket, and no link swings further than 50 degrees."""
     _, recording = recorded("spherical_chain", 2.0)
