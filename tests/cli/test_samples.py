@@ -179,7 +179,7 @@ def test_double_pendulum_keeps_its_energy():
 
 
 def test_linkage_draws_a_straight_line():
-    """Three loops of hinges, each with redundant rows: the pen stays at its height to a micrometre, and energy stays."""
+    """Three loops of hinges, with redundant rows: the pen stays at its height to a micrometre, and energy stays."""
     _, recording = recorded("peaucellier", 5.0)
     pose = recording.link_pose[:, 0, [short(path) for path in recording.link_names].index("outer_a")]
     x, y, z, w = pose[:, 3:].T
