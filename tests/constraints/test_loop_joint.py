@@ -315,6 +315,26 @@ def test_a_stop_in_a_loop(precision):
     assert -1.0 - 1e-5 < q < 1.0 + 1e-5
 
 
+@pytest.mark.parametrize("free", ["spherical", "revolute_y"])
+def test_supports_of_a_beam_share_its_weight(free):
+    """A beam on a hinge and on a loop joint at its other end: half of the weight on each, at rest."""
+    kinds = {"revolute_y": (Axis.ROT_Y,)}
+    beam = Link(path="/t/beam", mass=3.0, inertia=(0.01, 0, 0, 0.3, 0, 0.3), center_of_mass=(0.5, 0.0, 0.0))
+    hinge = Joint(path="/t/hinge", parent=WORLD, child=0, dofs=(Dof(name="/t/hinge", axis=Axis.ROT_Y),))
+    loop = LoopJoint(
+        name="/t/loop",
+        link0=WORLD,
+        link1=0,
+        frame0=Pose((1.0, 0.0, 0.0)),
+        frame1=Pose((1.0, 0.0, 0.0)),
+        free=(FREE | kinds)[free],
+    )
+    simulation = simulate(trees.scene(Articulation(path="/t", links=(beam,), joints=(hinge,), constraints=(loop,))))
+    simulation.step(5, forces=True)
+    force = simulation.state.link_incoming_joint_force.numpy().reshape(6)
+    np.testing.assert_allclose(force, [0, 0, 0.5 * 3.0 * 9.81, 0, 0, 0], atol=1e-9)
+
+
 def test_what_is_wrong_is_named():
     """One line with the prim path each."""
     tree = four_bar()

@@ -54,6 +54,7 @@ from warp_artic.model.frames import link_to_moving, origin_of
 from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_UNIVERSAL, LOOP_ZERO_TWIST, LoopRotation
 from warp_artic.model.row import Place
 from warp_artic.phases.point_motion import point_bias, point_velocity
+from warp_artic.phases.transmitted_forces import take_off, take_push_off
 
 ORDER = wp.constant(875)
 """Of this family."""
@@ -279,6 +280,32 @@ def starts_on_path(model: ModelArrays, work: WorkArrays, row: int, slot: int, h:
     return where_positive(excess, zero, real(1.0, zero))
 
 
+@wp.func
+def take_loop_joint_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+    """Take what a held axis does to its links off what these need: other joints do not transmit it."""
+    loop = model.row_item[row] // 6
+    axis = model.row_item[row] % 6
+    inner = model.loop_link0[loop]
+    outer = model.loop_link1[loop]
+    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
+    if axis < 3:
+        push = matrix_column(R_0, axis) * force
+        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
+        x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
+        if model.loop_slides[loop] == 1:
+            x_0 = x_1
+        take_push_off(model, work, outer, x_1, push, slot)
+        take_push_off(model, work, inner, x_0, neg(push), slot)
+    else:
+        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
+        w_0 = load_vec3(work.w, 3 * inner, slot)
+        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, slot))
+        if outer < model.link_count:
+            take_off(work, outer, slot, n - n, n * force)
+        if inner < model.link_count:
+            take_off(work, inner, slot, n - n, n * neg(force))
+
+
 def _loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
     return articulation.constraints_of(LoopJoint)
 
@@ -348,6 +375,7 @@ LOOP_JOINT = ConstraintFamily(
     acts_always=True,
     needs_places=True,
     law=set_loop_joint_row,
+    take_off=take_loop_joint_off,
     kinds={"loop": lambda articulation: len(_loops(articulation))},
     parameters=(_frames(0), _frames(1)),
     counts={"loop_count": lambda tree: len(tree.structure_of(LOOP_JOINT))},
