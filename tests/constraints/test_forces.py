@@ -8,7 +8,7 @@ from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
 from tests.oracles.dense_step import put
 from warp_artic import SettingsError, Simulation, SolverSettings
-from warp_artic.constraints.table import IN_STEPS
+from warp_artic.constraints.table import IN_STEPS, LOOP_JOINT
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
@@ -59,8 +59,8 @@ def test_the_parts_are_what_the_equation_of_motion_lacks(solver, integrator):
 
 
 def test_the_busy_tree_has_every_family():
-    """None is left out above."""
-    assert {row.family for row in tree_of(busy_tree(np.random.default_rng(8))).rows} == IN_STEPS
+    """None is left out above but loop joints, which change velocities after forces are reported."""
+    assert {row.family for row in tree_of(busy_tree(np.random.default_rng(8))).rows} == IN_STEPS - {LOOP_JOINT}
 
 
 # ---------------------------------------------------------------------------------------------------------------------

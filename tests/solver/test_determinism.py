@@ -1,6 +1,7 @@
 """The same environment is bitwise the same in any batch and slot."""
 
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,19 @@ import pytest
 
 from tests import trees
 from tests.busy_tree import coupled, distances
+from tests.oracles import rigid
 from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints import table
 from warp_artic.constraints.table import IN_STEPS
+from warp_artic.description.distance import Distance
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
+from warp_artic.description.joint import Axis
 from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.pose import Pose
 from warp_artic.mechanisms.tree import tree_of
+from warp_artic.model.dofs import DofLayout
 from warp_artic.usd.read_stage import read_stage
 
 RAGDOLL = Path(__file__).parents[2] / "samples" / "scenes" / "ragdoll.usda"
@@ -91,7 +98,19 @@ def busy_tree(links=18):
     tree = trees.replace(tree, links=bounded, max_linear_velocity=0.3, max_angular_velocity=0.4)
     tree = coupled(rng, with_limits(tree))
     everywhere = tuple(trees.replace(tendon, all_segments=True) for tendon in tree.spatial_tendons)
-    return trees.replace(tree, spatial_tendons=everywhere, constraints=distances(tree))
+    return trees.replace(tree, spatial_tendons=everywhere, constraints=(*distances(tree), loop_joint(tree)))
+
+
+def loop_joint(tree):
+    """A point of a link that stays in a plane of another one, where both are at the start."""
+    placed = rigid.motion(tree, trees.authored_state(tree))
+    layout = DofLayout(tree)
+    pairs = combinations(range(len(tree.bodies)), 2)
+    link0, link1 = max(pairs, key=lambda pair: len(set(layout.inward(pair[0])) ^ set(layout.inward(pair[1]))))
+    place = placed.R_WL[link0].T @ (placed.p_WL[link1] - placed.p_WL[link0])
+    return LoopJoint(
+        name="/World/plane", link0=link0, link1=link1, frame0=Pose(tuple(map(float, place))), free=tuple(Axis)[1:]
+    )
 
 
 def test_the_busy_tree_has_a_row_of_every_family():
@@ -141,8 +160,15 @@ def without(tree, family):
     if family is table.SPATIAL_TENDON_LIMIT:
         tendons = tuple(trees.replace(tendon, limit_stiffness=0.0) for tendon in tree.spatial_tendons)
         return trees.replace(tree, spatial_tendons=tendons)
+    if family is table.LOOP_JOINT:
+        others = tuple(one for one in tree.constraints if not isinstance(one, LoopJoint))
+        return trees.replace(tree, constraints=others)
     if family in (table.DISTANCE, table.SOFT_DISTANCE):
-        others = tuple(one for one in tree.constraints if one.is_soft != (family is table.SOFT_DISTANCE))
+        others = tuple(
+            one
+            for one in tree.constraints
+            if not isinstance(one, Distance) or one.is_soft != (family is table.SOFT_DISTANCE)
+        )
         return trees.replace(tree, constraints=others)
     limited = {row.item for row in tree_of(tree).rows if row.family is family}
     limits = [None if k in limited else dof.limit for k, dof in enumerate(tree.dofs)]

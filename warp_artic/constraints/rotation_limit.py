@@ -457,6 +457,15 @@ def hold_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
 
 
 @wp.func
+def linearize_limit(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """Write J of a limit at the positions so far."""
+    dof = model.term_dof[model.row_term[row]]
+    phi = start_triple(model, work, dof, dof - model.root_dofs, model.row_terms[row], slot)
+    y, J, lower, upper = limit_at(model, row, column, phi)
+    set_coefficients(model, work, row, slot, J)
+
+
+@wp.func
 def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, passes: int, h: Real):
     """Write to `work.v_next` how the dofs are to move so that no limit is passed; says whether any has to."""
     zero = real(0.0, h)
