@@ -32,7 +32,7 @@ MAY_BE_INFINITE = {
     "cone_angle",
     "link_max_linear_velocity",
     "link_max_angular_velocity",
-    *(f"{kind}_upper" for kind in ("limit", "tendon", "leaf")),
+    *(f"{kind}_upper" for kind in ("limit", "tendon", "leaf", "distance")),
 }
 MAY_BE_MINUS_INFINITE = {"limit_lower", "tendon_lower", "leaf_lower"}
 

@@ -9,6 +9,7 @@ from tests import trees
 from tests.busy_tree import busy_tree
 from tests.solver import test_determinism as determinism
 from warp_artic import DescriptionError, SettingsError, Simulation, SolverSettings
+from warp_artic.description.distance import Distance
 from warp_artic.description.friction import Friction
 from warp_artic.description.pose import Pose
 from warp_artic.sim.arrays.views import PARAMETERS
@@ -41,11 +42,12 @@ FIELDS = {
     "attachment_coefficient": ("attachments", "", "coefficient"),
     "mimic_gear": ("mimics", "", "gears"),
     **{f"mimic_{name}": ("mimics", "", name) for name in ("offset", "natural_frequency", "damping_ratio", "enabled")},
+    **{f"distance_{name}": ("constraints", "", name) for name in ("upper", "stiffness", "damping", "enabled")},
 }
 """Where a parameter is authored: in each of which parts, in which part of these, under which name or names."""
 
-AWAKE = tuple(name for name in PARAMETERS if name != "sleep_threshold")
-"""Those of a tree that does not sleep; `solver/test_sleep.py` has the other."""
+AWAKE = tuple(name for name in PARAMETERS if name not in ("sleep_threshold", "distance_lower"))
+"""Those of a tree that does not sleep; `solver/test_sleep.py` has that one. A smallest distance of zero does nothing."""
 
 SHIFTED = ("tendon_rest_length", "tendon_offset", "spatial_offset", "leaf_rest_length", "mimic_offset")
 
@@ -94,7 +96,12 @@ def edit(name, tree):
             tendons.append(trees.replace(tendon, **{parts: tuple(part for part, _ in found)}))
             values += [value for _, own in found for value in own]
         return trees.replace(tree, spatial_tendons=tuple(tendons)), values
-    found = [with_changed(name, part) for part in getattr(tree, parts)]
+    others = [part for part in getattr(tree, parts) if parts == "constraints" and not isinstance(part, Distance)]
+    found = [with_changed(name, part) for part in getattr(tree, parts) if part not in others]
+    if others:
+        return trees.replace(tree, constraints=(*(part for part, _ in found), *others)), [
+            value for _, own in found for value in own
+        ]
     return trees.replace(tree, **{parts: tuple(part for part, _ in found)}), [v for _, own in found for v in own]
 
 

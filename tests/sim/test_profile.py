@@ -8,6 +8,8 @@ def test_each_phase_is_timed_by_its_file():
     """The rewritten step has places for phases, constraints and the solver that settles rows, and none twice."""
     step, places = clocked_step_column(SETTLES["direct"])
     assert step.key == "step_column"
-    assert {"phases.kinematics", "phases.articulated_inertia", "constraints.table", "solver.rows.direct"} <= set(places)
+    assert {"phases.kinematics", "phases.articulated_inertia", "constraints.dispatch", "solver.rows.direct"} <= set(
+        places
+    )
     assert sorted(places.values()) == list(range(len(places)))
     assert len(places) <= MOST_FILES

@@ -47,7 +47,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.math.spatial import cross, dot
-from warp_artic.model.allowed_values import NOT_NEGATIVE, SHARE, UPPER, Allowed
+from warp_artic.model.allowed_values import ANGLE, NOT_NEGATIVE, SHARE, Allowed
 from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import ENDS, ConstraintFamily, Entries, Measure, Parameter
@@ -240,7 +240,7 @@ DISTANCE = ConstraintFamily(
     entries=ENTRIES,
     parameters=(
         _each("lower", lambda one: one.lower, NOT_NEGATIVE),
-        _each("upper", lambda one: one.upper, UPPER),
+        _each("upper", lambda one: one.upper, ANGLE),
         _each("stiffness", lambda one: one.stiffness, NOT_NEGATIVE),
         _each("damping", lambda one: one.damping, NOT_NEGATIVE),
         _each("enabled", lambda one: float(one.enabled), SHARE),

@@ -188,7 +188,7 @@ def test_what_is_not_there_is_said(kit):
     assert found == kit.core.k_invalid_subscription_id
     kit.simulate("unsubscribe_physics_contact_report_events", found)
     assert kit.update("handle_raycast", None, None, True) is False
-    _, number = opened(SCENE + arm(more=joint("far", "Distance", "/arm/l0", "/arm/l2")))
+    _, number = opened(SCENE + arm(more=joint("far", "Distance", "/arm/l0", "")))
     kit.update("on_attach", number)
     kit.update("force_load_physics_from_usd")
     contacts, far = kit.log.warnings
