@@ -335,6 +335,17 @@ def test_supports_of_a_beam_share_its_weight(free):
     np.testing.assert_allclose(force, [0, 0, 0.5 * 3.0 * 9.81, 0, 0, 0], atol=1e-9)
 
 
+def test_one_that_is_disabled_holds_nothing():
+    """The linkage moves as without it."""
+    tree = four_bar()
+    (loop,) = tree.constraints
+    ends = []
+    for constraints in ((replace(loop, enabled=False),), (replace(loop, enabled=False), replace(loop, name="/bar/e"))):
+        simulation = simulate(in_plane(replace(tree, constraints=constraints)))
+        ends.append(gap_and_energy(simulation, 24)[0])
+    assert ends[0] > 0.01 and ends[1] < 1e-12
+
+
 def test_what_is_wrong_is_named():
     """One line with the prim path each."""
     tree = four_bar()

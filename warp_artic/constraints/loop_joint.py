@@ -307,7 +307,8 @@ def take_loop_joint_off(model: ModelArrays, work: WorkArrays, row: int, column: 
 
 
 def _loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
-    return articulation.constraints_of(LoopJoint)
+    """Those that are enabled."""
+    return tuple(loop for loop in articulation.constraints_of(LoopJoint) if loop.enabled)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
