@@ -379,7 +379,6 @@ LOOP_JOINT = ConstraintFamily(
     take_off=take_loop_joint_off,
     kinds={"loop": lambda articulation: len(_loops(articulation))},
     parameters=(_frames(0), _frames(1)),
-    counts={"loop_count": lambda tree: len(tree.structure_of(LOOP_JOINT))},
     structure=_structure,
     tables={
         "loop_link0": _table(0),
