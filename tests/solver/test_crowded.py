@@ -178,6 +178,8 @@ def guesses_kernel(numbers):
 
     @wp.kernel(module="unique", enable_backward=False)
     def guesses(model: Model, work: Work, found: wp.array(dtype=int)):
+        for island in range(model.island_count):
+            work.begins[island, 0] = 1
         forget_working_set(model, work, 0, work.least[0, 0] - work.least[0, 0])
         count, known, lopsided = gather_rows(model, work, 0)
         loosens = set_first_working_set(model, work, known, count, 0)

@@ -51,6 +51,7 @@ from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import LOOKS_AT_ACCELERATIONS, ON_ONE_DOF, ConstraintFamily, of_dofs
 from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.islands import island_dof
 from warp_artic.model.row import Place
 from warp_artic.phases.rest_acceleration import accelerate_from_rest
 
@@ -80,30 +81,41 @@ def rest_acceleration(model: ModelArrays, work: WorkArrays, row: int, column: in
 
 @wp.func
 def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Give up the bounces of environments in which the stops gave energy, and take back all impulses there.
+    """Give up the bounces of islands in which the stops gave energy, and take back all impulses there.
 
     Says whether there are any; they are to be solved again.
     """
     zero = real(0.0, h)
-    work_done = zero
-    bounced = zero
+    for island in range(model.island_count):
+        work.stop_work[island, slot] = zero
+        work.has_bounced[island, slot] = zero
     for row in range(model.stop_row, model.row_count):
+        island = model.row_island[row]
         z = work.impulse[row, slot]
         if any_positive(absolute(z)):
             y = row_velocity(model, work, row, slot)
             y_free = row_rate(model, work, work.v, row, slot) + h * row_rate(model, work, work.vdot, row, slot)
             known = (absolute(y) + absolute(y_free)) * model.rounding[0, 0]
             if model.row_family[row] == BOUNCING_LIMIT_ORDER:
-                bounced = maximum(bounced, work.bounced[row, slot] * absolute(z))
+                bounced = work.bounced[row, slot] * absolute(z)
+                work.has_bounced[island, slot] = maximum(work.has_bounced[island, slot], bounced)
                 known = known + absolute(rest_acceleration(model, work, row, column, slot, h)) * h * real(2.0, h)
-            work_done = work_done + z * (y + y_free) - absolute(z) * known
-    dropped = where_positive(bounced, where_positive(work_done, real(1.0, h), zero), zero)
-    found = any_positive(dropped)
+            work.stop_work[island, slot] = work.stop_work[island, slot] + z * (y + y_free) - absolute(z) * known
+    any_dropped = zero
+    for island in range(model.island_count):
+        gave = where_positive(work.stop_work[island, slot], real(1.0, h), zero)
+        dropped = where_positive(work.has_bounced[island, slot], gave, zero)
+        work.has_bounced[island, slot] = dropped
+        any_dropped = maximum(any_dropped, dropped)
+    found = any_positive(any_dropped)
     if found:
-        work.environment_mask[0, slot] = dropped
+        for island in range(model.island_count):
+            work.environment_mask[island, slot] = work.has_bounced[island, slot]
         for dof in range(model.dof_count):
+            dropped = work.environment_mask[model.dof_island[dof], slot]
             work.v_next[dof, slot] = where_positive(dropped, work.v_free[dof, slot], work.v_next[dof, slot])
         for row in range(model.row_count):
+            dropped = work.environment_mask[model.row_island[row], slot]
             work.impulse[row, slot] = where_positive(dropped, zero, work.impulse[row, slot])
             work.active[row, slot] = where_positive(dropped, zero, work.active[row, slot])
             if model.row_family[row] == BOUNCING_LIMIT_ORDER:
@@ -124,7 +136,7 @@ def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
 
 @wp.func
 def share_bounces(model: ModelArrays, work: WorkArrays, slot: int):
-    """Give the joints of a tree with an impact, if not at a stop, their new velocities for the rest of the step."""
+    """Give the joints of an island with an impact, if not at a stop, their new velocities for the rest of the step."""
     for row in range(model.stop_row, model.row_count):
         if model.row_family[row] == BOUNCING_LIMIT_ORDER:
             active = work.active[row, slot]
@@ -132,7 +144,9 @@ def share_bounces(model: ModelArrays, work: WorkArrays, slot: int):
             if any_positive(bounced):
                 one = real(1.0, bounced)
                 rest = work.rest_share[row, slot]
-                for dof in range(model.dof_count):
+                island = model.row_island[row]
+                for k in range(model.island_first[island], model.island_first[island + 1]):
+                    dof = island_dof(model, k)
                     share = work.share[dof, slot]
                     work.share[dof, slot] = where_positive(bounced * (one - share), rest, share)
     for row in range(model.stop_row, model.row_count):

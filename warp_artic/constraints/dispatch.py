@@ -109,16 +109,17 @@ drop_multiplier = multipliers(
 
 @wp.func
 def set_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Fill all rows for this step; none is active yet."""
+    """Fill all rows of islands that begin for this step; none is active yet."""
     zero = real(0.0, h)
     for row in range(model.row_count):
-        work.active[row, slot] = zero
-        work.impulse[row, slot] = zero
-        work.given[row, slot] = zero
-        if row < model.stop_row:
-            if set_gradient(model, work, row, column, slot, h):
-                prepare_response(model, work, row, slot)
-                work.row_mobility[row, slot] = row_response(model, work, row, slot)
-            set_law(model, work, row, column, slot, h)
-        else:
-            set_stop_law(model, work, row, column, slot, h)
+        if work.begins[model.row_island[row], slot] == 1:
+            work.active[row, slot] = zero
+            work.impulse[row, slot] = zero
+            work.given[row, slot] = zero
+            if row < model.stop_row:
+                if set_gradient(model, work, row, column, slot, h):
+                    prepare_response(model, work, row, slot)
+                    work.row_mobility[row, slot] = row_response(model, work, row, slot)
+                set_law(model, work, row, column, slot, h)
+            else:
+                set_stop_law(model, work, row, column, slot, h)

@@ -172,21 +172,25 @@ def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, 
 
 @wp.func
 def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, halves: int):
-    """Mark the folded drives that exceed their maximum force; says in which environments there are any.
+    """Mark the folded drives that exceed their maximum force; writes where there are any to `work.anew`.
 
     Once boundary layers have been found (`halves` is 2) it looks at what is in them.
     """
     zero = real(0.0, h)
     found = real(0.0, h)
-    looks = work.layer[0, slot] + real(1.0 - 0.5 * float(halves), h)
     for row in range(model.row_count):
         if model.row_family[row] == DRIVE_ORDER:
             item = model.row_item[row]
+            island = model.row_island[row]
+            looks = work.layer[island, slot] + real(1.0 - 0.5 * float(halves), h)
             before = work.saturated[item, slot]
             newly = where_positive(looks, saturate_drive(model, work, row, column, slot, h), zero)
             work.saturated[item, slot] = where_positive(looks, work.saturated[item, slot], before)
             found = maximum(found, newly)
-    return found
+            if model.island_count > 1:
+                work.anew[island, slot] = maximum(work.anew[island, slot], newly)
+    if model.island_count == 1:
+        work.anew[0, slot] = found
 
 
 @wp.func

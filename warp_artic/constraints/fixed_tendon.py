@@ -121,14 +121,15 @@ def report_fixed_tendon(
 ):
     """Write length, speed, force and limit state of a tendon."""
     item = model.row_item[row]
+    tendon = model.tendon_place[item]
     failure = state.failure[0, column]
     length = tendon_length(model, state.joint_position, column, row, column)
     rate = tendon_rate(model, state, row, column)
-    report_value(report.tendon_length, item, column, failure, length)
-    report_value(report.tendon_speed, item, column, failure, rate)
-    report_value(report.tendon_force, item, column, failure, tendon_force(model, row, column, length, rate))
+    report_value(report.tendon_length, tendon, column, failure, length)
+    report_value(report.tendon_speed, tendon, column, failure, rate)
+    report_value(report.tendon_force, tendon, column, failure, tendon_force(model, row, column, length, rate))
     side = limit_state(length, model.tendon_lower[item, column], model.tendon_upper[item, column])
-    report_value(report.tendon_limit_state, item, column, failure, side)
+    report_value(report.tendon_limit_state, tendon, column, failure, side)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:

@@ -71,6 +71,7 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import IS_CURVED, ConstraintFamily, Parameter
 from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.roots import pose_rows
 from warp_artic.model.row import Place
 from warp_artic.phases.integrate import move_joints
 
@@ -447,12 +448,12 @@ def hold_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
             for dof in range(model.dof_count):
                 work.shift[dof, slot] = work.shift[dof, slot] + work.v_next[dof, slot]
         move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
-        moved = work.environment_mask[0, slot]
         for item in range(model.dof_count - model.root_dofs):
+            moved = work.environment_mask[model.dof_island[model.root_dofs + item], slot]
             work.position[item, slot] = where_positive(moved, work.end_position[item, slot], work.position[item, slot])
-        if model.root_dofs > 0:
-            for k in range(7):
-                work.root[k, slot] = where_positive(moved, work.end_root[k, slot], work.root[k, slot])
+        for k in range(pose_rows(model.root_dofs)):
+            moved = work.environment_mask[model.dof_island[6 * (k // 7)], slot]
+            work.root[k, slot] = where_positive(moved, work.end_root[k, slot], work.root[k, slot])
         passes += 1
 
 
@@ -470,7 +471,8 @@ def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
     """Write to `work.v_next` how the dofs are to move so that no limit is passed; says whether any has to."""
     zero = real(0.0, h)
     found = bool(False)
-    joining = zero
+    for island in range(model.island_count):
+        work.environment_mask[island, slot] = zero
     for row in range(model.row_count - model.rotation_rows, model.row_count):
         dof = model.term_dof[model.row_term[row]]
         phi = start_triple(model, work, dof, dof - model.root_dofs, model.row_terms[row], slot)
@@ -483,7 +485,9 @@ def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
                 for k in range(model.dof_count):
                     work.v_next[k, slot] = zero
             found = bool(True)
-            joining = maximum(joining, where_positive(passed, real(1.0, h), zero))
+            island = model.row_island[row]
+            joining = where_positive(passed, real(1.0, h), zero)
+            work.environment_mask[island, slot] = maximum(work.environment_mask[island, slot], joining)
             y_again, J, lower_again, upper_again = limit_at(model, row, column, phi)
             set_coefficients(model, work, row, slot, J)
             way = where_positive(over, neg(over), under) - row_velocity(model, work, row, slot)
@@ -497,7 +501,6 @@ def find_way_back(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
                 for term in range(start, start + model.row_terms[row]):
                     k = model.term_dof[term]
                     work.v_next[k, slot] = work.v_next[k, slot] + work.coefficient[term, slot] * way / dot(J, J)
-    work.environment_mask[0, slot] = joining
     return found
 
 

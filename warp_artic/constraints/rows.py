@@ -31,6 +31,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
+from warp_artic.model.islands import island_dof
 from warp_artic.phases.impulse_response import innovate, keep_innovations, pass_outward, respond
 
 RECOVERY = wp.constant(0.2)
@@ -165,7 +166,9 @@ def forget_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 def push_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, impulse: Real):
     """Add what an impulse of a row changes to the velocities so far."""
     response = model.row_slot[row] * model.dof_count
-    for dof in range(model.dof_count):
+    island = model.row_island[row]
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
         work.v_next[dof, slot] = work.v_next[dof, slot] + work.response[response + dof, slot] * impulse
 
 
@@ -179,7 +182,9 @@ def add_responses(model: ModelArrays, work: WorkArrays, impulses: Array, first: 
         if any_positive(absolute(z)):
             response = model.row_slot[row] * model.dof_count
             if model.innovations_only == 0:
-                for dof in range(model.dof_count):
+                island = model.row_island[row]
+                for k in range(model.island_first[island], model.island_first[island + 1]):
+                    dof = island_dof(model, k)
                     rates[dof, slot] = rates[dof, slot] + work.response[response + dof, slot] * z
             else:
                 if not found:

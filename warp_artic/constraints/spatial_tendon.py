@@ -319,7 +319,7 @@ def report_spatial_tendon(
     failure = state.failure[0, column]
     length = leaf_length(model, work, item, column, slot)
     rate, speed = leaf_rates(model, work, item, column, slot)
-    tendon = model.fixed_tendons + item
+    tendon = model.tendon_place[model.fixed_tendons + item]
     report_value(report.tendon_length, tendon, column, failure, length)
     report_value(report.tendon_speed, tendon, column, failure, speed)
     report_value(report.tendon_force, tendon, column, failure, leaf_force(model, item, column, length, rate))

@@ -101,9 +101,12 @@ def set_speed_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: 
 def largest_speed(model: ModelArrays, row: int, column: int):
     """y_max of a row."""
     family = model.row_family[row]
-    fastest = model.tree_max_velocity[0, column]
+    tree = int(0)
+    if family >= TREE_SPEED_ORDER:
+        tree = model.row_item[row]
+    fastest = model.tree_max_velocity[2 * tree, column]
     if family == TREE_SPIN_ORDER:
-        fastest = model.tree_max_velocity[1, column]
+        fastest = model.tree_max_velocity[2 * tree + 1, column]
     if family == LINK_SPEED_ORDER:
         fastest = model.link_max_linear_velocity[model.row_item[row], column]
     if family == LINK_SPIN_ORDER:
@@ -155,19 +158,33 @@ def bend_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
     then rest is allowed, and no impulse gives energy. Nothing where the step is not `work.settled`.
     """
     one = real(1.0, h)
-    near = one - one
+    for island in range(model.island_count):
+        work.near_limit[island, slot] = one - one
+        work.turned[island, slot] = work.turns[island, slot] - real(0.5 * TURNS, h)
+    any_near = one - one
+    any_turned = work.turned[0, slot]
     for k in range(model.speed_limits):
         row = model.limit_row + 3 * k
+        island = model.row_island[row]
         speed = length(load_vec3(work.motion, 3 * k, slot))
-        near = maximum(near, speed - real(NEAR, h) * largest_speed(model, row, column))
-        near = maximum(near, work.active[row, slot])
-    near = work.settled[0, slot] * near
-    if any_positive(near):
-        turned = work.turns[0, slot] - real(0.5 * TURNS, h)
+        near = maximum(speed - real(NEAR, h) * largest_speed(model, row, column), work.active[row, slot])
+        near = work.settled[island, slot] * near
+        any_near = maximum(any_near, near)
+        if model.island_count > 1:
+            work.near_limit[island, slot] = maximum(work.near_limit[island, slot], near)
+    if model.island_count == 1:
+        work.near_limit[0, slot] = any_near
+    if any_positive(any_near):
         for dof in range(model.dof_count):
             work.kept[dof, slot] = work.v_next[dof, slot]
             if model.dof_is_linear[dof] == 0:
-                turned = maximum(turned, h * absolute(work.v_next[dof, slot]) - real(TURNED, h))
+                island = model.dof_island[dof]
+                turned = h * absolute(work.v_next[dof, slot]) - real(TURNED, h)
+                any_turned = maximum(any_turned, turned)
+                if model.island_count > 1:
+                    work.turned[island, slot] = maximum(work.turned[island, slot], turned)
+        if model.island_count == 1:
+            work.turned[0, slot] = any_turned
         set_shares(model, work, slot, h, has_middle)
         if has_middle == 1:
             land_on_limits(model, work, column, slot, h)
@@ -186,9 +203,10 @@ def bend_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
             bend = load_vec3(work.bent, 3 * k, slot) - y
             size = length(bend)
             fastest = largest_speed(model, model.limit_row + 3 * k, column)
-            excess = minimum(turned, size - fastest)
+            island = model.row_island[model.limit_row + 3 * k]
+            excess = minimum(work.turned[island, slot], size - fastest)
             part = where_positive(excess, fastest / where_positive(size, size, one), one)
-            part = where_positive(near, part, one - one)
+            part = where_positive(work.near_limit[island, slot], part, one - one)
             store_vec3(work.bent, 3 * k, slot, bend * part)
 
 
@@ -204,16 +222,24 @@ def turn_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
     find_motions(model, work, work.motion, column, slot)
     for k in range(model.speed_limits):
         store_vec3(work.bent, 3 * k, slot, vec3(zero, zero, zero))
-    joining = any_missed(model, work, column, slot, zero)
-    work.settled[0, slot] = maximum(work.settled[0, slot], one - joining)
+    find_missed(model, work, column, slot, zero)
+    for island in range(model.island_count):
+        joining = work.missed[island, slot]
+        work.environment_mask[island, slot] = joining
+        work.settled[island, slot] = maximum(work.settled[island, slot], one - joining)
     bend_motions(model, work, column, slot, h, has_middle)
-    joining = where_positive(work.settled[0, slot], any_missed(model, work, column, slot, zero), joining)
-    # So many times in each environment, whatever its neighbours need.
-    count = work.turns[0, slot] + joining
-    joining = where_positive(count - real(TURNS, h) - real(0.5, h), zero, joining)
-    work.turns[0, slot] = count
-    work.environment_mask[0, slot] = joining
-    found = any_positive(joining)
+    find_missed(model, work, column, slot, zero)
+    any_joining = zero
+    for island in range(model.island_count):
+        before = work.environment_mask[island, slot]
+        joining = where_positive(work.settled[island, slot], work.missed[island, slot], before)
+        # So many times in each environment, whatever its neighbours need.
+        count = work.turns[island, slot] + joining
+        joining = where_positive(count - real(TURNS, h) - real(0.5, h), zero, joining)
+        work.turns[island, slot] = count
+        work.environment_mask[island, slot] = joining
+        any_joining = maximum(any_joining, joining)
+    found = any_positive(any_joining)
     if found:
         for k in range(model.speed_limits):
             turn_limit(model, work, k, column, slot)
@@ -221,12 +247,19 @@ def turn_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
 
 
 @wp.func
-def any_missed(model: ModelArrays, work: WorkArrays, column: int, slot: int, none: Real):
-    """One where any limit is missed, else zero."""
+def find_missed(model: ModelArrays, work: WorkArrays, column: int, slot: int, none: Real):
+    """Write one to `work.missed` where any limit of an island is missed, else zero."""
+    for island in range(model.island_count):
+        work.missed[island, slot] = none
     found = none
     for k in range(model.speed_limits):
-        found = maximum(found, missed(model, work, k, column, slot))
-    return found
+        island = model.row_island[model.limit_row + 3 * k]
+        own = missed(model, work, k, column, slot)
+        found = maximum(found, own)
+        if model.island_count > 1:
+            work.missed[island, slot] = maximum(work.missed[island, slot], own)
+    if model.island_count == 1:
+        work.missed[0, slot] = found
 
 
 @wp.func
@@ -271,7 +304,7 @@ def largest_terms(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 def turn_limit(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int):
     """Give the rows of a limit the direction of y and the curvature that its impulse makes, where they join."""
     row = model.limit_row + 3 * k
-    joining = work.environment_mask[0, slot]
+    joining = work.environment_mask[model.row_island[row], slot]
     one = real(1.0, joining)
     zero = one - one
     infinite = one / zero
@@ -416,12 +449,15 @@ def _of_links(name: str) -> dict:
 
 
 def _of_tree(name: str) -> Callable[[Articulation, DofLayout], list[Place]]:
-    """Limits of a floating tree as a whole, on all dofs."""
+    """Limits of floating trees as a whole, each on all its dofs."""
 
     def places(articulation: Articulation, layout: DofLayout) -> list[Place]:
-        is_limited = articulation.is_floating and math.isfinite(getattr(articulation, name))
-        every = tuple(range(layout.root_dofs + len(articulation.dofs)))
-        return [Place(articulation.path, every, 0)] * is_limited
+        trees = enumerate(zip(articulation.articulations, articulation.link_numbers))
+        return [
+            Place(one.path, layout.towards_root(links), item)
+            for item, (one, links) in trees
+            if one.is_floating and math.isfinite(getattr(one, name))
+        ]
 
     return places
 
@@ -447,7 +483,11 @@ TREE_SPEED = _speed_limit(
         Parameter(
             name="tree_max_velocity",
             of="articulation",
-            values=lambda articulation: [articulation.max_linear_velocity, articulation.max_angular_velocity],
+            values=lambda articulation: [
+                limit
+                for one in articulation.articulations
+                for limit in (one.max_linear_velocity, one.max_angular_velocity)
+            ],
             size=2,
         ),
     ),

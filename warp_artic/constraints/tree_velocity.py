@@ -1,4 +1,4 @@
-"""Velocity limits of a floating articulation as a whole:  |v_C| <= v_max of its centre of mass, and |w| <= w_max.
+"""Velocity limits of each floating articulation as a whole:  |v_C| <= v_max of its centre of mass, and |w| <= w_max.
 
     v_C = sum m_i v_i / sum m_i,   w = I^-1 L
 with L the angular momentum of all links about the common centre of mass, and I their inertia about it in the present
@@ -58,29 +58,41 @@ def sym_inverse(s: Sym3):
 
 @wp.func
 def place_tree(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """Write J of v_C and w, and the centre of mass from the origin of the root, 1 / m and I^-1, where links are."""
+    """Write J of v_C and w, and the centre of mass from the origin of the root, 1 / m and I^-1, where links are.
+
+    Of each floating tree.
+    """
     compose_inertias(model, work, column, slot)
-    root = model.order[0]
+    for tree in range(model.tree_count):
+        if model.tree_root[tree] >= 0:
+            compose_tree(model, work, tree, slot)
+
+
+@wp.func
+def compose_tree(model: ModelArrays, work: WorkArrays, tree: int, slot: int):
+    """The same of a tree."""
+    root = model.order[model.tree_link[tree]]
     mass = work.M[root, slot]
     c = load_vec3(work.moment, 3 * root, slot) * (real(1.0, mass) / mass)
     about_center = load_sym3(work.A, 6 * root, slot) + sym_scalar(neg(dot(c, c) * mass)) + sym_outer(c) * mass
     mobility = sym_inverse(about_center)
-    store_vec3(work.tree_center, 0, slot, c)
-    store_sym3(work.tree_mobility, 0, slot, mobility)
-    work.tree_mobility[6, slot] = real(1.0, mass) / mass
-    for link in range(model.link_count):
+    store_vec3(work.tree_center, 3 * tree, slot, c)
+    store_sym3(work.tree_mobility, 7 * tree, slot, mobility)
+    work.tree_mobility[7 * tree + 6, slot] = real(1.0, mass) / mass
+    for k in range(model.tree_link[tree], model.tree_link[tree + 1]):
+        link = model.order[k]
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
             n, f = composite_load(model, work, link, dof, slot)
             n = n + cross(from_root(model, work, link, slot) - c, f)
-            store_vec3(work.tree_jacobian, 6 * dof, slot, f * work.tree_mobility[6, slot])
+            store_vec3(work.tree_jacobian, 6 * dof, slot, f * work.tree_mobility[7 * tree + 6, slot])
             store_vec3(work.tree_jacobian, 6 * dof + 3, slot, mobility * n)
 
 
 @wp.func
 def from_root(model: ModelArrays, work: WorkArrays, link: int, slot: int):
     """From the origin of the root to that of a link."""
-    root = model.order[0]
+    root = model.order[model.tree_link[model.link_tree[link]]]
     other = int(link)
     zero = real(0.0, work.M[0, slot])
     r = vec3(zero, zero, zero)
@@ -102,34 +114,40 @@ def spin_offset(model: ModelArrays, row: int):
 def tree_motion(model: ModelArrays, work: WorkArrays, rates: Array, row: int, slot: int):
     """v_C or w with rates of the dofs, from `place_tree`."""
     first = spin_offset(model, row)
-    y = load_vec3(work.tree_jacobian, first, slot) * rates[0, slot]
-    for dof in range(1, model.dof_count):
+    start = model.row_term[row]
+    dof = model.term_dof[start]
+    y = load_vec3(work.tree_jacobian, 6 * dof + first, slot) * rates[dof, slot]
+    for term in range(start + 1, start + model.row_terms[row]):
+        dof = model.term_dof[term]
         y = y + load_vec3(work.tree_jacobian, 6 * dof + first, slot) * rates[dof, slot]
     return y
 
 
 @wp.func
 def set_tree_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, d: Vec3):
-    """Write d^T J; the terms of the row are all dofs."""
+    """Write d^T J; the terms of the row are all dofs of its tree."""
     first = spin_offset(model, row)
     start = model.row_term[row]
-    for dof in range(model.dof_count):
-        set_coefficient(work, start + dof, slot, dot(d, load_vec3(work.tree_jacobian, 6 * dof + first, slot)))
+    for term in range(start, start + model.row_terms[row]):
+        J = load_vec3(work.tree_jacobian, 6 * model.term_dof[term] + first, slot)
+        set_coefficient(work, term, slot, dot(d, J))
 
 
 @wp.func
 def take_tree_push_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, push: Vec3):
     """Take the forces that move all links as one rigid body, with a force or moment in all, off what links need."""
-    c = load_vec3(work.tree_center, 0, slot)
-    for link in range(model.link_count):
+    tree = model.row_item[row]
+    c = load_vec3(work.tree_center, 3 * tree, slot)
+    for k in range(model.tree_link[tree], model.tree_link[tree + 1]):
+        link = model.order[k]
         mass = model.link_mass[link, column]
         R_WM = load_mat3(work.R_WM, 9 * link, slot)
         arm = R_WM * load_vec3(model.link_center, 3 * link, column)
         if model.row_family[row] == TREE_SPIN_ORDER:
-            turn = load_sym3(work.tree_mobility, 0, slot) * push
+            turn = load_sym3(work.tree_mobility, 7 * tree, slot) * push
             force = cross(turn, from_root(model, work, link, slot) + arm - c) * mass
             I_W = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))
             take_off(work, link, slot, force, cross(arm, force) + I_W * turn)
         else:
-            force = push * (mass * work.tree_mobility[6, slot])
+            force = push * (mass * work.tree_mobility[7 * tree + 6, slot])
             take_off(work, link, slot, force, cross(arm, force))

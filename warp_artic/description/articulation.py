@@ -57,6 +57,16 @@ class Articulation:
     """Of the kinematic body that carries it, if one does: joints to the world then are on that body at the start."""
 
     @property
+    def articulations(self) -> tuple[Articulation, ...]:
+        """The articulation itself: alone it is a mechanism, see `description.mechanism`."""
+        return (self,)
+
+    @property
+    def link_numbers(self) -> tuple[tuple[int, ...], ...]:
+        """The numbers of its links, as of a mechanism."""
+        return (tuple(range(len(self.links))),)
+
+    @property
     def inbound(self) -> tuple[Joint | None, ...]:
         """The inbound joint of each link; None for the root of a floating tree."""
         joint_of = {joint.child: joint for joint in self.joints}

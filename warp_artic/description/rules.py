@@ -227,6 +227,20 @@ _OF_A_SCENE = (
         "Remove the opinion, or author it on the axis that turns.",
     ),
     Rule(
+        "mechanism",
+        ERROR,
+        "Articulations that are to be stepped as one mechanism cannot be.",
+        "Prim paths of articulations of the scene that no kinematic body carries and no elastic body is attached to.",
+        "Remove the articulation from Scene.mechanisms.",
+    ),
+    Rule(
+        "mechanism-far",
+        WARNING,
+        "Parts of a mechanism lie so far apart that float32 loses digits of their places, which have one origin.",
+        "Roots within 100 m of the first one.",
+        'Place them closer together, step them as mechanisms of their own, or choose the precision "float64".',
+    ),
+    Rule(
         "sleep-threshold",
         ERROR,
         "The energy below which a tree falls asleep cannot be.",

@@ -18,6 +18,12 @@ class Scene:
     articulations: tuple[Articulation, ...]
     elastic_bodies: tuple[ElasticBody, ...] = ()
     mesh_tendons: tuple[MeshTendon, ...] = ()
+    mechanisms: tuple[tuple[str, ...], ...] = ()
+    """Prim paths of articulations that are stepped as one mechanism; see `description.mechanism`.
+
+    Each moves as it does alone, and its arrays stay its own. They sleep and wake together, one that fails stops them
+    all, what steps remember and gravity are of the whole, and there is one origin for all.
+    """
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     """[m/s^2], world axes of the stage."""
     gravity_tracks: tuple[Track, Track, Track] | None = None

@@ -15,6 +15,8 @@ from warp_artic.description.iterations import LEAST, wrong_iterations
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.mechanism import mechanisms_of, root_pose
+from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate_couplings import coupling_findings
@@ -23,6 +25,8 @@ from warp_artic.errors import DescriptionError
 
 SINGULAR = 1e-9
 """Smallest allowed principal moment of inertia, relative to the largest."""
+FARTHEST = 100.0
+"""Distance of the roots of a mechanism from which on places lose digits in float32 [m]."""
 TRIANGLE = 1e-4
 """By how much the largest principal moment may exceed the sum of the others, relative to itself."""
 
@@ -47,6 +51,7 @@ def findings(scene: Scene) -> Iterator[Diagnostic]:
         yield from _articulation(articulation)
     yield from mesh_findings(scene)
     yield from _names(scene)
+    yield from _mechanisms(scene)
 
 
 def inertia_findings(path: str, inertia) -> Iterator[Diagnostic]:
@@ -230,6 +235,42 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
                 return
             seen.add(link)
             link = parents[link]
+
+
+def _mechanisms(scene: Scene) -> Iterator[Diagnostic]:
+    """Which articulations may be stepped as one mechanism."""
+    of_path = {one.path: one for one in scene.articulations}
+    attached = {point.link for body in scene.elastic_bodies for point in body.attachments}
+    attached |= {point.link for one in scene.mesh_tendons for point in one.waypoints if isinstance(point, LinkPoint)}
+    for paths in scene.mechanisms:
+        unknown = [path for path in paths if path not in of_path]
+        if unknown:
+            text = f"mechanisms: there is no articulation {unknown[0]}; there are {', '.join(of_path) or 'none'}"
+            yield _error("mechanism", "scene", text)
+            continue
+        for one in (of_path[path] for path in paths if len(set(paths)) > 1):
+            if one.base_motion is not None:
+                text = "is carried by a kinematic body; it must be a mechanism by itself"
+                yield _error("mechanism", one.path, text)
+            if not attached.isdisjoint(one.bodies):
+                text = "has an elastic body attached to it; it must be a mechanism by itself"
+                yield _error("mechanism", one.path, text)
+    if not any(set(paths) - set(of_path) for paths in scene.mechanisms):
+        for indices in mechanisms_of(scene):
+            yield from _far_parts([scene.articulations[index] for index in indices])
+
+
+def _far_parts(articulations: list[Articulation]) -> Iterator[Diagnostic]:
+    """Which articulations of a mechanism start far from the first one."""
+    for one in articulations[1:]:
+        first, own = (np.asarray(root_pose(each).position) for each in (articulations[0], one))
+        distance = float(np.linalg.norm(own - first))
+        if distance > FARTHEST:
+            text = (
+                f"starts {distance:.4g} m from {articulations[0].path}, with which it is one mechanism; places have "
+                f"one origin, and beyond {FARTHEST:g} m float32 knows places no better than to 0.01 mm"
+            )
+            yield Diagnostic(Severity.WARNING, "mechanism-far", one.path, text)
 
 
 def _names(scene: Scene) -> Iterator[Diagnostic]:

@@ -1,6 +1,6 @@
 """Chosen environments of a group copied out of its fields, and into them, on the device.
 
-`rows[place, row]` is the row outside of row `row` of the articulation at a place in the group; -1 where it has none.
+`rows` has for each row that is copied the place of its mechanism in the group, its row there, and the row outside.
 Environments are int32 indices; those out of range are left out.
 """
 
@@ -24,11 +24,11 @@ def column_kernels_for(scalar: type) -> SimpleNamespace:
         chosen: wp.array(dtype=int),
         outside: wp.array2d(dtype=scalar),
     ):
-        """Copy environment `chosen[k]` of each articulation to column k."""
-        place, row, k = wp.tid()
+        """Copy environment `chosen[k]` of each row to column k."""
+        entry, k = wp.tid()
         environment = chosen[k]
-        if rows[place, row] >= 0 and environment >= 0 and environment < environments:
-            outside[rows[place, row], k] = inside[row, place * environments + environment]
+        if environment >= 0 and environment < environments:
+            outside[rows[entry, 2], k] = inside[rows[entry, 1], rows[entry, 0] * environments + environment]
 
     @wp.kernel(**OPTIONS)
     def put(
@@ -38,12 +38,12 @@ def column_kernels_for(scalar: type) -> SimpleNamespace:
         chosen: wp.array(dtype=int),
         outside: wp.array2d(dtype=scalar),
     ):
-        """Copy column k, or the only one, to environment `chosen[k]` of each articulation."""
-        place, row, k = wp.tid()
+        """Copy column k, or the only one, to environment `chosen[k]` of each row."""
+        entry, k = wp.tid()
         environment = chosen[k]
-        if rows[place, row] >= 0 and environment >= 0 and environment < environments:
+        if environment >= 0 and environment < environments:
             column = wp.min(k, outside.shape[1] - 1)
-            inside[row, place * environments + environment] = outside[rows[place, row], column]
+            inside[rows[entry, 1], rows[entry, 0] * environments + environment] = outside[rows[entry, 2], column]
 
     @wp.kernel(**OPTIONS)
     def see(values: wp.array2d(dtype=scalar), seen: wp.array2d(dtype=scalar), changed: wp.array2d(dtype=scalar)):
@@ -162,6 +162,19 @@ def axis_kernels_for(scalar: type) -> SimpleNamespace:
         dofs[k, column] = axes[places[k], column]
 
     return SimpleNamespace(unpack=unpack, pack=pack)
+
+
+@cache
+def gather_kernel_for(scalar: type) -> wp.Kernel:
+    """The kernel that copies some rows of a field."""
+
+    @wp.kernel(**OPTIONS)
+    def gather(values: wp.array2d(dtype=scalar), rows: wp.array(dtype=int), chosen: wp.array2d(dtype=scalar)):
+        """Copy row `rows[k]` to row k."""
+        k, column = wp.tid()
+        chosen[k, column] = values[rows[k], column]
+
+    return gather
 
 
 @wp.kernel(**OPTIONS)

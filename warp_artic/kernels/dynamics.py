@@ -143,6 +143,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         work: Work,
         columns: int,
         workers: int,
+        tree: int,
         origin: Array,
         center: Array,
         momentum: Array,
@@ -154,13 +155,14 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
             orient_links(model, state, work, column, slot)
             locate_links(model, work, work.root, column, slot)
             compose_inertias(model, work, column, slot)
-            place = find_center(model, work, column, slot)
+            place = find_center(model, work, tree, column, slot)
             store_vec3(center, 0, column, place + load_vec3(origin, 0, column))
             set_centroidal_matrix(model, work, matrix, column, slot, place)
             for row in range(6):
                 total = real(0.0, place.x)
                 for dof in range(model.dof_count):
-                    total = total + matrix[row * model.dof_count + dof, column] * work.v[dof, slot]
+                    if model.link_tree[model.dof_link[dof]] == tree:
+                        total = total + matrix[row * model.dof_count + dof, column] * work.v[dof, slot]
                 momentum[row, column] = total
 
     @wp.kernel(**BRIEF_OPTIONS)

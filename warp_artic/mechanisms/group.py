@@ -1,6 +1,7 @@
-"""A group of equal trees on a device: its model, state, control and work space.
+"""A group of equal mechanisms on a device: its model, state, control and work space.
 
-The columns of a group are its articulations times the environments: column = articulation * environments + environment.
+A mechanism is an articulation, or several that are stepped together (`description.mechanism`). The columns of a group
+are its mechanisms times the environments: column = mechanism * environments + environment.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import warp as wp
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
+from warp_artic.description.mechanism import Mechanism, joined, mechanisms_of
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.math.numbers import Numbers
 from warp_artic.mechanisms.parameters import parameter_rows
@@ -33,7 +35,7 @@ from warp_artic.mechanisms.public_rows import (
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree, tree_of
 from warp_artic.model.base import base_rows
-from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, ON_ONE_DOF
+from warp_artic.model.families import HAS_OWN_WEIGHT, HOLDS_POSITIONS, IS_CURVED, LOOKS_AT_ACCELERATIONS, ON_ONE_DOF
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.frames import origin_of
@@ -89,11 +91,11 @@ WATCHED = (
 
 @dataclass(frozen=True)
 class Group:
-    """Equal trees, and their arrays."""
+    """Equal mechanisms, and their arrays."""
 
     tree: Tree
-    members: tuple[int, ...]
-    """Indices of the articulations in the scene."""
+    members: tuple[tuple[int, ...], ...]
+    """Of each mechanism the indices of its articulations in the scene."""
     environments: int
     columns: Columns
     origins: np.ndarray
@@ -119,7 +121,7 @@ class Group:
         raise KeyError(name)
 
     def write(self, name: str, values: np.ndarray, environments: np.ndarray) -> None:
-        """Write values of shape (rows, members, chosen environments) from the host."""
+        """Write values of shape (rows, mechanisms, chosen environments) from the host."""
         scalars = self.field(name).scalars
         written = scalars.numpy()
         first = np.arange(len(self.members)) * self.environments
@@ -128,7 +130,7 @@ class Group:
             scalars.assign(written)
 
     def write_rows(self, name: str, place: int, rows: np.ndarray, values: np.ndarray) -> None:
-        """Write one value for some rows of a member, in all its environments, from the host."""
+        """Write one value for some rows of a mechanism, in all its environments, from the host."""
         if name in self.parameters:
             self.expand_parameter(name)
         scalars = self.field(name).scalars
@@ -169,12 +171,13 @@ class Group:
     def first_values(self) -> dict[str, int]:
         """The number of a failure by the first row of each array that steps check, in the order of `ALLOWED`.
 
-        That of a root pose, which is one, comes next, then joint positions, and an elastic body that has stopped.
+        Those of root poses come next, one for each, then joint positions, and an elastic body that has stopped.
         """
         counts = {name: size * self.tree.row_counts[kind] for name, (kind, size) in ROW_COUNTS.items()}
         firsts = self.tree.dof_count + 1 + np.cumsum([0, *(counts[name] for name in ALLOWED)])
         found = dict(zip((*ALLOWED, "root_pose"), map(int, firsts)))
-        return {**found, BY_BODY: found["root_pose"] + 1 + self.tree.dof_count - self.tree.root_dofs}
+        positions = max(self.tree.row_counts["root"], 1) + self.tree.row_counts["dof"]
+        return {**found, BY_BODY: found["root_pose"] + positions}
 
     def check(self, name: str) -> None:
         """Have steps stop an environment in which an array is not allowed; see `phases.given_values`."""
@@ -217,15 +220,16 @@ class Group:
 def build_groups(
     scene, environments: int, numbers_of, device: str, dense_rows: bool, sleep_steps: int, threads: int = 1
 ) -> tuple[Group, ...]:
-    """Group the articulations of a scene by structure and put them on a device.
+    """Group the mechanisms of a scene by structure and put them on a device.
 
     `numbers_of(columns)` chooses the number type of a group with that many environments; `dense_rows` makes room for
     the couplings of all constraint rows with each other; trees sleep after `sleep_steps` at rest, never if that is 0;
     so many `threads` may run launches of a group at once.
     """
-    members: dict[Tree, list[int]] = {}
-    for index, tree in enumerate(trees_of(scene)):
-        members.setdefault(tree, []).append(index)
+    members: dict[Tree, list[tuple[int, ...]]] = {}
+    trees = trees_of(scene)
+    for indices in mechanisms_of(scene):
+        members.setdefault(trees[indices[0]], []).append(indices)
     return tuple(
         _build_group(
             scene,
@@ -253,27 +257,27 @@ def _build_group(
     sleep_steps: int,
     threads: int,
 ) -> Group:
-    articulations = [scene.articulations[index] for index in members]
+    mechanisms = mechanisms_in(scene, members)
     columns = Columns(len(members) * environments, numbers, device)
-    origins = np.array([origin_of(articulation) for articulation in articulations])
-    rows = [parameter_rows(articulation, origin) for articulation, origin in zip(articulations, origins)]
+    origins = np.array([origin_of(mechanism) for mechanism in mechanisms])
+    rows = [parameter_rows(mechanism, origin) for mechanism, origin in zip(mechanisms, origins)]
     parameters = {name: _parameter_field([row[name] for row in rows], environments, columns) for name in rows[0]}
     parameters["base"] = Field.of(base_rows(), columns)
     parameters["gravity"] = Field.of(np.asarray(scene.gravity, float), columns)
     parameters["rounding"] = Field.of(np.array(ROUNDING[numbers.scalar]), columns)
     state = {
         name: _member_field(values, environments, columns)
-        for name, values in initial_state(articulations, origins).items()
+        for name, values in initial_state(mechanisms, origins).items()
     }
     state["seen"] = Field.zeros(_seen_rows(tree) if sleep_steps else 0, columns)
     control = {
-        name: _member_field(values, environments, columns) for name, values in initial_control(articulations).items()
+        name: _member_field(values, environments, columns) for name, values in initial_control(mechanisms).items()
     }
     links = tree.link_count
     outputs = {
         "link_pose": Field.zeros(7 * links, columns),
         "link_velocity": Field.zeros(6 * links, columns),
-        "energy": Field.zeros(2, columns),
+        "energy": Field.zeros(2 * len(tree.parts), columns),
         **{name: Field.zeros(tree.row_counts[ROW_COUNTS[name][0]], columns) for name in MEASURES},
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
@@ -300,16 +304,28 @@ def _build_group(
 
 
 def trees_of(scene) -> tuple[Tree, ...]:
-    """The structure of each articulation of a scene, as it is laid out: those of one group have the same."""
+    """The structure of the mechanism of each articulation of a scene, as it is laid out.
+
+    Those of one group have the same.
+    """
     pulled = {one.link for body in scene.elastic_bodies for one in body.attachments}
     pulled |= {point.link for one in scene.mesh_tendons for point in one.waypoints if isinstance(point, LinkPoint)}
 
-    def found(articulation: Articulation) -> Tree:
-        tree = tree_of(articulation)
-        # What an elastic body does to it are springs.
-        return tree if pulled.isdisjoint(articulation.bodies) else replace(tree, moves_freely=False)
+    found = {}
+    for indices in mechanisms_of(scene):
+        (mechanism,) = mechanisms_in(scene, (indices,))
+        tree = tree_of(mechanism)
+        parts = (
+            part if pulled.isdisjoint(one.bodies) else replace(part, is_pulled=True)
+            for part, one in zip(tree.parts, mechanism.articulations)
+        )
+        found |= dict.fromkeys(indices, replace(tree, parts=tuple(parts)))
+    return tuple(found[index] for index in range(len(scene.articulations)))
 
-    return tuple(map(found, scene.articulations))
+
+def mechanisms_in(scene, members) -> list[Articulation | Mechanism]:
+    """Mechanisms of a scene by the indices of their articulations."""
+    return [joined([scene.articulations[index] for index in indices]) for indices in members]
 
 
 def arrays_with_rows(group: Group, rows: tuple[Row, ...], dense_rows: bool = True) -> SimpleNamespace:
@@ -322,49 +338,47 @@ def arrays_with_rows(group: Group, rows: tuple[Row, ...], dense_rows: bool = Tru
     )
 
 
-def initial_state(articulations, origins) -> dict[str, np.ndarray]:
-    """The authored start state, each field of shape (members, rows)."""
+def initial_state(mechanisms, origins) -> dict[str, np.ndarray]:
+    """The authored start state, each field of shape (mechanisms, rows)."""
     poses, velocities = [], []
-    for articulation, origin in zip(articulations, origins):
-        if articulation.is_floating:
-            link = articulation.links[articulation.inbound.index(None)]
-            poses.append([*(np.asarray(link.pose.position) - origin), *link.pose.quaternion])
-            velocities.append([*link.linear_velocity, *link.angular_velocity])
-        else:
-            poses.append([])
-            velocities.append([])
-    dofs = len(poses[0][:6]) + len(articulations[0].dofs)
+    for mechanism, origin in zip(mechanisms, origins):
+        roots = [link for link, joint in zip(mechanism.links, mechanism.inbound) if joint is None]
+        placed = ([*(np.asarray(link.pose.position) - origin), *link.pose.quaternion] for link in roots)
+        poses.append([value for pose in placed for value in pose])
+        velocities.append([value for link in roots for value in (*link.linear_velocity, *link.angular_velocity)])
+    trees = len(mechanisms[0].articulations)
+    dofs = len(velocities[0]) + len(mechanisms[0].dofs)
     return {
-        "joint_position": np.array([[dof.position for dof in tree.dofs] for tree in articulations]),
-        "joint_velocity": np.array([[dof.velocity for dof in tree.dofs] for tree in articulations]),
+        "joint_position": np.array([[dof.position for dof in tree.dofs] for tree in mechanisms]),
+        "joint_velocity": np.array([[dof.velocity for dof in tree.dofs] for tree in mechanisms]),
         "root_pose": np.array(poses),
         "root_velocity": np.array(velocities),
-        "failure": np.zeros((len(articulations), 2)),
-        "clock": np.zeros((len(articulations), 1)),
-        "started": np.zeros((len(articulations), 1)),
-        "smooth_acceleration": np.zeros((len(articulations), dofs)),
-        "acceleration_change": np.zeros((len(articulations), 2 * dofs)),
-        "smoothness": np.zeros((len(articulations), 2)),
-        "unresolved": np.zeros((len(articulations), 1)),
-        "steps_at_rest": np.zeros((len(articulations), 1)),
+        "failure": np.zeros((len(mechanisms), 2)),
+        "clock": np.zeros((len(mechanisms), 1)),
+        "started": np.zeros((len(mechanisms), 1)),
+        "smooth_acceleration": np.zeros((len(mechanisms), dofs)),
+        "acceleration_change": np.zeros((len(mechanisms), 2 * dofs)),
+        "smoothness": np.zeros((len(mechanisms), 2 * trees)),
+        "unresolved": np.zeros((len(mechanisms), trees)),
+        "steps_at_rest": np.zeros((len(mechanisms), 1)),
     }
 
 
-def initial_control(articulations) -> dict[str, np.ndarray]:
-    """The authored control, each field of shape (members, rows)."""
-    drives = [[dof.drive or Drive() for dof in tree.dofs] for tree in articulations]
-    links = len(articulations[0].links)
+def initial_control(mechanisms) -> dict[str, np.ndarray]:
+    """The authored control, each field of shape (mechanisms, rows)."""
+    drives = [[dof.drive or Drive() for dof in one.dofs] for one in mechanisms]
+    links = len(mechanisms[0].links)
     return {
         "drive_position_target": np.array([[drive.position_target for drive in row] for row in drives]),
         "drive_velocity_target": np.array([[drive.velocity_target for drive in row] for row in drives]),
-        "joint_effort": np.zeros((len(articulations), len(drives[0]))),
-        "link_external_force": np.zeros((len(articulations), 6 * links)),
+        "joint_effort": np.zeros((len(mechanisms), len(drives[0]))),
+        "link_external_force": np.zeros((len(mechanisms), 6 * links)),
     }
 
 
 def _seen_rows(tree: Tree) -> int:
     """How much there is of what wakes a tree, in the order of `phases.sleep`."""
-    return 5 * (tree.dof_count - tree.root_dofs) + 6 * tree.link_count + 13 * (tree.root_dofs > 0)
+    return 5 * (tree.dof_count - tree.root_dofs) + 6 * tree.link_count + 13 * tree.row_counts["root"]
 
 
 def _padding(columns: Columns) -> Field:
@@ -377,7 +391,7 @@ def _padding(columns: Columns) -> Field:
 
 
 def _member_field(values: np.ndarray, environments: int, columns: Columns) -> Field:
-    """A field from values of shape (members, rows), the same in every environment."""
+    """A field from values of shape (mechanisms, rows), the same in every environment."""
     field = Field.zeros(values.shape[1], columns)
     if values.shape[1]:
         field.fill(np.repeat(values.T, environments, axis=1))
@@ -385,7 +399,7 @@ def _member_field(values: np.ndarray, environments: int, columns: Columns) -> Fi
 
 
 def _parameter_field(rows: list[np.ndarray], environments: int, columns: Columns) -> Field:
-    """Shared where all members agree, else a value for each column."""
+    """Shared where all mechanisms agree, else a value for each column."""
     values = np.array(rows)
     if (values == values[0]).all():
         return Field.of(values[0], columns)
@@ -404,6 +418,8 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.body_count = tree.body_count
     struct.dof_count = tree.dof_count
     struct.root_dofs = tree.root_dofs
+    struct.tree_count = len(tree.parts)
+    struct.island_count = tree.island_count
     struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
     struct.held_positions = tree.count_with(HOLDS_POSITIONS)
     struct.rotation_rows = tree.count_with(IS_CURVED)
@@ -420,6 +436,10 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     for family in FAMILIES:
         for name, count in family.counts.items():
             setattr(struct, name, count(tree))
+    islands = _island_tables(tree)
+    struct.late_bends = int(any(islands["island_bends_late"]))
+    struct.early_bends = int(struct.rotation_rows > 0 and not all(islands["island_bends_late"]))
+    struct.restarts = int(any(islands["island_restarts"]))
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     struct.row_count = len(tree.rows)
     struct.slot_count = slot_count
@@ -429,6 +449,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.all_rows_meet = int(all_meet(elimination))
     tables = {
         "order": tree.order,
+        **islands,
         "link_parent": tree.parent,
         "link_joint": [int(kind) for kind in tree.kind],
         "link_dof": tree.first_dof,
@@ -548,6 +569,52 @@ def _slot_key(row: Row, index: int):
     return "row", index
 
 
+def _tendon_places(tree: Tree) -> list[int]:
+    """Where public arrays have each fixed tendon, and then each leaf: articulation by articulation."""
+    fixed, leaves, place = [], [], 0
+    for counts in (dict(part.row_counts) for part in tree.parts):
+        fixed += range(place, place + counts["fixed_tendon"])
+        place += counts["fixed_tendon"]
+        leaves += range(place, place + counts["leaf"])
+        place += counts["leaf"]
+    return fixed + leaves
+
+
+def _island_tables(tree: Tree) -> dict[str, list[int]]:
+    """Which links and dofs each tree and each island has, and what decides how an island is stepped."""
+    ends = np.cumsum([0, *(len(part.links) for part in tree.parts)])
+    floating = [[link for link in part.links if tree.kind[link] is JointKind.FLOATING] for part in tree.parts]
+    roots = [[tree.first_dof[link] for link in own] for own in floating]
+    joints = range(tree.root_dofs, tree.dof_count)
+    dof_island = [tree.island_of_dof(dof) for dof in range(tree.dof_count)]
+    row_island = [tree.island_of_dof(row.dofs[0]) for row in tree.rows]
+    links = [[link for part in own for link in part.links] for own in tree.parts_of_island]
+    turns = [sum(tree.kind[link] in (JointKind.SWING, JointKind.SPHERICAL) for link in own) for own in links]
+    traits = [0] * tree.island_count
+    for row, own in zip(tree.rows, row_island):
+        traits[own] |= row.family.traits
+    waiting = LOOKS_AT_ACCELERATIONS | HAS_OWN_WEIGHT
+    return {
+        "tendon_place": _tendon_places(tree),
+        "tree_link": list(ends),
+        "tree_root": [own[0] if own else -1 for own in roots],
+        "tree_island": list(tree.islands),
+        "link_tree": [tree.part_of_link[link] for link in range(tree.link_count)],
+        "island_first": list(np.searchsorted(np.sort(dof_island), range(tree.island_count + 1))),
+        "island_dof": list(np.argsort(dof_island, kind="stable")),
+        "island_moves_freely": [int(free) for free in tree.island_moves_freely],
+        "island_is_driven": [int(any(part.is_driven for part in own)) for own in tree.parts_of_island],
+        "island_has_drag": [int(any(part.has_link_damping for part in own)) for own in tree.parts_of_island],
+        "island_turns": turns,
+        "island_joints": [sum(dof_island[dof] == k for dof in joints) for k in range(tree.island_count)],
+        "island_bends_late": [int(own & IS_CURVED != 0 and own & waiting == 0) for own in traits],
+        "island_restarts": [int(own & LOOKS_AT_ACCELERATIONS != 0) for own in traits],
+        "island_is_looped": [int(own & HOLDS_POSITIONS != 0) for own in traits],
+        "dof_island": dof_island,
+        "row_island": row_island,
+    }
+
+
 def _entry_places(tree: Tree) -> list[int]:
     """Of each row the place of what it is for among all entries that the dynamics suite registers; else none."""
     starts, start = {}, 0
@@ -571,10 +638,12 @@ def _coupled_terms(tree: Tree, row: Row) -> tuple[list[int], list[int]]:
 def _speed_limit_sizes(tree: Tree) -> dict[str, int]:
     """Rows of the work space of limits on speeds."""
     limits, dofs = tree.speed_limit_count, tree.dof_count * (tree.speed_limit_count > 0)
+    trees, islands = len(tree.parts), tree.island_count
     return {
-        "direction": 3 * len(tree.rows) * (limits > 0), "motion": 3 * limits, "bent": 3 * limits, "turns": 1,
-        "bends": 1, "settled": 1, "kept": dofs, "end_position": tree.dof_count, "end_root": 7, "tree_center": 3,
-        "tree_mobility": 7, "tree_jacobian": 6 * dofs,
+        "direction": 3 * len(tree.rows) * (limits > 0), "motion": 3 * limits, "bent": 3 * limits, "turns": islands,
+        "bends": islands, "settled": islands, "kept": dofs, "end_position": tree.dof_count,
+        "end_root": 7 * tree.root_dofs // 6, "tree_center": 3 * trees, "tree_mobility": 7 * trees,
+        "tree_jacobian": 6 * dofs,
     }  # fmt: skip
 
 
@@ -582,27 +651,33 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
     looped = 3 * links * (tree.count_with(HOLDS_POSITIONS) > 0)
+    islands, poses = tree.island_count, 7 * tree.root_dofs // 6
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
         "force": 3 * links, "angular": 3 * links, "linear": 3 * links, "drag_moment": 3 * links,
         "drag_force": 3 * links, "axis": 3 * dofs, "U_moment": 3 * dofs, "U_force": 3 * dofs, "D_inverse": dofs,
         "u": dofs, "v": dofs, "v_free": dofs, "v_next": dofs, "v_middle": dofs, "recalled": 3 * dofs,
-        "vdot": dofs, "rest_vdot": dofs, "unresolved": 1, "watched": 4, "motion_sums": 36, "calm": 1,
+        "vdot": dofs, "rest_vdot": dofs, "unresolved": islands, "watched": 4 * islands,
+        "motion_sums": 36 * len(tree.parts), "calm": 1, "changed": islands, "anew": islands, "stopped": islands,
+        "touched": islands, "unbound": islands, "uneven": islands, "bending": islands,
+        "stop_work": islands, "has_bounced": islands, "near_limit": islands, "turned": islands,
+        "missed": islands,
+        "bent_now": islands,
         "effort": dofs, "spring": dofs, "damper": dofs, "theta": dofs, "reach": dofs, "load": dofs, "drive_bias": dofs,
-        "measured": dofs, "layer": 1, "drive_spring": dofs, "rotation_spring": dofs, "cross_spring": dofs,
+        "measured": dofs, "layer": islands, "drive_spring": dofs, "rotation_spring": dofs, "cross_spring": dofs,
         "coupled_entry": dofs,
         "drive_scale": dofs, "drive_theta": dofs,
         "drive_reach": dofs, "drive_side": dofs,
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,
-        "root": 7, "middle": dofs, "middle_root": 7, "shift": dofs, "since_placed": 1, "end_weight": 1, "given": rows,
-        "end_rotation": 3 * looped,
+        "root": poses, "middle": dofs, "middle_root": poses, "shift": dofs,
+        "since_placed": 1, "end_weight": 1, "given": rows, "end_rotation": 3 * looped,
         "end_origin": looped, "end_spin": looped, "end_velocity": looped, "end_axis": 3 * dofs * (looped > 0),
         "smooth": rows, "row_mobility": rows,
         "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
         "stretch": 3 * rows * any(row.family.keeps_stretch for row in tree.rows), "resolved": rows,
         "spring_displacement": dofs, "tendon_load": dofs, **_speed_limit_sizes(tree),
-        **row_array_sizes(rows, len(terms["term_dof"]), slot_count, dofs, rows if dense_rows else 0),
+        **row_array_sizes(rows, len(terms["term_dof"]), slot_count, dofs, rows if dense_rows else 0, islands),
     }  # fmt: skip
     sizes |= {name: size(tree) for family in FAMILIES for name, size in family.scratch.items()}
     for name, size in sizes.items():

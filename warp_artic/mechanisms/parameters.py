@@ -1,4 +1,4 @@
-"""The numbers of an articulation, as rows for the arrays that kernels read (NumPy, double precision)."""
+"""The numbers of a mechanism, as rows for the arrays that kernels read (NumPy, double precision)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.limit import Limit
+from warp_artic.description.mechanism import Mechanism
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.frames import link_to_moving, moving_frame_rotation
 
@@ -17,8 +18,8 @@ _UPPER = np.triu_indices(3)
 _AXES = np.eye(3)
 
 
-def parameter_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.ndarray]:
-    """Every parameter array of one articulation by name, each of shape (rows,).
+def parameter_rows(articulation: Articulation | Mechanism, origin: np.ndarray) -> dict[str, np.ndarray]:
+    """Every parameter array of one mechanism by name, each of shape (rows,).
 
     `origin` (3) is subtracted from the places of joints on the world [m].
     """
@@ -26,11 +27,11 @@ def parameter_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, 
         **_link_rows(articulation, origin),
         **_dof_rows(articulation),
         **{one.name: np.asarray(one.values(articulation), float) for family in FAMILIES for one in family.parameters},
-        "sleep_threshold": np.array([articulation.sleep_threshold]),
+        "sleep_threshold": np.array([one.sleep_threshold for one in articulation.articulations]),
     }
 
 
-def _link_rows(articulation: Articulation, origin: np.ndarray) -> dict[str, np.ndarray]:
+def _link_rows(articulation: Articulation | Mechanism, origin: np.ndarray) -> dict[str, np.ndarray]:
     parent_frame, link_frame, center, inertia = [], [], [], []
     inbound = articulation.inbound
     placed = [link_to_moving(joint, link) for link, joint in zip(articulation.links, inbound)]
@@ -66,7 +67,7 @@ def _parent_to_joint(joint: Joint | None, placed, origin: np.ndarray) -> tuple[n
     return R_LM.T @ R_LF, R_LM.T @ (p_LF - p_LM)
 
 
-def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
+def _dof_rows(articulation: Articulation | Mechanism) -> dict[str, np.ndarray]:
     dofs = articulation.dofs
     signs = [
         -1.0 if joint.reversed and len(joint.dofs) > 1 else 1.0 for joint in articulation.joints for _ in joint.dofs
@@ -78,7 +79,7 @@ def _dof_rows(articulation: Articulation) -> dict[str, np.ndarray]:
     }
 
 
-def _wraps(articulation: Articulation) -> list[float]:
+def _wraps(articulation: Articulation | Mechanism) -> list[float]:
     """Of each dof whether its position starts anew after some turns, and does not count them all.
 
     It does not where a combination of positions reads it, nor where a single rotation is limited.

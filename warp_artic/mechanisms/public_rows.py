@@ -66,8 +66,8 @@ ROW_COUNTS = {
     "joint_velocity": ("dof", 1),
     "root_pose": ("root", 7),
     "root_velocity": ("root", 6),
-    "failure": ("articulation", 2),
-    "steps_at_rest": ("articulation", 1),
+    "failure": ("mechanism", 2),
+    "steps_at_rest": ("mechanism", 1),
     "link_pose": ("link", 7),
     "link_velocity": ("link", 6),
     "energy": ("articulation", 2),
@@ -81,7 +81,7 @@ ROW_COUNTS = {
     "drive_velocity_target": ("dof", 1),
     "joint_effort": ("dof", 1),
     "link_external_force": ("link", 6),
-    "gravity": ("articulation", 3),
+    "gravity": ("mechanism", 3),
     "sleep_threshold": ("articulation", 1),
     "armature": ("dof", 1),
     "link_mass": ("link", 1),
@@ -90,7 +90,10 @@ ROW_COUNTS = {
     **{one.name: (one.of, one.size) for one in PARAMETERS if one.allowed is not None},
     **{name: (kind_of(name), 1) for name in (*MEASURES, *MULTIPLIERS)},
 }
-"""What each public array has a row, or several, for, and how many."""
+"""What each public array has a row, or several, for, and how many.
+
+What is of a mechanism all its articulations have, in the same memory.
+"""
 
 ALLOWED = ALLOWED_OTHERWISE | {one.name: one.allowed for one in PARAMETERS if one.allowed is not None}
 """Of each array that users write to; its rows are counted in this order, from where those of the dofs end, to say which

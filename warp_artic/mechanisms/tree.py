@@ -1,4 +1,10 @@
-"""The structure of an articulation, without its numbers: equal trees share kernels' control flow and are grouped."""
+"""The structure of a mechanism, without its numbers: equal ones share kernels' control flow and are grouped.
+
+A mechanism is an articulation, or several (`description.mechanism`): a forest. In the generalized velocity it has the
+six dofs of each floating root first, root r those from 6 r on, in the order of the articulations, and then the joint
+dofs. What a step decides from the motion as a whole, such as whether motion is smooth, it decides for each *island*:
+the trees that constraint rows join. What happens in an island depends on the others as little as on other environments.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,7 @@ from functools import cached_property
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Dof, Joint
+from warp_artic.description.mechanism import Mechanism
 from warp_artic.mechanisms.public_rows import ENTRIES, count_kinds
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import ConstraintFamily
@@ -23,15 +30,31 @@ STRUCTURED = tuple(family for family in FAMILIES if family.structure is not None
 
 
 @dataclass(frozen=True)
-class Tree:
-    """Topology, joint types, dof layout and constraint rows of an articulation; equal trees compare equal.
+class Part:
+    """What one articulation of a mechanism is."""
 
-    Links and joint dofs keep the order of the description. The generalized velocity has the six dofs of a floating root
-    first, then the joint dofs.
+    links: tuple[int, ...]
+    """Its links, parents first."""
+    row_counts: tuple[tuple[str, int], ...]
+    """How many it has of each thing that public arrays have rows for."""
+    entry_counts: tuple[int, ...]
+    """Number of entries of each family that the dynamics suite registers, as in `public_rows.ENTRIES`."""
+    has_link_damping: bool
+    is_driven: bool
+    """Whether a spring or a damper acts on any single dof: a drive or viscous friction."""
+    is_pulled: bool = False
+    """Whether an elastic body is attached to it, which does what springs do."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Topology, joint types, dof layout and constraint rows of a mechanism; equal ones compare equal.
+
+    Links and joint dofs keep the order of the description.
     """
 
-    order: tuple[int, ...]
-    """Links, parents first."""
+    parts: tuple[Part, ...]
+    """The articulations."""
     parent: tuple[int, ...]
     """Parent of each link; the number of links stands for the world."""
     kind: tuple[JointKind, ...]
@@ -54,10 +77,6 @@ class Tree:
     """Number of entries of each family that the dynamics suite registers, as in `public_rows.ENTRIES`."""
     flag_values: tuple[tuple[str, bool], ...]
     """What steps do, or leave out; `flags` has them by name."""
-    is_driven: bool
-    """Whether a spring or a damper acts on any single dof: a drive or viscous friction."""
-    moves_freely: bool
-    """Whether no spring, damper, friction, tendon or mimic joint acts as long as limits are kept."""
     body_count: int
     """Number of links that are no carriages; these come first."""
 
@@ -73,8 +92,70 @@ class Tree:
 
     @property
     def root_dofs(self) -> int:
-        """Six for a floating root, else zero."""
-        return 6 if JointKind.FLOATING in self.kind else 0
+        """Six for each floating root."""
+        return 6 * self.kind.count(JointKind.FLOATING)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Links, parents first, one tree after the other."""
+        return tuple(link for part in self.parts for link in part.links)
+
+    @cached_property
+    def part_of_link(self) -> dict[int, int]:
+        """The articulation that each link belongs to."""
+        return {link: place for place, part in enumerate(self.parts) for link in part.links}
+
+    @cached_property
+    def islands(self) -> tuple[int, ...]:
+        """The island of each articulation: those that constraint rows join have the same, counted through."""
+        leader = list(range(len(self.parts)))
+        for row in self.rows:
+            touched = {leader[self.part_of_link[self.link_of_dof[dof]]] for dof in row.dofs}
+            leader = [min(touched) if one in touched else one for one in leader]
+        numbers = {one: number for number, one in enumerate(dict.fromkeys(leader))}
+        return tuple(numbers[one] for one in leader)
+
+    @property
+    def has_link_damping(self) -> bool:
+        """Whether drag acts on any link."""
+        return any(part.has_link_damping for part in self.parts)
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a spring or a damper acts on any single dof."""
+        return any(part.is_driven for part in self.parts)
+
+    @property
+    def moves_freely(self) -> bool:
+        """Whether any island does."""
+        return any(self.island_moves_freely)
+
+    @cached_property
+    def island_moves_freely(self) -> tuple[bool, ...]:
+        """Of each island whether no spring, damper, friction, tendon or mimic joint acts as long as limits are kept.
+
+        One of several trees does not: the rows that join them act.
+        """
+        acting = {self.island_of_dof(row.dofs[0]) for row in self.rows if row.family.acts_always}
+        for island, own in enumerate(self.parts_of_island):
+            if len(own) > 1 or own[0].is_driven or own[0].is_pulled:
+                acting.add(island)
+        return tuple(island not in acting for island in range(self.island_count))
+
+    @cached_property
+    def parts_of_island(self) -> tuple[tuple[Part, ...], ...]:
+        """The articulations of each island."""
+        pairs = tuple(zip(self.islands, self.parts))
+        return tuple(tuple(part for own, part in pairs if own == island) for island in range(self.island_count))
+
+    @property
+    def island_count(self) -> int:
+        """Number of islands."""
+        return max(self.islands) + 1
+
+    def island_of_dof(self, dof: int) -> int:
+        """The island of a dof."""
+        return self.islands[self.part_of_link[self.link_of_dof[dof]]]
 
     def count(self, family: ConstraintFamily) -> int:
         """Number of rows of a family."""
@@ -112,13 +193,14 @@ class Tree:
     @cached_property
     def row_counts(self) -> dict[str, int]:
         """How many there are of each thing that public arrays have rows for."""
-        return {
-            "dof": self.dof_count - self.root_dofs,
-            "link": self.body_count,
-            "root": int(self.root_dofs > 0),
-            "articulation": 1,
-            **self.kinds,
-        }
+        counts = [dict(part.row_counts) for part in self.parts]
+        return {"mechanism": 1} | {kind: sum(own[kind] for own in counts) for kind in counts[0]}
+
+    def rows_before(self, part: int, kind: str) -> int:
+        """How many rows of a kind public arrays have for the articulations before one."""
+        if kind == "mechanism":
+            return 0
+        return sum(dict(own.row_counts)[kind] for own in self.parts[:part])
 
     def dofs_that_turn(self, dof: int) -> tuple[int, ...]:
         """The dofs whose velocities change the position of one: all of a joint with several rotations."""
@@ -155,38 +237,59 @@ class Tree:
         return tuple(found)
 
 
-def tree_of(articulation: Articulation) -> Tree:
-    """The structure of an articulation whose joints are those of `description.carriages`."""
-    inbound = articulation.inbound
-    count = len(articulation.links)
-    layout = DofLayout(articulation)
-    root_dofs, first_of = layout.root_dofs, layout.first_of
-    linear, axis = [True] * 3 + [False] * 3, [0, 1, 2, 0, 1, 2]
-    if not root_dofs:
-        linear, axis = [], []
-    for joint in articulation.joints:
+def tree_of(mechanism: Articulation | Mechanism) -> Tree:
+    """The structure of a mechanism whose joints are those of `description.carriages`."""
+    inbound = mechanism.inbound
+    count = len(mechanism.links)
+    layout = DofLayout(mechanism)
+    roots = layout.root_dofs // 6
+    linear, axis = ([True] * 3 + [False] * 3) * roots, [0, 1, 2, 0, 1, 2] * roots
+    for joint in mechanism.joints:
         turn, _ = frame_turn(joint)
         linear += [dof.axis.is_linear for dof in joint.dofs]
         axis += [(dof.axis.index - turn) % 3 for dof in joint.dofs]
-    rows = _rows(articulation, layout)
     return Tree(
-        order=_parents_first(inbound, count),
+        parts=_parts(mechanism),
         parent=tuple(count if joint is None or joint.parent == WORLD else joint.parent for joint in inbound),
         kind=tuple(_kind(joint) for joint in inbound),
-        first_dof=tuple(0 if joint is None else first_of[joint.child] for joint in inbound),
+        first_dof=tuple(layout.first_of[link] for link in range(count)),
         dof_counts=tuple(6 if joint is None else len(joint.dofs) for joint in inbound),
         is_coupled=tuple(joint is not None and _is_coupled(joint) for joint in inbound),
         dof_is_linear=tuple(linear),
         dof_axis=tuple(axis),
-        rows=rows,
-        structures=tuple(family.structure(articulation) for family in STRUCTURED),
-        kind_counts=tuple(count_kinds(articulation).items()),
-        entry_counts=tuple(len(entries.names(articulation)) for entries in ENTRIES),
-        flag_values=tuple(_flags(articulation).items()),
-        is_driven=any(map(_is_held, articulation.dofs)),
-        moves_freely=not any(map(_is_held, articulation.dofs)) and not any(row.family.acts_always for row in rows),
-        body_count=len(articulation.bodies),
+        rows=_rows(mechanism, layout),
+        structures=tuple(family.structure(mechanism) for family in STRUCTURED),
+        kind_counts=tuple(count_kinds(mechanism).items()),
+        entry_counts=tuple(len(entries.names(mechanism)) for entries in ENTRIES),
+        flag_values=tuple(_flags(mechanism).items()),
+        body_count=len(mechanism.bodies),
     )
+
+
+def _parts(mechanism: Articulation | Mechanism) -> tuple[Part, ...]:
+    """What each articulation of a mechanism is."""
+    order = _parents_first(mechanism.inbound, len(mechanism.links))
+    return tuple(
+        Part(
+            links=tuple(link for link in order if link in own),
+            row_counts=tuple(_row_counts(one).items()),
+            entry_counts=tuple(len(entries.names(one)) for entries in ENTRIES),
+            has_link_damping=any(link.linear_damping > 0 or link.angular_damping > 0 for link in one.links),
+            is_driven=any(map(_is_held, one.dofs)),
+        )
+        for one, own in zip(mechanism.articulations, map(frozenset, mechanism.link_numbers))
+    )
+
+
+def _row_counts(articulation: Articulation) -> dict[str, int]:
+    """How many an articulation has of each thing that public arrays have rows for."""
+    return {
+        "dof": len(articulation.dofs),
+        "link": len(articulation.bodies),
+        "root": int(articulation.is_floating),
+        "articulation": 1,
+        **count_kinds(articulation),
+    }
 
 
 def _parents_first(inbound, count: int) -> tuple[int, ...]:
@@ -212,7 +315,7 @@ def _kind(joint: Joint | None) -> JointKind:
     return JointKind.SWING if len(joint.dofs) == 2 else JointKind.SPHERICAL
 
 
-def _rows(articulation: Articulation, layout: DofLayout) -> tuple[Row, ...]:
+def _rows(articulation: Articulation | Mechanism, layout: DofLayout) -> tuple[Row, ...]:
     """The rows by family, and in each by the names of what they are of, those of joints from the root outward.
 
     A solver that visits them one after the other would give another motion for another order of prims in a file.
@@ -225,7 +328,7 @@ def _rows(articulation: Articulation, layout: DofLayout) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _flags(articulation: Articulation) -> dict[str, bool]:
+def _flags(articulation: Articulation | Mechanism) -> dict[str, bool]:
     """What steps of an articulation do, or leave out."""
     links = articulation.links
     return {

@@ -91,6 +91,8 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         body_count: int
         dof_count: int
         root_dofs: int
+        tree_count: int
+        island_count: int
         row_count: int
         placed_rows: int
         slot_count: int
@@ -101,6 +103,9 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         held_positions: int
         rotation_rows: int
         finite_rotations: int
+        late_bends: int
+        early_bends: int
+        restarts: int
         swing_joints: int
         rotation_drives: int
         stop_row: int
@@ -111,6 +116,22 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         sleep_steps: int
         first_position: int
         order: wp.array(dtype=int)
+        tree_link: wp.array(dtype=int)
+        tree_root: wp.array(dtype=int)
+        tree_island: wp.array(dtype=int)
+        link_tree: wp.array(dtype=int)
+        island_first: wp.array(dtype=int)
+        island_dof: wp.array(dtype=int)
+        island_moves_freely: wp.array(dtype=int)
+        island_is_driven: wp.array(dtype=int)
+        island_has_drag: wp.array(dtype=int)
+        island_turns: wp.array(dtype=int)
+        island_joints: wp.array(dtype=int)
+        island_bends_late: wp.array(dtype=int)
+        island_restarts: wp.array(dtype=int)
+        island_is_looped: wp.array(dtype=int)
+        dof_island: wp.array(dtype=int)
+        row_island: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
         link_joint: wp.array(dtype=int)
         link_dof: wp.array(dtype=int)
@@ -149,6 +170,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         term_span: wp.array(dtype=int)
         term_place: wp.array(dtype=int)
         slot_row: wp.array(dtype=int)
+        tendon_place: wp.array(dtype=int)
         watched: wp.array(dtype=int)
         # Parameters that a user may write to
         given: wp.array(dtype=int)
@@ -277,6 +299,19 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         row_mobility: wp.array2d(dtype=T)
         active: wp.array2d(dtype=T)
         environment_mask: wp.array2d(dtype=T)
+        changed: wp.array2d(dtype=T)
+        anew: wp.array2d(dtype=T)
+        stopped: wp.array2d(dtype=T)
+        touched: wp.array2d(dtype=T)
+        unbound: wp.array2d(dtype=T)
+        uneven: wp.array2d(dtype=T)
+        bending: wp.array2d(dtype=T)
+        stop_work: wp.array2d(dtype=T)
+        has_bounced: wp.array2d(dtype=T)
+        near_limit: wp.array2d(dtype=T)
+        turned: wp.array2d(dtype=T)
+        missed: wp.array2d(dtype=T)
+        bent_now: wp.array2d(dtype=T)
         bend: wp.array2d(dtype=T)
         slack: wp.array2d(dtype=T)
         stretch: wp.array2d(dtype=T)
@@ -300,6 +335,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         tree_jacobian: wp.array2d(dtype=T)
         response: wp.array2d(dtype=T)
         ready: wp.array2d(dtype=int)
+        begins: wp.array2d(dtype=int)
         # Direct solver
         gathered: wp.array2d(dtype=int)
         compliance_entry: wp.array2d(dtype=int)

@@ -7,18 +7,20 @@ from functools import cached_property
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.mechanism import Mechanism
 
 
 class DofLayout:
-    """The dofs of an articulation: six of a floating root, then those of joints in the order of the description."""
+    """The dofs of a mechanism: six of each floating root, then those of joints in the order of the description."""
 
-    def __init__(self, articulation: Articulation):
+    def __init__(self, articulation: Articulation | Mechanism):
         self.articulation = articulation
         self._inbound = articulation.inbound
-        self.root_dofs = 6 if articulation.is_floating else 0
-        """Six for a floating root, else zero."""
-        self.first_of: dict[int, int] = {}
-        """The first dof of each link with a joint."""
+        roots = [link for link, joint in enumerate(self._inbound) if joint is None]
+        self.root_dofs = 6 * len(roots)
+        """Six for each floating root."""
+        self.first_of: dict[int, int] = {link: 6 * place for place, link in enumerate(roots)}
+        """The first dof of each link."""
         start = self.root_dofs
         for joint in articulation.joints:
             self.first_of[joint.child] = start
@@ -40,7 +42,7 @@ class DofLayout:
         while link != WORLD:
             joint = self._inbound[link]
             if joint is None:
-                return (*found, *range(self.root_dofs))
+                return (*found, *range(self.first_of[link], self.first_of[link] + 6))
             found += self.of_joint(joint)
             link = joint.parent
         return tuple(found)

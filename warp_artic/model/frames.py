@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.joint import Joint
+from warp_artic.description.mechanism import Mechanism, root_pose
 
 ORIGIN_GRID = 100.0
 """Origins are multiples of this [m]: near the world origin the positions of a group are simply world positions."""
@@ -63,9 +64,7 @@ def in_moving_frame(articulation: Articulation, points: Sequence[tuple[int, Sequ
     return found
 
 
-def origin_of(articulation: Articulation) -> np.ndarray:
-    """Where positions of an articulation are measured from: the point of a coarse grid next to its root."""
-    inbound = articulation.inbound
-    on_world = next((joint for joint in inbound if joint is not None and joint.parent == WORLD), None)
-    root = articulation.links[inbound.index(None)].pose if on_world is None else on_world.parent_frame
+def origin_of(mechanism: Articulation | Mechanism) -> np.ndarray:
+    """Where positions of a mechanism are measured from: the point of a coarse grid next to its first root."""
+    root = root_pose(mechanism.articulations[0])
     return np.round(np.asarray(root.position) / ORIGIN_GRID) * ORIGIN_GRID

@@ -32,7 +32,8 @@ PROBLEM = {
     "ready": RowArray("response index", 1, "-", "constraints.rows", "whether a response is that of the factors", True),
     "nonsymmetric": RowArray("direct row", 1, "u/v", "constraints.rows", "the largest difference of J and P^T"),
     "active": RowArray("row", 1, "0 or 1", "solver.rows.activation", "whether a row takes part in this step"),
-    "environment_mask": RowArray("one", 1, "0 or 1", "solver", "where the rows are to be solved"),
+    "environment_mask": RowArray("island", 1, "0 or 1", "solver", "where the rows of an island are to be solved"),
+    "begins": RowArray("island", 1, "0 or 1", "solver", "where the rows of an island are set anew", True),
     "impulse": RowArray("row", 1, "z", "solver.rows", "the solution z"),
 }  # fmt: skip
 """What families give to solvers, and the solution."""
@@ -93,10 +94,13 @@ DIRECT = {
 ROW_ARRAYS = {**PROBLEM, **DIRECT}
 
 
-def row_array_sizes(rows: int, terms: int, responses: int, dofs: int, gathered: int) -> dict[str, int]:
+def row_array_sizes(
+    rows: int, terms: int, responses: int, dofs: int, gathered: int, islands: int = 1
+) -> dict[str, int]:
     """Entries of each array for trees with so many rows, terms and responses, where so many rows can be gathered."""
     counts = {
         "one": 1,
+        "island": islands,
         "row": rows,
         "term": terms,
         "response index": responses,

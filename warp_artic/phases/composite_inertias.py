@@ -106,16 +106,17 @@ def set_mass_matrix(
 
 
 @wp.func
-def find_center(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """The centre of mass of all links."""
+def find_center(model: ModelArrays, work: WorkArrays, tree: int, column: int, slot: int):
+    """The centre of mass of all links of a tree."""
     zero = real(0.0, model.gravity[0, column])
     total = zero
     moment = vec3(zero, zero, zero)
     for link in range(model.link_count):
-        mass = model.link_mass[link, column]
-        c = load_mat3(work.R_WM, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
-        total = total + mass
-        moment = moment + (load_vec3(work.p_WM, 3 * link, slot) + c) * mass
+        if model.link_tree[link] == tree:
+            mass = model.link_mass[link, column]
+            c = load_mat3(work.R_WM, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
+            total = total + mass
+            moment = moment + (load_vec3(work.p_WM, 3 * link, slot) + c) * mass
     return moment * (real(1.0, zero) / total)
 
 

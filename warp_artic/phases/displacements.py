@@ -4,7 +4,7 @@
     two free rotations:    (a, b) = (a_0, b_0) + d,              ddot of `joints.swing` at (a, b)
     three free rotations:  R_FM = exp(phi_0) exp(d),             ddot of `joints.spherical` at d
     free root:             p_WM = p_0 + d,  R_WM = exp(e) R_0,   ddot = v_M, edot of `joints.floating` at e
-They are in `work.shift`: joint dofs first, in their public direction, and the six of a free root, d and e, last.
+They are in `work.shift`: joint dofs first, in their public direction, and the six of each free root, d and e, last.
 """
 
 import warp as wp
@@ -13,6 +13,7 @@ from warp_artic.joints import floating, revolute, spherical, swing
 from warp_artic.math.numbers import add, mul, real, vec3  # noqa: F401 (operators)
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.kinds import FLOATING, PRISMATIC, REVOLUTE, SPHERICAL, SWING
+from warp_artic.model.roots import pose_row
 from warp_artic.phases.integrate import set_triple
 from warp_artic.phases.kinematics import signed_triple
 
@@ -36,10 +37,10 @@ def replace_by_rates(model: ModelArrays, work: WorkArrays, column: int, slot: in
             a_rate, b_rate = swing.rates(phi.x, phi.y, v.x, v.y)
             set_triple(model, work.shift, item, dof, 2, column, slot, vec3(a_rate, b_rate, phi.z))
         if kind == FLOATING:
-            row = model.dof_count - model.root_dofs
+            row = model.dof_count - model.root_dofs + dof
             e = load_vec3(work.shift, row + 3, slot)
-            store_vec3(work.shift, row, slot, load_vec3(work.v, 0, slot))
-            store_vec3(work.shift, row + 3, slot, floating.rates(e, load_vec3(work.v, 3, slot)))
+            store_vec3(work.shift, row, slot, load_vec3(work.v, dof, slot))
+            store_vec3(work.shift, row + 3, slot, floating.rates(e, load_vec3(work.v, dof + 3, slot)))
 
 
 @wp.func
@@ -62,13 +63,14 @@ def displace_joints(model: ModelArrays, state: StateArrays, work: WorkArrays, co
             phi = spherical.wrap(spherical.advance(phi, d, one), model.wraps[item, column])
             set_triple(model, work.position, item, dof, 3, column, slot, phi)
         if kind == FLOATING:
-            row = model.dof_count - model.root_dofs
+            row = model.dof_count - model.root_dofs + dof
+            pose = pose_row(dof)
             p_LM = load_vec3(model.link_frame, 12 * link + 9, column)
-            p_0 = load_vec3(state.root_pose, 0, column)
-            x_0 = load_vec3(state.root_pose, 3, column)
+            p_0 = load_vec3(state.root_pose, pose, column)
+            x_0 = load_vec3(state.root_pose, pose + 3, column)
             d = load_vec3(work.shift, row, slot)
             e = load_vec3(work.shift, row + 3, slot)
-            p, x, w = floating.advance(p_0, x_0, state.root_pose[6, column], p_LM, d, e, one)
-            store_vec3(work.root, 0, slot, p)
-            store_vec3(work.root, 3, slot, x)
-            work.root[6, slot] = w
+            p, x, w = floating.advance(p_0, x_0, state.root_pose[pose + 6, column], p_LM, d, e, one)
+            store_vec3(work.root, pose, slot, p)
+            store_vec3(work.root, pose + 3, slot, x)
+            work.root[pose + 6, slot] = w

@@ -30,6 +30,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.rotation import quaternion_exp, quaternion_matrix
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.kinds import FLOATING, PRISMATIC, REVOLUTE, SPHERICAL, SWING
+from warp_artic.model.roots import pose_row, pose_rows
 from warp_artic.phases.kinematics import signed_triple
 
 
@@ -41,9 +42,8 @@ def load_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column:
     for item in range(model.dof_count - model.root_dofs):
         work.position[item, slot] = state.joint_position[item, column]
         work.v[model.root_dofs + item, slot] = state.joint_velocity[item, column]
-    if model.root_dofs > 0:
-        for k in range(7):
-            work.root[k, slot] = state.root_pose[k, column]
+    for k in range(pose_rows(model.root_dofs)):
+        work.root[k, slot] = state.root_pose[k, column]
 
 
 @wp.func
@@ -64,10 +64,9 @@ def store_state(model: ModelArrays, state: StateArrays, work: WorkArrays, column
         v = state.joint_velocity[item, column]
         state.joint_position[item, column] = where_positive(kept, q, work.position[item, slot])
         state.joint_velocity[item, column] = where_positive(kept, v, work.v[model.root_dofs + item, slot])
-    if model.root_dofs > 0:
-        for k in range(7):
-            old = state.root_pose[k, column]
-            state.root_pose[k, column] = where_positive(kept, old, work.root[k, slot])
+    for k in range(pose_rows(model.root_dofs)):
+        old = state.root_pose[k, column]
+        state.root_pose[k, column] = where_positive(kept, old, work.root[k, slot])
 
 
 @wp.func
@@ -78,9 +77,8 @@ def sum_differences(model: ModelArrays, work: WorkArrays, slot: int):
         total = total + (work.v[dof, slot] - work.v[dof, slot])
     for item in range(model.dof_count - model.root_dofs):
         total = total + (work.position[item, slot] - work.position[item, slot])
-    if model.root_dofs > 0:
-        for k in range(7):
-            total = total + (work.root[k, slot] - work.root[k, slot])
+    for k in range(pose_rows(model.root_dofs)):
+        total = total + (work.root[k, slot] - work.root[k, slot])
     return total
 
 
@@ -90,13 +88,13 @@ def name_position(model: ModelArrays, state: StateArrays, work: WorkArrays, colu
     failure = state.failure[0, column]
     one = real(1.0, failure)
     before = failure
-    if model.root_dofs > 0:
-        for k in range(7):
-            bad = one - is_finite(work.root[k, slot]) - failure
-            failure = where_positive(bad, real(float(model.first_position), failure), failure)
+    for k in range(pose_rows(model.root_dofs)):
+        bad = one - is_finite(work.root[k, slot]) - failure
+        failure = where_positive(bad, real(float(model.first_position + k // 7), failure), failure)
+    joints = model.first_position + wp.max(model.root_dofs // 6, 1)
     for item in range(model.dof_count - model.root_dofs):
         bad = one - is_finite(work.position[item, slot]) - failure
-        failure = where_positive(bad, real(float(model.first_position + 1 + item), failure), failure)
+        failure = where_positive(bad, real(float(joints + item), failure), failure)
     for dof in range(model.dof_count):
         bad = one - is_finite(work.v[dof, slot]) - failure
         failure = where_positive(bad, real(float(dof + 1), failure), failure)
@@ -203,19 +201,20 @@ def move_joints(
                 phi = move_swing(phi, signed_triple(model, work.v_next, dof, dof, 2, column, slot), after)
             set_triple(model, positions, item, dof, 2, column, slot, phi)
         if kind == FLOATING:
+            row = pose_row(dof)
             p_LM = load_vec3(model.link_frame, 12 * link + 9, column)
-            p = load_vec3(work.root, 0, slot)
-            x = load_vec3(work.root, 3, slot)
-            w = work.root[6, slot]
+            p = load_vec3(work.root, row, slot)
+            x = load_vec3(work.root, row + 3, slot)
+            w = work.root[row + 6, slot]
             if with_v == 1:
-                v_M = load_vec3(work.v, 0, slot)
-                p, x, w = floating.advance(p, x, w, p_LM, v_M, load_vec3(work.v, 3, slot), before)
+                v_M = load_vec3(work.v, dof, slot)
+                p, x, w = floating.advance(p, x, w, p_LM, v_M, load_vec3(work.v, dof + 3, slot), before)
             if with_next == 1:
-                v_M = load_vec3(work.v_next, 0, slot)
-                p, x, w = floating.advance(p, x, w, p_LM, v_M, load_vec3(work.v_next, 3, slot), after)
-            store_vec3(root, 0, slot, p)
-            store_vec3(root, 3, slot, x)
-            root[6, slot] = w
+                v_M = load_vec3(work.v_next, dof, slot)
+                p, x, w = floating.advance(p, x, w, p_LM, v_M, load_vec3(work.v_next, dof + 3, slot), after)
+            store_vec3(root, row, slot, p)
+            store_vec3(root, row + 3, slot, x)
+            root[row + 6, slot] = w
 
 
 @wp.func
@@ -230,17 +229,21 @@ def turn_swings_round(model: ModelArrays, state: StateArrays, work: WorkArrays, 
     """Give joints of two free rotations that have passed half a turn, and are not followed, those of the other side.
 
     These coordinates are of the same poses and velocities, and so is the acceleration; how it changed is forgotten.
-    But armatures along two axes that are not equal have another energy for the mirror image: says where that is so.
+    But armatures along two axes that are not equal have another energy for the mirror image: writes where that is so
+    for each island to `work.uneven`.
     """
-    uneven = real(0.0, model.armature[0, column])
+    zero = real(0.0, model.armature[0, column])
+    for island in range(model.island_count):
+        work.uneven[island, slot] = zero
     for link in range(model.link_count):
         if model.link_joint[link] == SWING:
             dof = model.link_dof[link]
             phi = signed_triple(model, work.position, dof - model.root_dofs, dof, 2, column, slot)
             if any_positive(swing.beyond(phi.x, phi.y, model.wraps[dof - model.root_dofs, column])):
                 turn_swing_round(model, state, work, dof, column, slot, phi)
-                uneven = maximum(uneven, unevenness(model, dof - model.root_dofs, column, phi))
-    return uneven
+                uneven = unevenness(model, dof - model.root_dofs, column, phi)
+                island = model.dof_island[dof]
+                work.uneven[island, slot] = maximum(work.uneven[island, slot], uneven)
 
 
 @wp.func
@@ -269,7 +272,8 @@ def turn_swing_round(
     set_triple(model, work.v, dof, dof, 2, column, slot, turned)
     turned = vec3(where_positive(beyond, w_1dot, vdot.x), where_positive(beyond, w_2dot, vdot.y), zero)
     set_triple(model, state.smooth_acceleration, dof, dof, 2, column, column, turned)
-    for k in range(2):
+    island = model.dof_island[dof]
+    for k in range(2 * island, 2 * island + 2):
         state.smoothness[k, column] = where_positive(beyond, zero, state.smoothness[k, column])
 
 

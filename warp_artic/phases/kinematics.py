@@ -22,6 +22,7 @@ from warp_artic.model.arrays import (
 )
 from warp_artic.model.base import BASE_ANGULAR, BASE_ROTATION
 from warp_artic.model.kinds import FIXED, FLOATING, PRISMATIC, REVOLUTE, SPHERICAL, SWING
+from warp_artic.model.roots import pose_row
 
 
 @wp.func
@@ -159,9 +160,10 @@ def place_swing(
 @wp.func
 def place_floating(work: WorkArrays, root: Array, velocities: Array, link: int, dof: int, slot: int):
     """Place a free root: three linear dofs along the axes of W, then three angular ones."""
-    x = load_vec3(root, 3, slot)
+    row = pose_row(dof)
+    x = load_vec3(root, row + 3, slot)
     zero = real(0.0, x.x)
-    store_mat3(work.R_WM, 9 * link, slot, floating.place(x, root[6, slot]))
+    store_mat3(work.R_WM, 9 * link, slot, floating.place(x, root[row + 6, slot]))
     store_vec3(work.w, 3 * link, slot, load_vec3(velocities, dof + 3, slot))
     store_vec3(work.velocity_moment, 3 * link, slot, vec3(zero, zero, zero))
     store_floating_axes(work.axis, dof, slot, zero)

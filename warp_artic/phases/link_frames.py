@@ -20,6 +20,7 @@ from warp_artic.model.arrays import (
 )
 from warp_artic.model.base import BASE_ANGULAR, BASE_LINEAR, BASE_POSITION, BASE_ROTATION
 from warp_artic.model.kinds import FIXED, FLOATING, PRISMATIC, REVOLUTE, SPHERICAL, SWING
+from warp_artic.model.roots import pose_row
 from warp_artic.phases.kinematics import (
     place_world,
     signed_triple,
@@ -66,7 +67,8 @@ def orient_links(model: ModelArrays, state: StateArrays, work: WorkArrays, colum
         if kind == FIXED:
             store_mat3(work.R_WM, 9 * link, slot, R_WF)
         if kind == FLOATING:
-            R_WM = floating.place(load_vec3(state.root_pose, 3, column), state.root_pose[6, column])
+            row = pose_row(dof)
+            R_WM = floating.place(load_vec3(state.root_pose, row + 3, column), state.root_pose[row + 6, column])
             store_mat3(work.R_WM, 9 * link, slot, R_WM)
             store_floating_axes(work.axis, dof, slot, zero)
         store_vec3(work.p_PM, 3 * link, slot, p_PM)
@@ -120,9 +122,10 @@ def pose_links(
         p_WM = load_vec3(work.end_origin, 3 * parent, slot) + p_PM
         v_M = load_vec3(work.end_velocity, 3 * parent, slot) + cross(w_P, p_PM) + slide
         if kind == FLOATING:
-            R_WM = floating.place(load_vec3(root, 3, slot), root[6, slot])
+            row = pose_row(dof)
+            R_WM = floating.place(load_vec3(root, row + 3, slot), root[row + 6, slot])
             R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, column))
-            p_WM = load_vec3(root, 0, slot) + R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
+            p_WM = load_vec3(root, row, slot) + R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
             v_M = load_vec3(rates, dof, slot)
             w = load_vec3(rates, dof + 3, slot)
             store_floating_axes(work.end_axis, dof, slot, zero)

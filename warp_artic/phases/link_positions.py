@@ -1,4 +1,4 @@
-"""Positions of link origins, outward:  p_WM = p_WP + p_PM, relative to the origin of the articulation."""
+"""Positions of link origins, outward:  p_WM = p_WP + p_PM, relative to the origin of the mechanism."""
 
 import warp as wp
 
@@ -7,6 +7,7 @@ from warp_artic.math.spatial import mat_mul
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3, store_vec3
 from warp_artic.model.base import BASE_POSITION
 from warp_artic.model.kinds import FLOATING
+from warp_artic.model.roots import pose_row
 
 
 @wp.func
@@ -20,5 +21,6 @@ def locate_links(model: ModelArrays, work: WorkArrays, root: Array, column: int,
         if model.link_joint[link] == FLOATING:
             R_WM = load_mat3(work.R_WM, 9 * link, slot)
             R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, column))
-            p_WM = load_vec3(root, 0, slot) + R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
+            row = pose_row(model.link_dof[link])
+            p_WM = load_vec3(root, row, slot) + R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
         store_vec3(work.p_WM, 3 * link, slot, p_WM)

@@ -2,7 +2,7 @@
 
     X_WL = X_WM X_ML,   v_C = v_M + w x c,   E_pot = - sum m g.p_WC
     E_kin = sum (m v_C^2 + w.I_C w) / 2 + sum armature v^2 / 2
-Positions are relative to the origin of the articulation, which the host adds in double precision.
+Positions are relative to the origin of the mechanism, which the host adds in double precision.
 """
 
 import warp as wp
@@ -45,7 +45,7 @@ def report_links(
     column: int,
     slot: int,
 ):
-    """Write poses (7 rows a link), velocities (6 rows a link) and energies (2 rows)."""
+    """Write poses (7 rows a link), velocities (6 rows a link) and energies (2 rows a tree)."""
     failure = state.failure[0, column]
     load_state(model, state, work, column, slot)
     place_links(model, work, work.position, work.root, work.v, column, slot)
@@ -54,10 +54,11 @@ def report_links(
     g = load_vec3(model.gravity, 0, column)
     zero = real(0.0, g.x)
     half = real(0.5, g.x)
-    kinetic = zero
-    potential = zero
+    for row in range(2 * model.tree_count):
+        work.motion_sums[row, slot] = zero
     for k in range(model.link_count):
         link = model.order[k]
+        energy = 2 * model.link_tree[link]
         R_WM = load_mat3(work.R_WM, 9 * link, slot)
         w = load_vec3(work.w, 3 * link, slot)
         c = R_WM * load_vec3(model.link_center, 3 * link, column)
@@ -67,8 +68,9 @@ def report_links(
         v_C = load_vec3(work.linear, 3 * link, slot) + cross(w, c)
         mass = model.link_mass[link, column]
         spin = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column)) * w
-        kinetic = kinetic + half * (mass * dot(v_C, v_C) + dot(w, spin))
-        potential = potential - mass * dot(g, p_WM + c)
+        kinetic = half * (mass * dot(v_C, v_C) + dot(w, spin))
+        work.motion_sums[energy, slot] = work.motion_sums[energy, slot] + kinetic
+        work.motion_sums[energy + 1, slot] = work.motion_sums[energy + 1, slot] - mass * dot(g, p_WM + c)
         x, s = quaternion_from_matrix(R_WL)
         report_vector(report.link_pose, 7 * link, column, failure, p_WM - p_LM_W)
         report_vector(report.link_pose, 7 * link + 3, column, failure, x)
@@ -77,9 +79,11 @@ def report_links(
         report_vector(report.link_velocity, 6 * link + 3, column, failure, w)
     for dof in range(model.root_dofs, model.dof_count):
         v = work.v[dof, slot]
-        kinetic = kinetic + half * model.armature[dof - model.root_dofs, column] * v * v
-    report_value(report.energy, 0, column, failure, kinetic)
-    report_value(report.energy, 1, column, failure, potential)
+        energy = 2 * model.link_tree[model.dof_link[dof]]
+        kinetic = half * model.armature[dof - model.root_dofs, column] * v * v
+        work.motion_sums[energy, slot] = work.motion_sums[energy, slot] + kinetic
+    for row in range(2 * model.tree_count):
+        report_value(report.energy, row, column, failure, work.motion_sums[row, slot])
 
 
 @wp.func

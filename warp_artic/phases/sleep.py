@@ -2,8 +2,9 @@
 
     e = (v_C.v_C + w.I_C w / m) / 2 < threshold of all links   [m^2/s^2]
 A step whose end is so, with links where the step has placed them, is one at rest. After `model.sleep_steps` of them in
-a row the tree sleeps, all links together. Falling asleep takes away what velocity there is, without a force, and what
-steps remember of accelerations: a tree that wakes goes on as one that is put there by `set_state`.
+a row the tree sleeps, all links together; the trees of a mechanism sleep and wake as one. Falling asleep takes away
+what velocity there is, without a force, and what steps remember of accelerations: a tree that wakes goes on as one that
+is put there by `set_state`.
 
 What wakes it is any change of its state or its control since the launch before, whoever wrote it: a drive target, a
 joint effort, an external force. Loads that stay as they were when it came to rest do not. A change also counts while it
@@ -42,6 +43,7 @@ from warp_artic.model.arrays import (
     load_sym3,
     load_vec3,
 )
+from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import find_asleep
 from warp_artic.phases.link_velocities import move_base, move_link
 
@@ -93,7 +95,7 @@ def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column:
     """
     joints = model.dof_count - model.root_dofs
     forces = 6 * model.link_count
-    poses = 7 * wp.min(model.root_dofs, 1)
+    poses = pose_rows(model.root_dofs)
     first = int(0)
     change = look_at(model, state, state.joint_position, 0, first, joints, column, keeps, chosen)
     first += joints
@@ -163,13 +165,13 @@ def spare_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
 
     Zero or less where one is not; where that is so everywhere, the links further outward are not looked at.
     """
-    spare = model.sleep_threshold[0, column]
+    spare = model.sleep_threshold[model.link_tree[model.order[0]], column]
     move_base(model, work, column, slot)
     k = int(0)
     while k < model.link_count and any_positive(spare):
-        spare = minimum(
-            model.sleep_threshold[0, column] - link_energy(model, work, model.order[k], column, slot), spare
-        )
+        link = model.order[k]
+        threshold = model.sleep_threshold[model.link_tree[link], column]
+        spare = minimum(threshold - link_energy(model, work, link, column, slot), spare)
         k += 1
     return spare
 
@@ -206,8 +208,8 @@ def forget_accelerations(model: ModelArrays, state: StateArrays, column: int, ch
         clear(state.smooth_acceleration, dof, column, chosen)
         clear(state.acceleration_change, dof, column, chosen)
         clear(state.acceleration_change, dofs + dof, column, chosen)
-    clear(state.smoothness, 0, column, chosen)
-    clear(state.smoothness, 1, column, chosen)
+    for row in range(2 * model.island_count):
+        clear(state.smoothness, row, column, chosen)
     clear(state.started, 0, column, chosen)
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
-from warp_artic.mechanisms.group import initial_control, trees_of
+from warp_artic.mechanisms.group import initial_control, mechanisms_in, trees_of
 from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, entry_names
 from warp_artic.sim.arrays.views import Member
@@ -66,6 +67,8 @@ def _same_structure(run: Run, scene: Scene) -> bool:
         return False
     if [tree.path for tree in old.articulations] != [tree.path for tree in scene.articulations]:
         return False
+    if mechanisms_of(old) != mechanisms_of(scene):
+        return False
     before, after = (laid_out(one, run.settings) for one in (old, scene))
     pairs = zip(run.members, before.articulations, after.articulations, trees_of(after))
     return all(
@@ -85,18 +88,20 @@ def _couplings(tree: Articulation) -> tuple:
 
 def _write_differences(run: Run, scene: Scene) -> None:
     """Write the numbers that differ between the scene of a run and another one of the same structure."""
-    before, after = (laid_out(one, run.settings).articulations for one in (run.scene, scene))
+    laid = [laid_out(one, run.settings) for one in (run.scene, scene)]
+    before, after = (one.articulations for one in laid)
     changed = [member for member in run.members if before[member.index] != after[member.index]]
     has_gravity_changed = scene.gravity != run.scene.gravity
     if changed or has_gravity_changed:
         check_arrays_may_change(run, "the stage")
     run.idle.end(run.steps_done)
     for member in changed:
-        old, new = before[member.index], after[member.index]
+        mechanism = (member.group.members[member.place],)
+        old, new = (mechanisms_in(one, mechanism) for one in laid)
         origin = member.group.origins[member.place]
-        _write_rows(member, parameter_rows(old, origin), parameter_rows(new, origin))
-        _write_rows(member, *({name: rows[0] for name, rows in initial_control([tree]).items()} for tree in (old, new)))
-        run.tracks.revise(entries_of(old), entries_of(new))
+        _write_rows(member, parameter_rows(*old, origin), parameter_rows(*new, origin))
+        _write_rows(member, *({name: rows[0] for name, rows in initial_control(one).items()} for one in (old, new)))
+        run.tracks.revise(entries_of(before[member.index]), entries_of(after[member.index]))
     if has_gravity_changed:
         changed = run.members
         for member in changed:

@@ -1,4 +1,4 @@
-"""A simulation of a scene: equal trees grouped on a device, stepped together, read back by name."""
+"""A simulation of a scene: equal mechanisms grouped on a device, stepped together, read back by name."""
 
 from __future__ import annotations
 
@@ -230,7 +230,10 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         reset(self.run, environments)
 
     def failures(self) -> list[Failure]:
-        """The environments that have stopped, each with the quantity and the step; elastic bodies come last."""
+        """The environments that have stopped, each with the quantity and the step; elastic bodies come last.
+
+        Of a mechanism the articulation is named that has the quantity; all of it has stopped.
+        """
         run = self.run
         return [*find_failures(run.scene, run.groups, run.members), *run.elastic.failures()]
 
@@ -244,7 +247,10 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         return unresolved_steps(self.run.members, self.environments)
 
     def asleep(self) -> np.ndarray:
-        """Which articulations sleep, shape (environments, articulations); see `SolverSettings.sleep_after`."""
+        """Which articulations sleep, shape (environments, articulations); see `SolverSettings.sleep_after`.
+
+        Those of a mechanism sleep and wake as one.
+        """
         return sleep.asleep(self.run)
 
     def wake(self, environments=None, articulations=None) -> None:

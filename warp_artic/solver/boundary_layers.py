@@ -11,8 +11,9 @@ from its own pivot, are those of a dof on its own. Such a step is done again:
     and then as a whole with these theta, and with velocity forces at the w of the halves. Everything else of the step,
     rows included, is as ever.
 A layer is where any driven dof misses what was expected of its w by LAYER of the largest angular rate, counted by the
-part of a velocity that its drive takes in a step; and by enough to matter, as velocity forces are products of rates:
-h rate times h miss is above LEAST_MISS. It is none where motion is resolved, which costs nothing more then.
+part of a velocity that its drive takes in a step; and by enough to matter, as velocity forces are products of rates: h
+rate times h miss is above LEAST_MISS. Each island is looked at for itself. It is none where motion is resolved, which
+costs nothing more then.
 """
 
 import warp as wp
@@ -31,9 +32,10 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.islands import island_dof
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.joint_springs import pair
-from warp_artic.solver.history import what_goes_on
+from warp_artic.solver.history import largest_of_islands, what_goes_on
 
 LAYER = wp.constant(0.02)
 """Share of the largest angular rate by which mean velocities may be other than expected."""
@@ -50,30 +52,37 @@ def forget_weights(model: ModelArrays, work: WorkArrays, slot: int, like: Real):
 
 @wp.func
 def find_layer(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """Write w to the velocities of the middle where the step is in a boundary layer; says where, as `work.layer`."""
+    """Write w to the velocities of the middle of islands that are in a boundary layer; says where, as `work.layer`.
+
+    It is written to `work.anew` as well, for all islands.
+    """
     zero = real(0.0, h)
     half = real(0.5, h)
-    size = real(0.0, h)
-    miss = real(0.0, h)
-    for dof in range(model.dof_count):
-        v = work.v[dof, slot]
-        change = work.v_next[dof, slot] - v
-        if dof < model.root_dofs:
-            work.u[dof, slot] = v + half * change
-        else:
-            work.u[dof, slot] = v + work.theta[dof, slot] * change
-        if model.dof_is_linear[dof] == 0:
-            w = work.u[dof, slot]
-            size = maximum(size, maximum(absolute(v), absolute(w)))
-            taken = real(1.0, h) - what_goes_on(model, work, dof, slot, h)
-            miss = maximum(miss, taken * absolute(w - work.v_middle[dof, slot]))
-    matters = h * size * (h * miss) - real(LEAST_MISS, h)
-    layer = maximum(minimum(miss - real(LAYER, h) * size, matters), zero)
-    if any_positive(layer):
-        work.layer[0, slot] = layer
-        for dof in range(model.dof_count):
-            work.v_middle[dof, slot] = where_positive(layer, work.u[dof, slot], work.v_middle[dof, slot])
-    return layer
+    for island in range(model.island_count):
+        size = real(0.0, h)
+        miss = real(0.0, h)
+        for k in range(model.island_first[island], model.island_first[island + 1]):
+            dof = island_dof(model, k)
+            v = work.v[dof, slot]
+            change = work.v_next[dof, slot] - v
+            if dof < model.root_dofs:
+                work.u[dof, slot] = v + half * change
+            else:
+                work.u[dof, slot] = v + work.theta[dof, slot] * change
+            if model.dof_is_linear[dof] == 0:
+                w = work.u[dof, slot]
+                size = maximum(size, maximum(absolute(v), absolute(w)))
+                taken = real(1.0, h) - what_goes_on(model, work, dof, slot, h)
+                miss = maximum(miss, taken * absolute(w - work.v_middle[dof, slot]))
+        matters = h * size * (h * miss) - real(LEAST_MISS, h)
+        layer = maximum(minimum(miss - real(LAYER, h) * size, matters), zero)
+        work.anew[island, slot] = layer
+        if any_positive(layer):
+            work.layer[island, slot] = layer
+            for k in range(model.island_first[island], model.island_first[island + 1]):
+                dof = island_dof(model, k)
+                work.v_middle[dof, slot] = where_positive(layer, work.u[dof, slot], work.v_middle[dof, slot])
+    return largest_of_islands(model, work.anew, slot)
 
 
 @wp.func
@@ -85,7 +94,6 @@ def measure_weights(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     zero = real(0.0, h)
     half = real(0.5, h)
     one = real(1.0, h)
-    layer = work.layer[0, slot]
     part = half * h
     for dof in range(model.dof_count):
         a = work.v_free[dof, slot]
@@ -102,6 +110,7 @@ def measure_weights(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
             work.u[dof, slot] = zero - lost - cross_change(model, work, dof, slot, h)
     respond_to_loads(model, work, work.v_next, slot)
     for dof in range(model.dof_count):
+        layer = work.layer[model.dof_island[dof], slot]
         first = work.v_free[dof, slot]
         second = first + work.v_next[dof, slot]
         theta = half

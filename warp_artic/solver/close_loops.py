@@ -5,6 +5,7 @@ With phi, y and J of the held axes at q+, the factors of M from the step, and G 
 That is the shortest way in terms of M. What else is held stays: stops that the step has used, and hard mimic joints.
 Then J v+ = 0, so that the step after starts on the path. J of q_M in place of that of q+ would do work: the energy of a
 four-bar linkage at 240 Hz drifts by 3 % in 10 s, and stays within 0.5 % with that of q+.
+Islands without loop joints are left as they are.
 """
 
 import warp as wp
@@ -25,6 +26,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALIKE, has_trait
+from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.link_frames import pose_links
 from warp_artic.solver.rows.activation import prepare_responses
@@ -52,23 +54,33 @@ def close_loops(model: ModelArrays, work: WorkArrays, column: int, slot: int, sw
         find_change(model, work, slot, sweeps, settle, one)
         if way == WAYS:
             for dof in range(model.dof_count):
-                work.v[dof, slot] = work.v[dof, slot] + work.v_next[dof, slot]
+                if model.island_is_looped[model.dof_island[dof]] == 1:
+                    work.v[dof, slot] = work.v[dof, slot] + work.v_next[dof, slot]
         else:
             move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
-            for item in range(model.dof_count - model.root_dofs):
-                work.position[item, slot] = work.end_position[item, slot]
-            if model.root_dofs > 0:
-                for k in range(7):
-                    work.root[k, slot] = work.end_root[k, slot]
+            take_moved(model, work, slot)
+
+
+@wp.func
+def take_moved(model: ModelArrays, work: WorkArrays, slot: int):
+    """Make what the joints of islands with loop joints have moved to their positions."""
+    for item in range(model.dof_count - model.root_dofs):
+        if model.island_is_looped[model.dof_island[model.root_dofs + item]] == 1:
+            work.position[item, slot] = work.end_position[item, slot]
+    for k in range(pose_rows(model.root_dofs)):
+        if model.island_is_looped[model.dof_island[6 * (k // 7)]] == 1:
+            work.root[k, slot] = work.end_root[k, slot]
 
 
 @wp.func
 def hold_others(model: ModelArrays, work: WorkArrays, column: int, slot: int, one: Real):
-    """Of the other rows have those hold that a step has held: stops and hard mimic joints."""
+    """Of the other rows have those hold that a step has held: stops and hard mimic joints of islands with loops."""
     zero = one - one
     for row in range(model.row_count):
         held = zero
-        if row >= model.stop_row:
+        if model.island_is_looped[model.row_island[row]] == 0:
+            held = zero
+        elif row >= model.stop_row:
             held = where_positive(absolute(work.impulse[row, slot]), one, zero)
             if has_trait(model, row, IS_CURVED) and any_positive(held):
                 # `hold_limits` has turned J where any environment needed it: here it is that of q+ in all.
@@ -85,11 +97,15 @@ def find_change(model: ModelArrays, work: WorkArrays, slot: int, sweeps: int, se
     """Write the least change in terms of M that satisfies the active rows to `work.v_next`."""
     zero = one - one
     for dof in range(model.dof_count):
-        work.v_free[dof, slot] = zero
-        work.v_next[dof, slot] = zero
+        if model.island_is_looped[model.dof_island[dof]] == 1:
+            work.v_free[dof, slot] = zero
+            work.v_next[dof, slot] = zero
     for row in range(model.row_count):
-        work.impulse[row, slot] = zero
-    work.environment_mask[0, slot] = one
+        if model.island_is_looped[model.row_island[row]] == 1:
+            work.impulse[row, slot] = zero
+    for island in range(model.island_count):
+        work.environment_mask[island, slot] = real(float(model.island_is_looped[island]), one)
+        work.begins[island, slot] = 1
     if model.innovations_only == 1:
         forget_working_set(model, work, slot, zero)
     prepare_responses(model, work, slot)

@@ -76,6 +76,8 @@ def solve_impulses(
     for dof in range(model.dof_count):
         work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
     set_contact_rows(model, contacts, work, column, slot, h)
+    for island in range(model.island_count):
+        work.begins[island, slot] = 1
     set_rows(model, work, column, slot, h)
     add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
     for dof in range(model.dof_count):
@@ -105,7 +107,8 @@ def settle_constraints(model: ModelArrays, contacts: ContactArrays, work: WorkAr
             unsolved = any_positive(changed)
             if unsolved:
                 activate_rows(model, work, slot)
-                work.environment_mask[0, slot] = maximum(work.environment_mask[0, slot], changed)
+                for island in range(model.island_count):
+                    work.environment_mask[island, slot] = maximum(work.environment_mask[island, slot], changed)
             turns += 1
 
 

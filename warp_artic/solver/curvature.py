@@ -8,6 +8,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     add,
     any_positive,
     maximum,
+    mul,
     real,
     sub,
     where_positive,
@@ -19,24 +20,45 @@ BENDS = wp.constant(4.0)
 
 
 @wp.func
-def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, is_start: bool):
+def bend_windows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, is_start: bool, with_late: int):
     """Correct the limits of finite rotations for curvature in the environments that have an active one; these join.
 
-    If `is_start`, what is active is to be solved yet: this counts for nothing, and all that join already do.
+    If `is_start`, what is active in islands that begin is to be solved yet: this counts for nothing, and all that join
+    already do. Else islands that leave it for later (`model.island_bends_late`) are left out unless `with_late` is 1.
     """
     first = model.row_count - model.rotation_rows
-    bends = real(0.0, h)
-    waits = real(BENDS, h) - real(0.5, h) - work.bends[0, slot]
+    zero = real(0.0, h)
+    for island in range(model.island_count):
+        work.bending[island, slot] = zero
+    most = zero
     for row in range(first, model.row_count):
-        bends = maximum(bends, work.active[row, slot])
-    bends = where_positive(waits, bends, real(0.0, h))
-    joining = real(0.0, h)
-    if any_positive(bends):
+        most = maximum(most, work.active[row, slot])
+        if model.island_count > 1:
+            island = model.row_island[row]
+            work.bending[island, slot] = maximum(work.bending[island, slot], work.active[row, slot])
+    if model.island_count == 1:
+        work.bending[0, slot] = most
+    found = zero
+    for island in range(model.island_count):
+        takes_part = int(with_late >= model.island_bends_late[island])
+        if is_start:
+            takes_part = work.begins[island, slot]
+        waits = (real(BENDS, h) - real(0.5, h) - work.bends[island, slot]) * real(float(takes_part), h)
+        work.bending[island, slot] = where_positive(waits, work.bending[island, slot], zero)
+        work.bent_now[island, slot] = zero
+        found = maximum(found, work.bending[island, slot])
+    if any_positive(found):
         for row in range(first, model.row_count):
-            own = where_positive(may_bend(model, work, row, slot, h), bends, real(0.0, h))
+            island = model.row_island[row]
+            own = where_positive(may_bend(model, work, row, slot, h), work.bending[island, slot], zero)
             if any_positive(own):
-                joining = maximum(joining, bend_window(model, work, row, column, slot, h, own, is_start))
-    if not is_start:
-        work.bends[0, slot] = work.bends[0, slot] + joining
-        work.environment_mask[0, slot] = joining
-    return any_positive(joining)
+                bent = bend_window(model, work, row, column, slot, h, own, is_start)
+                work.bent_now[island, slot] = maximum(work.bent_now[island, slot], bent)
+    found = zero
+    for island in range(model.island_count):
+        bent = work.bent_now[island, slot]
+        found = maximum(found, bent)
+        if not is_start:
+            work.bends[island, slot] = work.bends[island, slot] + bent
+            work.environment_mask[island, slot] = bent
+    return any_positive(found)

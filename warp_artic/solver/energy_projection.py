@@ -19,6 +19,8 @@ resolve, these take energy: then s is at most one. Drag and largest velocities o
 then V_C and Omega are as they are found. Nothing is projected where anything else acts: inputs, or a base that turns or
 accelerates; nor in a first step, of which nothing is promised. What is projected is on no smooth curve.
 
+All this is for each tree of a mechanism that moves freely, by itself.
+
 Armatures along two free rotations that are not equal have different energies on the two sides of half a turn
 (`joints.swing`). A step that ends beyond it is projected onto the energy of its start, too.
 """
@@ -57,7 +59,9 @@ from warp_artic.model.arrays import (
 )
 from warp_artic.model.base import BASE_ANGULAR, BASE_ANGULAR_RATE, BASE_LINEAR_RATE
 from warp_artic.model.families import FROM_OUTSIDE, IS_SOFT_LIMIT, has_trait
+from warp_artic.model.islands import island_dof
 from warp_artic.model.kinds import FLOATING
+from warp_artic.model.roots import pose_row, pose_rows
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_velocities import move_link
 
@@ -94,7 +98,8 @@ END = wp.constant(18)
 def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
     """Write whether a step is looked at and accelerations before it are on a smooth curve, and that no row acts.
 
-    The rows of `work.watched` are these two, whether energy is taken, and whether anything changes the momentum.
+    The rows of `work.watched` are, for each island, these two, whether energy is taken, and whether anything changes
+    the momentum.
     """
     started = state.started[0, column]
     zero = started - started
@@ -103,25 +108,35 @@ def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, column
         moving = moving + absolute(model.base[BASE_ANGULAR + k, column])
         moving = moving + absolute(model.base[BASE_ANGULAR_RATE + k, column])
         moving = moving + absolute(model.base[BASE_LINEAR_RATE + k, column])
-    work.watched[0, slot] = where_positive(moving, zero, started)
-    work.watched[1, slot] = state.smoothness[0, column]
-    work.watched[2, slot] = zero
-    work.watched[3, slot] = zero
+    for island in range(model.island_count):
+        watched = real(float(model.island_moves_freely[island]), started) * started
+        work.watched[4 * island, slot] = where_positive(moving, zero, watched)
+        work.watched[4 * island + 1, slot] = state.smoothness[2 * island, column]
+        work.watched[4 * island + 2, slot] = zero
+        work.watched[4 * island + 3, slot] = zero
 
 
 @wp.func
 def find_unresolved(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real, h_sub: Real
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    island: int,
+    column: int,
+    slot: int,
+    h: Real,
+    h_sub: Real,
 ):
-    """Write one where a step of h, in substeps of h_sub, does not resolve; `work.u` are means of v and v+."""
-    watched = work.watched[0, slot]
-    smooth = work.watched[1, slot]
+    """Write one where a step of h, in substeps of h_sub, does not resolve an island; `work.u` are means of v and v+."""
+    watched = work.watched[4 * island, slot]
+    smooth = work.watched[4 * island + 1, slot]
     zero = watched - watched
     half = real(0.5, h)
     miss = zero
     rate = zero
     dofs = model.dof_count
-    for dof in range(dofs):
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
         if model.dof_is_linear[dof] == 0:
             changes = work.recalled[dofs + dof, slot] + work.recalled[2 * dofs + dof, slot]
             promised = work.v[dof, slot] + half * h * (work.recalled[dof, slot] + smooth * changes)
@@ -130,22 +145,25 @@ def find_unresolved(
             miss = maximum(miss, minimum(absolute(mean - promised), absolute(free - promised)))
             rate = maximum(rate, maximum(absolute(mean), absolute(promised)))
     one_solution = h_sub + h_sub - h
-    smooth = maximum(smooth, where_positive(one_solution, find_springs(model, work, slot, zero), zero))
+    smooth = maximum(smooth, where_positive(one_solution, find_springs(model, work, island, slot, zero), zero))
     allowed = where_positive(smooth, real(UNRESOLVED_CURVE, h), real(UNRESOLVED, h))
-    work.unresolved[0, slot] = where_positive(h * h * miss * rate - allowed, watched, zero)
-    if any_positive(work.unresolved[0, slot]):
-        driven = find_inputs(model, control, column, zero)
-        work.unresolved[0, slot] = where_positive(driven, zero, work.unresolved[0, slot])
+    work.unresolved[island, slot] = where_positive(h * h * miss * rate - allowed, watched, zero)
+    if any_positive(work.unresolved[island, slot]):
+        driven = find_inputs(model, control, island, column, zero)
+        work.unresolved[island, slot] = where_positive(driven, zero, work.unresolved[island, slot])
 
 
 @wp.func
-def find_inputs(model: ModelArrays, control: ControlArrays, column: int, zero: Real):
-    """Positive where forces are given to joints or links."""
+def find_inputs(model: ModelArrays, control: ControlArrays, island: int, column: int, zero: Real):
+    """Positive where forces are given to joints or links of an island."""
     given = zero
     for item in range(model.dof_count - model.root_dofs):
-        given = maximum(given, absolute(control.joint_effort[item, column]))
-    for row in range(6 * model.link_count):
-        given = maximum(given, absolute(control.link_external_force[row, column]))
+        if model.dof_island[model.root_dofs + item] == island:
+            given = maximum(given, absolute(control.joint_effort[item, column]))
+    for link in range(model.link_count):
+        if model.tree_island[model.link_tree[link]] == island:
+            for row in range(6 * link, 6 * link + 6):
+                given = maximum(given, absolute(control.link_external_force[row, column]))
     return given
 
 
@@ -158,35 +176,38 @@ def nearness(size: Real, change: Real):
 @wp.func
 def watch_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """After a substep: write whether drag, rows that take energy, or rows that change the momentum act."""
-    held = real(float(model.link_damping), h)
-    pushed = held
+    for island in range(model.island_count):
+        drag = real(float(model.island_has_drag[island]), h)
+        work.watched[4 * island + 2, slot] = maximum(work.watched[4 * island + 2, slot], drag)
+        work.watched[4 * island + 3, slot] = maximum(work.watched[4 * island + 3, slot], drag)
     for row in range(model.row_count):
+        watched = 4 * model.row_island[row]
         acts = maximum(work.active[row, slot], absolute(work.impulse[row, slot]))
         if has_trait(model, row, IS_SOFT_LIMIT):
             acts = maximum(acts, absolute(work.given[row, slot])) * takes_energy(model, work, row, column, slot)
-        held = maximum(held, acts)
+        work.watched[watched + 2, slot] = maximum(work.watched[watched + 2, slot], acts)
         if has_trait(model, row, FROM_OUTSIDE):
-            pushed = maximum(pushed, acts)
-    work.watched[2, slot] = maximum(work.watched[2, slot], held)
-    work.watched[3, slot] = maximum(work.watched[3, slot], pushed)
+            work.watched[watched + 3, slot] = maximum(work.watched[watched + 3, slot], acts)
 
 
 @wp.func
-def watch_turns(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, uneven: Real):
+def watch_turns(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
     """Have steps projected, again, in which armatures have made or lost energy where a swing was turned round."""
-    zero = uneven - uneven
-    uneven = uneven * work.watched[0, slot]
-    if any_positive(uneven):
-        uneven = where_positive(find_inputs(model, control, column, zero), zero, uneven)
-    work.unresolved[0, slot] = uneven
+    for island in range(model.island_count):
+        uneven = work.uneven[island, slot]
+        zero = uneven - uneven
+        uneven = uneven * work.watched[4 * island, slot]
+        if any_positive(uneven):
+            uneven = where_positive(find_inputs(model, control, island, column, zero), zero, uneven)
+        work.unresolved[island, slot] = uneven
 
 
 @wp.func
-def find_springs(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
-    """Positive where a soft limit acts."""
+def find_springs(model: ModelArrays, work: WorkArrays, island: int, slot: int, zero: Real):
+    """Positive where a soft limit of an island acts."""
     sprung = zero
     for row in range(model.row_count):
-        if has_trait(model, row, IS_SOFT_LIMIT):
+        if has_trait(model, row, IS_SOFT_LIMIT) and model.row_island[row] == island:
             sprung = maximum(sprung, absolute(work.impulse[row, slot]) + absolute(work.given[row, slot]))
     return sprung
 
@@ -200,12 +221,12 @@ def takes_energy(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
 
 
 @wp.func
-def sprung_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
-    """The energy of the springs of soft limits at the positions `work.middle` [J]."""
+def sprung_energy(model: ModelArrays, work: WorkArrays, island: int, column: int, slot: int):
+    """The energy of the springs of soft limits of an island at the positions `work.middle` [J]."""
     zero = real(0.0, model.gravity[0, column])
     energy = zero
     for row in range(model.row_count):
-        if has_trait(model, row, IS_SOFT_LIMIT):
+        if has_trait(model, row, IS_SOFT_LIMIT) and model.row_island[row] == island:
             k, _d = soft_limit_gains(model, row, column)
             y, lower, upper = soft_limit_value(model, work, row, column, slot)
             beyond = maximum(maximum(lower - y, y - upper), zero)
@@ -215,26 +236,38 @@ def sprung_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
 
 @wp.func
 def add_up_motion(model: ModelArrays, work: WorkArrays, first: int, column: int, slot: int):
-    """Write the energies, mass, momenta and inertia of the tree at `work.middle`, `work.middle_root` and `work.u`.
+    """Write the energies, mass, momenta and inertia of trees at `work.middle`, `work.middle_root` and `work.u`.
 
-    `first` is the first of their rows; positions are from the origin of the base, or of the frame of a floating root.
+    Of those that move freely. `first` is the first of their rows; positions are from the origin of the base, or of the
+    frame of a floating root.
     """
     place_links(model, work, work.middle, work.middle_root, work.u, column, slot)
-    g = load_vec3(model.gravity, 0, column)
-    zero = real(0.0, g.x)
-    half = real(0.5, g.x)
+    zero = real(0.0, model.gravity[0, column])
     none = vec3(zero, zero, zero)
     base = 3 * model.link_count
     store_vec3(work.angular, base, slot, none)
     store_vec3(work.linear, base, slot, none)
     store_vec3(work.p_WM, base, slot, none)
+    for tree in range(model.tree_count):
+        if model.island_moves_freely[model.tree_island[tree]] == 1:
+            add_up_tree(model, work, tree, 2 * END * tree + first, column, slot)
+
+
+@wp.func
+def add_up_tree(model: ModelArrays, work: WorkArrays, tree: int, first: int, column: int, slot: int):
+    """The same of a tree whose links are placed."""
+    g = load_vec3(model.gravity, 0, column)
+    zero = real(0.0, g.x)
+    half = real(0.5, g.x)
+    none = vec3(zero, zero, zero)
     kinetic = zero
     mass = zero
     moment = none
     P = none
     L = none
     inertia = sym_scalar(zero)
-    for k in range(model.link_count):
+    island = model.tree_island[tree]
+    for k in range(model.tree_link[tree], model.tree_link[tree + 1]):
         link = model.order[k]
         w, v_M = move_link(model, work, work.u, link, slot)
         R_WM = load_mat3(work.R_WM, 9 * link, slot)
@@ -255,12 +288,14 @@ def add_up_motion(model: ModelArrays, work: WorkArrays, first: int, column: int,
         P = P + v_C * m
         L = L + R_WM * (own * w_M) + cross(r, v_C) * m
         inertia = inertia + sym_rotate(R_WM, own) + sym_scalar(m * dot(r, r)) - sym_outer(r) * m
-    for dof in range(model.root_dofs, model.dof_count):
-        v = work.u[dof, slot]
-        kinetic = kinetic + half * model.armature[dof - model.root_dofs, column] * v * v
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
+        if dof >= model.root_dofs:
+            v = work.u[dof, slot]
+            kinetic = kinetic + half * model.armature[dof - model.root_dofs, column] * v * v
     center = moment * (real(1.0, mass) / mass)
     work.motion_sums[first + KINETIC, slot] = kinetic
-    work.motion_sums[first + POTENTIAL, slot] = sprung_energy(model, work, column, slot) - dot(g, moment)
+    work.motion_sums[first + POTENTIAL, slot] = sprung_energy(model, work, island, column, slot) - dot(g, moment)
     work.motion_sums[first + MASS, slot] = mass
     store_vec3(work.motion_sums, first + CENTER, slot, center)
     store_vec3(work.motion_sums, first + MOMENTUM, slot, P)
@@ -275,11 +310,10 @@ def add_up_start(model: ModelArrays, state: StateArrays, work: WorkArrays, colum
     for item in range(model.dof_count - model.root_dofs):
         work.middle[item, slot] = state.joint_position[item, column]
         work.u[model.root_dofs + item, slot] = state.joint_velocity[item, column]
-    if model.root_dofs > 0:
-        for row in range(7):
-            work.middle_root[row, slot] = state.root_pose[row, column]
-        for dof in range(6):
-            work.u[dof, slot] = state.root_velocity[dof, column]
+    for row in range(pose_rows(model.root_dofs)):
+        work.middle_root[row, slot] = state.root_pose[row, column]
+    for dof in range(model.root_dofs):
+        work.u[dof, slot] = state.root_velocity[dof, column]
     add_up_motion(model, work, 0, column, slot)
 
 
@@ -288,19 +322,18 @@ def add_up_end(model: ModelArrays, work: WorkArrays, column: int, slot: int):
     """The sums of q+ and v+."""
     for item in range(model.dof_count - model.root_dofs):
         work.middle[item, slot] = work.position[item, slot]
-    if model.root_dofs > 0:
-        for row in range(7):
-            work.middle_root[row, slot] = work.root[row, slot]
+    for row in range(pose_rows(model.root_dofs)):
+        work.middle_root[row, slot] = work.root[row, slot]
     for dof in range(model.dof_count):
         work.u[dof, slot] = work.v[dof, slot]
     add_up_motion(model, work, END, column, slot)
 
 
 @wp.func
-def fallen_energy(work: WorkArrays, slot: int):
+def fallen_energy(work: WorkArrays, sums: int, slot: int):
     """T(q, v) + V(q) - V(q+) [J]; of a floating base without what its origin has fallen."""
-    fallen = work.motion_sums[POTENTIAL, slot] - work.motion_sums[END + POTENTIAL, slot]
-    return work.motion_sums[KINETIC, slot] + fallen
+    fallen = work.motion_sums[sums + POTENTIAL, slot] - work.motion_sums[sums + END + POTENTIAL, slot]
+    return work.motion_sums[sums + KINETIC, slot] + fallen
 
 
 @wp.func
@@ -317,31 +350,64 @@ def project_energy(
 
     If `is_turned` is 1, it is for armatures at the end of a step, which does not count as unresolved by that.
     """
-    unresolved = work.unresolved[0, slot]
-    held = work.watched[2, slot]
-    one = real(1.0, h)
-    zero = one - one
     add_up_start(model, state, work, column, slot)
     add_up_end(model, work, column, slot)
-    left = energy_left(model, state, work, column, slot, h)
     if is_turned == 0:
-        stuck = where_positive(work.watched[3, slot], zero, where_positive(neg(left), unresolved, zero))
-        if any_positive(stuck):
-            stay(model, state, work, column, slot, stuck, h)
+        is_stuck = bool(False)
+        for tree in range(model.tree_count):
+            island = model.tree_island[tree]
+            if model.island_moves_freely[island] == 1:
+                zero = h - h
+                left = energy_left(model, state, work, tree, column, slot, h)
+                stuck = where_positive(neg(left), work.unresolved[island, slot], zero)
+                stuck = where_positive(work.watched[4 * island + 3, slot], zero, stuck)
+                if any_positive(stuck):
+                    stay(model, state, work, tree, column, slot, stuck, h)
+                    is_stuck = bool(True)
+        if is_stuck:
             add_up_end(model, work, column, slot)
-            left = energy_left(model, state, work, column, slot, h)
-    most = where_positive(held, one, real(MOST, h))
-    if model.root_dofs > 0:
-        scale_floating(model, work, left, most, column, slot, h)
+    for tree in range(model.tree_count):
+        if model.island_moves_freely[model.tree_island[tree]] == 1:
+            project_tree(model, state, work, tree, column, slot, h, is_turned)
+
+
+@wp.func
+def project_tree(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    tree: int,
+    column: int,
+    slot: int,
+    h: Real,
+    is_turned: int,
+):
+    """The same of a tree whose sums are known."""
+    island = model.tree_island[tree]
+    unresolved = work.unresolved[island, slot]
+    one = real(1.0, h)
+    zero = one - one
+    left = energy_left(model, state, work, tree, column, slot, h)
+    most = where_positive(work.watched[4 * island + 2, slot], one, real(MOST, h))
+    if model.tree_root[tree] >= 0:
+        scale_floating(model, work, tree, left, most, column, slot, h)
     else:
-        s = minimum(scale_of(work.motion_sums[END + KINETIC, slot], left), most)
-        for dof in range(model.dof_count):
-            v = work.v[dof, slot]
-            work.v[dof, slot] = where_positive(unresolved, s * v, v)
+        s = minimum(scale_of(work.motion_sums[2 * END * tree + END + KINETIC, slot], left), most)
+        scale_joints(model, work, island, slot, unresolved, s)
     counts = where_positive(state.failure[0, column], zero, unresolved) * real(float(1 - is_turned), h)
-    state.unresolved[0, column] = state.unresolved[0, column] + counts
-    for k in range(2):
+    state.unresolved[island, column] = state.unresolved[island, column] + counts
+    for k in range(2 * island, 2 * island + 2):
         state.smoothness[k, column] = where_positive(unresolved, zero, state.smoothness[k, column])
+
+
+@wp.func
+def scale_joints(model: ModelArrays, work: WorkArrays, island: int, slot: int, chosen: Real, s: Real):
+    """Multiply the velocities of the joints of an island, where chosen."""
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
+        if dof >= model.root_dofs:
+            v = work.v[dof, slot]
+            work.v[dof, slot] = where_positive(chosen, s * v, v)
 
 
 @wp.func
@@ -354,76 +420,98 @@ def scale_of(found: Real, wanted: Real):
 
 
 @wp.func
-def stay(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, stuck: Real, h: Real):
-    """Make q the position after the step where `stuck`; a floating tree goes on as one, without turning."""
-    for item in range(model.dof_count - model.root_dofs):
-        q = state.joint_position[item, column]
-        work.position[item, slot] = where_positive(stuck, q, work.position[item, slot])
-    if model.root_dofs > 0:
+def stay(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    tree: int,
+    column: int,
+    slot: int,
+    stuck: Real,
+    h: Real,
+):
+    """Make q the position of a tree after the step where `stuck`; one that floats goes on as one, without turning."""
+    island = model.tree_island[tree]
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        item = island_dof(model, k) - model.root_dofs
+        if item >= 0:
+            q = state.joint_position[item, column]
+            work.position[item, slot] = where_positive(stuck, q, work.position[item, slot])
+    if model.tree_root[tree] >= 0:
+        sums = 2 * END * tree
+        row = pose_row(model.tree_root[tree])
         half = real(0.5, h)
-        V_C = load_vec3(work.motion_sums, MOMENTUM, slot) * (real(1.0, h) / work.motion_sums[MASS, slot])
+        V_C = load_vec3(work.motion_sums, sums + MOMENTUM, slot) * (real(1.0, h) / work.motion_sums[sums + MASS, slot])
         moved = (V_C + load_vec3(model.gravity, 0, column) * (h * half)) * h
-        x = load_vec3(state.root_pose, 0, column) + moved
-        work.root[0, slot] = where_positive(stuck, x.x, work.root[0, slot])
-        work.root[1, slot] = where_positive(stuck, x.y, work.root[1, slot])
-        work.root[2, slot] = where_positive(stuck, x.z, work.root[2, slot])
-        for k in range(3, 7):
+        x = load_vec3(state.root_pose, row, column) + moved
+        work.root[row, slot] = where_positive(stuck, x.x, work.root[row, slot])
+        work.root[row + 1, slot] = where_positive(stuck, x.y, work.root[row + 1, slot])
+        work.root[row + 2, slot] = where_positive(stuck, x.z, work.root[row + 2, slot])
+        for k in range(row + 3, row + 7):
             work.root[k, slot] = where_positive(stuck, state.root_pose[k, column], work.root[k, slot])
 
 
 @wp.func
-def momentum_changes(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """What P and L_C miss of those that weights leave, where nothing else may change them."""
+def momentum_changes(model: ModelArrays, work: WorkArrays, tree: int, column: int, slot: int, h: Real):
+    """What P and L_C of a tree miss of those that weights leave, where nothing else may change them."""
+    sums = 2 * END * tree
     g = load_vec3(model.gravity, 0, column)
-    mass = work.motion_sums[END + MASS, slot]
+    mass = work.motion_sums[sums + END + MASS, slot]
     one = real(1.0, h)
-    is_free = where_positive(work.watched[3, slot], one - one, one)
-    P = load_vec3(work.motion_sums, MOMENTUM, slot) + g * (h * mass) - load_vec3(work.motion_sums, END + MOMENTUM, slot)
-    L = load_vec3(work.motion_sums, SPIN, slot) - load_vec3(work.motion_sums, END + SPIN, slot)
+    is_free = where_positive(work.watched[4 * model.tree_island[tree] + 3, slot], one - one, one)
+    P = load_vec3(work.motion_sums, sums + MOMENTUM, slot) + g * (h * mass)
+    P = P - load_vec3(work.motion_sums, sums + END + MOMENTUM, slot)
+    L = load_vec3(work.motion_sums, sums + SPIN, slot) - load_vec3(work.motion_sums, sums + END + SPIN, slot)
     return P * is_free, L * is_free
 
 
 @wp.func
-def energy_left(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def energy_left(model: ModelArrays, state: StateArrays, work: WorkArrays, tree: int, column: int, slot: int, h: Real):
     """The kinetic energy that what is scaled is to have: all of it, or that relative to the motion of the whole."""
-    left = fallen_energy(work, slot)
-    if model.root_dofs > 0:
-        mass = work.motion_sums[END + MASS, slot]
-        P_change, L_change = momentum_changes(model, work, column, slot, h)
-        P = load_vec3(work.motion_sums, END + MOMENTUM, slot) + P_change
-        L = load_vec3(work.motion_sums, END + SPIN, slot) + L_change
-        Omega = sym_solve(load_sym3(work.motion_sums, END + INERTIA, slot), L)
-        moved = load_vec3(work.root, 0, slot) - load_vec3(state.root_pose, 0, column)
+    sums = 2 * END * tree
+    left = fallen_energy(work, sums, slot)
+    if model.tree_root[tree] >= 0:
+        row = pose_row(model.tree_root[tree])
+        mass = work.motion_sums[sums + END + MASS, slot]
+        P_change, L_change = momentum_changes(model, work, tree, column, slot, h)
+        P = load_vec3(work.motion_sums, sums + END + MOMENTUM, slot) + P_change
+        L = load_vec3(work.motion_sums, sums + END + SPIN, slot) + L_change
+        Omega = sym_solve(load_sym3(work.motion_sums, sums + END + INERTIA, slot), L)
+        moved = load_vec3(work.root, row, slot) - load_vec3(state.root_pose, row, column)
         left = left + mass * dot(load_vec3(model.gravity, 0, column), moved)
         left = left - real(0.5, h) * (dot(P, P) / mass + dot(L, Omega))
     return left
 
 
 @wp.func
-def scale_floating(model: ModelArrays, work: WorkArrays, left: Real, most: Real, column: int, slot: int, h: Real):
+def scale_floating(
+    model: ModelArrays, work: WorkArrays, tree: int, left: Real, most: Real, column: int, slot: int, h: Real
+):
     """The same on a floating base: v+ = V_C + Omega x r + s v_rel with the momentum that weights leave."""
-    unresolved = work.unresolved[0, slot]
+    sums = 2 * END * tree
+    island = model.tree_island[tree]
+    root = model.tree_root[tree]
+    unresolved = work.unresolved[island, slot]
     one = real(1.0, h)
-    mass = work.motion_sums[END + MASS, slot]
-    inertia = load_sym3(work.motion_sums, END + INERTIA, slot)
-    P = load_vec3(work.motion_sums, END + MOMENTUM, slot)
-    L = load_vec3(work.motion_sums, END + SPIN, slot)
-    P_change, L_change = momentum_changes(model, work, column, slot, h)
+    mass = work.motion_sums[sums + END + MASS, slot]
+    inertia = load_sym3(work.motion_sums, sums + END + INERTIA, slot)
+    P = load_vec3(work.motion_sums, sums + END + MOMENTUM, slot)
+    L = load_vec3(work.motion_sums, sums + END + SPIN, slot)
+    P_change, L_change = momentum_changes(model, work, tree, column, slot, h)
     V_C = P * (one / mass)
     V_change = P_change * (one / mass)
     Omega = sym_solve(inertia, L)
     Omega_change = sym_solve(inertia, L_change)
-    relative = work.motion_sums[END + KINETIC, slot] - real(0.5, h) * (dot(P, V_C) + dot(L, Omega))
+    relative = work.motion_sums[sums + END + KINETIC, slot] - real(0.5, h) * (dot(P, V_C) + dot(L, Omega))
     s = minimum(scale_of(relative, left), most)
-    arm = load_vec3(work.p_WM, 3 * model.order[0], slot) - load_vec3(work.motion_sums, END + CENTER, slot)
+    link = model.order[model.tree_link[tree]]
+    arm = load_vec3(work.p_WM, 3 * link, slot) - load_vec3(work.motion_sums, sums + END + CENTER, slot)
     more = s - one
-    linear = load_vec3(work.v, 0, slot) - V_C - cross(Omega, arm)
-    angular = load_vec3(work.v, 3, slot) - Omega
-    add_where(work, 0, slot, unresolved, linear * more + V_change + cross(Omega_change, arm))
-    add_where(work, 3, slot, unresolved, angular * more + Omega_change)
-    for dof in range(6, model.dof_count):
-        v = work.v[dof, slot]
-        work.v[dof, slot] = where_positive(unresolved, s * v, v)
+    linear = load_vec3(work.v, root, slot) - V_C - cross(Omega, arm)
+    angular = load_vec3(work.v, root + 3, slot) - Omega
+    add_where(work, root, slot, unresolved, linear * more + V_change + cross(Omega_change, arm))
+    add_where(work, root + 3, slot, unresolved, angular * more + Omega_change)
+    scale_joints(model, work, island, slot, unresolved, s)
 
 
 @wp.func

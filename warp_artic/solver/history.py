@@ -12,7 +12,7 @@ of the decays that drives leave behind, a alone would promise what has been, for
 act too, a alone gives v_M: with a' the energy of a four-bar linkage drifts, by 5 % in 10 s at 240 Hz, else 0.5 %.
 f is none where the accelerations are not on a smooth curve: after a start, an impact or a change of load, and in whips
 that the step does not resolve; nor where springs, dampers or rows act, which look at the ends of the step, or elastic
-bodies.
+bodies. Each island of a mechanism has its own f.
 """
 
 import warp as wp
@@ -34,8 +34,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.rotation import ratio
-from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import ENDS, FROM_OUTSIDE, HOLDS_POSITIONS, IS_SOFT_LIMIT, has_trait
+from warp_artic.model.islands import island_dof
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.integrate import turn_rates
 
@@ -47,7 +48,7 @@ ROUGH = wp.constant(0.07)
 def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write what leads to the middle: in `work.v_next` over h, in `work.u` the velocities there."""
     dofs = model.dof_count
-    tables = 1 + model.driven + 2 * model.free_motion
+    tables = wp.max(1 + model.driven, 3 * model.free_motion)
     for dof in range(dofs):
         work.recalled[dof, slot] = state.smooth_acceleration[dof, column]
         if tables > 1:
@@ -57,24 +58,28 @@ def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, colu
     if model.finite_rotations > 0:
         turn_rates(model, work, work.recalled, tables, column, slot, h)
     half = real(0.5, h)
-    third = ratio(1.0, 3.0, h) * h * state.smoothness[0, column]
     bent = real(0.375, h) * h * state.started[0, column]
-    for dof in range(dofs):
-        v = work.v[dof, slot]
-        a = work.recalled[dof, slot]
-        moved = half * v
-        expected = v + h * half * a
-        if model.free_motion == 1:
-            change = work.recalled[dofs + dof, slot]
-            second = work.recalled[2 * dofs + dof, slot]
-            bend = real(0.375, h) * a + real(0.25, h) * change + real(0.2109375, h) * second
-            moved = moved + third * bend
-            expected = expected + third * (real(1.125, h) * change + second)
-        if model.driven == 1:
-            most = real(0.5, h) * absolute(a)
-            expected = expected + bent * maximum(minimum(work.recalled[dofs + dof, slot], most), neg(most))
-        work.v_next[dof, slot] = moved
-        work.u[dof, slot] = expected
+    for island in range(model.island_count):
+        is_free = model.island_moves_freely[island]
+        is_driven = model.island_is_driven[island]
+        third = ratio(1.0, 3.0, h) * h * state.smoothness[2 * island, column]
+        for k in range(model.island_first[island], model.island_first[island + 1]):
+            dof = island_dof(model, k)
+            v = work.v[dof, slot]
+            a = work.recalled[dof, slot]
+            moved = half * v
+            expected = v + h * half * a
+            if is_free == 1:
+                change = work.recalled[dofs + dof, slot]
+                second = work.recalled[2 * dofs + dof, slot]
+                bend = real(0.375, h) * a + real(0.25, h) * change + real(0.2109375, h) * second
+                moved = moved + third * bend
+                expected = expected + third * (real(1.125, h) * change + second)
+            if is_driven == 1:
+                most = real(0.5, h) * absolute(a)
+                expected = expected + bent * maximum(minimum(work.recalled[dofs + dof, slot], most), neg(most))
+            work.v_next[dof, slot] = moved
+            work.u[dof, slot] = expected
 
 
 @wp.func
@@ -99,7 +104,9 @@ def keep_smooth_acceleration(
     zero = real(0.0, h)
     started = state.started[0, column]
     rate = started / h
-    stopped = one - started
+    most = one - started
+    for island in range(model.island_count):
+        work.stopped[island, slot] = most
     for row in range(model.stop_row):
         z = work.impulse[row, slot]
         work.smooth[row, slot] = rate * z
@@ -110,10 +117,14 @@ def keep_smooth_acceleration(
             work.smooth[row, slot] = zero
             if has_trait(model, row, IS_SOFT_LIMIT):
                 work.smooth[row, slot] = rate * z * work.resolved[row, slot]
-            stopped = maximum(stopped, absolute(z))
+            most = maximum(most, absolute(z))
+            add_stop(model, work, row, slot, z)
     for row in range(model.stop_row, model.row_count):
-        stopped = maximum(stopped, absolute(work.impulse[row, slot]))
-    is_stopped = any_positive(stopped)
+        most = maximum(most, absolute(work.impulse[row, slot]))
+        add_stop(model, work, row, slot, work.impulse[row, slot])
+    if model.island_count == 1:
+        work.stopped[0, slot] = most
+    is_stopped = any_positive(most)
     if is_stopped:
         for dof in range(model.dof_count):
             work.v_free[dof, slot] = work.vdot[dof, slot]
@@ -123,6 +134,7 @@ def keep_smooth_acceleration(
     for dof in range(model.dof_count):
         mean = (work.v_next[dof, slot] - work.v[dof, slot]) * per_second
         if is_stopped:
+            stopped = work.stopped[model.dof_island[dof], slot]
             smooth = work.v_free[dof, slot] * where_positive(started, one, what_goes_on(model, work, dof, slot, h))
             mean = where_positive(stopped, nearer(mean, smooth), mean)
         mean = weight * mean
@@ -130,7 +142,25 @@ def keep_smooth_acceleration(
             mean = mean + state.smooth_acceleration[dof, column]
         state.smooth_acceleration[dof, column] = mean
         if model.driven == 1:
-            state.acceleration_change[dof, column] = started * (mean - work.recalled[dof, slot])
+            if model.island_is_driven[model.dof_island[dof]] == 1:
+                state.acceleration_change[dof, column] = started * (mean - work.recalled[dof, slot])
+
+
+@wp.func
+def add_stop(model: ModelArrays, work: WorkArrays, row: int, slot: int, impulse: Real):
+    """Have the island of a row, of several, counted as one in which a stop acts, if it does."""
+    if model.island_count > 1:
+        island = model.row_island[row]
+        work.stopped[island, slot] = maximum(work.stopped[island, slot], absolute(impulse))
+
+
+@wp.func
+def largest_of_islands(model: ModelArrays, values: Array, slot: int):
+    """The largest of the values that islands have."""
+    largest = values[0, slot]
+    for island in range(1, model.island_count):
+        largest = maximum(largest, values[island, slot])
+    return largest
 
 
 @wp.func
@@ -152,7 +182,26 @@ def nearer(actual: Real, smooth: Real):
 
 @wp.func
 def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Write a', a'' and f of a step to the state, and a', a'' and a''' to `work.recalled`."""
+    """Write a', a'' and f of a step to the state, and a', a'' and a''' to `work.recalled`, of free islands."""
+    zero = real(0.0, state.smoothness[0, column])
+    one = real(1.0, zero)
+    for island in range(model.island_count):
+        work.touched[island, slot] = zero
+        work.unbound[island, slot] = one
+    for row in range(model.row_count):
+        island = model.row_island[row]
+        work.unbound[island, slot] = where_positive(work.active[row, slot], zero, work.unbound[island, slot])
+        if has_trait(model, row, IS_SOFT_LIMIT):
+            touched = absolute(work.impulse[row, slot] + work.given[row, slot])
+            work.touched[island, slot] = maximum(work.touched[island, slot], touched)
+    for island in range(model.island_count):
+        if model.island_moves_freely[island] == 1:
+            compare_island(model, state, work, island, column, slot)
+
+
+@wp.func
+def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, island: int, column: int, slot: int):
+    """The same of an island; `work.unbound` is one where no row is active, `work.touched` > 0 where soft limits act."""
     dofs = model.dof_count
     zero = real(0.0, state.smoothness[0, column])
     rough = zero
@@ -160,8 +209,9 @@ def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArra
     rough_linear = zero
     size_linear = zero
     one = real(1.0, zero)
-    free = one
-    for dof in range(dofs):
+    free = work.unbound[island, slot]
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
         a = state.smooth_acceleration[dof, column]
         b = work.recalled[dof, slot]
         change_before = work.recalled[dofs + dof, slot]
@@ -183,39 +233,40 @@ def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArra
             rough = rough + own_rough
             size = size + own_size
         free = where_positive(work.spring[dof, slot] + work.damper[dof, slot], zero, free)
-    touched = zero
-    for row in range(model.row_count):
-        free = where_positive(work.active[row, slot], zero, free)
-        if has_trait(model, row, IS_SOFT_LIMIT):
-            touched = maximum(touched, absolute(work.impulse[row, slot] + work.given[row, slot]))
     free = where_positive(rough - real(ROUGH, one) * size, zero, free)
     free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)
-    known = minimum(state.smoothness[1, column] + one, real(4.0, one))
-    known = where_positive(touched, zero, known)
-    state.smoothness[0, column] = where_positive(known - real(3.5, one), free, zero)
-    state.smoothness[1, column] = known
+    known = minimum(state.smoothness[2 * island + 1, column] + one, real(4.0, one))
+    known = where_positive(work.touched[island, slot], zero, known)
+    state.smoothness[2 * island, column] = where_positive(known - real(3.5, one), free, zero)
+    state.smoothness[2 * island + 1, column] = known
 
 
 @wp.func
 def correct_end(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Change v+ for the move of positions, which takes half of h with it; `work.u` is v+ after that."""
     dofs = model.dof_count
-    free = h * state.smoothness[0, column]
-    part = ratio(1.0, 24.0, h) * free
-    late = ratio(1.0, 720.0, h) * free
-    for dof in range(dofs):
-        v = work.v_next[dof, slot]
-        change = work.recalled[dof, slot]
-        second = work.recalled[dofs + dof, slot]
-        third = work.recalled[2 * dofs + dof, slot]
-        bend = real(120.0, h) * change + real(30.0, h) * second + real(13.0, h) * third
-        work.v_next[dof, slot] = v - late * bend
-        work.u[dof, slot] = v + part * (second + third)
+    for island in range(model.island_count):
+        if model.island_moves_freely[island] == 1:
+            free = h * state.smoothness[2 * island, column]
+            part = ratio(1.0, 24.0, h) * free
+            late = ratio(1.0, 720.0, h) * free
+            for k in range(model.island_first[island], model.island_first[island + 1]):
+                dof = island_dof(model, k)
+                v = work.v_next[dof, slot]
+                change = work.recalled[dof, slot]
+                second = work.recalled[dofs + dof, slot]
+                third = work.recalled[2 * dofs + dof, slot]
+                bend = real(120.0, h) * change + real(30.0, h) * second + real(13.0, h) * third
+                work.v_next[dof, slot] = v - late * bend
+                work.u[dof, slot] = v + part * (second + third)
 
 
 @wp.func
 def take_corrected(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
     """Make the corrected v+ the velocities, where there is anything to correct."""
-    free = state.smoothness[0, column]
-    for dof in range(model.dof_count):
-        work.v[dof, slot] = where_positive(free, work.u[dof, slot], work.v[dof, slot])
+    for island in range(model.island_count):
+        if model.island_moves_freely[island] == 1:
+            free = state.smoothness[2 * island, column]
+            for k in range(model.island_first[island], model.island_first[island + 1]):
+                dof = island_dof(model, k)
+                work.v[dof, slot] = where_positive(free, work.u[dof, slot], work.v[dof, slot])

@@ -72,7 +72,7 @@ def step_runge_kutta(
         work.v_next[dof, slot] = work.v[dof, slot]
     find_failure(model, state, work, column, slot)
     if model.swing_joints > 0:
-        _uneven = turn_swings_round(model, state, work, column, slot)
+        turn_swings_round(model, state, work, column, slot)
     store_state(model, state, work, column, slot)
     if model.sleep_steps > 0:
         measure_calm(model, work, column, slot)

@@ -53,6 +53,7 @@ from warp_artic.solver.history import (
     correct_end,
     expect_middle,
     keep_smooth_acceleration,
+    largest_of_islands,
     take_corrected,
 )
 from warp_artic.solver.reports import report_step
@@ -122,10 +123,10 @@ def step_column(
         measure_calm(model, work, column, slot)
     for is_turned in range(1 + int(model.swing_joints > 0)):
         if is_turned == 1:
-            uneven = turn_swings_round(model, state, work, column, slot)
+            turn_swings_round(model, state, work, column, slot)
             if is_watched:
-                watch_turns(model, control, work, column, slot, uneven)
-        if is_watched and any_positive(work.unresolved[0, slot]):
+                watch_turns(model, control, work, column, slot)
+        if is_watched and any_positive(largest_of_islands(model, work.unresolved, slot)):
             project_energy(model, state, work, column, slot, h, is_turned)
     store_state(model, state, work, column, slot)
     started = state.started[0, column]

@@ -9,6 +9,9 @@ the environments that change. Limits of finite rotations follow their curves onl
 
 The factors, and the forces of gravity and velocities, are those where `solver.step` has placed the links. They are kept
 for the following substeps, in which only the loads of springs and dampers are new.
+
+What is solved again is decided for each island of a mechanism, as for each environment: `work.anew` says where, and the
+others keep their answers bitwise.
 """
 
 import warp as wp
@@ -36,7 +39,8 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import HAS_OWN_WEIGHT, IS_JOINT_TENDON, IS_TENDON, LOOKS_AT_ACCELERATIONS, has_trait
+from warp_artic.model.families import IS_JOINT_TENDON, IS_TENDON, has_trait
+from warp_artic.model.islands import island_dof
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.impulse_response import respond_to_loads
@@ -50,6 +54,7 @@ from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.boundary_layers import find_layer, forget_weights, measure_weights
 from warp_artic.solver.curvature import bend_windows
 from warp_artic.solver.energy_projection import find_unresolved, nearness
+from warp_artic.solver.history import largest_of_islands
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.problem import forget_working_set
 
@@ -99,17 +104,19 @@ def solve_rows(
     has_middle: int,
     sweeps: int,
     settle: wp.Function,
-    changed: Real,
     goes_on: int,
     bends: int,
 ):
     """v+ with constraint rows, from that without them.
 
-    If `goes_on` is 1, rows and factors are those of the answer before, v+ is to be found again where `changed`, and
-    what is known of that answer is where to begin.
+    Where an island `begins` its rows are set. If `goes_on` is 1, rows and factors of the others are those of the answer
+    before, v+ is to be found again where `work.changed`, and what is known of that answer is where to begin.
     """
     zero = real(0.0, h)
-    if goes_on == 0:
+    begins = int(0)
+    for island in range(model.island_count):
+        begins = wp.max(begins, work.begins[island, slot])
+    if begins == 1:
         if model.bouncing_limits > 0:
             prepare_bounces(model, control, work, column, slot, h)
         if model.tree_limits > 0:
@@ -117,18 +124,21 @@ def solve_rows(
         set_rows(model, work, column, slot, h)
         if model.innovations_only == 1:
             forget_working_set(model, work, slot, zero)
-    if any_positive(changed):
+    has_changed = any_positive(largest_of_islands(model, work.changed, slot))
+    if has_changed:
         for dof in range(model.dof_count):
             work.v_free[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
         add_responses(model, work, work.given, 0, model.row_count, work.v_free, slot)
         for dof in range(model.dof_count):
+            changed = work.changed[model.dof_island[dof], slot]
             work.v_next[dof, slot] = where_positive(changed, work.v_free[dof, slot], work.v_next[dof, slot])
-    if goes_on == 1 and any_positive(changed):
+    if goes_on == 1 and has_changed:
         for row in range(model.row_count):
+            changed = work.changed[model.row_island[row], slot]
             work.impulse[row, slot] = where_positive(changed, zero, work.impulse[row, slot])
-        for row in range(model.limit_row, model.limit_row + 3 * model.speed_limits):
-            work.active[row, slot] = where_positive(changed, zero, work.active[row, slot])
-    settle_rows(model, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on, bends)
+            if row >= model.limit_row and row < model.limit_row + 3 * model.speed_limits:
+                work.active[row, slot] = where_positive(changed, zero, work.active[row, slot])
+    settle_rows(model, work, column, slot, h, has_middle, sweeps, settle, goes_on, begins, bends)
 
 
 @wp.func
@@ -141,26 +151,30 @@ def settle_rows(
     has_middle: int,
     sweeps: int,
     settle: wp.Function,
-    changed: Real,
     goes_on: int,
+    begins: int,
     bends: int,
 ):
     """Let rows join the active ones, and solve those, until no row is outside its window.
 
-    Limits of finite rotations are corrected for curvature if `bends` is 1: before the first solution with what it is
-    expected to be.
+    Limits of finite rotations are corrected for curvature: before the first solution with what it is expected to be,
+    and afterwards if `bends` is 1, or in islands that do not leave it for later (`model.island_bends_late`).
     """
     zero = real(0.0, h)
-    work.bends[0, slot] = where_positive(changed, zero, work.bends[0, slot])
-    work.turns[0, slot] = where_positive(changed, zero, work.turns[0, slot])
-    work.settled[0, slot] = where_positive(changed, zero, work.settled[0, slot])
+    for island in range(model.island_count):
+        changed = work.changed[island, slot]
+        work.bends[island, slot] = where_positive(changed, zero, work.bends[island, slot])
+        work.turns[island, slot] = where_positive(changed, zero, work.turns[island, slot])
+        work.settled[island, slot] = where_positive(changed, zero, work.settled[island, slot])
     unsolved = activate_rows(model, work, slot)
     if goes_on == 1:
         for row in range(model.row_count):
-            if any_positive(work.active[row, slot] * changed):
+            if any_positive(work.active[row, slot] * work.changed[model.row_island[row], slot]):
                 unsolved = bool(True)
-        work.environment_mask[0, slot] = changed
-    is_start = unsolved and goes_on == 0
+        for island in range(model.island_count):
+            if work.begins[island, slot] == 0:
+                work.environment_mask[island, slot] = work.changed[island, slot]
+    is_start = unsolved and begins == 1
     goes = bool(True)
     while goes:
         if unsolved and not is_start:
@@ -169,8 +183,8 @@ def settle_rows(
             unsolved = activate_rows(model, work, slot)
             if not unsolved and model.bouncing_limits > 0:
                 unsolved = drop_bounces(model, work, column, slot, h)
-        if model.rotation_rows > 0 and (is_start or (bends == 1 and not unsolved)):
-            bent = bend_windows(model, work, column, slot, h, is_start)
+        if model.rotation_rows > 0 and (is_start or (bends + model.early_bends > 0 and not unsolved)):
+            bent = bend_windows(model, work, column, slot, h, is_start, bends)
             unsolved = unsolved or bent
         if not unsolved and model.speed_limits > 0:
             unsolved = turn_limits(model, work, column, slot, h, has_middle)
@@ -190,7 +204,9 @@ def expect_velocities(
     has_middle: int,
     expectations: int,
 ):
-    """Write the velocities of the middle of the step where those that it was placed with differ; says where.
+    """Write the velocities of the middle of the step where those that it was placed with differ.
+
+    Writes where to `work.anew`.
 
     It was placed with what the acceleration of the step before promised. Where joints turn by a good part of a radian
     in a step, what velocity forces do at other velocities than those of the middle is work: a chain of ball joints, or
@@ -199,12 +215,34 @@ def expect_velocities(
     trees of other joints are looked at once, for motion that the step does not resolve (`solver.energy_projection`).
     Boundary layers have been placed anew.
     """
+    for island in range(model.island_count):
+        work.anew[island, slot] = real(0.0, h)
+        if expectations <= most_expectations(model, island, has_middle):
+            expect_island(model, control, work, island, column, slot, h, step, has_middle, expectations)
+
+
+@wp.func
+def expect_island(
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    island: int,
+    column: int,
+    slot: int,
+    h: Real,
+    step: Real,
+    has_middle: int,
+    expectations: int,
+):
+    """The same of an island."""
     one = real(1.0, h)
     zero = one - one
     size = zero
     miss = zero
     change = zero
-    for dof in range(model.dof_count):
+    is_free = model.island_moves_freely[island]
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
         v = work.v[dof, slot]
         smooth = work.vdot[dof, slot]
         mean = real(0.5, h) * (v + work.v_next[dof, slot] + (step - h) * smooth)
@@ -214,33 +252,46 @@ def expect_velocities(
             miss = maximum(miss, absolute(mean - work.v_middle[dof, slot]))
             change = maximum(change, absolute(mean - v))
     differs = zero
-    if spins(model, has_middle):
-        times = 1 + 4 * has_middle * model.free_motion * (expectations - 1)
+    if spins(model, island, has_middle):
+        times = 1 + 4 * has_middle * is_free * (expectations - 1)
         differs = miss - size * real(EXPECTED * float(times), h)
         if has_middle == 1:
             differs = minimum(differs, step * size - real(TURNED, h))
-        differs = maximum(where_positive(work.layer[0, slot], zero, differs), zero)
-    if model.free_motion == 1 and has_middle == 1 and expectations == 1:
-        find_unresolved(model, control, work, column, slot, step, h)
-    unresolved = work.unresolved[0, slot]
+        differs = maximum(where_positive(work.layer[island, slot], zero, differs), zero)
+    if is_free == 1 and has_middle == 1 and expectations == 1:
+        find_unresolved(model, control, work, island, column, slot, step, h)
+    unresolved = work.unresolved[island, slot]
     differs = maximum(differs, unresolved)
-    take_means(model, work, slot, differs, where_positive(unresolved, nearness(size, change), one))
-    return differs
+    take_means(model, work, island, slot, differs, where_positive(unresolved, nearness(size, change), one))
+    work.anew[island, slot] = differs
 
 
 @wp.func
-def spins(model: ModelArrays, has_middle: int):
+def spins(model: ModelArrays, island: int, has_middle: int):
     """Whether joints, or without a middle a body without any, turn about several axes; then if nothing else acts."""
     if has_middle == 1:
-        return model.finite_rotations > 0
-    return model.free_motion == 1 and (model.finite_rotations > 0 or model.dof_count == model.root_dofs)
+        return model.island_turns[island] > 0
+    turns = model.island_turns[island] > 0 or model.island_joints[island] == 0
+    return model.island_moves_freely[island] == 1 and turns
 
 
 @wp.func
-def take_means(model: ModelArrays, work: WorkArrays, slot: int, chosen: Real, near: Real):
+def most_expectations(model: ModelArrays, island: int, has_middle: int):
+    """Times that velocity forces of an island may be found again."""
+    most = int(0)
+    if model.island_moves_freely[island] == 1 and has_middle == 1:
+        most = 1
+    if spins(model, island, has_middle):
+        most = EXPECTATIONS
+    return most
+
+
+@wp.func
+def take_means(model: ModelArrays, work: WorkArrays, island: int, slot: int, chosen: Real, near: Real):
     """Make the means in `work.u` the velocities of the middle where chosen, as near to v as `near` says."""
     far = chosen - near * chosen
-    for dof in range(model.dof_count):
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
         v = work.v[dof, slot]
         mean = work.u[dof, slot]
         mean = where_positive(far, v + near * (mean - v), mean)
@@ -270,12 +321,17 @@ def solve_velocities(
     """
     has_layers = model.driven == 1 and has_middle == 1 and substeps == 1
     halves = int(0)
-    work.layer[0, slot] = real(0.0, h)
     zero = real(0.0, h)
     measures = int(0)
-    anew = real(1.0, h)
+    most = int(0)
+    for island in range(model.island_count):
+        work.layer[island, slot] = zero
+        work.anew[island, slot] = real(1.0, h)
+        if substep == 0:
+            work.unresolved[island, slot] = zero
+            most = wp.max(most, most_expectations(model, island, has_middle))
+    is_anew = bool(True)
     if substep == 0:
-        work.unresolved[0, slot] = zero
         clear_efforts(model, work, slot, zero)
         if model.acceleration_drives == 1 or model.compliant_mimics == 1:
             measures = int(1)
@@ -283,26 +339,23 @@ def solve_velocities(
     expectations = int(0)
     goes_on = int(0)
     bends = int(1)
-    expects = substep == 0 and (spins(model, has_middle) or (model.free_motion == 1 and has_middle == 1))
-    most_expectations = int(1)
-    if spins(model, has_middle):
-        most_expectations = EXPECTATIONS
-    if expects and has_middle == 1 and model.rotation_rows > 0:
-        bends = 1 - keeps_rows(model, LOOKS_AT_ACCELERATIONS | HAS_OWN_WEIGHT)
+    if most > 0 and has_middle == 1:
+        bends = 1 - model.late_bends
     goes = bool(True)
     while goes:
         is_placed = int(1)
         if measures == 1:
             leave_drives_out(model, control, work, column, slot)
-        elif goes_on == 0:
+        elif goes_on == 0 or (is_anew and model.restarts == 1):
             fold_drives(model, control, work, column, slot, h * whole_or_half(halves, h), int(substep == 0))
-        if any_positive(anew) and (substep == 0 or passes > 0):
+        if is_anew and (substep == 0 or passes > 0):
             factor(model, control, work, column, slot, h * whole_or_half(halves, h))
-            if goes_on == 0:
+            if goes_on == 0 or model.restarts == 1:
                 forget_responses(model, work, slot)
             if measures == 0:
                 accelerate_links(model, work, work.v_free, column, slot)
                 for dof in range(model.dof_count):
+                    anew = work.anew[model.dof_island[dof], slot]
                     work.vdot[dof, slot] = where_positive(anew, work.v_free[dof, slot], work.vdot[dof, slot])
         elif substep > 0 and passes == 0:
             change_loads(model, work, slot, h)
@@ -314,39 +367,38 @@ def solve_velocities(
             halves = 2
             is_placed = 0
         else:
-            changed = real(1.0, h)
-            if goes_on == 1:
-                changed = where_positive(anew, changed, zero)
-            anew = zero
+            begin_islands(model, work, slot, h, goes_on)
             if model.row_count == 0:
                 for dof in range(model.dof_count):
                     work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
             else:
-                solve_rows(model, control, work, column, slot, h, has_middle, sweeps, settle, changed, goes_on, bends)
+                solve_rows(model, control, work, column, slot, h, has_middle, sweeps, settle, goes_on, bends)
                 passes += 1
                 if passes < PASSES and expectations == 0:
-                    anew = saturate_drives(model, work, column, slot, h, halves)
-            goes = any_positive(anew)
+                    saturate_drives(model, work, column, slot, h, halves)
+            is_anew = any_positive(largest_of_islands(model, work.anew, slot))
+            goes = is_anew
             if has_layers and halves == 0 and expectations == 0 and not goes:
-                anew = find_layer(model, work, slot, h)
-                goes = any_positive(anew)
+                is_anew = any_positive(find_layer(model, work, slot, h))
+                goes = is_anew
                 if goes:
                     halves = 1
                     passes = 1
                     is_placed = 0
-            if expects and not goes:
+            if most > 0 and not goes:
                 # Limits follow curves once velocities are about those of the step.
                 goes = bends == 0
                 if goes:
                     bends = 1
                     goes_on = 1
-                if expectations < most_expectations:
+                if expectations < most:
                     expectations += 1
-                    anew = expect_velocities(model, control, work, column, slot, h, step, has_middle, expectations)
-                    if any_positive(anew):
+                    expect_velocities(model, control, work, column, slot, h, step, has_middle, expectations)
+                    is_anew = any_positive(largest_of_islands(model, work.anew, slot))
+                    if is_anew:
                         is_placed = 0
                         goes = bool(True)
-                        goes_on = keeps_rows(model, LOOKS_AT_ACCELERATIONS)
+                        goes_on = 1
         if is_placed == 0:
             place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
     if halves == 2:
@@ -360,16 +412,25 @@ def whole_or_half(halves: int, like: Real):
 
 
 @wp.func
-def keeps_rows(model: ModelArrays, traits: int):
-    """1 if no row has any of some traits, such as that it looks at the accelerations without rows.
+def begin_islands(model: ModelArrays, work: WorkArrays, slot: int, like: Real, goes_on: int):
+    """Write which islands begin anew, and where v+ is to be found again; from then on nothing is `work.anew`.
 
-    Other velocity forces then leave rows as they are.
+    If `goes_on` is 1 these are, of islands with rows that look at the accelerations without rows, those that have other
+    velocity forces; the rows of the others are as they were.
     """
-    keeps = int(1)
-    for row in range(model.row_count):
-        if has_trait(model, row, traits):
-            keeps = 0
-    return keeps
+    zero = real(0.0, like)
+    one = real(1.0, like)
+    for island in range(model.island_count):
+        anew = work.anew[island, slot]
+        begins = int(1)
+        if goes_on == 1 and not (model.island_restarts[island] == 1 and any_positive(anew)):
+            begins = 0
+        work.begins[island, slot] = begins
+        if begins == 1:
+            work.changed[island, slot] = one
+        else:
+            work.changed[island, slot] = where_positive(anew, one, zero)
+        work.anew[island, slot] = zero
 
 
 @wp.func
@@ -431,7 +492,7 @@ def measure_tendons(
     for row in range(model.row_count):
         if has_trait(model, row, IS_TENDON | IS_JOINT_TENDON):
             if set_unit_row(model, work, row, column, slot, zero):
-                mobilities[model.row_place[row], column] = mobility(model, work, row, slot)
+                mobilities[model.tendon_place[model.row_place[row]], column] = mobility(model, work, row, slot)
 
 
 @wp.func

@@ -127,6 +127,8 @@ def solving_kernel(numbers, solver: str):
     def solve_problems(model: Model, work: Work, sweeps: int):
         slot = wp.tid()
         if model.innovations_only == 1:
+            for island in range(model.island_count):
+                work.begins[island, slot] = 1
             forget_working_set(model, work, slot, work.v_free[0, slot] - work.v_free[0, slot])
         unsolved = activate_rows(model, work, slot)
         while unsolved:

@@ -53,33 +53,49 @@ def find_failures(scene: Scene, groups: Sequence[Group], members: Sequence[Membe
         return []
     found = []
     for member in members:
+        if member.part > 0:
+            continue
         numbers, steps = member.array("failure").numpy()[0]
-        tree = scene.articulations[member.index]
+        trees = [scene.articulations[index] for index in member.group.members[member.place]]
         for environment in np.flatnonzero(numbers > 0):
-            quantity, array = _what(tree, member.group, int(numbers[environment]))
+            tree, quantity, array = _what(trees, member.group, int(numbers[environment]))
             allowed = ALLOWED[array].words if array in ALLOWED else ""
             found.append(Failure(int(environment), tree.path, quantity, int(steps[environment]), array, allowed))
     return found
 
 
-def _what(tree: Articulation, group: Group, number: int) -> tuple[str, str]:
-    """What a failure of a number is of, and the array with a value that is not allowed."""
+def _what(trees: Sequence[Articulation], group: Group, number: int) -> tuple[Articulation, str, str]:
+    """What a failure of a number is of, in an articulation of a mechanism, and the array with a value not allowed."""
     dof, roots = number - 1, group.tree.root_dofs
     if dof < group.tree.dof_count:
-        return "the root" if dof < roots else tree.dofs[dof - roots].name, ""
+        kind, place = ("root", dof // 6) if dof < roots else ("dof", dof - roots)
+        return *_named(trees, kind, place), ""
     if number >= group.first_values[BY_BODY]:
-        return tree.path, BY_BODY
+        return trees[0], trees[0].path, BY_BODY
     item = number - group.first_values["root_pose"]
     if item >= 0:
-        return ("the root", "root_pose") if item == 0 else (tree.dofs[item - 1].name, "joint_position")
+        poses = max(group.tree.row_counts["root"], 1)
+        if item < poses:
+            return *_named(trees, "root", item), "root_pose"
+        return *_named(trees, "dof", item - poses), "joint_position"
     array = next(
         name
         for name, first in reversed(group.first_values.items())
         if name in ALLOWED and first <= number and group.tree.row_counts[ROW_COUNTS[name][0]]
     )
     kind, size = ROW_COUNTS[array]
-    owner = owners_of_rows(tree)[kind][(number - group.first_values[array]) // size]
-    return " on ".join(owner) if isinstance(owner, tuple) else str(owner), array
+    return *_named(trees, kind, (number - group.first_values[array]) // size), array
+
+
+def _named(trees: Sequence[Articulation], kind: str, place: int) -> tuple[Articulation, str]:
+    """The articulation of a mechanism that has the thing of a kind at a place, and its name."""
+    for tree in trees:
+        owners = ["the root"] * tree.is_floating if kind == "root" else owners_of_rows(tree)[kind]
+        if place < len(owners):
+            owner = owners[place]
+            return tree, " on ".join(owner) if isinstance(owner, tuple) else str(owner)
+        place -= len(owners)
+    return trees[0], "the root"
 
 
 def owners_of_rows(tree: Articulation) -> dict[str, list[Hashable]]:
@@ -87,6 +103,7 @@ def owners_of_rows(tree: Articulation) -> dict[str, list[Hashable]]:
     names = [dof.name for dof in tree.dofs]
     return {
         "articulation": [tree.path],
+        "mechanism": [tree.path],
         "dof": names,
         "link": list(tree.bodies),
         "cone": [joint.path for joint in tree.joints if joint.cone_limit is not None],
@@ -104,6 +121,8 @@ def unresolved_steps(members: Sequence[Member], environments: int) -> np.ndarray
     """See `Simulation.unresolved_steps`."""
     if not members:
         return np.zeros((environments, 0), int)
-    fields = [(member.group.field("unresolved"), member.first_column) for member in members]
-    counts = [field.view(first, environments).numpy()[0] for field, first in fields]
+    counts = [
+        member.group.field("unresolved").view(member.first_column, environments).numpy()[member.island]
+        for member in members
+    ]
     return np.stack(counts, axis=1).astype(int)

@@ -97,12 +97,11 @@ class RowTable:
 
 
 def _place(addresses: np.ndarray, group: Group, name: str, table: np.ndarray) -> None:
-    """Write the addresses of the rows of a field; `table` says which of them each is, shape (members, rows)."""
+    """Write the addresses of the rows of a field; `table` says which of them each is, as in `Rows`."""
     scalars = group.field(name).scalars
     pitch, size = scalars.strides
-    members, rows = np.indices(table.shape)
-    there = table >= 0
-    addresses[table[there]] = scalars.ptr + rows[there] * pitch + members[there] * group.environments * size
+    place, row, outside, _ = table.T
+    addresses[outside] = scalars.ptr + row * pitch + place * group.environments * size
 
 
 def address_of(values: Held) -> int:

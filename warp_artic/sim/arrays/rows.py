@@ -18,7 +18,8 @@ class Rows:
     """Which rows of an array the rows of a field are, in each group of the scene."""
 
     tables: tuple[np.ndarray, ...]
-    """For each group, shape (members, rows of the field); -1 where the array leaves one out."""
+    """For each group, shape (entries, 4): mechanism of the group, row of the field, row of the array, and articulation
+    of the scene, -1 where the row is of the whole mechanism."""
     count: int
     """Rows of the array."""
     device: str
@@ -26,16 +27,20 @@ class Rows:
     @cached_property
     def _uploaded(self) -> tuple[wp.array, ...]:
         return tuple(
-            wp.array(np.ascontiguousarray(table, np.int32), dtype=wp.int32, device=self.device) for table in self.tables
+            wp.array(np.ascontiguousarray(table[:, :3], np.int32), dtype=wp.int32, device=self.device)
+            for table in self.tables
         )
 
     def only(self, groups: Sequence[Group], articulations: Sequence[int]) -> Rows:
-        """The same array, but only the rows of some articulations of the scene are copied."""
-        if len(articulations) == sum(len(group.members) for group in groups):
+        """The same array, but only the rows of some articulations of the scene, and their mechanisms, are copied."""
+        if len(articulations) == sum(len(mechanism) for group in groups for mechanism in group.members):
             return self
-        meant = (np.isin(group.members, articulations)[:, None] for group in groups)
-        tables = tuple(np.where(own, table, -1) for own, table in zip(meant, self.tables))
-        return Rows(tables, self.count, self.device)
+        tables = []
+        for group, table in zip(groups, self.tables):
+            whole = np.array([not set(one).isdisjoint(articulations) for one in group.members])
+            meant = np.where(table[:, 3] < 0, whole[table[:, 0]], np.isin(table[:, 3], articulations))
+            tables.append(table[meant])
+        return Rows(tuple(tables), self.count, self.device)
 
     def take(self, groups: Sequence[Group], name: str, chosen: wp.array) -> wp.array:
         """Chosen environments of the fields of a name, shape (rows, chosen)."""
@@ -58,31 +63,43 @@ class Rows:
             if table.size and chosen.shape[0]:
                 wp.launch(
                     getattr(column_kernels_for(values.dtype), kernel),
-                    dim=(*table.shape, chosen.shape[0]),
+                    dim=(len(table), chosen.shape[0]),
                     inputs=[group.field(name).scalars, rows, group.environments, chosen, values],
                     device=self.device,
                 )
 
 
-def public_rows(groups: Sequence[Group], order: Sequence[np.ndarray], size: int, articulations: Sequence[int]) -> Rows:
-    """The rows of some articulations in the order of the scene, `size` of the array for each of them.
+def public_rows(
+    groups: Sequence[Group], order: Sequence[np.ndarray], kind: str, size: int, articulations: Sequence[int]
+) -> Rows:
+    """The rows of some articulations in the order of the scene, `size` of the array for each thing of a kind.
 
     `order` has, for each articulation of the scene, the rows of the scene that its rows are.
     """
     kept = np.sort(np.concatenate([np.zeros(0, int), *(order[index] for index in articulations)]))
+    meant = frozenset(articulations)
     tables = []
     for group in groups:
-        rows = np.searchsorted(kept, np.array([order[index] for index in group.members]))
-        tables.append((size * rows[..., None] + np.arange(size)).reshape(len(group.members), -1))
-    return Rows(tuple(tables), size * len(kept), groups[0].columns.device).only(groups, articulations)
+        entries = [np.zeros((0, 4), int)]
+        for place, mechanism in enumerate(group.members):
+            for part, index in enumerate(mechanism):
+                if index in meant:
+                    rows = size * np.searchsorted(kept, order[index])[:, None] + np.arange(size)
+                    own = size * group.tree.rows_before(part, kind) + np.arange(rows.size)
+                    places, indices = np.full(rows.size, place), np.full(rows.size, index)
+                    entries.append(np.column_stack([places, own, rows.ravel(), indices]))
+        tables.append(np.concatenate(entries))
+    return Rows(tuple(tables), size * len(kept), groups[0].columns.device)
 
 
 def private_rows(groups: Sequence[Group], name: str) -> Rows:
     """All rows of the fields of a name, one group after the other."""
-    shapes = [(len(group.members), group.field(name).scalars.shape[0]) for group in groups]
-    ends = np.cumsum([members * rows for members, rows in shapes])
-    tables = tuple(np.arange(end - m * n, end).reshape(m, n) for end, (m, n) in zip(ends, shapes))
-    return Rows(tables, int(ends[-1]), groups[0].columns.device)
+    tables, first = [], 0
+    for group in groups:
+        places, rows = map(np.ravel, np.indices((len(group.members), group.field(name).scalars.shape[0])))
+        tables.append(np.column_stack([places, rows, first + np.arange(rows.size), np.full(rows.size, -1)]))
+        first += rows.size
+    return Rows(tuple(tables), first, groups[0].columns.device)
 
 
 def shaped(values: wp.array, size: int) -> wp.array:

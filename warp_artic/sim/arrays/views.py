@@ -41,25 +41,50 @@ class Member:
     """In the scene."""
     group: Group
     place: int
-    """In the group."""
+    """Of its mechanism in the group."""
+    part: int = 0
+    """Of the articulation in its mechanism."""
 
     @property
     def first_column(self) -> int:
-        """Environment 0 of this articulation among the columns of the group."""
+        """Environment 0 of the mechanism of this articulation among the columns of the group."""
         return self.place * self.group.environments
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the articulation is a mechanism by itself."""
+        return len(self.group.tree.parts) == 1
+
+    @property
+    def dofs(self) -> np.ndarray:
+        """The dofs of this articulation in the generalized velocity of its mechanism, those of its root first."""
+        tree = self.group.tree
+        roots, joints = (tree.rows_before(self.part, kind) for kind in ("root", "dof"))
+        own = dict(tree.parts[self.part].row_counts)
+        first = tree.root_dofs + joints
+        return np.concatenate([6 * roots + np.arange(6 * own["root"]), first + np.arange(own["dof"])])
+
+    @property
+    def island(self) -> int:
+        """Its island in the mechanism, see `mechanisms.tree`."""
+        return self.group.tree.islands[self.part]
+
+    def first_row(self, kind: str) -> int:
+        """The first row of this articulation in fields that have a row for each thing of a kind."""
+        return self.group.tree.rows_before(self.part, kind)
 
     def array(self, name: str) -> wp.array:
         """A view on the device, shape (rows, environments) or (rows, components, environments)."""
-        _, size = ROW_COUNTS[name]
+        kind, size = ROW_COUNTS[name]
         array = self.group.field(name).view(self.first_column, self.group.environments)
-        count = self.rows(name)
+        count, first = self.rows(name), self.first_row(kind)
         if count == 0:
             return wp.zeros((0, array.shape[1]), dtype=array.dtype, device=array.device)
         if size == 1:
-            return array[:count]
+            return array[first : first + count]
         pitch = array.strides[0]
         return wp.array(
-            ptr=array.ptr,
+            ptr=array.ptr + first * size * pitch,
             dtype=array.dtype,
             shape=(count, size, array.shape[1]),
             strides=(size * pitch, pitch, array.strides[1]),
@@ -69,7 +94,8 @@ class Member:
 
     def rows(self, name: str) -> int:
         """How many dofs, links or roots of this articulation the array has rows for."""
-        return self.group.tree.row_counts[ROW_COUNTS[name][0]]
+        kind, _ = ROW_COUNTS[name]
+        return 1 if kind == "mechanism" else dict(self.group.tree.parts[self.part].row_counts)[kind]
 
 
 def by_environment(member: Member, field: Field, *shape: int) -> wp.array:
@@ -213,7 +239,7 @@ def scene_array(
         return members[0].array(name)
     kind, size = ROW_COUNTS[name]
     if (kind, size) not in known:
-        known[kind, size] = public_rows(groups, order, size, range(len(members)))
+        known[kind, size] = public_rows(groups, order, kind, size, range(len(members)))
     rows = known[kind, size]
     count, environments = rows.count // size, groups[0].environments
     shape = (count, environments) if size == 1 else (count, size, environments)

@@ -112,13 +112,17 @@ class Parts:
 
 
 def _unchanged(parts: Parts, new: Run, member: Member) -> bool:
-    tree = new.scene.articulations[member.index]
-    before = parts.trees.get(tree.path)
-    return before is not None and parts.run.scene.articulations[before.index] == tree
+    """Whether an articulation, with its mechanism, is as it was."""
+    before = parts.trees.get(new.scene.articulations[member.index].path)
+    if before is None:
+        return False
+    scenes = (parts.run.scene, before), (new.scene, member)
+    mechanisms = [[scene.articulations[index] for index in one.group.members[one.place]] for scene, one in scenes]
+    return mechanisms[0] == mechanisms[1]
 
 
 def _take_all(before: Member, member: Member) -> None:
-    """Everything of an articulation that has not changed, history and parameters included, bitwise."""
+    """Everything of a mechanism that has not changed, history and parameters included, bitwise."""
     old, new = before.group, member.group
     for name in (*new.state, *new.control, *new.parameters):
         if name in new.parameters:
@@ -260,6 +264,7 @@ def _moving(link: Link, pose: Pose, velocity: np.ndarray) -> Link:
 
 def _link_motion(member: Member, row: int) -> tuple[list[Pose], np.ndarray]:
     """World poses and velocities of a link, as reported, by environment."""
+    row += member.first_row("link")
     pose, velocity = (
         member.group.field(name).scalars.numpy()[size * row : size * (row + 1), _columns(member)].T.astype(float)
         for name, size in zip(LINK_MOTION, (7, 6))
@@ -303,26 +308,26 @@ def _targets(drive: Drive | None) -> tuple | None:
 def _take_history(parts: Parts, new: Run, member: Member) -> None:
     """What steps remember of dofs and roots that were there; of the others they remember nothing."""
     tree = new.scene.articulations[member.index]
-    root, roots, dofs = _root(tree), member.group.tree.root_dofs, member.group.tree.dof_count
+    root, roots, dofs = _root(tree), 6 * member.rows("root_pose"), member.group.tree.dof_count
     joints = {dof.name: joint for joint in tree.joints for dof in joint.dofs}
     alike = [dof.name if _moves_alike(joints[dof.name], parts.joints.get(dof.name)) else "" for dof in tree.dofs]
     sources = [
-        (before, before.group.tree.root_dofs + here, roots + there) for before, here, there in parts.rows_of(alike)
+        (before, 6 * before.rows("root_pose") + here, roots + there) for before, here, there in parts.rows_of(alike)
     ]
     if root is not None and root.path in parts.roots:
         sources.append((parts.roots[root.path], np.arange(6), np.arange(6)))
     for before, here, there in sources:
         count = before.group.tree.dof_count
         for name, table in (("smooth_acceleration", 0), ("acceleration_change", 0), ("acceleration_change", 1)):
-            _write(member, name, table * dofs + there, _read(before, name, table * count + here))
+            values = _read_rows(before, name, table * count + before.dofs[here])
+            _write_rows(member, name, table * dofs + member.dofs[there], values)
     known = _next_known(parts, tree)
     owner = parts.run.members[0] if known is None else parts.links[known.path][0]
-    for name, size in (
-        ("clock", 1),
-        ("unresolved", 1),
-        *(() if known is None else (("started", 1), ("smoothness", 2))),
-    ):
-        _write(member, name, np.arange(size), _read(owner, name, np.arange(size)))
+    sizes = {"clock": 1, "unresolved": 1, **({} if known is None else {"started": 1, "smoothness": 2})}
+    for name, size in sizes.items():
+        of_island = name in ("unresolved", "smoothness")
+        here, there = (size * one.island * of_island for one in (owner, member))
+        _write_rows(member, name, there + np.arange(size), _read_rows(owner, name, here + np.arange(size)))
 
 
 def _moves_alike(one: Joint, other: Joint | None) -> bool:
@@ -361,7 +366,7 @@ class Authored:
     name: str
     member: Member
     row: int
-    """The first of its rows."""
+    """The first of its rows, among those of the articulation."""
     values: np.ndarray
 
 
@@ -386,13 +391,29 @@ def _columns(member: Member) -> slice:
     return slice(member.first_column, member.first_column + member.group.environments)
 
 
+def _first_row(member: Member, name: str) -> int:
+    """The first row of an articulation in a field of its mechanism."""
+    kind, size = ROW_COUNTS[name] if name in ROW_COUNTS else ("link", MASS_PROPERTIES[name])
+    return size * member.first_row(kind)
+
+
 def _read(member: Member, name: str, rows: np.ndarray) -> np.ndarray:
     """A copy of rows of an articulation on the host, shape (rows, environments)."""
-    return member.group.field(name).scalars.numpy()[rows, _columns(member)].copy()
+    return _read_rows(member, name, _first_row(member, name) + rows)
 
 
 def _write(member: Member, name: str, rows, values: np.ndarray) -> None:
     """Write rows of an articulation, of shape (rows, environments) or (environments), from the host."""
+    _write_rows(member, name, _first_row(member, name) + rows, values)
+
+
+def _read_rows(member: Member, name: str, rows: np.ndarray) -> np.ndarray:
+    """A copy of rows of the mechanism of an articulation on the host, shape (rows, environments)."""
+    return member.group.field(name).scalars.numpy()[rows, _columns(member)].copy()
+
+
+def _write_rows(member: Member, name: str, rows, values: np.ndarray) -> None:
+    """Write rows of the mechanism of an articulation, shape (rows, environments) or (environments), from the host."""
     scalars: wp.array = member.group.field(name).scalars
     written = scalars.numpy()
     written[rows, _columns(member)] = values

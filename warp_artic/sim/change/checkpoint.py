@@ -204,7 +204,8 @@ def _check_group(group: Group, path, place: int, fields: dict[str, np.ndarray]) 
             "allowed"
         )
     if group.tree.root_dofs:
-        length = np.linalg.norm(fields["root_pose"][3:7], axis=0)
+        poses = fields["root_pose"].reshape(group.tree.row_counts["root"], 7, -1)
+        length = np.linalg.norm(poses[:, 3:], axis=1)
         if (length < SHORTEST).any():
             raise SolveError(
                 f"{path}: root_pose: a quaternion has the length {length.min():g}; at least {SHORTEST:g} is needed"

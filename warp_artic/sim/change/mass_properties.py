@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from warp_artic.description.articulation import Articulation
 from warp_artic.description.carriages import with_carriages
+from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
-from warp_artic.mechanisms.group import trees_of
+from warp_artic.mechanisms.group import mechanisms_in, trees_of
 from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.sim.arrays.views import checked, environment_indices
 from warp_artic.sim.change.sleep import wake
@@ -42,11 +42,10 @@ def set_mass_properties(run: Run, given: dict, environments) -> None:
     tables = {
         name: checked(name, values, (*shape, SIZES[name])) for name, values in given.items() if values is not None
     }
-    trees = [_trees_with(run, tables, place) for place in range(len(chosen))]
+    scenes = [_scene_with(run, tables, place) for place in range(len(chosen))]
     for group in run.groups:
-        rows = [
-            [parameter_rows(own[index], origin) for own in trees] for index, origin in zip(group.members, group.origins)
-        ]
+        found = [mechanisms_in(scene, group.members) for scene in scenes]
+        rows = [[parameter_rows(own[k], origin) for own in found] for k, origin in enumerate(group.origins)]
         for name in (array for table in tables for array in ARRAYS[table]):
             group.expand_parameter(name)
             group.write(name, np.array([[row[name] for row in own] for own in rows]).transpose(2, 0, 1), chosen)
@@ -55,8 +54,8 @@ def set_mass_properties(run: Run, given: dict, environments) -> None:
     run.is_reported = False
 
 
-def _trees_with(run: Run, tables: dict[str, np.ndarray], place: int) -> list[Articulation]:
-    """The articulations with the properties of one environment, as they are laid out."""
+def _scene_with(run: Run, tables: dict[str, np.ndarray], place: int) -> Scene:
+    """The scene with the properties of one environment, as it is laid out."""
     trees = []
     for member, order in zip(run.members, run.order["link"]):
         tree = run.scene.articulations[member.index]
@@ -74,4 +73,4 @@ def _trees_with(run: Run, tables: dict[str, np.ndarray], place: int) -> list[Art
             raise SettingsError(
                 f"inertia: {tree.path}: a link without mass can have none, and one with mass must have it"
             )
-    return trees
+    return replace(scene, articulations=tuple(trees))

@@ -70,7 +70,7 @@ def _write_root(run: Run, name: str, size: int, values, chosen: Held) -> None:
         values = np.asarray(values)[:, None]
     table = np.array(checked(name, values, (chosen.shape[0], roots, size)))
     if name == "root_pose":
-        floating = [member for member in run.members if member.group.tree.root_dofs]
+        floating = [member for member in run.members if member.rows(name)]
         table[..., :3] -= np.array([member.group.origins[member.place] for member in floating])
         length = np.linalg.norm(table[..., 3:], axis=-1, keepdims=True)
         if (length < 1e-6).any():

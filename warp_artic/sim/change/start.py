@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
-from warp_artic.mechanisms.group import initial_state
+from warp_artic.mechanisms.group import initial_state, mechanisms_in
 from warp_artic.sim.arrays.views import environment_indices
 from warp_artic.sim.change.chosen import on_device
 from warp_artic.sim.change.sleep import start_asleep
@@ -33,7 +33,7 @@ def _put_to_start(run: Run, chosen: np.ndarray) -> None:
     """Write the start state to chosen environments."""
     if run.start is None or run.start[0] is not run.scene:
         groups = run.groups
-        names = tuple(initial_state([run.scene.articulations[groups[0].members[0]]], groups[0].origins[:1]))
+        names = tuple(initial_state(mechanisms_in(run.scene, groups[0].members[:1]), groups[0].origins[:1]))
         run.start = run.scene, names, _column(run, names)
     _, names, values = run.start
     table = run.tables.of_state(names, range(len(run.members)))
@@ -42,9 +42,9 @@ def _put_to_start(run: Run, chosen: np.ndarray) -> None:
 
 def _column(run: Run, names: tuple[str, ...]) -> wp.array:
     """The start of all rows of the state, one field after the other, shape (rows, 1)."""
-    loaded = with_node_masses(run.scene).articulations
+    loaded = with_node_masses(run.scene)
     groups = run.groups
-    found = [initial_state([loaded[index] for index in group.members], group.origins) for group in groups]
+    found = [initial_state(mechanisms_in(loaded, group.members), group.origins) for group in groups]
     parts = []
     for name in names:
         for group, own in zip(groups, found):

@@ -72,7 +72,7 @@ class TrialSteps:
         self._member = member
         self._device = wp.get_device(device)
         numbers = member.group.columns.numbers
-        alone = replace(scene, articulations=(scene.articulations[member.index],))
+        alone = replace(scene, articulations=(scene.articulations[member.index],), mechanisms=())
         environments = member.group.environments
         (self.group,) = build_groups(
             alone,

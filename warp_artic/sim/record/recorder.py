@@ -17,6 +17,7 @@ from warp_artic.sim.arrays.views import OUTPUTS
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.run.incoming_forces import IncomingForces
+from warp_artic.sim.run.layout import rows_of_mechanism
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import advance, prepare_forces, report, step
 
@@ -207,14 +208,14 @@ def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[s
 
 
 class _GroupReader:
-    """Reads the arrays of a group as (environments, articulations, rows), or (environments, rows) of the only one."""
+    """Reads the arrays of a group as (environments, mechanisms, rows), or (environments, rows) of the only one."""
 
     def __init__(self, run: Run, group: Group, scalars: tuple[str, ...], arrays: tuple[str, ...]):
-        members = [run.members[index] for index in group.members]
+        members, order = group.members, run.order
         self.rows = {
-            name: np.array([run.order[ROWS[kind_of(name)]][member.index] for member in members]) for name in scalars
+            name: np.array([rows_of_mechanism(order[ROWS[kind_of(name)]], one) for one in members]) for name in scalars
         }
-        links = np.array([run.order["link"][member.index] for member in members])
+        links = np.array([rows_of_mechanism(order["link"], one) for one in members])
         self.links = _index(links)
         self.link_origins = group.origins[:, None] if len(members) > 1 else group.origins
         self.has_origins = bool(group.origins.any())
@@ -237,7 +238,7 @@ class _GroupReader:
 
     def energy(self) -> np.ndarray:
         """Of all articulations together now, shape (environments, 2)."""
-        return self._arrays["energy"].numpy().reshape(2, *self._shape).sum(axis=1).T
+        return self._arrays["energy"].numpy().reshape(-1, 2, *self._shape).sum(axis=(0, 2)).T
 
     def origin_energies(self) -> np.ndarray:
         """What the potential energy of the origins takes off that of the world, shape (environments)."""

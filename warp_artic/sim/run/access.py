@@ -93,4 +93,4 @@ def check_arrays_may_change(run: Run, name: str) -> None:
 def rows_of(run: Run, name: str, articulations) -> Rows:
     """The rows of some articulations in an array."""
     kind, size = ROW_COUNTS[name]
-    return public_rows(run.groups, run.order[kind], size, articulations)
+    return public_rows(run.groups, run.order[kind], kind, size, articulations)

@@ -1,5 +1,6 @@
 """How a scene is laid out in a run: the trees that are simulated, who has which columns, and the rows of the scene."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -41,7 +42,12 @@ def content_of_bodies(scene: Scene) -> str:
 
 def members_of(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:
     """Who of the groups each articulation of a scene is, in the order of the scene."""
-    found = {index: Member(index, group, place) for group in groups for place, index in enumerate(group.members)}
+    found = {
+        index: Member(index, group, place, part)
+        for group in groups
+        for place, mechanism in enumerate(group.members)
+        for part, index in enumerate(mechanism)
+    }
     return tuple(found[index] for index in range(len(scene.articulations)))
 
 
@@ -57,6 +63,7 @@ def scene_rows(scene: Scene, members: tuple[Member, ...]) -> dict[str, list[np.n
         "root": _consecutive(int(tree.is_floating) for tree in trees),
         **{kind: _consecutive(one[kind] for one in kinds) for kind in KINDS},
         "articulation": [np.array([k]) for k in range(len(trees))],
+        "mechanism": [np.array([k]) for k in range(len(trees))],
     }
 
 
@@ -64,6 +71,11 @@ def named_entries(scene: Scene) -> dict[str, int]:
     """How many entries of each kind that constraint families have names for, by the field of a recording."""
     trees = scene.articulations
     return {f"{kind}_names": sum(len(entry_names(tree, kind)) for tree in trees) for kind in KINDS_OF_ENTRIES}
+
+
+def rows_of_mechanism(order: Sequence[np.ndarray], mechanism: Sequence[int]) -> np.ndarray:
+    """The scene rows of the rows of a mechanism, which has those of its articulations one after the other."""
+    return np.concatenate([np.zeros(0, int), *(order[index] for index in mechanism)])
 
 
 def _consecutive(counts) -> list[np.ndarray]:

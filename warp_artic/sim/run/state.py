@@ -113,6 +113,7 @@ class Run:
         """SHA-256 of what is simulated and how, but not of the number of environments or the device."""
         if self.hash_of is None or self.hash_of[0] is not self.scene:
             content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
+            content += repr(self.scene.mechanisms) if self.scene.mechanisms else ""
             content += content_of_bodies(self.scene)
             self.hash_of = self.scene, hashlib.sha256(content.encode()).hexdigest()
         return self.hash_of[1]

@@ -37,6 +37,7 @@ for each environment, is read where it lies, without a copy and unchecked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -44,7 +45,7 @@ import warp as wp
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.errors import SettingsError
-from warp_artic.kernels.columns import axis_kernels_for
+from warp_artic.kernels.columns import axis_kernels_for, gather_kernel_for
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.views import Member, by_environment, checked
@@ -53,6 +54,65 @@ from warp_artic.sim.suite.registered import ConstraintImpulses, ContactPoint, Co
 
 Launch = Callable[..., None]
 """Launches a kernel of the suite: name, its control if it has one, further arguments; registered constraints."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """What an axis of a result counts: so much in a mechanism, of which an articulation has its own."""
+
+    size: int
+    own: np.ndarray
+
+    @staticmethod
+    def whole(size: int) -> Axis:
+        """All of it."""
+        return Axis(size, np.arange(size))
+
+
+@dataclass(frozen=True, eq=False)
+class _Result:
+    """Memory for a result of a mechanism, and of what of it is returned for an articulation."""
+
+    found: wp.array
+    own: Field
+    whole: Field
+    rows: wp.array | None
+    """Which rows of the whole are returned; all of the first ones if None."""
+
+    @property
+    def numbers(self) -> wp.array:
+        """What kernels write."""
+        return self.whole.numbers
+
+    @property
+    def scalars(self) -> wp.array:
+        """The same for people."""
+        return self.whole.scalars
+
+    def take(self) -> wp.array:
+        """What is returned, once the whole is written."""
+        if self.rows is not None and self.rows.size:
+            scalars = self.own.scalars
+            wp.launch(
+                gather_kernel_for(scalars.dtype),
+                dim=(self.rows.size, scalars.shape[1]),
+                inputs=[self.whole.scalars, self.rows, scalars],
+                device=scalars.device,
+            )
+        return self.found
+
+
+def _rows_of(axes: Sequence[Axis]) -> tuple[int, np.ndarray]:
+    """How many entries there are in a mechanism, and which of them are of an articulation."""
+    chosen = np.zeros(1, int)
+    for axis in axes:
+        chosen = (chosen[:, None] * axis.size + axis.own).ravel()
+    return int(np.prod([axis.size for axis in axes], dtype=int)), chosen
+
+
+def _is_gathered(chosen: np.ndarray) -> bool:
+    """Whether entries are others than the first ones."""
+    return not np.array_equal(chosen, np.arange(len(chosen)))
 
 
 class Dynamics:
@@ -99,24 +159,34 @@ class Dynamics:
 
     @property
     def _size(self) -> int:
-        """V."""
+        """Dofs of the mechanism: V where the articulation is one by itself."""
         return self._member.group.tree.dof_count
+
+    @cached_property
+    def _velocities(self) -> Axis:
+        """V of the articulation, among those of its mechanism."""
+        return Axis(self._size, self._member.dofs)
+
+    @cached_property
+    def _constraint_columns(self) -> Axis:
+        """C of the articulation, among the constraints of its mechanism."""
+        return Axis(self._constraints.count, self._constraints.columns)
 
     def mass_matrix(self, armature: bool = True, *, out: wp.array | None = None) -> wp.array:
         """M, with or without the inertia of armatures [kg, kg m, kg m^2], shape (E, V, V).
 
         Composite-rigid-body algorithm. Source: Generalized Mass Matrix.
         """
-        field = self._field(out, self._size**2)
-        self._launch("mass_matrix", None, int(armature), self._apart, field.numbers)
-        return self._returned(out, field, self._size, self._size)
+        result = self._result(out, self._velocities, self._velocities)
+        self._launch("mass_matrix", None, int(armature), self._apart, result.numbers)
+        return result.take()
 
     def mass_matrix_inverse(self, *, out: wp.array | None = None) -> wp.array:
         """M^-1 with armature, shape (E, V, V), from the factors of the articulated-body algorithm."""
         one = self._constant("one", lambda: np.eye(self._size).ravel())
-        field = self._field(out, self._size**2)
-        self._launch("solutions", self._control(), self._size, one.numbers, field.numbers)
-        return self._returned(out, field, self._size, self._size)
+        result = self._result(out, self._velocities, self._velocities)
+        self._launch("solutions", self._control(), self._size, one.numbers, result.numbers)
+        return result.take()
 
     def solve_mass_matrix(self, right, *, out: wp.array | None = None) -> wp.array:
         """M^-1 right, for `right` of shape (V) or (E, V), or several of them, (E, V, K); as many of them.
@@ -126,10 +196,11 @@ class Dynamics:
         """
         several = tuple(right.shape if isinstance(right, wp.array) else np.shape(right))[2:]
         count = several[0] if several else 1
-        right = self._given("right", right, (self._size, *several))
-        field = self._field(out, self._size * count)
-        self._launch("solutions", self._control(), count, right.numbers, field.numbers)
-        return self._returned(out, field, self._size, *several)
+        axes = self._velocities, *map(Axis.whole, several)
+        right = self._given("right", right, *axes)
+        result = self._result(out, *axes)
+        self._launch("solutions", self._control(), count, right.numbers, result.numbers)
+        return result.take()
 
     def gravity_force(self, *, out: wp.array | None = None) -> wp.array:
         """g [N or N m], shape (E, V). Source: Compute Generalized Gravity Force."""
@@ -152,8 +223,9 @@ class Dynamics:
         Raises:
             SettingsError: The shape of `wrench` is another, or an entry is not finite.
         """
-        tree = self._member.group.tree
-        wrench = self._given("wrench", wrench, (tree.body_count, 6), rows=6 * tree.link_count)
+        tree, own = self._member.group.tree, self._member
+        links = Axis(tree.link_count, own.first_row("link") + np.arange(own.rows("link_pose")))
+        wrench = self._given("wrench", wrench, links, Axis.whole(6))
         return self._efforts(out, self._zero(), self._control(wrench), 0, 0)
 
     def joint_force(self, joint_acceleration, *, out: wp.array | None = None) -> wp.array:
@@ -165,7 +237,7 @@ class Dynamics:
         Raises:
             SettingsError: The shape of `joint_acceleration` is another, or an entry is not finite.
         """
-        acceleration = self._given("joint_acceleration", joint_acceleration, (self._size,))
+        acceleration = self._given("joint_acceleration", joint_acceleration, self._velocities)
         return self._efforts(out, acceleration, self._control(), 0, 1)
 
     def joint_acceleration(self, joint_force=None, *, out: wp.array | None = None) -> wp.array:
@@ -179,34 +251,38 @@ class Dynamics:
         Raises:
             SettingsError: The shape of `joint_force` is another, or an entry is not finite.
         """
-        force = self._zero() if joint_force is None else self._given("joint_force", joint_force, (self._size,))
-        field = self._field(out, self._size)
-        self._launch("accelerate", self._member.group.arrays.control, force.numbers, field.numbers)
-        return self._returned(out, field, self._size)
+        force = self._zero() if joint_force is None else self._given("joint_force", joint_force, self._velocities)
+        result = self._result(out, self._velocities)
+        self._launch("accelerate", self._member.group.arrays.control, force.numbers, result.numbers)
+        return result.take()
 
     def jacobian(self, *, out: wp.array | None = None) -> wp.array:
         """Velocities of links of unit velocities, shape (E, 6 L, V): six rows a link, linear, then angular.
 
         A link that is fixed to the world has no rows. Source: Jacobian.
         """
-        tree = self._member.group.tree
-        held = sum(parent == tree.link_count and not dofs for parent, dofs in zip(tree.parent, tree.dof_counts))
-        field = self._field(out, 6 * (tree.link_count - held) * self._size)
+        tree, own = self._member.group.tree, self._member
+        is_held = [parent == tree.link_count and not dofs for parent, dofs in zip(tree.parent, tree.dof_counts)]
+        first = own.first_row("link")
+        bodies = [link for link in range(first, first + own.rows("link_pose")) if not is_held[link]]
+        places = (np.cumsum(np.logical_not(is_held)) - 1)[np.array(bodies, int)]
+        rows = 6 * places[:, None] + np.arange(6)
+        result = self._result(out, Axis(6 * (tree.link_count - sum(is_held)), rows.ravel()), self._velocities)
         vectors = self._scratch("vectors", 3 * (self._size + 2 * tree.link_count))
-        self._launch("jacobian", None, self._movers, vectors.numbers, field.numbers)
-        return self._returned(out, field, 6 * (tree.body_count - held), self._size)
+        self._launch("jacobian", None, self._movers, vectors.numbers, result.numbers)
+        return result.take()
 
     def center_of_mass(self, *, out: wp.array | None = None) -> wp.array:
         """Of all links, world [m], shape (E, 3)."""
-        return self._centroid(out, "center", 3)
+        return self._centroid(out, "center", Axis.whole(3))
 
     def centroidal_momentum(self, *, out: wp.array | None = None) -> wp.array:
         """Momentum [N s], and angular momentum about the centre of mass [N m s], world axes, shape (E, 6)."""
-        return self._centroid(out, "momentum", 6)
+        return self._centroid(out, "momentum", Axis.whole(6))
 
     def centroidal_momentum_matrix(self, *, out: wp.array | None = None) -> wp.array:
         """A, shape (E, 6, V)."""
-        return self._centroid(out, "matrix", 6, self._size)
+        return self._centroid(out, "matrix", Axis.whole(6), self._velocities)
 
     def register_contacts(self, points: Sequence[ContactPoint]) -> Contacts:
         """Give the articulation contact points, in place of those that it has; returns their arrays.
@@ -230,10 +306,9 @@ class Dynamics:
 
         Source: Loop Joints, Coefficient Matrix, and Lambda Constraint Impulses.
         """
-        count = self._constraints.count
-        field = self._field(out, self._size * count)
-        self._launch("coefficients", None, count, field.numbers, constraints=self._constraints)
-        return self._returned(out, field, self._size, count)
+        result = self._result(out, self._velocities, self._constraint_columns)
+        self._launch("coefficients", None, self._constraints.count, result.numbers, constraints=self._constraints)
+        return result.take()
 
     def constraint_impulses(self, joint_force=None, *, out: ConstraintImpulses | None = None) -> ConstraintImpulses:
         """lambda: what the registered constraints do in a step of dt from the present state, under given efforts.
@@ -254,26 +329,25 @@ class Dynamics:
         Raises:
             SettingsError: The shape of `joint_force` is another, or an entry is not finite.
         """
-        force = self._zero() if joint_force is None else self._given("joint_force", joint_force, (self._size,))
+        force = self._zero() if joint_force is None else self._given("joint_force", joint_force, self._velocities)
         if not isinstance(out, ConstraintImpulses | None):
             raise SettingsError("out: is not what this method has returned")
-        shapes = (self._constraints.count,), (self._size,), (self._size,), ()
+        shapes = (self._constraint_columns,), (self._velocities,), (self._velocities,), ()
         old = (None,) * 4
         if out is not None:
             old = out.impulse, out.joint_force, out.joint_acceleration, out.residual
-        fields = [self._field(array, int(np.prod(shape))) for array, shape in zip(old, shapes)]
+        results = [self._result(array, *axes) for array, axes in zip(old, shapes)]
         self._launch(
             "impulses",
             self._member.group.arrays.control,
             self._constraints.count,
             self._dt,
             force.numbers,
-            *(field.numbers for field in fields),
+            *(result.numbers for result in results),
             constraints=self._constraints,
         )
-        if out is not None:
-            return out
-        return ConstraintImpulses(*(self._returned(None, field, *shape) for field, shape in zip(fields, shapes)))
+        found = [result.take() for result in results]
+        return ConstraintImpulses(*found) if out is None else out
 
     @cached_property
     def _constraints(self) -> RegisteredConstraints:
@@ -293,12 +367,12 @@ class Dynamics:
             SettingsError: The shape of `values` is another, or an entry is not finite.
         """
         count = len(self._places)
-        given = self._given("values", values, (count,))
+        given = self._given("values", values, Axis.whole(count))
         joints = len(unpacked_joints(self._articulation))
-        field = self._field(out, 6 * joints)
-        field.scalars.zero_()
-        self._copy_axes("unpack", given, field)
-        return self._returned(out, field, joints, 6)
+        result = self._result(out, Axis.whole(joints), Axis.whole(6))
+        result.scalars.zero_()
+        self._copy_axes("unpack", given, result)
+        return result.take()
 
     def pack_joints(self, values, *, out: wp.array | None = None) -> wp.array:
         """Values of dofs from those of six axes for each joint, shape (E, D); see `unpack_joints`.
@@ -315,17 +389,17 @@ class Dynamics:
             values = values.numpy() if isinstance(values, wp.array) else values
             shape = (self._member.group.environments, joints, 6)
             check_locked(self._articulation, checked("values", values, shape))
-        given = self._given("values", values, (joints, 6))
-        field = self._field(out, len(self._places))
-        self._copy_axes("pack", given, field)
-        return self._returned(out, field, len(self._places))
+        given = self._given("values", values, Axis.whole(joints), Axis.whole(6))
+        result = self._result(out, Axis.whole(len(self._places)))
+        self._copy_axes("pack", given, result)
+        return result.take()
 
     @cached_property
     def _places(self) -> wp.array:
         """Where each dof is among the axes of all joints."""
         return wp.array(axis_places(self._articulation), dtype=int, device=self._member.group.columns.device)
 
-    def _copy_axes(self, kernel: str, given: Field, field: Field) -> None:
+    def _copy_axes(self, kernel: str, given: Field, field: _Result) -> None:
         """Copy the values of dofs from or to the rows of their axes, in all columns."""
         wp.launch(
             getattr(axis_kernels_for(field.scalars.dtype), kernel),
@@ -335,49 +409,56 @@ class Dynamics:
         )
 
     def _efforts(self, out, acceleration: Field, control, with_gravity: int, with_velocities: int) -> wp.array:
-        field = self._field(out, self._size)
-        self._launch("efforts", control, with_gravity, with_velocities, acceleration.numbers, field.numbers)
-        return self._returned(out, field, self._size)
+        result = self._result(out, self._velocities)
+        self._launch("efforts", control, with_gravity, with_velocities, acceleration.numbers, result.numbers)
+        return result.take()
 
-    def _centroid(self, out, name: str, *shape: int) -> wp.array:
+    def _centroid(self, out, name: str, *axes: Axis) -> wp.array:
         """One of the outputs of the kernel that finds all three."""
         sizes = {"center": 3, "momentum": 6, "matrix": 6 * self._size}
         fields = {other: self._scratch(other, size) for other, size in sizes.items() if other != name}
-        fields[name] = self._field(out, sizes[name])
+        fields[name] = result = self._result(out, *axes)
         group = self._member.group
         origins = np.repeat(group.origins.T, group.environments, axis=1)
         origin = self._constant("origin", lambda: origins)
-        self._launch("centroid", None, origin.numbers, *(fields[other].numbers for other in sizes))
-        return self._returned(out, fields[name], *shape)
+        numbers = (fields[other].numbers for other in sizes)
+        self._launch("centroid", None, self._member.part, origin.numbers, *numbers)
+        return result.take()
 
-    def _field(self, out: wp.array | None, rows: int) -> Field:
-        """Memory for a result: that of an earlier one, or new."""
-        if out is None:
-            return Field.zeros(rows, self._member.group.columns)
-        field = getattr(out, "warp_artic_field", None)
-        if field is None or field.columns is not self._member.group.columns or field.scalars.shape[0] != max(rows, 1):
+    def _result(self, out: wp.array | None, *axes: Axis) -> _Result:
+        """Memory for a result with an entry for each of all axes: that of an earlier one, or new."""
+        rows, chosen = _rows_of(axes)
+        own = len(chosen) if _is_gathered(chosen) else rows
+        columns = self._member.group.columns
+        field = Field.zeros(own, columns) if out is None else getattr(out, "warp_artic_field", None)
+        if field is None or field.columns is not columns or field.scalars.shape[0] != max(own, 1):
             raise SettingsError("out: is not an array that this method has returned for this articulation")
-        return field
+        shape = tuple(len(axis.own) for axis in axes)
+        found = by_environment(self._member, field, *shape) if out is None else out
+        if not _is_gathered(chosen):
+            return _Result(found, field, field, None)
+        uploaded = wp.array(chosen, dtype=int, device=columns.device)
+        return _Result(found, field, self._scratch(f"result {rows}", rows), uploaded)
 
-    def _returned(self, out: wp.array | None, field: Field, *shape: int) -> wp.array:
-        """The memory of a result as an array (E, ...)."""
-        return by_environment(self._member, field, *shape) if out is None else out
+    def _given(self, name: str, values, *axes: Axis) -> Field:
+        """An argument with an entry for each of its own, or with environments before, as a field with its rows first.
 
-    def _given(self, name: str, values, shape: tuple[int, ...], rows: int = 0) -> Field:
-        """An argument of shape `shape`, or with environments before, as a field with its rows first.
-
-        There are at least `rows` rows; those that are not given are zero.
+        Those of the mechanism that are not its own are zero.
         """
         group = self._member.group
-        if not rows and self._is_own(values) and values.shape == (group.environments, *shape):
+        rows, chosen = _rows_of(axes)
+        shape = tuple(len(axis.own) for axis in axes)
+        if rows == len(chosen) and self._is_own(values) and values.shape == (group.environments, *shape):
             return values.warp_artic_field
-        field = self._scratch(f"{name} {shape}", max(rows, int(np.prod(shape))))
+        field = self._scratch(f"{name} {shape}", rows)
         values = values.numpy() if isinstance(values, wp.array) else values
         table = checked(name, values, (group.environments, *shape)).reshape(group.environments, -1)
         if table.size:
             dtype = wp.dtype_to_numpy(group.columns.numbers.scalar)
-            given = wp.array(np.ascontiguousarray(table.T, dtype), device=group.columns.device)
-            wp.copy(field.view(self._member.first_column, group.environments)[: table.shape[1]], given)
+            spread = np.zeros((chosen.max() + 1, group.environments), dtype)
+            spread[chosen] = table.T
+            given = wp.array(spread, device=group.columns.device)
+            wp.copy(field.view(self._member.first_column, group.environments)[: len(spread)], given)
         return field
 
     def _is_own(self, values) -> bool:

@@ -101,8 +101,9 @@ class RegisteredConstraints:
         bodies = articulation.bodies
         for k, point in enumerate(points):
             _check(f"contacts: point {k}", point, articulation.path, bodies)
-        tree = member.group.tree
-        ends = [(bodies[point.link], bodies.get(point.other, tree.link_count)) for point in points]
+        tree, first = member.group.tree, member.first_row("link")
+        numbers = {path: first + number for path, number in bodies.items()}
+        ends = [(numbers[point.link], numbers.get(point.other, tree.link_count)) for point in points]
         dofs = [tree.dofs_inward(link) + tree.dofs_inward(other) for link, other in ends]
         for k, (point, moving) in enumerate(zip(points, dofs)):
             if not moving:
@@ -111,7 +112,9 @@ class RegisteredConstraints:
         rows += [Row(CONTACT_FRICTION, moving, k) for k, moving in enumerate(dofs) for _tangent in range(2)]
         rows += [Row(CONTACT, moving, k) for k, moving in enumerate(dofs)]
         self.count = sum(tree.entry_counts) + 3 * len(points)
-        """C."""
+        """Of the mechanism: C of an articulation that is one by itself."""
+        self.columns = _columns_of(member, self.count, len(points))
+        """Those of the articulation."""
         self.names = (*(name for one in ENTRIES for name in one.names(articulation)), *_names(points))
         """Of the columns of the coefficient matrix."""
         arrays = arrays_with_rows(member.group, tuple(rows))
@@ -143,6 +146,16 @@ class RegisteredConstraints:
             shape = (max(size, 1), workers)
             setattr(struct, name, wp.zeros(shape, dtype=columns.numbers.real, device=columns.device))
         return struct
+
+
+def _columns_of(member: Member, count: int, points: int) -> np.ndarray:
+    """Which constraints of a mechanism are of an articulation: its entries of each family, and contacts."""
+    parts, found, before = member.group.tree.parts, [], 0
+    for place, of_mechanism in enumerate(member.group.tree.entry_counts):
+        first = before + sum(part.entry_counts[place] for part in parts[: member.part])
+        found.append(first + np.arange(parts[member.part].entry_counts[place]))
+        before += of_mechanism
+    return np.concatenate([*found, np.arange(count - 3 * points, count)])
 
 
 def _check(place: str, point: ContactPoint, path: str, bodies: dict[str, int]) -> None:

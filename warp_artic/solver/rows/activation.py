@@ -2,7 +2,8 @@
 
 A row becomes active in the environments in which the velocities so far leave its bounds, and stays active for the step.
 Rows whose bounds are left only because of the impulses of others join in the next round, which solves again in just
-those environments, the environment mask: what an environment does never depends on its neighbours in a lane.
+those environments, the environment mask, and in the islands that they are of: what an environment does never depends on
+its neighbours in a lane, nor what an island does on the others.
 """
 
 import warp as wp
@@ -16,7 +17,8 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
     """Activate the rows that are outside their window; says whether there are new ones."""
     found = bool(False)
-    work.environment_mask[0, slot] = real(0.0, work.v_next[0, slot])
+    for island in range(model.island_count):
+        work.environment_mask[island, slot] = real(0.0, work.v_next[0, slot])
     # Those of limits on speeds join by `speed_limit.turn_limits`.
     left_out = 3 * model.speed_limits
     for k in range(model.row_count - left_out):
@@ -38,7 +40,8 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     if not any_positive(newly):
         return False
     work.active[row, slot] = maximum(active, newly)
-    work.environment_mask[0, slot] = maximum(work.environment_mask[0, slot], newly)
+    island = model.row_island[row]
+    work.environment_mask[island, slot] = maximum(work.environment_mask[island, slot], newly)
     return True
 
 

@@ -45,6 +45,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.islands import in_mask, in_only_mask
 from warp_artic.solver.rows.held import solve_working_set
 
 PATIENCE = wp.constant(3.0)
@@ -68,7 +69,6 @@ def find_working_set(
     fewest = more_than_all
     patience = zero
     is_single = zero
-    mask = work.environment_mask[0, slot]
     is_nonsymmetric = zero
     for a in range(first_nonsymmetric, count):
         differs = work.nonsymmetric[work.gathered[a, slot], slot] * work.row_mask[a, slot]
@@ -84,12 +84,12 @@ def find_working_set(
         only_leaving = guesses > GUESSES * (model.row_count + 1)
         if only_leaving:
             entering = zero
-        violations = (leaving + entering) * mask
+        violations = in_only_mask(model, work, slot, leaving + entering)
         # What changes the problem itself: a row is taken out of it, or what slides gets a lower bound.
-        changes = drop_contradicting_row(work, count, contradiction * is_single * mask, leaving, slot)
+        changes = drop_contradicting_row(model, work, count, contradiction * is_single, leaving, slot)
         violations = where_positive(changes, zero, violations)
         if has_slides:
-            changes = maximum(changes, let_rows_slide(model, work, count, violations + changes + one - mask, slot))
+            changes = maximum(changes, let_rows_slide(model, work, count, violations + changes, slot))
         unsolved = any_positive(violations + changes)
         if unsolved:
             patience = where_positive(fewest - violations, real(PATIENCE, one), patience - one)
@@ -113,8 +113,9 @@ def find_working_set(
 def find_violations(model: ModelArrays, work: WorkArrays, count: int, slot: int):
     """Write the violations of a working set and the velocities of rows with its impulses, `work.y_trial`.
 
-    Returns how many rows are to leave it and how many are to enter. A velocity is violated by more than it is known
-    to; that of a row is stored as its square by the Delassus diagonal, the energy that it is worth.
+    Returns how many rows are to leave it and how many are to enter, in the environments of the mask. A velocity is
+    violated by more than it is known to; that of a row is stored as its square by the Delassus diagonal, the energy
+    that it is worth.
     """
     zero = real(0.0, work.y_free[0, slot])
     one = real(1.0, zero)
@@ -137,7 +138,7 @@ def find_violations(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         pulls = pulling_impulse(target - lower, z) * work.delassus_diagonal[a, slot] - known_to
         pulls = where_positive(is_stop, where_positive(pulls, one, zero), zero)
         exceeds = where_positive(absolute(z) - bound, one, zero)
-        leaves = maximum(pulls, exceeds) * is_active
+        leaves = in_mask(model, work, row, slot, maximum(pulls, exceeds) * is_active)
         # A given impulse is wrong if it carries its row past the target; no impulse is, outside of the velocity bounds.
         reached = y + work.compliance[row, slot] * z
         past = where_positive(z, reached - target, where_positive(neg(z), target - reached, zero))
@@ -145,6 +146,7 @@ def find_violations(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         outside = where_positive(bound, outside, zero)
         violation = where_positive(absolute(z), past, outside) - known_to
         violation = maximum(violation, zero) * (work.row_mask[a, slot] - is_active) * (one - work.is_tabu[a, slot])
+        violation = in_mask(model, work, row, slot, violation)
         work.y_trial[a, slot] = y
         work.impulse_violation[a, slot] = leaves
         work.velocity_violation[a, slot] = violation * violation / work.delassus_diagonal[a, slot]
@@ -160,7 +162,9 @@ def pulling_impulse(above_lower: Real, z: Real):
 
 
 @wp.func
-def drop_contradicting_row(work: WorkArrays, count: int, contradiction: Real, leaving: Real, slot: int):
+def drop_contradicting_row(
+    model: ModelArrays, work: WorkArrays, count: int, contradiction: Real, leaving: Real, slot: int
+):
     """Take the last contradicting row out of the working set where no row leaves; says where there is one.
 
     As none leaves, impulses along the contradiction could grow without end, which proves that no velocity satisfies all
@@ -173,7 +177,8 @@ def drop_contradicting_row(work: WorkArrays, count: int, contradiction: Real, le
     if any_positive(waiting):
         for k in range(count):
             a = count - 1 - k
-            drops = where_positive(absolute(work.infeasibility[a, slot]), waiting, zero)
+            mask = work.environment_mask[model.row_island[work.gathered[a, slot]], slot]
+            drops = where_positive(absolute(work.infeasibility[a, slot]) * mask, waiting, zero)
             waiting = waiting - drops
             found = found + drops
             bound = work.present_bound[a, slot]
@@ -194,10 +199,13 @@ def let_rows_slide(model: ModelArrays, work: WorkArrays, count: int, unsolved: R
     Until then they have what they can hold at most: with that the answer is the only one, however it is found.
     """
     zero = real(0.0, unsolved)
+    one = real(1.0, unsolved)
     found = zero
     for a in range(count):
-        slide = work.bound[2 * work.gathered[a, slot] + 1, slot]
-        z = where_positive(work.in_working_set[a, slot] + unsolved, zero, work.trial_impulse[a, slot])
+        row = work.gathered[a, slot]
+        slide = work.bound[2 * row + 1, slot]
+        stays = work.in_working_set[a, slot] + unsolved + one - work.environment_mask[model.row_island[row], slot]
+        z = where_positive(stays, zero, work.trial_impulse[a, slot])
         excess = where_positive(absolute(z), work.present_bound[a, slot] - slide, zero)
         less = where_positive(z, slide, neg(slide))
         work.present_bound[a, slot] = where_positive(excess, slide, work.present_bound[a, slot])

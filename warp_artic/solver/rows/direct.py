@@ -116,16 +116,17 @@ def take_solution(model: ModelArrays, work: WorkArrays, count: int, slot: int):
 
     A row at its target that has one dof and no compliance gives the velocity of that dof exactly.
     """
-    mask = work.environment_mask[0, slot]
-    zero = real(0.0, mask)
-    one = real(1.0, mask)
+    zero = real(0.0, work.environment_mask[0, slot])
+    one = real(1.0, zero)
     for dof in range(model.dof_count):
+        mask = work.environment_mask[model.dof_island[dof], slot]
         v = work.v_next[dof, slot]
         work.v_next[dof, slot] = where_positive(mask, work.v_free[dof, slot], v)
         work.innovation[dof, slot] = where_positive(mask, work.innovation[dof, slot], zero)
     add_velocity_change(model, work, work.v_next, slot)
     for a in range(count):
         row = work.gathered[a, slot]
+        mask = work.environment_mask[model.row_island[row], slot]
         takes_part = work.row_mask[a, slot] * mask
         target = work.target[a, slot]
         is_active = work.in_working_set[a, slot]

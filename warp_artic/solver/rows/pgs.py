@@ -23,11 +23,11 @@ def solve_pgs(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
 @wp.func
 def sweep_rows(model: ModelArrays, work: WorkArrays, slot: int, forward: int):
     """Solve the active rows one after the other, in order or, if `forward` is 0, in reversed order."""
-    joining = work.environment_mask[0, slot]
     last = model.row_count - 1
     for k in range(model.row_count):
         row = forward * k + (1 - forward) * (last - k)
         active = work.active[row, slot]
+        joining = work.environment_mask[model.row_island[row], slot]
         if any_positive(active):
             old = work.impulse[row, slot]
             r = row_response(model, work, row, slot)

@@ -27,10 +27,11 @@ REDUNDANT = wp.constant(1e-6)
 
 @wp.func
 def forget_working_set(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
-    """Know no working set of a last answer, nor any gathered row: at the start of a step."""
+    """Know no working set of a last answer in islands that begin, nor any gathered row."""
     work.known_rows[0, slot] = 0
     for row in range(model.row_count):
-        work.last_status[row, slot] = zero
+        if work.begins[model.row_island[row], slot] == 1:
+            work.last_status[row, slot] = zero
 
 
 @wp.func

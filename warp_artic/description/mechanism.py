@@ -1,0 +1,163 @@
+"""Mechanisms: articulations that are stepped together, so that what acts may join any of their links and dofs.
+
+A mechanism is a forest: each of its articulations is a tree with a root of its own, fixed or floating. Which
+articulations form one is decided by what joins them; each of the others is a mechanism by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from warp_artic.description.articulation import Articulation, Kind
+from warp_artic.description.constraint import Constraint
+from warp_artic.description.joint import WORLD, Dof, Joint
+from warp_artic.description.link import Link
+from warp_artic.description.mimic import Mimic
+from warp_artic.description.pose import Pose
+from warp_artic.description.scene import Scene
+from warp_artic.description.tendon import FixedTendon, SpatialTendon
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Several articulations as one forest; it has what an articulation has, with links and dofs counted through.
+
+    Links that are no carriages come first, articulation by articulation, then the carriages; everything else is in the
+    order of the articulations.
+    """
+
+    articulations: tuple[Articulation, ...]
+
+    @cached_property
+    def link_numbers(self) -> tuple[tuple[int, ...], ...]:
+        """Of each articulation the numbers that its links have here."""
+        numbers: list[list[int]] = [[0] * len(one.links) for one in self.articulations]
+        count = 0
+        for is_carriage in (False, True):
+            for own, one in zip(numbers, self.articulations):
+                for place, link in enumerate(one.links):
+                    if link.is_carriage is is_carriage:
+                        own[place] = count
+                        count += 1
+        return tuple(map(tuple, numbers))
+
+    @cached_property
+    def first_dofs(self) -> tuple[int, ...]:
+        """Of each articulation the number that its first joint dof has here."""
+        counts = [len(one.dofs) for one in self.articulations]
+        return tuple(sum(counts[:place]) for place in range(len(counts)))
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """All links."""
+        pairs = ((n, link) for own, one in self._numbered for n, link in zip(own, one.links))
+        return tuple(link for _, link in sorted(pairs, key=lambda pair: pair[0]))
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """All joints, between links by their numbers here."""
+        return tuple(
+            replace(joint, child=own[joint.child], parent=WORLD if joint.parent == WORLD else own[joint.parent])
+            for own, one in self._numbered
+            for joint in one.joints
+        )
+
+    @cached_property
+    def fixed_tendons(self) -> tuple[FixedTendon, ...]:
+        """All fixed tendons, on dofs by their numbers here."""
+        return tuple(
+            replace(tendon, dofs=tuple(first + dof for dof in tendon.dofs))
+            for first, one in zip(self.first_dofs, self.articulations)
+            for tendon in one.fixed_tendons
+        )
+
+    @cached_property
+    def mimics(self) -> tuple[Mimic, ...]:
+        """All mimic joints, on dofs by their numbers here."""
+        return tuple(
+            replace(mimic, dofs=tuple(first + dof for dof in mimic.dofs))
+            for first, one in zip(self.first_dofs, self.articulations)
+            for mimic in one.mimics
+        )
+
+    @cached_property
+    def spatial_tendons(self) -> tuple[SpatialTendon, ...]:
+        """All spatial tendons, on links by their numbers here."""
+        return tuple(
+            replace(tendon, attachments=tuple(replace(point, link=own[point.link]) for point in tendon.attachments))
+            for own, one in self._numbered
+            for tendon in one.spatial_tendons
+        )
+
+    @cached_property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """All further constraints, between links by their numbers here."""
+        return tuple(
+            replace(one, **{name: own[getattr(one, name)] for name in one.LINKS if getattr(one, name) != WORLD})
+            for own, articulation in self._numbered
+            for one in articulation.constraints
+        )
+
+    def constraints_of(self, kind: type[Kind]) -> tuple[Kind, ...]:
+        """The further constraints of a kind."""
+        return tuple(one for one in self.constraints if isinstance(one, kind))
+
+    @cached_property
+    def inbound(self) -> tuple[Joint | None, ...]:
+        """The inbound joint of each link; None for the roots of floating trees."""
+        joint_of = {joint.child: joint for joint in self.joints}
+        return tuple(joint_of.get(link) for link in range(len(self.links)))
+
+    @cached_property
+    def bodies(self) -> dict[str, int]:
+        """The index of each link that is no carriage, by path."""
+        return {link.path: number for number, link in enumerate(self.links) if not link.is_carriage}
+
+    @cached_property
+    def dofs(self) -> tuple[Dof, ...]:
+        """All joint dofs, in the order of `joints`."""
+        return tuple(dof for joint in self.joints for dof in joint.dofs)
+
+    @property
+    def _numbered(self) -> Iterable[tuple[tuple[int, ...], Articulation]]:
+        return zip(self.link_numbers, self.articulations)
+
+
+def joined(articulations: Sequence[Articulation]) -> Articulation | Mechanism:
+    """Articulations as one mechanism; one alone is a mechanism as it is."""
+    return articulations[0] if len(articulations) == 1 else Mechanism(tuple(articulations))
+
+
+def root_pose(articulation: Articulation) -> Pose:
+    """Where the root of an articulation is at the start: its link, or the first frame on the world it is joined to."""
+    inbound = articulation.inbound
+    on_world = next((joint for joint in inbound if joint is not None and joint.parent == WORLD), None)
+    return articulation.links[inbound.index(None)].pose if on_world is None else on_world.parent_frame
+
+
+def mechanisms_of(scene: Scene) -> tuple[tuple[int, ...], ...]:
+    """Which articulations form each mechanism of a scene, by their indices, in the order of the first of each."""
+    leader = list(range(len(scene.articulations)))
+
+    def find(one: int) -> int:
+        while leader[one] != one:
+            one = leader[one]
+        return one
+
+    for one, other in _joins(scene):
+        first, second = sorted((find(one), find(other)))
+        leader[second] = first
+    members: dict[int, list[int]] = {}
+    for index in range(len(leader)):
+        members.setdefault(find(index), []).append(index)
+    return tuple(map(tuple, members.values()))
+
+
+def _joins(scene: Scene) -> Iterable[tuple[int, int]]:
+    """Pairs of articulations that something joins: so far, what a scene asks for."""
+    number = {one.path: index for index, one in enumerate(scene.articulations)}
+    for paths in scene.mechanisms:
+        for path in paths[1:]:
+            yield number[paths[0]], number[path]

@@ -1,0 +1,37 @@
+"""Which dofs and rows an island of a mechanism has (`mechanisms.tree`): for one island, all, without a look at tables.
+
+Most mechanisms are one island. What is found of islands row by row is then kept in registers, not in arrays.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import Real, sub, where_positive  # noqa: F401 (operators)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+
+
+@wp.func
+def island_dof(model: ModelArrays, k: int):
+    """The dof at a place from `island_first` on."""
+    dof = int(k)
+    if model.island_count > 1:
+        dof = model.island_dof[k]
+    return dof
+
+
+@wp.func
+def in_mask(model: ModelArrays, work: WorkArrays, row: int, slot: int, value: Real):
+    """A value where the environment mask of the island of a row is one, else zero; as it is where there is one island.
+
+    There the mask is the same for all rows, and is taken once (`in_only_mask`).
+    """
+    if model.island_count == 1:
+        return value
+    return where_positive(work.environment_mask[model.row_island[row], slot], value, value - value)
+
+
+@wp.func
+def in_only_mask(model: ModelArrays, work: WorkArrays, slot: int, value: Real):
+    """A sum of such values where the mask of the only island is one, else zero; as it is where there are several."""
+    if model.island_count > 1:
+        return value
+    return where_positive(work.environment_mask[0, slot], value, value - value)
