@@ -1,4 +1,4 @@
-"""Distance joints between two links of one articulation."""
+"""Distance joints between two links, or a link and the world."""
 
 import json
 import math
@@ -8,6 +8,7 @@ import pytest
 from tests.usd.authoring import errors_of, joint, pendulum, warnings_of
 from warp_artic.cli.inspect import content
 from warp_artic.cli.inspect_tables import blocks
+from warp_artic.description.joint import WORLD
 from warp_artic.usd.read_stage import inspect_stage, read_stage
 
 CENTIMETRES = 'metersPerUnit = 0.01\nkilogramsPerUnit = 1\nupAxis = "Z"'
@@ -64,12 +65,12 @@ def test_ends_that_contradict_each_other_are_an_error():
     assert error.endswith("springStiffness: is -300 force/distance, must not be negative")
 
 
-def test_one_to_the_world_is_reported():
-    """It is between no two links, and not simulated yet."""
-    (warning,) = warnings_of(stage_of("float physics:maxDistance = 1", ends=("/World/rod", "")))
-    assert warning == (
-        "/World/string: joins bodies of two trees, or a point to the world: this loop joint is not simulated yet"
-    )
+def test_one_to_the_world():
+    """The point there is authored in the world."""
+    stage = stage_of("float physics:maxDistance = 1", ends=("/World/rod", ""))
+    found = distance_of(stage)
+    assert (found.link0, found.link1, found.position1) == (1, WORLD, (0.0, 0.0, 50.0))
+    assert warnings_of(stage) == []
 
 
 def test_inspect_shows_it():

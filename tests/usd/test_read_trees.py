@@ -7,6 +7,7 @@ import pytest
 from tests.usd.authoring import body, errors_of, joint, joint_of, notes_of, open_text, schemas, warnings_of
 from warp_artic import DescriptionError, SettingsError, SolverSettings
 from warp_artic.description.joint import WORLD, Axis
+from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.description.validate import validate
 from warp_artic.usd import tokens
 from warp_artic.usd.read_stage import read_stage
@@ -91,17 +92,17 @@ def test_loop_without_a_root_is_opened_and_reported():
 
 
 def test_excluded_joints_and_distances():
-    """An excluded joint is held beside the tree; what is not simulated is reported by name, with its attributes."""
+    """They are held beside the tree; what is not simulated is reported by name, with its attributes."""
     excluded = "bool physics:excludeFromArticulation = 1\nfloat physics:lowerLimit = 3"
     text = below(bodies("a", "b", "c") + chain("a", "b", "c") + joint("ca", "Revolute", "/c", "/a", excluded))
     text += joint("rope", "Distance", "/robot/a", "", "float physics:maxDistance = 1")
     stage = open_text(text)
     (tree,) = read_stage(stage).articulations
     assert len(tree.joints) == 2
-    assert [(one.name, one.link0, one.link1) for one in tree.constraints] == [("/robot/ca", 2, 0)]
+    found = [(one.name, one.link0, one.link1) for one in tree.constraints]
+    assert found == [("/robot/ca", 2, 0), ("/rope", 0, WORLD)]
     assert warnings_of(stage) == [
         "/robot/ca: closes a loop, beside the tree, where a limit of its free axes is not simulated yet",
-        "/rope: joins bodies of two trees, or a point to the world: this loop joint is not simulated yet",
     ]
 
 
@@ -155,11 +156,36 @@ def test_nested_roots_are_an_error():
     assert error == "/robot/a: is an articulation root below another one, /robot; remove one of the two"
 
 
+def test_joints_between_two_articulations():
+    """Roots joined by a joint stay two trees, and the joint is held between them; a note says so."""
+    text = below(bodies("a"), "one") + below(bodies("b", "c") + chain("b", "c"), "two")
+    stage = open_text(text + joint("ca", "Revolute", "/two/c", "/one/a"))
+    scene = read_stage(stage)
+    assert [tree.path for tree in scene.articulations] == ["/one", "/two"]
+    (loop,) = scene.articulations[1].constraints
+    assert (loop.name, loop.link0, loop.link1, loop.articulation1) == ("/ca", 1, 0, "/one")
+    assert mechanisms_of(scene) == ((0, 1),)
+    assert "/ca: joins the articulations /two and /one: it is held between their trees" in notes_of(stage)
+    assert warnings_of(stage) == []
+
+
+def test_excluded_joints_between_free_bodies():
+    """Bodies that only such joints connect float, each with six dofs."""
+    excluded = "bool physics:excludeFromArticulation = 1"
+    text = (
+        bodies("a", "b", "c") + joint("ab", "Revolute", "/a", "/b", excluded) + joint("w", "Fixed", "", "/a", excluded)
+    )
+    scene = read_stage(open_text(text))
+    assert [tree.is_floating for tree in scene.articulations] == [True] * 3
+    assert [len(tree.constraints) for tree in scene.articulations] == [2, 0, 0]
+    assert mechanisms_of(scene) == ((0, 1), (2,))
+
+
 def test_body_in_two_articulations_is_an_error():
-    """Two roots joined by a joint that is not excluded are refused, both named."""
-    text = below(bodies("a"), "one") + below(bodies("b"), "two") + joint("ab", "Revolute", "/one/a", "/two/b")
+    """Two roots joined through a body of neither are refused, both named."""
+    text = bodies("a", root="a") + bodies("b", root="b") + bodies("c") + chain("a", "c", "b")
     (error,) = errors_of(open_text(text))
-    assert error == "/two: is joined to the articulation /one: a body can be in one articulation only"
+    assert error == "/b: is joined to the articulation /a: a body can be in one articulation only"
 
 
 def test_disabled_articulation_is_a_tree_all_the_same():

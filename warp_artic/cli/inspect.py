@@ -179,8 +179,13 @@ def _mimic(mimic: Mimic, tree: Articulation, inspection: Inspection) -> dict:
 
 def _constraint(constraint: Constraint, tree: Articulation, inspection: Inspection) -> dict:
     """A constraint of a further kind, with the paths of links for their indices."""
+    trees = dict.fromkeys(constraint.LINKS, tree)
+    if constraint.articulation1:
+        trees[constraint.LINKS[-1]] = next(
+            one for one in inspection.articulations if one.path == constraint.articulation1
+        )
     ends = {field: getattr(constraint, field) for field in constraint.LINKS}
-    paths = {field: "world" if link == WORLD else tree.links[link].path for field, link in ends.items()}
+    paths = {field: "world" if link == WORLD else trees[field].links[link].path for field, link in ends.items()}
     values = plain(asdict(constraint)) | paths
     readings = inspection.readings.get(constraint.name, ())
     shown = {

@@ -1,4 +1,6 @@
-"""Distances between points of two links:  lower <= L <= upper,  L = |x1 - x0|,  J = u^T (J_1 - J_0),  u = (x1 - x0)/L.
+"""Distances between points of two links, or of one and the world:
+
+    lower <= L <= upper,   L = |x1 - x0|,   J = u^T (J_1 - J_0),   u = (x1 - x0) / L.
 
 J turns while the links move. With c the acceleration of L by velocities alone,
     c = u.(a_1 - a_0) + (|v_r|^2 - (u.v_r)^2) / L,   v_r the velocity of x1 relative to x0,
@@ -31,6 +33,7 @@ from warp_artic.constraints.spatial_tendon import direction
 from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.distance import Distance
+from warp_artic.description.joint import WORLD
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -50,12 +53,13 @@ from warp_artic.math.spatial import cross, dot
 from warp_artic.model.allowed_values import ANGLE, NOT_NEGATIVE, SHARE, Allowed
 from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import ENDS, ConstraintFamily, Entries, Measure, Parameter
+from warp_artic.model.families import ENDS, PUSHES_LINKS, ConstraintFamily, Entries, Measure, Parameter
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.frames import in_moving_frame
 from warp_artic.model.row import Place
 from warp_artic.phases.outputs import report_value
 from warp_artic.phases.point_motion import point_bias, point_place, point_velocity, set_point_gradient
+from warp_artic.phases.transmitted_forces import take_push_off
 
 
 @wp.func
@@ -175,14 +179,28 @@ def report_distance(
     report_value(report.distance_speed, item, column, failure, speed)
 
 
+@wp.func
+def take_distance_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+    """Take what a distance does to its links off what these need."""
+    item = model.row_item[row]
+    x0, x1 = distance_ends(model, work, item, column, slot)
+    _length, u = direction(x1 - x0)
+    take_push_off(model, work, model.distance_link1[item], x1, u * force, slot)
+    take_push_off(model, work, model.distance_link0[item], x0, u * neg(force), slot)
+
+
 def _distances(articulation: Articulation) -> tuple[Distance, ...]:
     return articulation.constraints_of(Distance)
 
 
 def _ends(articulation: Articulation) -> tuple[tuple[int, int, int], ...]:
-    """The links of both points, and the link where their paths to the root meet."""
-    layout = DofLayout(articulation)
-    return tuple((one.link0, one.link1, layout.meet(one.link0, one.link1)) for one in _distances(articulation))
+    """The links of both points, and the link where their paths to the root meet; their number stands for the world."""
+    layout, world = DofLayout(articulation), len(articulation.links)
+    found = []
+    for one in _distances(articulation):
+        links = (world if link == WORLD else link for link in (one.link0, one.link1))
+        found.append((*links, layout.meet(one.link0, one.link1)))
+    return tuple(found)
 
 
 def _places(articulation: Articulation, layout: DofLayout, is_soft: bool) -> list[Place]:
@@ -207,7 +225,7 @@ def _each(name: str, value: Callable[[Distance], float], allowed: Allowed) -> Pa
 
 
 def _points(side: int) -> Parameter:
-    """The points on one side, in the moving frames of their links [m]."""
+    """The points on one side, in the moving frames of their links, or in the world about the origin [m]."""
 
     def values(articulation: Articulation) -> np.ndarray:
         points = [((one.link0, one.position0), (one.link1, one.position1))[side] for one in _distances(articulation)]
@@ -223,7 +241,7 @@ def _table(place: int) -> Callable:
 ENTRIES = Entries(
     kind="distance",
     names=lambda articulation: tuple(one.name for one in _distances(articulation)),
-    meaning="Distance joints between links of one articulation",
+    meaning="Distance joints",
 )
 
 DISTANCE = ConstraintFamily(
@@ -232,11 +250,13 @@ DISTANCE = ConstraintFamily(
     label=("distance", "distances"),
     part=ForcePart.LIMIT,
     places=lambda articulation, layout: _places(articulation, layout, False),
+    traits=PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
     law=set_distance_row,
     coefficients=set_distance_gradient,
     report=report_distance,
+    take_off=take_distance_off,
     entries=ENTRIES,
     parameters=(
         _each("lower", lambda one: one.lower, NOT_NEGATIVE),
@@ -266,13 +286,14 @@ SOFT_DISTANCE = ConstraintFamily(
     label=("distance", "distances"),
     part=ForcePart.LIMIT,
     places=lambda articulation, layout: _places(articulation, layout, True),
-    traits=ENDS,
+    traits=ENDS | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
     law=set_soft_distance_row,
     gradient=set_distance_gradient,
     coefficients=set_distance_gradient,
     report=report_distance,
+    take_off=take_distance_off,
     entries=ENTRIES,
     multiplier=DISTANCE.multiplier,
 )

@@ -48,7 +48,13 @@ from warp_artic.math.spatial import column as matrix_column
 from warp_artic.math.spatial import cross, dot, mat_mul, transpose
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import HOLDS_POSITIONS, LOOKS_AT_ACCELERATIONS, ConstraintFamily, Parameter
+from warp_artic.model.families import (
+    HOLDS_POSITIONS,
+    LOOKS_AT_ACCELERATIONS,
+    PUSHES_LINKS,
+    ConstraintFamily,
+    Parameter,
+)
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.frames import link_to_moving, origin_of
 from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_UNIVERSAL, LOOP_ZERO_TWIST, LoopRotation
@@ -372,7 +378,7 @@ LOOP_JOINT = ConstraintFamily(
     label=("loop joint", "loop joints"),
     part=ForcePart.LIMIT,
     places=_places,
-    traits=HOLDS_POSITIONS | LOOKS_AT_ACCELERATIONS,
+    traits=HOLDS_POSITIONS | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
     law=set_loop_joint_row,

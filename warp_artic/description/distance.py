@@ -1,4 +1,4 @@
-"""Distances: a rod, a string or a spring between points of two links."""
+"""Distances: a rod, a string or a spring between points of two links, or of one and the world."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ class Distance(Constraint):
     NOUN: ClassVar[str] = "distance"
     UNITS: ClassVar[dict[str, str]] = {"lower": "m", "upper": "m", "stiffness": "N/m", "damping": "N s/m"}
     LINKS: ClassVar[tuple[str, ...]] = ("link0", "link1")
+    MAY_BE_WORLD: ClassVar[bool] = True
 
     link0: int
-    """Index of the link that x0 is on."""
+    """Index of the link that x0 is on, or WORLD."""
     link1: int
     position0: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """x0 in the frame of its link [m]."""
+    """x0 in the frame of its link, or in the world [m]."""
     position1: tuple[float, float, float] = (0.0, 0.0, 0.0)
     lower: float = 0.0
     """[m]; 0: none."""
@@ -38,7 +39,7 @@ class Distance(Constraint):
     def problems(self, articulation) -> Iterator[str]:
         """What is wrong with it: what was found, and what is allowed."""
         yield from super().problems(articulation)
-        if self.link0 == self.link1:
+        if self.link0 == self.link1 and not self.articulation1:
             yield f"both points are on link {self.link0}; they must be on different links"
         if not all(map(math.isfinite, (*self.position0, *self.position1))):
             yield f"the points {self.position0} and {self.position1} must be finite"

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from warp_artic.description.constraint import Constraint
-from warp_artic.description.joint import WORLD, Axis
+from warp_artic.description.joint import Axis
 from warp_artic.description.pose import Pose, rotation_vector_from_matrix
 from warp_artic.description.start_pose import start_poses
 
@@ -24,11 +24,12 @@ class LoopJoint(Constraint):
 
     NOUN: ClassVar[str] = "loop joint"
     LINKS: ClassVar[tuple[str, ...]] = ("link0", "link1")
+    MAY_BE_WORLD: ClassVar[bool] = True
 
     link0: int
-    """Index of the first link in the articulation, or WORLD."""
+    """Index of the first link in the articulation that has the joint, or WORLD."""
     link1: int
-    """Index of the second link in the articulation, or WORLD."""
+    """Index of the second link in its articulation (`articulation1`), or WORLD."""
     frame0: Pose = Pose()
     """The joint frame in the first link (or in the world)."""
     frame1: Pose = Pose()
@@ -50,24 +51,16 @@ class LoopJoint(Constraint):
 
     def problems(self, articulation) -> Iterator[str]:
         """What is wrong with it: what was found, and what is allowed."""
-        count = len(articulation.links)
-        for link in (self.link0, self.link1):
-            if not WORLD <= link < count:
-                yield f"joins link {link} of {count}, counted from 0; {WORLD} is the world"
-        if self.link0 == self.link1:
+        yield from super().problems(articulation)
+        if self.link0 == self.link1 and not self.articulation1:
             yield f"joins link {self.link0} with itself; it must join two links, or one and the world"
         if not self.held:
             yield "leaves all six axes free; it must hold one of them"
-        if articulation.base_motion is not None and WORLD in (self.link0, self.link1):
-            yield (
-                f"joins a link to the world, but the articulation is carried by {articulation.base_motion.path}, which "
-                "moves; this is not simulated yet"
-            )
 
 
-def start_gap(articulation, loop: LoopJoint) -> tuple[float, float]:
-    """By how much a loop joint is open at the start, along and about the axes that it holds [m, rad]."""
-    poses = (*start_poses(articulation), Pose())  # WORLD is the last one
+def start_gap(mechanism, loop: LoopJoint) -> tuple[float, float]:
+    """By how much a loop joint of a mechanism is open at the start, along and about the axes that it holds [m, rad]."""
+    poses = (*start_poses(mechanism), Pose())  # WORLD is the last one
     X_01 = (poses[loop.link0] @ loop.frame0).inverse() @ poses[loop.link1] @ loop.frame1
     held = [axis.index for axis in loop.held if axis.is_linear]
     distance = float(np.linalg.norm(np.asarray(X_01.position)[held]))

@@ -1,7 +1,7 @@
 """Mechanisms: articulations that are stepped together, so that what acts may join any of their links and dofs.
 
-A mechanism is a forest: each of its articulations is a tree with a root of its own, fixed or floating. Which
-articulations form one is decided by what joins them; each of the others is a mechanism by itself.
+A mechanism is a forest: each of its articulations is a tree with a root of its own, fixed or floating. Articulations
+that constraints join (`Constraint.articulation1`), or that a scene asks for, form one; each of the others is one alone.
 """
 
 from __future__ import annotations
@@ -94,8 +94,9 @@ class Mechanism:
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:
         """All further constraints, between links by their numbers here."""
+        numbers = {one.path: own for own, one in self._numbered}
         return tuple(
-            replace(one, **{name: own[getattr(one, name)] for name in one.LINKS if getattr(one, name) != WORLD})
+            _renumbered(one, own, numbers[one.articulation1 or articulation.path])
             for own, articulation in self._numbered
             for one in articulation.constraints
         )
@@ -123,6 +124,14 @@ class Mechanism:
     @property
     def _numbered(self) -> Iterable[tuple[tuple[int, ...], Articulation]]:
         return zip(self.link_numbers, self.articulations)
+
+
+def _renumbered(constraint: Constraint, own: Sequence[int], last: Sequence[int]) -> Constraint:
+    """A constraint between links by the numbers that those of its articulations have in a mechanism."""
+    numbers = {name: own for name in constraint.LINKS} | {name: last for name in constraint.LINKS[-1:]}
+    links = {name: getattr(constraint, name) for name in constraint.LINKS}
+    ends = {name: link if link == WORLD else numbers[name][link] for name, link in links.items()}
+    return replace(constraint, articulation1="", **ends)
 
 
 def joined(articulations: Sequence[Articulation]) -> Articulation | Mechanism:
@@ -156,8 +165,12 @@ def mechanisms_of(scene: Scene) -> tuple[tuple[int, ...], ...]:
 
 
 def _joins(scene: Scene) -> Iterable[tuple[int, int]]:
-    """Pairs of articulations that something joins: so far, what a scene asks for."""
+    """Pairs of articulations that a constraint joins, or that a scene asks for."""
     number = {one.path: index for index, one in enumerate(scene.articulations)}
+    for index, one in enumerate(scene.articulations):
+        for constraint in one.constraints:
+            if constraint.articulation1:
+                yield index, number[constraint.articulation1]
     for paths in scene.mechanisms:
         for path in paths[1:]:
             yield number[paths[0]], number[path]

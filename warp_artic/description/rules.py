@@ -396,9 +396,16 @@ _OF_TREES = (
     Rule(
         "articulation-two",
         ERROR,
-        "Two articulation roots are joined to each other.",
+        "Two articulation roots are joined to each other by bodies that belong to neither.",
         "One root for all that joints connect.",
         "Remove one root, or exclude a joint between the two with physics:excludeFromArticulation.",
+    ),
+    Rule(
+        "joint-between",
+        NOTE,
+        "A joint connects two articulations; it is held as equations between their trees.",
+        "Any; drives and limits of joints between articulations are held as those of joints that close loops.",
+        "Remove one root, if both are to be one articulation.",
     ),
     Rule(
         "articulation-nested",
@@ -467,7 +474,7 @@ _OF_TREES = (
         "loop-joint",
         WARNING,
         "A joint or constraint beside the trees, or what acts along its free axes, is not simulated yet.",
-        "Joints that form trees, and joints that hold axes between two links of one, or between one and the world.",
+        "Joints that form trees, and joints that hold axes between two links, or between one and the world.",
         "Expect the mechanism to move without it, or move limits and drives to a joint of the tree.",
     ),
     Rule(

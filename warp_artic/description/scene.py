@@ -19,8 +19,9 @@ class Scene:
     elastic_bodies: tuple[ElasticBody, ...] = ()
     mesh_tendons: tuple[MeshTendon, ...] = ()
     mechanisms: tuple[tuple[str, ...], ...] = ()
-    """Prim paths of articulations that are stepped as one mechanism; see `description.mechanism`.
+    """Prim paths of articulations that are stepped as one mechanism, beside those that constraints join.
 
+    See `description.mechanism`.
     Each moves as it does alone, and its arrays stay its own. They sleep and wake together, one that fails stops them
     all, what steps remember and gravity are of the whole, and there is one origin for all.
     """

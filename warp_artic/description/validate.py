@@ -238,26 +238,43 @@ def _tree(articulation: Articulation) -> Iterator[Diagnostic]:
 
 
 def _mechanisms(scene: Scene) -> Iterator[Diagnostic]:
-    """Which articulations may be stepped as one mechanism."""
+    """Which articulations may be stepped as one mechanism, and the ends of constraints between them."""
     of_path = {one.path: one for one in scene.articulations}
+    unknown = list(_unknown(scene, of_path))
+    yield from unknown
+    if unknown:
+        return
     attached = {point.link for body in scene.elastic_bodies for point in body.attachments}
     attached |= {point.link for one in scene.mesh_tendons for point in one.waypoints if isinstance(point, LinkPoint)}
-    for paths in scene.mechanisms:
-        unknown = [path for path in paths if path not in of_path]
-        if unknown:
-            text = f"mechanisms: there is no articulation {unknown[0]}; there are {', '.join(of_path) or 'none'}"
-            yield _error("mechanism", "scene", text)
-            continue
-        for one in (of_path[path] for path in paths if len(set(paths)) > 1):
+    for indices in mechanisms_of(scene):
+        articulations = [scene.articulations[index] for index in indices]
+        for one in articulations[: len(articulations) * (len(articulations) > 1)]:
+            others = ", ".join(other.path for other in articulations if other is not one)
             if one.base_motion is not None:
-                text = "is carried by a kinematic body; it must be a mechanism by itself"
+                text = f"is carried by a kinematic body; it must be a mechanism by itself, and is one with {others}"
                 yield _error("mechanism", one.path, text)
             if not attached.isdisjoint(one.bodies):
-                text = "has an elastic body attached to it; it must be a mechanism by itself"
+                text = f"has an elastic body attached to it; it must be a mechanism by itself, and is one with {others}"
                 yield _error("mechanism", one.path, text)
-    if not any(set(paths) - set(of_path) for paths in scene.mechanisms):
-        for indices in mechanisms_of(scene):
-            yield from _far_parts([scene.articulations[index] for index in indices])
+        yield from _far_parts(articulations)
+
+
+def _unknown(scene: Scene, of_path: dict[str, Articulation]) -> Iterator[Diagnostic]:
+    """Articulations and their links that a scene and its constraints name, and that are not there."""
+    there = f"there are {', '.join(of_path) or 'none'}"
+    for path in (path for paths in scene.mechanisms for path in paths if path not in of_path):
+        yield _error("mechanism", "scene", f"mechanisms: there is no articulation {path}; {there}")
+    for articulation in scene.articulations:
+        for constraint in (one for one in articulation.constraints if one.articulation1):
+            other = of_path.get(constraint.articulation1)
+            if other is None:
+                problems = [f"there is no articulation {constraint.articulation1}; {there}"]
+            elif other is articulation:
+                problems = [f"names its own articulation {other.path} as the other one; it must name none, or another"]
+            else:
+                problems = list(constraint.problems_between(other))
+            for problem in problems:
+                yield _error("constraint", constraint.name, f"{constraint.NOUN}: {problem}")
 
 
 def _far_parts(articulations: list[Articulation]) -> Iterator[Diagnostic]:

@@ -35,7 +35,14 @@ from warp_artic.mechanisms.public_rows import (
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree, tree_of
 from warp_artic.model.base import base_rows
-from warp_artic.model.families import HAS_OWN_WEIGHT, HOLDS_POSITIONS, IS_CURVED, LOOKS_AT_ACCELERATIONS, ON_ONE_DOF
+from warp_artic.model.families import (
+    HAS_OWN_WEIGHT,
+    HOLDS_POSITIONS,
+    IS_CURVED,
+    LOOKS_AT_ACCELERATIONS,
+    ON_ONE_DOF,
+    PUSHES_LINKS,
+)
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.frames import origin_of
@@ -422,6 +429,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.island_count = tree.island_count
     struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
     struct.held_positions = tree.count_with(HOLDS_POSITIONS)
+    struct.pushing_rows = tree.count_with(PUSHES_LINKS)
     struct.rotation_rows = tree.count_with(IS_CURVED)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
     struct.rotation_drives = sum(tree.is_coupled)

@@ -101,6 +101,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         innovations_only: int
         link_damping: int
         held_positions: int
+        pushing_rows: int
         rotation_rows: int
         finite_rotations: int
         late_bends: int

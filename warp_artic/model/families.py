@@ -40,6 +40,8 @@ MOVES_DOFS_ALIKE = wp.constant(1 << 6)
 """An equality that ties dofs together: they move alike in a step."""
 HOLDS_POSITIONS = wp.constant(1 << 12)
 """An equality of positions, which hold again at the end of each step."""
+PUSHES_LINKS = wp.constant(1 << 13)
+"""Pushes links from beside the tree: joints do not transmit it."""
 IS_CURVED = wp.constant(1 << 7)
 """A stop that is a linearization, and is corrected for curvature; such rows come last."""
 ON_ONE_DOF = wp.constant(1 << 8)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.joint import Joint
+from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.mechanism import Mechanism, root_pose
 
 ORIGIN_GRID = 100.0
@@ -55,11 +55,14 @@ def link_to_moving(joint: Joint | None, link) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_moving_frame(articulation: Articulation, points: Sequence[tuple[int, Sequence[float]]]) -> list[np.ndarray]:
-    """Points of links, each given with its link in the link frame [m], in the moving frames of the links."""
+    """Points of links, each given with its link in the link frame [m], in the moving frames of the links.
+
+    Those of the world are given there, and found about the origin of the mechanism.
+    """
     placed = [link_to_moving(joint, link) for link, joint in zip(articulation.links, articulation.inbound)]
     found = []
     for link, point in points:
-        R_LM, p_LM = placed[link]
+        R_LM, p_LM = (_AXES, origin_of(articulation)) if link == WORLD else placed[link]
         found.append(R_LM.T @ (np.asarray(point) - p_LM))
     return found
 

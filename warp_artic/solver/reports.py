@@ -11,7 +11,7 @@ from warp_artic.constraints.forces import clear_forces, drop_forces, report_forc
 from warp_artic.constraints.outside_forces import take_joint_tendons_off, take_links_off
 from warp_artic.math.numbers import Real, add, div, mul, neg, real, sub, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays, load_vec3
-from warp_artic.model.families import FROM_OUTSIDE, HOLDS_POSITIONS, IS_TENDON
+from warp_artic.model.families import FROM_OUTSIDE, IS_TENDON, PUSHES_LINKS
 from warp_artic.model.force_parts import CORIOLIS, DAMPING, EXTERNAL, GRAVITY, INERTIAL, PART_COUNT
 from warp_artic.phases.force_parts import add_loads, add_to_part
 from warp_artic.phases.incoming_joint_forces import report_incoming_forces
@@ -54,8 +54,8 @@ def report_step(
                 report_accelerations(model, work, forces, g, column, slot, substep, weight, moves)
                 if model.speed_limits > 0:
                     take_links_off(model, work, FROM_OUTSIDE, column, slot, h)
-                if model.held_positions > 0:
-                    take_links_off(model, work, HOLDS_POSITIONS, column, slot, h)
+                if model.pushing_rows > 0:
+                    take_links_off(model, work, PUSHES_LINKS, column, slot, h)
                 if forces.without_tendons == 1:
                     take_links_off(model, work, IS_TENDON, column, slot, h)
             transmit_loads(model, work, slot)

@@ -1,8 +1,9 @@
-"""Joints that are no branch of a tree but constrain two links of one, by the reader of their type."""
+"""Joints that are no branch of a tree but constrain two links, of one tree or of two, by the reader of their type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.constraint import Constraint
@@ -22,19 +23,15 @@ READERS: dict[str, Reader] = {
     tokens.DISTANCE_JOINT: read_distance,
 }
 """By the type of the prim."""
-TO_WORLD = frozenset(tokens.TREE_JOINTS)
-"""Types of which one end may be the world."""
 
 
 def read_link_joints(
     articulation: Articulation, others: list[JointEnds], inventory: Inventory, attributes: Attributes
 ) -> tuple[Constraint, ...]:
     """The constraints between links of an articulation; joints that are read are taken from the others."""
-    bodies, found = articulation.bodies, []
+    own, found = {**articulation.bodies, None: WORLD}, []
     for ends in tuple(others):
-        kind = str(ends.prim.GetTypeName())
-        reader, links = READERS.get(kind), (ends.end0.body, ends.end1.body)
-        own = {**bodies, None: WORLD} if kind in TO_WORLD else bodies
+        reader, links = READERS.get(str(ends.prim.GetTypeName())), (ends.end0.body, ends.end1.body)
         if reader is None or any(link not in own for link in links):
             continue
         others.remove(ends)
@@ -45,3 +42,33 @@ def read_link_joints(
             found.append(constraint)
             inventory.link_joints.add(ends.path)
     return tuple(found)
+
+
+def with_joints_between(
+    articulations: Sequence[Articulation | None], others: list[JointEnds], inventory: Inventory, attributes: Attributes
+) -> list[Articulation | None]:
+    """Articulations with the constraints between links of two of them, each in that of its first link.
+
+    Joints that are read are taken from the others.
+    """
+    home = {
+        path: (place, link)
+        for place, one in enumerate(articulations)
+        if one is not None
+        for path, link in one.bodies.items()
+    }
+    made = list(articulations)
+    for ends in tuple(others):
+        reader, bodies = READERS.get(str(ends.prim.GetTypeName())), (ends.end0.body, ends.end1.body)
+        if reader is None or any(body not in home for body in bodies):
+            continue
+        others.remove(ends)
+        (first, link0), (second, link1) = (home[body] for body in bodies)
+        constraint = reader(ends, link0, link1, inventory, attributes)
+        if constraint is None:
+            attributes.pass_over(ends.prim)
+            continue
+        inventory.link_joints.add(ends.path)
+        constraint = replace(constraint, articulation1=made[second].path)
+        made[first] = replace(made[first], constraints=(*made[first].constraints, constraint))
+    return made

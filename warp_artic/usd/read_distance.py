@@ -1,4 +1,4 @@
-"""UsdPhysicsDistanceJoint between two links of one articulation, with the spring of PhysX where it has one."""
+"""UsdPhysicsDistanceJoint between two links, or one and the world, with the spring of PhysX where it has one."""
 
 from __future__ import annotations
 

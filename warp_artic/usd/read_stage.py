@@ -16,6 +16,7 @@ from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.inertia_range import inertias_out_of_range
 from warp_artic.description.joint import WORLD
 from warp_artic.description.loop_joint import LoopJoint, start_gap
+from warp_artic.description.mechanism import joined, mechanisms_of
 from warp_artic.description.scene import Scene
 from warp_artic.description.tendon_mobility import not_opposing
 from warp_artic.description.validate import findings
@@ -27,6 +28,7 @@ from warp_artic.usd.copies import Copy, Family, Places, find_families, take_inve
 from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.inventory import Inventory, traverse
 from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
+from warp_artic.usd.link_joints import with_joints_between
 from warp_artic.usd.not_simulated import report_not_simulated
 from warp_artic.usd.open_stage import open_stage, reading
 from warp_artic.usd.placement import Placements
@@ -36,7 +38,7 @@ from warp_artic.usd.read_couplings import refuse_strays
 from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
 from warp_artic.usd.read_scene import SceneSettings, read_scene
-from warp_artic.usd.read_trees import plan_trees, report_loop
+from warp_artic.usd.read_trees import plan_trees, report_loop, split_between_roots
 from warp_artic.usd.replicate import Readings, Replicator
 from warp_artic.usd.report import Reading, Report
 from warp_artic.usd.units import Units
@@ -210,11 +212,13 @@ def _read(
     placements.place(inventory.bodies.values())
     _report_held(inventory, attributes)
     joints, others = _read_joints(inventory, attributes, placements)
+    joints, between = split_between_roots(joints, inventory, attributes)
     plans = plan_trees(joints, inventory, attributes)
-    others += [joints[edge] for plan in plans for edge in plan.loops]
+    others += between + [joints[edge] for plan in plans for edge in plan.loops]
     articulations = [
         read_articulation(plan, joints, others, settings, inventory, attributes, placements) for plan in plans
     ]
+    articulations = with_joints_between(articulations, others, inventory, attributes)
     _report_others(others, attributes)
     _report_not_followed(joints, articulations, inventory, attributes)
     if None not in articulations:
@@ -245,8 +249,8 @@ def _read(
             same = {copy.path(name): mobility for name, mobility in found.items()}
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
-    _report_open_loops(articulations, report)
     scene = _scene(articulations, settings, places, meshes) if copies else scene
+    _report_open_loops(scene, report)
     return _Read(scene, scene.articulations, meshes)
 
 
@@ -289,11 +293,12 @@ def _report_pumping(mobilities: dict[str, dict[str, float]], report: Report) -> 
         report.warn("tendon-gains-energy", name, text)
 
 
-def _report_open_loops(articulations: Sequence[Articulation], report: Report) -> None:
+def _report_open_loops(scene: Scene, report: Report) -> None:
     """Say which loop joints do not hold at the start."""
-    for tree in articulations:
-        for loop in tree.constraints_of(LoopJoint):
-            distance, angle = start_gap(tree, loop)
+    for indices in mechanisms_of(scene):
+        mechanism = joined([scene.articulations[index] for index in indices])
+        for loop in mechanism.constraints_of(LoopJoint):
+            distance, angle = start_gap(mechanism, loop)
             if distance > OPEN_BY or angle > OPEN_BY:
                 found = f"{1e3 * distance:.4g} mm and {math.degrees(angle):.4g} degrees"
                 text = f"is open by {found} at the start along the axes that it holds: the first steps close it"
@@ -347,6 +352,6 @@ def _read_joints(
 
 
 def _report_others(others: list[JointEnds], attributes: Attributes) -> None:
-    """Say which joints are neither a branch of a tree nor between two links of one that is read."""
+    """Say which joints are neither branches of trees nor between links that are read."""
     for ends in others:
-        report_loop(ends.prim, "joins bodies of two trees, or a point to the world", attributes)
+        report_loop(ends.prim, "joins a body that cannot be read", attributes)

@@ -59,6 +59,38 @@ class _Mark:
     enabled: bool = True
 
 
+def split_between_roots(
+    joints: list[JointEnds], inventory: Inventory, attributes: Attributes
+) -> tuple[list[JointEnds], list[JointEnds]]:
+    """The joints that can be branches of trees, and those between bodies of two articulation roots, which are told."""
+    root_of = _roots_of_bodies(joints, inventory)
+    own, between = [], []
+    for ends in joints:
+        first, second = (root_of.get(end.body) for end in (ends.end0, ends.end1))
+        apart = first is not None and second is not None and first != second
+        if apart and not _is_above(first, second) and not _is_above(second, first):
+            text = f"joins the articulations {first} and {second}: it is held between their trees"
+            attributes.report.note("joint-between", ends.path, text)
+            between.append(ends)
+        else:
+            own.append(ends)
+    return own, between
+
+
+def _roots_of_bodies(joints: list[JointEnds], inventory: Inventory) -> dict[str, str]:
+    """The articulation root of each body that has one: on it, on a joint of it to the world, or above it."""
+    found: dict[str, str] = {}
+    for path in inventory.bodies:
+        root = next((one for one in (path, *reversed(_above(path))) if one in inventory.roots), None)
+        if root is not None:
+            found[path] = root
+    for ends in joints:
+        bodies = [end.body for end in (ends.end0, ends.end1) if end.body is not None]
+        if ends.path in inventory.roots and len(bodies) == 1:
+            found[bodies[0]] = ends.path
+    return found
+
+
 def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attributes) -> list[TreePlan]:
     """The trees of a stage; bodies are numbered as in `inventory.bodies`, edges as in `joints`."""
     index = {path: number for number, path in enumerate(inventory.bodies)}

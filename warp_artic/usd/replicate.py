@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.constraint import Constraint
 from warp_artic.description.diagnostic import Diagnostic
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
@@ -88,7 +89,7 @@ class Replicator:
             fixed_tendons=tuple([with_values(tendon, name=path(tendon.name)) for tendon in tree.fixed_tendons]),
             spatial_tendons=tuple([_spatial_tendon(tendon, copy) for tendon in tree.spatial_tendons]),
             mimics=tuple([with_values(mimic, name=path(mimic.name)) for mimic in tree.mimics]),
-            constraints=tuple([with_values(one, name=path(one.name)) for one in tree.constraints]),
+            constraints=tuple([_constraint(one, copy) for one in tree.constraints]),
             base_motion=tree.base_motion and read_base_motion(copy.prim(tree.base_motion.path), self.attributes),
         )
 
@@ -146,6 +147,11 @@ class _Read:
             and not is_of_place(finding)
         ]
         self.mention = re.compile(rf"(?<![\w/]){re.escape(root)}(?!\w)")
+
+
+def _constraint(constraint: Constraint, copy: Copy) -> Constraint:
+    other = constraint.articulation1
+    return with_values(constraint, name=copy.path(constraint.name), articulation1=other and copy.path(other))
 
 
 def _spatial_tendon(tendon: SpatialTendon, copy: Copy) -> SpatialTendon:

@@ -7,6 +7,7 @@ from collections import Counter
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
+from warp_artic.description.mechanism import Mechanism, joined, mechanisms_of
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.mechanisms.tree import tree_of
@@ -18,25 +19,28 @@ MOTOR = ("drive with a performance envelope", "drives with a performance envelop
 
 def check_free_motion(scene: Scene) -> None:
     """Raise a SettingsError that names what the integrator "rk4" would leave out."""
-    for articulation in scene.articulations:
-        found = _constraints(articulation)
+    for indices in mechanisms_of(scene):
+        articulations = [scene.articulations[index] for index in indices]
+        found = _constraints(joined(articulations))
         if found:
+            paths = ", ".join(one.path for one in articulations)
+            verb = "have" if len(articulations) > 1 else "has"
             *most, last = found
             listed = f"{', '.join(most)} and {last}" if most else last
             others = ", ".join(name for name in INTEGRATORS if name != "rk4")
             raise SettingsError(
-                f"integrator: rk4 is for free motion, and {articulation.path} has {listed}; allowed here: {others}"
+                f"integrator: rk4 is for free motion, and {paths} {verb} {listed}; allowed here: {others}"
             )
 
 
-def _constraints(articulation: Articulation) -> list[str]:
+def _constraints(mechanism: Articulation | Mechanism) -> list[str]:
     """What acts other than by a smooth force, each with its number."""
     counts: Counter[tuple[str, str]] = Counter()
-    for family, rows in Counter(row.family for row in tree_of(articulation).rows).items():
+    for family, rows in Counter(row.family for row in tree_of(mechanism).rows).items():
         if family.label is not None:
             counts[family.label] += rows // family.rows_each
-    counts[CARRIER] = int(articulation.base_motion is not None)
-    counts[MOTOR] = sum(_has_envelope(dof.drive) for dof in articulation.dofs)
+    counts[CARRIER] = sum(one.base_motion is not None for one in mechanism.articulations)
+    counts[MOTOR] = sum(_has_envelope(dof.drive) for dof in mechanism.dofs)
     return [f"{count} {names[count > 1]}" for names, count in counts.items() if count]
 
 
