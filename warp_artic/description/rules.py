@@ -238,7 +238,7 @@ _OF_A_SCENE = (
         WARNING,
         "Parts of a mechanism lie so far apart that float32 loses digits of their places, which have one origin.",
         "Roots within 100 m of the first one.",
-        'Place them closer together, step them as mechanisms of their own, or choose the precision "float64".',
+        "Place them closer together, step them as mechanisms of their own, or choose float64 for the precision.",
     ),
     Rule(
         "sleep-threshold",
