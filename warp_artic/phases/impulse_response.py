@@ -79,8 +79,13 @@ def innovate(model: ModelArrays, work: WorkArrays, push: Array, row: int, slot: 
     """
     zero = real(0.0, work.D_inverse[0, slot])
     null = vec3(zero, zero, zero)
-    for dof in range(model.dof_count):
-        work.u[dof, slot] = zero
+    if model.innovations_only == 1:
+        # Nothing reads those of the other dofs.
+        for k in range(model.row_support[row], model.row_support[row] + model.row_supports[row]):
+            work.u[model.support_dof[k], slot] = zero
+    else:
+        for dof in range(model.dof_count):
+            work.u[dof, slot] = zero
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
         dof = model.term_dof[term]
