@@ -167,7 +167,7 @@ class Dynamics:
         """V of the articulation, among those of its mechanism."""
         return Axis(self._size, self._member.dofs)
 
-    @cached_property
+    @property
     def _constraint_columns(self) -> Axis:
         """C of the articulation, among the constraints of its mechanism."""
         return Axis(self._constraints.count, self._constraints.columns)
