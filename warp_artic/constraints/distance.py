@@ -2,15 +2,9 @@
 
     lower <= L <= upper,   L = |x1 - x0|,   J = u^T (J_1 - J_0),   u = (x1 - x0) / L.
 
-J turns while the links move. With c the acceleration of L by velocities alone,
-    c = u.(a_1 - a_0) + (|v_r|^2 - (u.v_r)^2) / L,   v_r the velocity of x1 relative to x0,
-and tau the time since the links were where they are placed (- h / 2 at the start of a midpoint step), the step sees
-    L(start) = L + J shift + c tau^2 / 2,
-    L(end) = L(start) + h ((1 - share) J v + share J v+) + c h (tau + h / 2).
-Hard: where an end would be passed within the step, J v+ brings L onto it, but it is at most turned into
-    J v+ = - c (tau + h / (2 share)),
-which is the speed with which L neither grows nor shrinks: v and v+ are then tangents of the same circle, and energy is
-kept to second order, while what comes in fast does not come out again. Of an end that is passed already a share is
+J turns while the links move, with the acceleration of L by velocities alone
+    c = u.(a_1 - a_0) + (|v_r|^2 - (u.v_r)^2) / L,   v_r the velocity of x1 relative to x0.
+Hard: the law of `curved_stop`. Of an end that is passed already a share is
 taken back in a step (`rows.RECOVERY`), where both ends are the same, a rod, all of it.
 Soft: a spring and damper beyond the ends, as in `spring`, with e = L + J shift; where both are the same, always.
 
@@ -22,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 import warp as wp
 
+from warp_artic.constraints.curved_stop import at_start, stop_window, tangent_speed
 from warp_artic.constraints.rows import (
     RECOVERY,
     allow_every_velocity,
@@ -119,20 +114,11 @@ def set_distance_row(model: ModelArrays, work: WorkArrays, row: int, column: int
     x0, x1 = distance_ends(model, work, item, column, slot)
     placed, _u = direction(x1 - x0)
     c = distance_bend(model, work, item, column, slot)
-    half = real(0.5, h)
-    tau = work.since_placed[0, slot]
-    share = work.least[0, slot]
-    before = placed + row_rate(model, work, work.shift, row, slot) + half * c * tau * tau
-    tangent = neg(c) * (tau + half * h / share)
-    drift = (real(1.0, h) - share) * row_rate(model, work, work.v, row, slot) + c * (tau + half * h)
+    before = at_start(model, work, row, slot, placed, c)
     lower = model.distance_lower[item, column]
     upper = model.distance_upper[item, column]
-    below = before - lower
-    above = upper - before
-    back = real(RECOVERY, h)
-    least = where_positive(neg(below), tangent - back * below / h, minimum((neg(below) / h - drift) / share, tangent))
-    most = where_positive(neg(above), tangent + back * above / h, maximum((above / h - drift) / share, tangent))
-    rod = tangent + above / h
+    least, most = stop_window(model, work, row, slot, before, c, lower, upper, real(RECOVERY, h), h)
+    rod = tangent_speed(work, slot, c, h) + (upper - before) / h
     spans = upper - lower
     set_window(work, row, slot, where_positive(spans, least, rod), where_positive(spans, most, rod))
     allow_every_velocity(work, row, slot, is_open(placed, model.distance_enabled[item, column]))

@@ -52,6 +52,7 @@ from warp_artic.model.families import (
     HOLDS_POSITIONS,
     LOOKS_AT_ACCELERATIONS,
     PUSHES_LINKS,
+    RETURNS,
     ConstraintFamily,
     Parameter,
 )
@@ -82,22 +83,36 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
     wdot_1 = spin_bias(model, work, outer, meet, slot)
     linear = point_bias(model, work, outer, meet, x_1, slot) - point_bias(model, work, inner, meet, x_0, slot)
     if model.loop_slides[loop] == 1:
-        arm = x_1 - x_0
-        v_1 = point_velocity(model, work, outer, meet, x_1, work.v_middle, slot)
-        v_0 = point_velocity(model, work, inner, meet, x_0, work.v_middle, slot)
-        u = v_1 - v_0 + cross(load_vec3(work.w, 3 * meet, slot) - w_0, arm)
-        linear = linear - cross(wdot_0, arm) - cross(w_0, u + u + cross(w_0, arm))
+        u = velocity_seen(model, work, loop, x_0, x_1, slot)
+        linear = bias_seen(linear, w_0, wdot_0, x_1 - x_0, u)
         x_0 = x_1
     for row in range(first_row, first_row + model.loop_rows[loop]):
         axis = model.row_item[row] % 6
         if axis < 3:
             e = matrix_column(R_0, axis)
             work.row_bias[row, slot] = dot(e, linear)
-            set_loop_coefficients(model, work, work.axis, work.p_WM, row, slot, e, x_0, x_1)
+            set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, True, slot, e, x_0, x_1)
         else:
             n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
             work.row_bias[row, slot] = dot(n, wdot_1 - wdot_0) + dot(ndot, w_1 - w_0)
-            set_loop_coefficients(model, work, work.axis, work.p_WM, row, slot, n, x_0, x_1)
+            set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, False, slot, n, x_0, x_1)
+
+
+@wp.func
+def velocity_seen(model: ModelArrays, work: WorkArrays, loop: int, x_0: Vec3, x_1: Vec3, slot: int):
+    """u with `work.v_middle`, where the links are placed."""
+    inner = model.loop_link0[loop]
+    meet = model.loop_meet[loop]
+    v_1 = point_velocity(model, work, model.loop_link1[loop], meet, x_1, work.v_middle, slot)
+    v_0 = point_velocity(model, work, inner, meet, x_0, work.v_middle, slot)
+    turn = load_vec3(work.w, 3 * meet, slot) - load_vec3(work.w, 3 * inner, slot)
+    return v_1 - v_0 + cross(turn, x_1 - x_0)
+
+
+@wp.func
+def bias_seen(linear: Vec3, w_0: Vec3, wdot_0: Vec3, arm: Vec3, u: Vec3):
+    """The acceleration of the origin 1 as it is seen from frame 0, from that of the origins against each other."""
+    return linear - cross(wdot_0, arm) - cross(w_0, u + u + cross(w_0, arm))
 
 
 @wp.func
@@ -185,6 +200,8 @@ def set_loop_coefficients(
     axes: Array,
     origins: Array,
     row: int,
+    loop: int,
+    is_linear: bool,
     slot: int,
     n: Vec3,
     x_0: Vec3,
@@ -194,7 +211,6 @@ def set_loop_coefficients(
 
     The links have these axes and origins.
     """
-    loop = model.row_item[row] // 6
     term = int(model.row_term[row])
     meet = model.loop_meet[loop]
     link = int(model.loop_link1[loop])
@@ -210,7 +226,7 @@ def set_loop_coefficients(
             arm = x - load_vec3(origins, 3 * link, slot)
             for dof in range(first, first + model.link_dofs[link]):
                 s = load_vec3(axes, 3 * dof, slot)
-                if model.row_item[row] % 6 < 3:
+                if is_linear:
                     if model.dof_is_linear[dof] == 0:
                         s = cross(s, arm)
                 elif model.dof_is_linear[dof] == 1:
@@ -261,10 +277,10 @@ def loop_error(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
             x_0 = x_1
         v_1 = load_vec3(work.end_velocity, 3 * outer, slot) + cross(w_1, r_1)
         v_0 = load_vec3(work.end_velocity, 3 * inner, slot) + cross(w_0, r_0)
-        set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, slot, e, x_0, x_1)
+        set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, loop, True, slot, e, x_0, x_1)
         return phi, dot(e, v_1 - v_0)
     n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
-    set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, slot, n, x_1, x_1)
+    set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, loop, False, slot, n, x_1, x_1)
     return phi, dot(n, w_1 - w_0)
 
 
@@ -312,7 +328,7 @@ def take_loop_joint_off(model: ModelArrays, work: WorkArrays, row: int, column: 
             take_off(work, inner, slot, n - n, n * neg(force))
 
 
-def _loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
+def loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
     """Those that are enabled."""
     return tuple(loop for loop in articulation.constraints_of(LoopJoint) if loop.enabled)
 
@@ -320,19 +336,24 @@ def _loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
     """A row for each held axis, on the dofs from the second link to where the paths meet, then those of the first."""
     found, axes = [], list(Axis)
-    for item, loop in enumerate(_loops(articulation)):
-        first, second = layout.inward(loop.link0), layout.inward(loop.link1)
-        dofs = (*(dof for dof in second if dof not in first), *(dof for dof in first if dof not in second))
+    for item, loop in enumerate(loops(articulation)):
+        dofs = joined_dofs(loop, layout)
         if dofs:
             found += [Place(loop.name, dofs, 6 * item + axes.index(axis)) for axis in loop.held]
     return found
+
+
+def joined_dofs(loop: LoopJoint, layout: DofLayout) -> tuple[int, ...]:
+    """The dofs from the second link to where the paths meet, then those of the first."""
+    first, second = layout.inward(loop.link0), layout.inward(loop.link1)
+    return (*(dof for dof in second if dof not in first), *(dof for dof in first if dof not in second))
 
 
 def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
     """Of each loop joint its links, where their paths meet, and how it holds them."""
     layout, world = DofLayout(articulation), len(articulation.links)
     found = []
-    for loop in _loops(articulation):
+    for loop in loops(articulation):
         rotation, axis = _rotation(loop)
         ends = (world if link == WORLD else link for link in (loop.link0, loop.link1))
         slides = any(free.is_linear for free in loop.free)
@@ -345,7 +366,7 @@ def _rotation(loop: LoopJoint) -> tuple[LoopRotation, int]:
     """How a loop joint holds orientations, and the axis that is free, or that of the twist."""
     free = [axis for axis in loop.free if not axis.is_linear]
     if len(free) == 3:
-        return LoopRotation.FREE, 0
+        return LoopRotation.FREE, loop.twist_axis.index
     if not free:
         return LoopRotation.LOCKED, 0
     if len(free) == 1:
@@ -359,7 +380,7 @@ def _frames(side: int) -> Parameter:
     def values(articulation: Articulation) -> np.ndarray:
         placed = [link_to_moving(joint, link) for link, joint in zip(articulation.links, articulation.inbound)]
         origin, rows = origin_of(articulation), []
-        for loop in _loops(articulation):
+        for loop in loops(articulation):
             link, frame = ((loop.link0, loop.frame0), (loop.link1, loop.frame1))[side]
             R_LM, p_LM = (np.eye(3), origin) if link == WORLD else placed[link]
             rows.append([*(R_LM.T @ frame.rotation).ravel(), *(R_LM.T @ (np.asarray(frame.position) - p_LM))])
@@ -383,7 +404,7 @@ LOOP_JOINT = ConstraintFamily(
     needs_places=True,
     law=set_loop_joint_row,
     take_off=take_loop_joint_off,
-    kinds={"loop": lambda articulation: len(_loops(articulation))},
+    kinds={"loop": lambda articulation: len(loops(articulation))},
     parameters=(_frames(0), _frames(1)),
     structure=_structure,
     tables={
@@ -395,5 +416,5 @@ LOOP_JOINT = ConstraintFamily(
         "loop_slides": _table(5),
         "loop_rows": _table(6),
     },
-    scratch={"row_bias": lambda tree: len(tree.rows) * (tree.count(LOOP_JOINT) > 0)},
+    scratch={"row_bias": lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS | RETURNS) > 0)},
 )

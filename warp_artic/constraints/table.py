@@ -7,7 +7,9 @@ from warp_artic.constraints.drive import DRIVE
 from warp_artic.constraints.fixed_tendon import FIXED_TENDON, FIXED_TENDON_LIMIT
 from warp_artic.constraints.joint_friction import FRICTION
 from warp_artic.constraints.joint_limit import JOINT_LIMIT
+from warp_artic.constraints.loop_drive import LOOP_DRIVE
 from warp_artic.constraints.loop_joint import LOOP_JOINT
+from warp_artic.constraints.loop_limit import LOOP_LIMIT, SOFT_LOOP_LIMIT
 from warp_artic.constraints.mimic import MIMIC
 from warp_artic.constraints.rotation_limit import CONE_LIMIT, ROTATION_LIMIT, SWING_LIMIT, TWIST_LIMIT
 from warp_artic.constraints.soft_limit import SOFT_LIMIT
@@ -36,6 +38,7 @@ FAMILIES: tuple[ConstraintFamily, ...] = tuple(
             MIMIC,
             *(DISTANCE, SOFT_DISTANCE),
             LOOP_JOINT,
+            *(LOOP_LIMIT, SOFT_LOOP_LIMIT, LOOP_DRIVE),
             JOINT_LIMIT,
             BOUNCING_LIMIT,
             *(ROTATION_LIMIT, TWIST_LIMIT, SWING_LIMIT, CONE_LIMIT),

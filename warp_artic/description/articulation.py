@@ -99,10 +99,11 @@ class Articulation:
 
     def bounded(self, dt: float) -> Articulation:
         """The same articulation for steps of `dt` [s]: the largest impulses of drives are forces."""
+        constraints = tuple(one.bounded(dt) for one in self.constraints)
         if all(dof.drive is None or math.isinf(dof.drive.max_impulse) for dof in self.dofs):
-            return self
+            return self if constraints == self.constraints else replace(self, constraints=constraints)
         joints = tuple(
             replace(joint, dofs=tuple(replace(dof, drive=dof.drive and dof.drive.bounded(dt)) for dof in joint.dofs))
             for joint in self.joints
         )
-        return replace(self, joints=joints)
+        return replace(self, joints=joints, constraints=constraints)

@@ -44,6 +44,10 @@ class Constraint:
         """What else it is, for people, by a word for it."""
         return {}
 
+    def bounded(self, dt: float) -> Constraint:
+        """The same constraint for steps of `dt` [s]: the largest impulses of drives are forces."""
+        return self
+
     def problems(self, articulation: Articulation) -> Iterator[str]:
         """What is wrong with it in the articulation that has it: what was found, and what is allowed."""
         count = len(articulation.links)

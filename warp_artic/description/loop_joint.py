@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from warp_artic.description.constraint import Constraint
-from warp_artic.description.joint import Axis
+from warp_artic.description.drive import Drive
+from warp_artic.description.joint import Axis, Dof
+from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.pose import Pose, rotation_vector_from_matrix
 from warp_artic.description.start_pose import start_poses
 
 
 @dataclass(frozen=True, kw_only=True)
+class LoopAxis:
+    """What acts along or about a free axis of a loop joint, or on several of them together."""
+
+    name: str
+    """That of the joint, with `:transX` ... `:rotZ`, `:distance` or `:cone` appended."""
+    axis: Axis | None = None
+    """None where it bounds a distance or a cone."""
+    limit: Limit | None = None
+    """Of the coordinate along or about the axis, or of the distance."""
+    cone: ConeLimit | None = None
+    drive: Drive | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LoopJoint(Constraint):
-    """A joint that closes a loop: the axes that are not free are held, and nothing acts along the others.
+    """A joint that closes a loop: the axes that are not free are held; limits and drives may act on the others.
 
     The coordinates are those of `Joint`: translations are where the origin of the second frame is in the first one;
-    several rotations are the twist, about the twist axis, and swings, about the other two.
+    several rotations are the twist, about the twist axis, and swings, about the other two. The angle of a single
+    rotation is known up to whole turns: a limit bounds the one that is nearest to its middle, and a drive goes the
+    shortest way to its target.
     """
 
     NOUN: ClassVar[str] = "loop joint"
@@ -37,7 +56,19 @@ class LoopJoint(Constraint):
     free: tuple[Axis, ...] = ()
     """The axes along and about which it does not hold, in the order of `Axis`."""
     twist_axis: Axis = Axis.ROT_X
-    """The axis of the twist where one or two rotations are free."""
+    """The axis of the twist where two or three rotations are free."""
+    limits: tuple[tuple[Axis, Limit], ...] = ()
+    """Of free axes: translations, and twist and swings."""
+    distance_limit: Limit | None = None
+    """Of the distance between the origins along the free translations: a segment, a disc or a ball."""
+    cone_limit: ConeLimit | None = None
+    """Of the swing, about the twist axis; only where all rotations are free."""
+    drives: tuple[tuple[Axis, Drive], ...] = ()
+    """Of free axes. Where two or three rotations are free, and not just the twist and one swing, targets are the
+    components of a rotation vector, as those of `Joint`."""
+    slerp: bool = False
+    """Whether the torque of the drives of three rotations is stiffness times the rotation vector of the shortest turn
+    from the pose to the target; else they have the potential of `constraints.rotation_drive`."""
 
     @property
     def held(self) -> tuple[Axis, ...]:
@@ -45,17 +76,90 @@ class LoopJoint(Constraint):
         return tuple(axis for axis in Axis if axis not in self.free)
 
     @property
+    def axes(self) -> tuple[LoopAxis, ...]:
+        """All that acts on free axes, in the order of these; distance and cone come last."""
+        limits, drives = dict(self.limits), dict(self.drives)
+        found = [
+            LoopAxis(name=f"{self.name}:{axis.value}", axis=axis, limit=limits.get(axis), drive=drives.get(axis))
+            for axis in self.free
+            if axis in limits or axis in drives
+        ]
+        if self.distance_limit is not None:
+            found.append(LoopAxis(name=f"{self.name}:distance", limit=self.distance_limit))
+        if self.cone_limit is not None:
+            found.append(LoopAxis(name=f"{self.name}:cone", cone=self.cone_limit))
+        return tuple(found)
+
+    @property
+    def free_rotations(self) -> tuple[Axis, ...]:
+        """The rotations that are free."""
+        return tuple(axis for axis in self.free if not axis.is_linear)
+
+    @property
+    def is_universal(self) -> bool:
+        """Whether the twist and one swing are free."""
+        return len(self.free_rotations) == 2 and self.twist_axis in self.free_rotations
+
+    @property
     def words(self) -> dict[str, str]:
-        """The axes that it holds."""
-        return {"holds": ", ".join(axis.value for axis in self.held)}
+        """The axes that it holds, and what acts on the others."""
+        found = {"holds": ", ".join(axis.value for axis in self.held)}
+        limited = [_last(one) for one in self.axes if one.limit is not None or one.cone is not None]
+        driven = [_last(one) for one in self.axes if one.drive is not None]
+        found |= {"limits": ", ".join(limited)} if limited else {}
+        return found | ({"slerp drive" if self.slerp else "drives": ", ".join(driven)} if driven else {})
+
+    def bounded(self, dt: float) -> LoopJoint:
+        """The same joint for steps of `dt` [s]: largest forces of drives bound the impulse of a step too."""
+        if all(math.isinf(drive.max_impulse) for _, drive in self.drives):
+            return self
+        return replace(self, drives=tuple((axis, drive.bounded(dt)) for axis, drive in self.drives))
 
     def problems(self, articulation) -> Iterator[str]:
         """What is wrong with it: what was found, and what is allowed."""
         yield from super().problems(articulation)
         if self.link0 == self.link1 and not self.articulation1:
             yield f"joins link {self.link0} with itself; it must join two links, or one and the world"
-        if not self.held:
-            yield "leaves all six axes free; it must hold one of them"
+        if not self.held and not self.axes:
+            yield "leaves all six axes free; it must hold one of them, or have limits or drives"
+        yield from self._problems_of_axes()
+
+    def _problems_of_axes(self) -> Iterator[str]:
+        for what, own in (("limit", self.limits), ("drive", self.drives)):
+            axes = [axis for axis, _ in own]
+            if len(set(axes)) < len(axes) or not set(axes) <= set(self.free):
+                found, free = (", ".join(axis.value for axis in some) or "none" for some in (axes, self.free))
+                yield f"has a {what} of {found}; each must be of one of its free axes, {free}"
+        rotations = self.free_rotations
+        for axis, limit in self.limits:
+            if rotations == (axis,) and not limit.upper - limit.lower <= 2.0 * math.pi:
+                found = f"{limit.lower:g} to {limit.upper:g} rad"
+                yield f"bounds {axis.value} to {found}; both ends must be finite, and at most a turn apart"
+        if self.distance_limit is not None:
+            if not any(axis.is_linear for axis in self.free):
+                yield "bounds a distance, but holds all translations; one of them must be free"
+            if not 0.0 <= self.distance_limit.lower:
+                yield f"has a smallest distance of {self.distance_limit.lower:g} m; it must not be negative"
+        if self.cone_limit is not None and len(rotations) < 3:
+            yield "has a cone; all three rotations must be free then"
+        if self.slerp:
+            driven = [drive for axis, drive in self.drives if not axis.is_linear]
+            if len(rotations) < 3 or len(driven) < 3:
+                yield "has a slerp drive; all three rotations must be free and driven then"
+            elif len({(one.kind, one.stiffness, one.damping) for one in driven}) > 1:
+                yield "has a slerp drive with several gains; those of its three rotations must be the same"
+
+    @property
+    def dofs(self) -> tuple[Dof, ...]:
+        """Limits and drives as those of degrees of freedom, which have the same bounds."""
+        return tuple(
+            Dof(name=one.name, axis=one.axis or Axis.TRANS_X, limit=one.limit, drive=one.drive) for one in self.axes
+        )
+
+
+def _last(one: LoopAxis) -> str:
+    """The name of an axis without that of its joint."""
+    return one.name.rsplit(":", 1)[1]
 
 
 def start_gap(mechanism, loop: LoopJoint) -> tuple[float, float]:

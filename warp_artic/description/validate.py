@@ -92,6 +92,8 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
         yield from _link(link, number > last and number in carrying)
     for joint in articulation.joints:
         yield from _joint(joint)
+    for loop in articulation.constraints_of(LoopJoint):
+        yield from _loop_joint(loop)
     yield from _tree(articulation)
     yield from coupling_findings(articulation)
     for name in LEAST:
@@ -150,15 +152,26 @@ def _joint(joint: Joint) -> Iterator[Diagnostic]:
     if joint.cone_limit is not None:
         if len(axes) != 3 or any(axis.is_linear for axis in axes):
             yield _error("cone-limit", joint.path, "a cone limit needs three rotational dofs")
-        for angle in (joint.cone_limit.angle_1, joint.cone_limit.angle_2):
-            if not angle > 0.0:
-                yield _error("cone-limit", joint.path, f"cone angle {angle:g} rad must be positive")
-        for name, value in (("stiffness", joint.cone_limit.stiffness), ("damping", joint.cone_limit.damping)):
-            if not (0.0 <= value < math.inf):
-                text = f"{name} of the cone limit {value:g} must be finite and not negative"
-                yield _error("negative", joint.path, text)
+        yield from _cone(joint.path, joint.cone_limit)
     for dof in joint.dofs:
         yield from _dof(dof)
+
+
+def _loop_joint(loop: LoopJoint) -> Iterator[Diagnostic]:
+    """What acts on the free axes of a loop joint has the bounds of what acts on those of a tree."""
+    if loop.cone_limit is not None:
+        yield from _cone(loop.name, loop.cone_limit)
+    for dof in loop.dofs:
+        yield from _dof(dof)
+
+
+def _cone(name: str, cone: ConeLimit) -> Iterator[Diagnostic]:
+    for angle in (cone.angle_1, cone.angle_2):
+        if not angle > 0.0:
+            yield _error("cone-limit", name, f"cone angle {angle:g} rad must be positive")
+    for what, value in (("stiffness", cone.stiffness), ("damping", cone.damping)):
+        if not (0.0 <= value < math.inf):
+            yield _error("negative", name, f"{what} of the cone limit {value:g} must be finite and not negative")
 
 
 def _dof(dof: Dof) -> Iterator[Diagnostic]:

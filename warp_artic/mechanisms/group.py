@@ -42,6 +42,7 @@ from warp_artic.model.families import (
     LOOKS_AT_ACCELERATIONS,
     ON_ONE_DOF,
     PUSHES_LINKS,
+    RETURNS,
 )
 from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
@@ -428,7 +429,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.tree_count = len(tree.parts)
     struct.island_count = tree.island_count
     struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
-    struct.held_positions = tree.count_with(HOLDS_POSITIONS)
+    struct.held_positions = tree.count_with(HOLDS_POSITIONS | RETURNS)
     struct.pushing_rows = tree.count_with(PUSHES_LINKS)
     struct.rotation_rows = tree.count_with(IS_CURVED)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
@@ -617,7 +618,7 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
         "island_joints": [sum(dof_island[dof] == k for dof in joints) for k in range(tree.island_count)],
         "island_bends_late": [int(own & IS_CURVED != 0 and own & waiting == 0) for own in traits],
         "island_restarts": [int(own & LOOKS_AT_ACCELERATIONS != 0) for own in traits],
-        "island_is_looped": [int(own & HOLDS_POSITIONS != 0) for own in traits],
+        "island_is_looped": [int(own & (HOLDS_POSITIONS | RETURNS) != 0) for own in traits],
         "dof_island": dof_island,
         "row_island": row_island,
     }
@@ -658,7 +659,7 @@ def _speed_limit_sizes(tree: Tree) -> dict[str, int]:
 def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str, dense_rows: bool):
     terms, slots, slot_count = _row_tables(tree, dense_rows)
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
-    looped = 3 * links * (tree.count_with(HOLDS_POSITIONS) > 0)
+    looped = 3 * links * (tree.count_with(HOLDS_POSITIONS | RETURNS) > 0)
     islands, poses = tree.island_count, 7 * tree.root_dofs // 6
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,

@@ -40,6 +40,47 @@ class LoopRotation(IntEnum):
     """None."""
 
 
+class LoopCoordinate(IntEnum):
+    """What a limit or a drive of a loop joint acts on."""
+
+    TRANSLATION = 0
+    """Along one axis of frame 0."""
+    DISTANCE = 1
+    """Between the origins, along the free translations."""
+    RANGE = 2
+    """How far that is beyond its ends."""
+    TWIST = 3
+    SWING = 4
+    """One component of it."""
+    CONE = 5
+    """How far the swing is beyond one."""
+    CONE_ANGLE = 6
+    """The same as an angle in the direction of the swing."""
+
+
+class LoopTurn(IntEnum):
+    """The law of a drive of a loop joint."""
+
+    NONE = 0
+    """That of one coordinate."""
+    POTENTIAL = 1
+    """Of three rotations, as in a joint of a tree."""
+    SWING_POTENTIAL = 2
+    """Of both swings, likewise."""
+    SLERP = 3
+
+
+LOOP_TRANSLATION = wp.constant(int(LoopCoordinate.TRANSLATION))
+LOOP_DISTANCE = wp.constant(int(LoopCoordinate.DISTANCE))
+LOOP_TWIST = wp.constant(int(LoopCoordinate.TWIST))
+LOOP_SWING = wp.constant(int(LoopCoordinate.SWING))
+LOOP_CONE = wp.constant(int(LoopCoordinate.CONE))
+LOOP_CONE_ANGLE = wp.constant(int(LoopCoordinate.CONE_ANGLE))
+LOOP_RANGE = wp.constant(int(LoopCoordinate.RANGE))
+TURN_NONE = wp.constant(int(LoopTurn.NONE))
+TURN_POTENTIAL = wp.constant(int(LoopTurn.POTENTIAL))
+TURN_SWINGS = wp.constant(int(LoopTurn.SWING_POTENTIAL))
+TURN_SLERP = wp.constant(int(LoopTurn.SLERP))
 LOOP_ZERO_TWIST = wp.constant(int(LoopRotation.ZERO_TWIST))
 LOOP_UNIVERSAL = wp.constant(int(LoopRotation.UNIVERSAL))
 LOOP_AXIS = wp.constant(int(LoopRotation.AXIS))

@@ -5,12 +5,15 @@ With phi, y and J of the held axes at q+, the factors of M from the step, and G 
 That is the shortest way in terms of M. What else is held stays: stops that the step has used, and hard mimic joints.
 Then J v+ = 0, so that the step after starts on the path. J of q_M in place of that of q+ would do work: the energy of a
 four-bar linkage at 240 Hz drifts by 3 % in 10 s, and stays within 0.5 % with that of q+.
+Limits of free axes that are passed at q+ take part: positions are brought back to the end, by bounds of the change, and
+a velocity that leads on beyond it is taken.
 Islands without loop joints are left as they are.
 """
 
 import warp as wp
 
 from warp_artic.constraints.loop_joint import loop_error
+from warp_artic.constraints.loop_limit import set_return
 from warp_artic.constraints.rotation_limit import linearize_limit
 from warp_artic.constraints.rows import forget_response, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -25,7 +28,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALIKE, has_trait
+from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALIKE, RETURNS, has_trait
 from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.link_frames import pose_links
@@ -51,6 +54,10 @@ def close_loops(model: ModelArrays, work: WorkArrays, column: int, slot: int, sw
                     phi = y
                 set_window(work, row, slot, neg(phi), neg(phi))
                 work.active[row, slot] = one
+            elif has_trait(model, row, RETURNS):
+                passed = set_return(model, work, row, column, slot, way == WAYS)
+                forget_response(model, work, row, slot)
+                work.active[row, slot] = passed
         find_change(model, work, slot, sweeps, settle, one)
         if way == WAYS:
             for dof in range(model.dof_count):

@@ -35,7 +35,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import ENDS, FROM_OUTSIDE, HOLDS_POSITIONS, IS_SOFT_LIMIT, has_trait
+from warp_artic.model.families import ENDS, FROM_OUTSIDE, HOLDS_POSITIONS, IS_SOFT_LIMIT, RETURNS, has_trait
 from warp_artic.model.islands import island_dof
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.integrate import turn_rates
@@ -112,6 +112,12 @@ def keep_smooth_acceleration(
         work.smooth[row, slot] = rate * z
         if has_trait(model, row, HOLDS_POSITIONS):
             work.smooth[row, slot] = z * maximum(started, starts_on_path(model, work, row, slot, h)) / h
+        if has_trait(model, row, RETURNS):
+            lasting = starts_on_path(model, work, row, slot, h)
+            work.smooth[row, slot] = rate * z * lasting
+            impact = absolute(z) * (one - lasting)
+            most = maximum(most, impact)
+            add_stop(model, work, row, slot, impact)
         if has_trait(model, row, ENDS | FROM_OUTSIDE):
             z = z + work.given[row, slot]
             work.smooth[row, slot] = zero

@@ -73,7 +73,7 @@ PASSES = wp.constant(4)
 def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write what laws need of the mechanism without drives, from factors without them.
 
-    Of acceleration drives the effective inertia 1 / (M^-1)_ii of their dof, of compliant mimic joints r = J M^-1 J^T.
+    Of acceleration drives the effective inertia 1 / (M^-1)_ii of their dof or 1 / (J M^-1 J^T) of their row, of compliant mimic joints r = J M^-1 J^T.
     """
     for row in range(model.row_count):
         measure_row(model, work, row, column, slot, h)
@@ -333,7 +333,7 @@ def solve_velocities(
     is_anew = bool(True)
     if substep == 0:
         clear_efforts(model, work, slot, zero)
-        if model.acceleration_drives == 1 or model.compliant_mimics == 1:
+        if model.acceleration_drives == 1 or model.compliant_mimics == 1 or model.acceleration_loop_drives == 1:
             measures = int(1)
     passes = int(0)
     expectations = int(0)

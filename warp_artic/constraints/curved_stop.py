@@ -1,0 +1,67 @@
+"""Hard ends of a coordinate L of links, lower <= L <= upper, whose gradient J turns while the links move.
+
+With c the acceleration of L by velocities alone, and tau the time since the links were where they are placed (- h / 2
+at the start of a midpoint step), the step sees
+    L(start) = L + J shift + c tau^2 / 2,
+    L(end) = L(start) + h ((1 - share) J v + share J v+) + c h (tau + h / 2).
+Where an end would be passed within the step, J v+ brings L onto it, but it is at most turned into
+    J v+ = - c (tau + h / (2 share)),
+which is the speed with which L neither grows nor shrinks: v and v+ are then tangents of the same circle, and energy is
+kept to second order, while what comes in fast does not come out again. Of an end that is passed already a share `back`
+is taken back by the velocity of the step.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import row_rate
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    add,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+
+
+@wp.func
+def at_start(model: ModelArrays, work: WorkArrays, row: int, slot: int, placed: Real, c: Real):
+    """L(start) of a row whose J is known."""
+    tau = work.since_placed[0, slot]
+    return placed + row_rate(model, work, work.shift, row, slot) + real(0.5, c) * c * tau * tau
+
+
+@wp.func
+def tangent_speed(work: WorkArrays, slot: int, c: Real, h: Real):
+    """J v+ with which L neither grows nor shrinks."""
+    return neg(c) * (work.since_placed[0, slot] + real(0.5, h) * h / work.least[0, slot])
+
+
+@wp.func
+def stop_window(
+    model: ModelArrays,
+    work: WorkArrays,
+    row: int,
+    slot: int,
+    before: Real,
+    c: Real,
+    lower: Real,
+    upper: Real,
+    back: Real,
+    h: Real,
+):
+    """The least and the largest J v+ that ends allow, from L(start)."""
+    share = work.least[0, slot]
+    tangent = tangent_speed(work, slot, c, h)
+    drift = (real(1.0, h) - share) * row_rate(model, work, work.v, row, slot)
+    drift = drift + c * (work.since_placed[0, slot] + real(0.5, h) * h)
+    below = before - lower
+    above = upper - before
+    least = where_positive(neg(below), tangent - back * below / h, minimum((neg(below) / h - drift) / share, tangent))
+    most = where_positive(neg(above), tangent + back * above / h, maximum((above / h - drift) / share, tangent))
+    return least, most

@@ -1,0 +1,201 @@
+"""Limits of the free axes of loop joints, on the coordinates of `loop_axis`: hard stops, or springs and dampers.
+
+Hard: the law of `curved_stop`, without velocities that take back what is violated. What a step has passed is taken back
+at its end, together with the axes that are held (`solver.close_loops`): positions to the end, of what was violated
+before the step a share (`rows.RECOVERY`), and of velocities what leads on beyond it.
+Soft: a spring and damper beyond the ends, as in `spring`, with e = y + J shift.
+A cone bounds y by zero.
+"""
+
+import math
+
+import warp as wp
+
+from warp_artic.constraints.curved_stop import at_start, stop_window
+from warp_artic.constraints.loop_axis import (
+    LoopItem,
+    axis_places,
+    loop_axis_at_end,
+    loop_items,
+    of_axes,
+    place_loop_axis,
+    take_loop_axis_off,
+)
+from warp_artic.constraints.rows import RECOVERY, row_rate, set_unbounded, set_window
+from warp_artic.constraints.soft_rotation_limit import near_end, set_soft_end_row
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.description.loop_joint import LoopAxis
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.rotation import ratio
+from warp_artic.model.allowed_values import ANGLE, LOWER, NOT_NEGATIVE, UPPER
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import ENDS, LOOKS_AT_ACCELERATIONS, PUSHES_LINKS, RETURNS, ConstraintFamily
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.kinds import LOOP_CONE, LOOP_CONE_ANGLE, LOOP_RANGE
+
+AT_END = wp.constant(1e-6)
+"""How near to an end a coordinate counts as at it [m or rad]."""
+
+
+@wp.func
+def loop_limit_ends(model: ModelArrays, item: int, column: int):
+    """The least and the largest value that a limit allows for its coordinate."""
+    kind = model.loop_axis_kind[item]
+    if kind == LOOP_RANGE or kind == LOOP_CONE or kind == LOOP_CONE_ANGLE:
+        zero = real(0.0, model.loop_limit_lower[item, column])
+        return neg(real(1.0, zero) / zero), zero
+    return model.loop_limit_lower[item, column], model.loop_limit_upper[item, column]
+
+
+@wp.func
+def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a hard limit."""
+    zero = real(0.0, h)
+    y, c = place_loop_axis(model, work, row, column, slot)
+    lower, upper = loop_limit_ends(model, model.row_item[row], column)
+    before = at_start(model, work, row, slot, y, c)
+    least, most = stop_window(model, work, row, slot, before, c, lower, upper, zero, h)
+    set_window(work, row, slot, least, most)
+    set_unbounded(work, row, slot, h)
+    work.compliance[row, slot] = zero
+    work.row_bias[row, slot] = c
+    violation = maximum(maximum(lower - before, before - upper), zero)
+    work.slack[row, slot] = violation * (real(1.0, h) - real(RECOVERY, h))
+
+
+@wp.func
+def set_return(
+    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, is_last: bool
+):
+    """Write J of a hard limit at the end of a step, and the window of the change that brings it within its ends.
+
+    The change is of positions, or if `is_last` of velocities. Returns one where there has to be any, else zero.
+    """
+    y, rate = loop_axis_at_end(model, work, row, column, slot)
+    lower, upper = loop_limit_ends(model, model.row_item[row], column)
+    one = real(1.0, y)
+    infinite = one / real(0.0, y)
+    if is_last:
+        near = real(AT_END, y)
+        least = where_positive(lower + near - y, neg(rate), neg(infinite))
+        most = where_positive(y - upper + near, neg(rate), infinite)
+        set_window(work, row, slot, least, most)
+        return where_positive(maximum(least, neg(most)), one, one - one)
+    slack = work.slack[row, slot]
+    set_window(work, row, slot, lower - slack - y, upper + slack - y)
+    return where_positive(maximum(lower - slack - y, y - upper - slack), one, one - one)
+
+
+@wp.func
+def set_soft_loop_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J, and e with its ends to `work.stretch`; says whether any environment of the column comes near an end."""
+    y, c = place_loop_axis(model, work, row, column, slot)
+    lower, upper = loop_limit_ends(model, model.row_item[row], column)
+    work.stretch[3 * row, slot] = y + row_rate(model, work, work.shift, row, slot)
+    work.stretch[3 * row + 1, slot] = lower
+    work.stretch[3 * row + 2, slot] = upper
+    return any_positive(near_end(model, work, row, slot, h))
+
+
+@wp.func
+def set_soft_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of a soft limit."""
+    item = model.row_item[row]
+    k = model.loop_limit_stiffness[item, column]
+    set_soft_end_row(model, work, row, slot, k, model.loop_limit_damping[item, column], h)
+
+
+def _is_limited(own: LoopAxis, is_soft: bool) -> bool:
+    """Whether an axis has a limit, hard or soft."""
+    limit = own.cone or own.limit
+    if limit is None or limit.is_soft != is_soft:
+        return False
+    if isinstance(limit, ConeLimit):
+        return min(limit.angle_1, limit.angle_2) < math.inf
+    least = 0.0 if own.axis is None else -math.inf
+    return limit.lower > least or limit.upper < math.inf
+
+
+def _number(name: str, allowed):
+    return of_axes(f"loop_limit_{name}", lambda own: [getattr(own.cone or own.limit or Limit(), name)], allowed)
+
+
+def _end(name: str, allowed):
+    return of_axes(f"loop_limit_{name}", lambda own: [getattr(own.limit or Limit(), name)], allowed)
+
+
+def _table(value):
+    """A table with a number for each axis."""
+    return lambda tree: [value(*one) for one in tree.structure_of(LOOP_LIMIT)]
+
+
+def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
+    """Of each axis the loop joint, the coordinate, its part and the law of its drive."""
+    return tuple(map(_numbers, loop_items(articulation)))
+
+
+def _numbers(item: LoopItem) -> tuple[int, ...]:
+    return item.loop, int(item.kind), item.part, int(item.turn)
+
+
+LOOP_LIMIT = ConstraintFamily(
+    name="loop limit",
+    order=880,
+    label=("limit of a loop joint", "limits of loop joints"),
+    part=ForcePart.LIMIT,
+    places=lambda articulation, layout: axis_places(articulation, layout, lambda own: _is_limited(own, False)),
+    traits=RETURNS | PUSHES_LINKS,
+    acts_always=True,
+    needs_places=True,
+    law=set_loop_limit_row,
+    take_off=take_loop_axis_off,
+    kinds={"loop_axis": lambda articulation: len(loop_items(articulation))},
+    parameters=(
+        _end("lower", LOWER),
+        _end("upper", UPPER),
+        _number("stiffness", NOT_NEGATIVE),
+        _number("damping", NOT_NEGATIVE),
+        of_axes(
+            "loop_cone_angle",
+            lambda own: [(own.cone or ConeLimit()).angle_1, (own.cone or ConeLimit()).angle_2],
+            ANGLE,
+            size=2,
+        ),
+    ),
+    structure=_structure,
+    tables={
+        "loop_axis_loop": _table(lambda loop, kind, part, turn: loop),
+        "loop_axis_kind": _table(lambda loop, kind, part, turn: kind),
+        "loop_axis_part": _table(lambda loop, kind, part, turn: part),
+        "loop_axis_turn": _table(lambda loop, kind, part, turn: turn),
+    },
+)
+
+SOFT_LOOP_LIMIT = ConstraintFamily(
+    name="soft loop limit",
+    order=720,
+    label=LOOP_LIMIT.label,
+    part=ForcePart.LIMIT,
+    places=lambda articulation, layout: axis_places(articulation, layout, lambda own: _is_limited(own, True)),
+    traits=ENDS | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
+    acts_always=True,
+    needs_places=True,
+    keeps_stretch=True,
+    law=set_soft_loop_limit_row,
+    take_off=take_loop_axis_off,
+    gradient=set_soft_loop_limit_gradient,
+)
