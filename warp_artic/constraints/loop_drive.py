@@ -6,40 +6,61 @@ where of y* - y of a twist the shortest way is meant.
 Of several rotations the rows are about the axes a_i of frame 1, on which the torque is
     f_i = tau_i + d_i (v*_i - a_i . w),   |f_i| <= f_max,   w = w_1 - w_0
 with the tau of a potential, that of joints of trees (`rotation_drive`), or for a slerp drive
-    tau_i = - k_i phi_i,   phi the rotation vector, of at most half a turn, that turns the target into the pose.
+    tau_i = k_i phi_i,   phi the rotation vector of the shortest turn from the pose to the target, |phi| <= pi.
+Without a twist tau is the torque of a zero-twist joint up to `joints.swing.FAR`, and falls short of it beyond.
 A step takes tau where links are placed, and lets it give way by the sum of the entries of a row of the matrix K of the
 potential, or by k_i: these bound how it changes, so that any k is stable, and it is of second order.
 
-An acceleration drive has its gains multiplied by 1 / (J M^-1 J^T) of its row, M with armature but without drives.
+An acceleration drive has its gains multiplied by 1 / (J M^-1 J^T) of its row, M with armature but without drives, and
+without what loop joints hold.
 """
-
-import math
 
 import warp as wp
 
-from warp_artic.constraints.loop_axis import axis_places, of_axes, place_loop_axis, shortest, take_loop_axis_off
+from warp_artic.constraints.loop_axis import (
+    axis_places,
+    followed,
+    loop_items,
+    of_axes,
+    place_loop_axis,
+    push_links,
+    shortest,
+    take_loop_axis_off,
+)
+from warp_artic.constraints.loop_joint import frame_axes, loops, pick, set_loop_coefficients
+from warp_artic.constraints.rotation_drive import ball_torque, drive_error, swing_torque, sym_entry
 from warp_artic.constraints.rows import mobility, row_rate, set_bounds
 from warp_artic.constraints.spring import set_law_row, spring_theta
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive, DriveKind
+from warp_artic.description.joint import Axis
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    Sym3,
+    Vec3,
+    absolute,
     add,
     any_positive,
     div,
-    maximum,
     mul,
+    neg,
     real,
     sub,
+    vec3,
     where_positive,
 )
+from warp_artic.math.rotation import quaternion_from_matrix, quaternion_log
+from warp_artic.math.spatial import column as matrix_column
+from warp_artic.math.spatial import mat_mul, transpose
 from warp_artic.model.allowed_values import FINITE, LARGEST, NOT_NEGATIVE
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
 from warp_artic.model.families import PUSHES_LINKS, ConstraintFamily
 from warp_artic.model.force_parts import ForcePart
-from warp_artic.model.kinds import LOOP_TWIST
+from warp_artic.model.kinds import LOOP_TWIST, TURN_NONE, TURN_POTENTIAL, TURN_SLERP
 from warp_artic.phases.implicit import spring_drag, spring_slope
+
+ROTATIONS = (Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z)
 
 
 @wp.func
@@ -55,16 +76,98 @@ def loop_drive_gains(model: ModelArrays, work: WorkArrays, item: int, column: in
 
 @wp.func
 def set_loop_drive_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write J, and by how far the coordinate is from its target; says whether any environment has gains."""
+    """Write J, and what the spring has lost where the links are placed; says whether any environment has gains."""
     item = model.row_item[row]
-    y, c = place_loop_axis(model, work, row, column, slot)
-    away = y - model.loop_drive_position_target[item, column]
-    if model.loop_axis_kind[item] == LOOP_TWIST:
-        away = shortest(shortest(away))
     k, d = loop_drive_gains(model, work, item, column, slot)
-    work.loop_drive_torque[row, slot] = k * away
-    work.loop_drive_spring[row, slot] = k
+    if model.loop_axis_turn[item] == TURN_NONE:
+        y, c = place_loop_axis(model, work, row, column, slot)
+        away = y - model.loop_drive_position_target[item, column]
+        if model.loop_axis_kind[item] == LOOP_TWIST:
+            away = shortest(shortest(away))
+        work.loop_drive_torque[row, slot] = k * away
+        work.loop_drive_spring[row, slot] = k
+    else:
+        tau, spring = place_turn(model, work, row, column, slot)
+        work.loop_drive_torque[row, slot] = neg(tau)
+        work.loop_drive_spring[row, slot] = spring
     return any_positive(k + d)
+
+
+@wp.func
+def place_turn(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """tau_i of a row about an axis, and what bounds its stiffness; writes J."""
+    item = model.row_item[row]
+    loop = model.loop_axis_loop[item]
+    axis = (model.loop_axis_part[item] + model.loop_axis[loop]) % 3
+    R_0 = frame_axes(work.R_WM, model.loop_link0[loop], model.loop_frame0, loop, column, slot)
+    R_1 = frame_axes(work.R_WM, model.loop_link1[loop], model.loop_frame1, loop, column, slot)
+    x, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
+    q = quaternion_log(x, w)
+    k = of_rotations(model, model.loop_drive_stiffness, loop, column)
+    if model.acceleration_loop_drives == 1:
+        k = scaled(model, work, k, loop, slot)
+    target = of_rotations(model, model.loop_drive_position_target, loop, column)
+    n = matrix_column(R_1, axis)
+    set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, False, slot, n, n, n)
+    if model.loop_axis_turn[item] == TURN_SLERP:
+        y, s = drive_error(q, target)
+        return pick(quaternion_log(y, s), axis) * pick(k, axis), pick(k, axis)
+    if model.loop_axis_turn[item] == TURN_POTENTIAL:
+        tau, K = ball_torque(q, target, k, real(0.0, w))
+        return pick(tau, axis), stiffness_about(K, axis)
+    first = (model.loop_axis[loop] + 1) % 3
+    own = model.loop_axis_part[item] - 1
+    torque, L = swing_torque(swings(followed(q, first)), swings(followed(target, first)), followed(k, first))
+    return pick(torque, own), stiffness_about(L, own)
+
+
+@wp.func
+def swings(v: Vec3):
+    """A rotation vector in the axes of both swings, and then the twist, without that."""
+    return vec3(v.x, v.y, real(0.0, v.x))
+
+
+@wp.func
+def of_rotations(model: ModelArrays, values: Array, loop: int, column: int):
+    """What the rotations of a loop joint have in an array; zero where nothing acts."""
+    zero = real(0.0, values[0, column])
+    v = vec3(zero, zero, zero)
+    for axis in range(3):
+        item = model.loop_rotation_items[3 * loop + axis]
+        value = zero
+        if item >= 0:
+            value = values[item, column]
+        if axis == 0:
+            v.x = value
+        if axis == 1:
+            v.y = value
+        if axis == 2:
+            v.z = value
+    return v
+
+
+@wp.func
+def scaled(model: ModelArrays, work: WorkArrays, k: Vec3, loop: int, slot: int):
+    """Gains of the rotations of a loop joint, of force type."""
+    v = vec3(k.x, k.y, k.z)
+    for axis in range(3):
+        item = model.loop_rotation_items[3 * loop + axis]
+        if item >= 0:
+            scale = work.loop_drive_scale[item, slot]
+            if axis == 0:
+                v.x = v.x * scale
+            if axis == 1:
+                v.y = v.y * scale
+            if axis == 2:
+                v.z = v.z * scale
+    return v
+
+
+@wp.func
+def stiffness_about(K: Sym3, axis: int):
+    """The sum of the entries of a row of K, without their signs."""
+    x = absolute(sym_entry(K, axis, 0))
+    return x + absolute(sym_entry(K, axis, 1)) + absolute(sym_entry(K, axis, 2))
 
 
 @wp.func
@@ -88,15 +191,41 @@ def measure_loop_drive(model: ModelArrays, work: WorkArrays, row: int, column: i
     """Write the effective inertia of the row of an acceleration drive."""
     one = real(1.0, work.D_inverse[0, slot])
     item = model.row_item[row]
-    place_loop_axis(model, work, row, column, slot)
+    # tau is of no account, but it reads the scales.
+    for axis in range(3):
+        other = model.loop_rotation_items[3 * model.loop_axis_loop[item] + axis]
+        if other > item:
+            work.loop_drive_scale[other, slot] = one
+    work.loop_drive_scale[item, slot] = one
+    set_loop_drive_gradient(model, work, row, column, slot, h)
     inertia = one / mobility(model, work, row, slot)
     work.loop_drive_scale[item, slot] = where_positive(model.is_acceleration_loop_drive[item, column], inertia, one)
+
+
+@wp.func
+def take_loop_drive_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+    """Take what a drive does to its links off what these need."""
+    item = model.row_item[row]
+    if model.loop_axis_turn[item] == TURN_NONE:
+        take_loop_axis_off(model, work, row, column, slot, force)
+    else:
+        loop = model.loop_axis_loop[item]
+        axis = (model.loop_axis_part[item] + model.loop_axis[loop]) % 3
+        R_1 = frame_axes(work.R_WM, model.loop_link1[loop], model.loop_frame1, loop, column, slot)
+        n = matrix_column(R_1, axis)
+        push_links(model, work, item, slot, n * force, n)
 
 
 def _accelerates(articulation: Articulation) -> bool:
     """Whether any drive of a loop joint is an acceleration drive."""
     loops = articulation.constraints_of(LoopJoint)
     return any(drive.kind is DriveKind.ACCELERATION for loop in loops if loop.enabled for _, drive in loop.drives)
+
+
+def _rotations(articulation: Articulation) -> tuple[int, ...]:
+    """Of each loop joint the axes of its three rotations among all on which something acts, or -1."""
+    items = {(item.loop, item.own.axis): number for number, item in enumerate(loop_items(articulation))}
+    return tuple(items.get((loop, axis), -1) for loop in range(len(loops(articulation))) for axis in ROTATIONS)
 
 
 def _number(name: str, value, allowed=None):
@@ -115,7 +244,7 @@ LOOP_DRIVE = ConstraintFamily(
     law=set_loop_drive_row,
     gradient=set_loop_drive_gradient,
     measure=measure_loop_drive,
-    take_off=take_loop_axis_off,
+    take_off=take_loop_drive_off,
     parameters=(
         _number("is_acceleration_loop_drive", lambda drive: float(drive.kind is DriveKind.ACCELERATION)),
         _number("loop_drive_stiffness", lambda drive: drive.stiffness, NOT_NEGATIVE),
@@ -125,6 +254,8 @@ LOOP_DRIVE = ConstraintFamily(
         _number("loop_drive_max_force", lambda drive: drive.max_force, LARGEST),
     ),
     flags={"acceleration_loop_drives": _accelerates},
+    structure=_rotations,
+    tables={"loop_rotation_items": lambda tree: tree.structure_of(LOOP_DRIVE)},
     scratch={
         "loop_drive_torque": lambda tree: len(tree.rows) * (tree.count(LOOP_DRIVE) > 0),
         "loop_drive_spring": lambda tree: len(tree.rows) * (tree.count(LOOP_DRIVE) > 0),

@@ -40,10 +40,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.math.rotation import ratio
 from warp_artic.model.allowed_values import ANGLE, LOWER, NOT_NEGATIVE, UPPER
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import ENDS, LOOKS_AT_ACCELERATIONS, PUSHES_LINKS, RETURNS, ConstraintFamily
+from warp_artic.model.families import ENDS, IS_RESOLVED, LOOKS_AT_ACCELERATIONS, PUSHES_LINKS, RETURNS, ConstraintFamily
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.kinds import LOOP_CONE, LOOP_CONE_ANGLE, LOOP_RANGE
 
@@ -78,9 +77,7 @@ def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: i
 
 
 @wp.func
-def set_return(
-    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, is_last: bool
-):
+def set_return(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, is_last: bool):
     """Write J of a hard limit at the end of a step, and the window of the change that brings it within its ends.
 
     The change is of positions, or if `is_last` of velocities. Returns one where there has to be any, else zero.
@@ -191,7 +188,7 @@ SOFT_LOOP_LIMIT = ConstraintFamily(
     label=LOOP_LIMIT.label,
     part=ForcePart.LIMIT,
     places=lambda articulation, layout: axis_places(articulation, layout, lambda own: _is_limited(own, True)),
-    traits=ENDS | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
+    traits=ENDS | IS_RESOLVED | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
     keeps_stretch=True,

@@ -131,7 +131,12 @@ class LoopJoint(Constraint):
                 found, free = (", ".join(axis.value for axis in some) or "none" for some in (axes, self.free))
                 yield f"has a {what} of {found}; each must be of one of its free axes, {free}"
         rotations = self.free_rotations
+        for axis, drive in self.drives:
+            if drive.has_envelope:
+                yield f"has a drive of {axis.value} with a performance envelope; this is not simulated on a loop joint"
         for axis, limit in self.limits:
+            if limit.restitution > 0.0:
+                yield f"has a limit of {axis.value} with restitution; this is not simulated yet on a loop joint"
             if rotations == (axis,) and not limit.upper - limit.lower <= 2.0 * math.pi:
                 found = f"{limit.lower:g} to {limit.upper:g} rad"
                 yield f"bounds {axis.value} to {found}; both ends must be finite, and at most a turn apart"

@@ -13,6 +13,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.iterations import LEAST, wrong_iterations
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
+from warp_artic.description.limit import ConeLimit
 from warp_artic.description.link import Link
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mechanism import mechanisms_of, root_pose

@@ -44,6 +44,8 @@ PUSHES_LINKS = wp.constant(1 << 13)
 """Pushes links from beside the tree: joints do not transmit it."""
 RETURNS = wp.constant(1 << 14)
 """Ends of a coordinate of links that are not passed at the end of a step, whatever the row has left."""
+IS_RESOLVED = wp.constant(1 << 15)
+"""Writes how far a step resolves the motion on its spring: so much of its impulses is smooth."""
 IS_CURVED = wp.constant(1 << 7)
 """A stop that is a linearization, and is corrected for curvature; such rows come last."""
 ON_ONE_DOF = wp.constant(1 << 8)

@@ -35,7 +35,15 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import ENDS, FROM_OUTSIDE, HOLDS_POSITIONS, IS_SOFT_LIMIT, RETURNS, has_trait
+from warp_artic.model.families import (
+    ENDS,
+    FROM_OUTSIDE,
+    HOLDS_POSITIONS,
+    IS_RESOLVED,
+    IS_SOFT_LIMIT,
+    RETURNS,
+    has_trait,
+)
 from warp_artic.model.islands import island_dof
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.integrate import turn_rates
@@ -121,7 +129,7 @@ def keep_smooth_acceleration(
         if has_trait(model, row, ENDS | FROM_OUTSIDE):
             z = z + work.given[row, slot]
             work.smooth[row, slot] = zero
-            if has_trait(model, row, IS_SOFT_LIMIT):
+            if has_trait(model, row, IS_SOFT_LIMIT | IS_RESOLVED):
                 work.smooth[row, slot] = rate * z * work.resolved[row, slot]
             most = maximum(most, absolute(z))
             add_stop(model, work, row, slot, z)

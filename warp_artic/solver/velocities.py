@@ -73,7 +73,8 @@ PASSES = wp.constant(4)
 def measure_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
     """Write what laws need of the mechanism without drives, from factors without them.
 
-    Of acceleration drives the effective inertia 1 / (M^-1)_ii of their dof or 1 / (J M^-1 J^T) of their row, of compliant mimic joints r = J M^-1 J^T.
+    Of acceleration drives the effective inertia 1 / (M^-1)_ii of their dof or 1 / (J M^-1 J^T) of their row, of
+    compliant mimic joints r = J M^-1 J^T.
     """
     for row in range(model.row_count):
         measure_row(model, work, row, column, slot, h)
