@@ -48,12 +48,6 @@ def pair(axes, positions, velocities, limits=(), drives=(), body=BODY, frames=FR
         cone_axis=loop.get("twist_axis", Axis.ROT_X),
     )
     tree = Articulation(path="/t", links=(body,), joints=(joint,))
-    state = Simulation(trees.scene(tree), settings=SolverSettings(precision="float64", variant="scalar")).state
-    pose = tuple(map(float, state.link_pose.numpy().ravel()))
-    velocity = tuple(map(float, state.link_velocity.numpy().ravel()))
-    free = trees.replace(
-        body, pose=Pose(pose[:3], pose[3:]), linear_velocity=velocity[:3], angular_velocity=velocity[3:]
-    )
     closing = LoopJoint(
         name="/t/joint",
         link0=WORLD,
@@ -65,7 +59,18 @@ def pair(axes, positions, velocities, limits=(), drives=(), body=BODY, frames=FR
         drives=tuple(drives),
         **loop,
     )
-    return tree, Articulation(path="/t", links=(free,), joints=(), constraints=(closing,))
+    return tree, released(tree, closing)
+
+
+def released(tree, closing):
+    """The first body of a tree without a joint of it, in the same place and motion, with a loop joint instead."""
+    state = Simulation(trees.scene(tree), settings=SolverSettings(precision="float64", variant="scalar")).state
+    pose = tuple(map(float, state.link_pose.numpy().ravel()[:7]))
+    velocity = tuple(map(float, state.link_velocity.numpy().ravel()[:6]))
+    free = trees.replace(
+        tree.links[0], pose=Pose(pose[:3], pose[3:]), linear_velocity=velocity[:3], angular_velocity=velocity[3:]
+    )
+    return Articulation(path="/t", links=(free,), joints=(), constraints=(closing,))
 
 
 def simulate(tree, environments=1, gravity=(0.0, 0.0, -9.81), **settings) -> Simulation:

@@ -48,6 +48,8 @@ from warp_artic.model.kinds import LOOP_CONE, LOOP_CONE_ANGLE, LOOP_RANGE
 
 AT_END = wp.constant(1e-6)
 """How near to an end a coordinate counts as at it [m or rad]."""
+KNOWN = wp.constant(0.1)
+"""Part of what a coordinate curves by in a step that its place at the start of the step may be off by."""
 
 
 @wp.func
@@ -72,7 +74,9 @@ def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: i
     set_unbounded(work, row, slot, h)
     work.compliance[row, slot] = zero
     work.row_bias[row, slot] = c
-    violation = maximum(maximum(lower - before, before - upper), zero)
+    # L(start) is known to a part of its curvature; what is less than that was at the end.
+    known = real(AT_END, h) + absolute(c) * h * h * real(KNOWN, h)
+    violation = maximum(maximum(lower - before, before - upper) - known, zero)
     work.slack[row, slot] = violation * (real(1.0, h) - real(RECOVERY, h))
 
 

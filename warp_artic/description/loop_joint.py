@@ -60,7 +60,8 @@ class LoopJoint(Constraint):
     limits: tuple[tuple[Axis, Limit], ...] = ()
     """Of free axes: translations, and twist and swings."""
     distance_limit: Limit | None = None
-    """Of the distance between the origins along the free translations: a segment, a disc or a ball."""
+    """Of the distance between the origins along the free translations: a segment, a disc or a ball. A lower end that is
+    negative is none."""
     cone_limit: ConeLimit | None = None
     """Of the swing, about the twist axis; only where all rotations are free."""
     drives: tuple[tuple[Axis, Drive], ...] = ()
@@ -143,8 +144,8 @@ class LoopJoint(Constraint):
         if self.distance_limit is not None:
             if not any(axis.is_linear for axis in self.free):
                 yield "bounds a distance, but holds all translations; one of them must be free"
-            if not 0.0 <= self.distance_limit.lower:
-                yield f"has a smallest distance of {self.distance_limit.lower:g} m; it must not be negative"
+            if not self.distance_limit.upper > 0.0:
+                yield f"has a largest distance of {self.distance_limit.upper:g} m; it must be positive"
         if self.cone_limit is not None and len(rotations) < 3:
             yield "has a cone; all three rotations must be free then"
         if self.slerp:
