@@ -102,7 +102,8 @@ def test_excluded_joints_and_distances():
     found = [(one.name, one.link0, one.link1) for one in tree.constraints]
     assert found == [("/robot/ca", 2, 0), ("/rope", 0, WORLD)]
     assert warnings_of(stage) == [
-        "/robot/ca: closes a loop, beside the tree, where a limit of its free axes is not simulated yet",
+        "/robot/ca: closes a loop, where the limit of rotX, 0.0523599 to inf rad, is not simulated: both ends must be "
+        "finite, and at most a turn apart, as turns are not counted",
     ]
 
 

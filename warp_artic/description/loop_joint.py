@@ -104,11 +104,13 @@ class LoopJoint(Constraint):
     @property
     def words(self) -> dict[str, str]:
         """The axes that it holds, and what acts on the others."""
-        found = {"holds": ", ".join(axis.value for axis in self.held)}
-        limited = [_last(one) for one in self.axes if one.limit is not None or one.cone is not None]
-        driven = [_last(one) for one in self.axes if one.drive is not None]
-        found |= {"limits": ", ".join(limited)} if limited else {}
-        return found | ({"slerp drive" if self.slerp else "drives": ", ".join(driven)} if driven else {})
+        limited = ", ".join(_last(one) for one in self.axes if one.limit is not None or one.cone is not None)
+        driven = ", ".join(_last(one) for one in self.axes if one.drive is not None)
+        return {
+            "holds": ", ".join(axis.value for axis in self.held),
+            "limits": limited,
+            "drives": f"{driven} (slerp)" if self.slerp else driven,
+        }
 
     def bounded(self, dt: float) -> LoopJoint:
         """The same joint for steps of `dt` [s]: largest forces of drives bound the impulse of a step too."""
@@ -161,6 +163,11 @@ class LoopJoint(Constraint):
         return tuple(
             Dof(name=one.name, axis=one.axis or Axis.TRANS_X, limit=one.limit, drive=one.drive) for one in self.axes
         )
+
+
+def loop_axes(articulation) -> tuple[LoopAxis, ...]:
+    """All that acts on free axes of the loop joints of an articulation that are enabled, joint by joint."""
+    return tuple(axis for loop in articulation.constraints_of(LoopJoint) if loop.enabled for axis in loop.axes)
 
 
 def _last(one: LoopAxis) -> str:

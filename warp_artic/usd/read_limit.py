@@ -129,6 +129,22 @@ def _generic(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Fr
     return Freedom(limits, readings=readings)
 
 
+def read_distance_limit(prim: Usd.Prim, readings: list[Reading], attributes: Attributes) -> Limit | None:
+    """The limit of a generic joint on the distance between its origins; ends that contradict each other are an error.
+
+    A low end that is negative, and a high one that is, are none.
+    """
+    low_name, high_name = "limit:distance:physics:low", "limit:distance:physics:high"
+    low = _bound(prim, "lower", low_name, -math.inf, Axis.TRANS_X, readings, attributes)
+    high = _bound(prim, "upper", high_name, math.inf, Axis.TRANS_X, readings, attributes)
+    low, high = low if low > 0.0 else -math.inf, high if high >= 0.0 else math.inf
+    if high == 0.0 or high < low:
+        text = f"the largest distance is {high:g} m; it must be positive, and not below the smallest one, {low:g} m"
+        attributes.report.error("constraint", f"{prim.GetPath()}.{high_name}", text)
+        return None
+    return _bounds(low, high)
+
+
 LOCKED = Limit(lower=math.nan, upper=math.nan)
 """Stands for an axis that cannot move."""
 

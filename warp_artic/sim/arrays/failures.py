@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.loop_joint import loop_axes
 from warp_artic.description.scene import Scene
 from warp_artic.mechanisms.group import BY_BODY, Group
 from warp_artic.mechanisms.public_rows import ALLOWED, KINDS_OF_ENTRIES, ROW_COUNTS, entry_names
@@ -114,7 +114,7 @@ def owners_of_rows(tree: Articulation) -> dict[str, list[Hashable]]:
         "leaf": [name for tendon in tree.spatial_tendons for name in tendon.leaf_names],
         "attachment": [(one.name, point.name) for one in tree.spatial_tendons for point in one.attachments],
         **{kind: list(entry_names(tree, kind)) for kind in KINDS_OF_ENTRIES},
-        "loop_axis": [axis.name for loop in tree.constraints_of(LoopJoint) if loop.enabled for axis in loop.axes],
+        "loop_axis": [axis.name for axis in loop_axes(tree)],
         "mimic_term": [(mimic.name, names[dof]) for mimic in tree.mimics for dof in mimic.dofs],
     }
 

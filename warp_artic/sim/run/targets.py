@@ -9,6 +9,7 @@ import warp as wp
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
+from warp_artic.description.loop_joint import loop_axes
 from warp_artic.description.scene import Scene
 from warp_artic.description.track import Track
 from warp_artic.errors import SettingsError
@@ -19,10 +20,12 @@ TARGETS = ("drive_position_target", "drive_velocity_target")
 """Control arrays that may follow a track."""
 OF_TENDONS = ("tendon_rest_length", "tendon_offset", "spatial_offset", "leaf_rest_length")
 """Parameters that may, beside gravity."""
+OF_LOOPS = ("loop_drive_position_target", "loop_drive_velocity_target")
+"""Those of drives of loop joints."""
 OF_MESH_TENDONS = ("mesh_tendon_target_length", "mesh_tendon_stiffness", "mesh_tendon_tension")
 """Arrays of the tendons on elastic bodies."""
 GRAVITY = "gravity"
-FOLLOW = (*TARGETS, *OF_TENDONS, *OF_MESH_TENDONS, GRAVITY)
+FOLLOW = (*TARGETS, *OF_TENDONS, *OF_LOOPS, *OF_MESH_TENDONS, GRAVITY)
 
 Key = tuple[str, str]
 """An array, and what has a row in it: a dof, a tendon, the leaf of one, or "x", "y" or "z" of gravity."""
@@ -54,6 +57,10 @@ def entries_of(tree: Articulation) -> dict[Key, Entry]:
     leaves = ((name, leaf) for one in tree.spatial_tendons for name, leaf in zip(one.leaf_names, one.leaves))
     for row, (name, leaf) in enumerate(leaves):
         found[OF_TENDONS[3], name] = Entry(row, leaf.rest_length, leaf.rest_length_track)
+    for row, axis in enumerate(loop_axes(tree)):
+        drive = axis.drive or Drive()
+        found[OF_LOOPS[0], axis.name] = Entry(row, drive.position_target, drive.position_track)
+        found[OF_LOOPS[1], axis.name] = Entry(row, drive.velocity_target, drive.velocity_track)
     return found
 
 
