@@ -7,6 +7,7 @@ from tests import trees
 from tests.constraints.test_loop_drive import MASS, body_at, loop_of
 from tests.constraints.test_loop_joint import COUPLER, GROUND, ROCKER, angles_of, four_bar
 from tests.loop_pairs import BODY, FRAMES, H, pair, pose_after, released, simulate
+from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.limit import ConeLimit, Limit
@@ -304,6 +305,85 @@ def test_springs_at_ends_keep_energy_for_a_minute(case):
         energy = simulation.state.energy.numpy().astype(float).sum()
         found.append(energy + beyond(case, simulation.state.link_pose.numpy().ravel().astype(float)))
     assert np.ptp(found) < 0.02 * max(found)
+
+
+DROP = {
+    "floor": dict(limits=((Z, Limit(lower=-1.0, restitution=1.0, bounce_threshold=0.2)),)),
+    "bowl": dict(distance_limit=Limit(upper=1.0, restitution=1.0, bounce_threshold=0.2)),
+}
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.2, 0.5, 0.7, 1.0])
+@pytest.mark.parametrize("case", DROP)
+def test_a_body_that_falls_onto_an_end_bounces_to_its_height(case, restitution):
+    """The apexes are those of e^2, down to the threshold, and the end is never passed; then it rests."""
+    limit = DROP[case].get("distance_limit") or DROP[case]["limits"][0][1]
+    limit = trees.replace(limit, restitution=restitution)
+    acting = dict(distance_limit=limit) if case == "bowl" else dict(limits=((Z, limit),))
+    recording = simulate(body_at((0.0, 0.0, -0.5), **acting)).record(steps=1200)
+    z = 1.0 + recording.link_pose[:, 0, 0, 2].astype(float)
+    assert z.min() > -1e-9
+    apexes = z[1:-1][(z[1:-1] >= z[:-2]) & (z[1:-1] > z[2:])]
+    exact = 0.5 * restitution ** (2.0 * np.arange(1, 4))
+    exact = exact[exact > 0.2**2 / (2.0 * 9.81)]
+    np.testing.assert_allclose(apexes[: len(exact)], exact, atol=1e-4)
+    if restitution < 0.6:
+        np.testing.assert_allclose(z[-100:], 0.0, atol=1e-6)
+
+
+def test_a_bounce_in_a_joint_is_that_of_a_tree():
+    """Of a hinge between its ends."""
+    tree, looped = pair((RX,), (0.1,), (2.0,), limits=((RX, Limit(lower=-0.3, upper=0.3, restitution=0.6)),))
+    ends = [pose_after(one, 4000, 0.5) for one in (tree, looped)]
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("is_soft", [False, True], ids=["hard", "soft"])
+def test_two_free_bodies_are_as_a_floating_tree(is_soft):
+    """A joint with limits between two articulations: momentum stays, and both move as links of one tree."""
+    soft = dict(stiffness=300.0, damping=1.0) if is_soft else {}
+    limits = ((X, Limit(lower=-0.05, upper=0.1, **soft)), (RX, Limit(lower=-0.2, upper=0.3, **soft)))
+    base = trees.replace(trees.free_body().links[0], path="/t/base")
+    start = zip((X, RX), (0.0, 0.1), (1.0, -2.0), limits)
+    dofs = tuple(
+        Dof(name=f"/t/joint:{axis.value}", axis=axis, position=q, velocity=v, limit=limit)
+        for axis, q, v, (_, limit) in start
+    )
+    joint = Joint(path="/t/joint", parent=0, child=1, parent_frame=FRAMES[0], child_frame=FRAMES[1], dofs=dofs)
+    tree = Articulation(path="/t", links=(base, BODY), joints=(joint,))
+    state = simulate(tree).state
+    pose, velocity = (getattr(state, f"link_{name}").numpy().astype(float)[..., 0] for name in ("pose", "velocity"))
+    first, second = (
+        trees.replace(
+            link, pose=Pose(tuple(x[:3]), tuple(x[3:])), linear_velocity=tuple(v[:3]), angular_velocity=tuple(v[3:])
+        )
+        for link, x, v in zip((base, BODY), pose, velocity)
+    )
+    loop = LoopJoint(
+        name="/t/joint",
+        link0=0,
+        link1=0,
+        frame0=FRAMES[0],
+        frame1=FRAMES[1],
+        free=(X, RX),
+        limits=limits,
+        articulation1=second.path,
+    )
+    parts = (
+        Articulation(path=first.path, links=(first,), joints=(), constraints=(loop,)),
+        Articulation(path=second.path, links=(second,), joints=()),
+    )
+    scene = trees.scene(*parts, gravity=(0.0, 0.0, 0.0))
+    simulation = Simulation(scene, settings=SolverSettings(precision="float64", variant="scalar", dt=1.0 / 8000.0))
+    simulation.step(4000)
+    found = simulation.state.link_pose.numpy().astype(float).reshape(2, 7)
+    exact = simulate(tree, gravity=(0.0, 0.0, 0.0), dt=1.0 / 8000.0)
+    exact.step(4000)
+    wanted = exact.state.link_pose.numpy().astype(float).reshape(2, 7)
+    np.testing.assert_allclose(np.abs(found), np.abs(wanted), atol=2e-5 if is_soft else 5e-4)
+    v = simulation.state.link_velocity.numpy().astype(float).reshape(2, 6)
+    momentum = np.array([2.0, BODY.mass]) @ v[:, :3]
+    np.testing.assert_allclose(momentum, np.array([2.0, BODY.mass]) @ velocity[:, :3], atol=1e-9)
 
 
 def test_a_bad_start_is_taken_back_without_a_shot():

@@ -40,7 +40,7 @@ def locked(*axes):
 
 
 def test_limits_of_one_axis_with_springs():
-    """In SI units and radians, with what PhysX authors beyond them; restitution is reported."""
+    """In SI units and radians, with what PhysX authors beyond them."""
     text = "float physics:lowerLimit = -10\nfloat physics:upperLimit = 20\nfloat physxLimit:{0}:stiffness = 300\n"
     hinge = loop_of(stage_of(text.format("angular"), "Revolute", ("PhysxLimitAPI:angular",)))
     ((axis, limit),) = hinge.limits
@@ -48,19 +48,13 @@ def test_limits_of_one_axis_with_springs():
     assert limit.stiffness == pytest.approx(300 / DEGREE)
     slide = loop_of(stage_of(text.format("linear"), "Prismatic", ("PhysxLimitAPI:linear",), header=SMALL_UNITS))
     assert slide.limits == ((X, Limit(lower=-0.1, upper=0.2, stiffness=pytest.approx(0.3))),)
-    stage = stage_of(
-        text.format("linear") + "float physxLimit:linear:restitution = 0.5", "Prismatic", ("PhysxLimitAPI:linear",)
-    )
+    text += "float physxLimit:linear:restitution = 0.5"
+    (warning,) = warnings_of(stage_of(text.format("linear"), "Prismatic", ("PhysxLimitAPI:linear",)))
+    assert warning.endswith("the restitution of its limit has no effect: the limit has a stiffness or a damping")
+    text = "float physics:lowerLimit = -10\nfloat physxLimit:linear:restitution = 0.5"
+    stage = stage_of(text, "Prismatic", ("PhysxLimitAPI:linear",))
+    assert loop_of(stage).limits == ((X, Limit(lower=-10.0, restitution=0.5)),)
     assert warnings_of(stage) == []
-    stage = stage_of(
-        "float physics:lowerLimit = -10\nfloat physxLimit:linear:restitution = 0.5",
-        "Prismatic",
-        ("PhysxLimitAPI:linear",),
-    )
-    assert warnings_of(stage) == [
-        "/World/loop: closes a loop, beside the tree, where the restitution of a limit of its free axes is not "
-        "simulated yet"
-    ]
 
 
 def test_a_limit_of_more_than_a_turn_is_told():

@@ -3,6 +3,10 @@
 Hard: the law of `curved_stop`, without velocities that take back what is violated. What a step has passed is taken back
 at its end, together with the axes that are held (`solver.close_loops`): positions to the end, of what was violated
 before the step a share (`rows.RECOVERY`), and of velocities what leads on beyond it.
+With restitution an end that is reached within a step at a speed u_t above a threshold is left at its end with at least
+e u_t: from y at the start of the step, its speed u and its acceleration b, that of the velocities in its middle,
+    u_t^2 = u^2 + 2 b gap,
+so that energy is that of the impact, whenever in the step it is. What comes back within a step, e u_t < b h, stays.
 Soft: a spring and damper beyond the ends, as in `spring`, with e = y + J shift.
 A cone bounds y by zero.
 """
@@ -37,10 +41,11 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     mul,
     neg,
     real,
+    sqrt,
     sub,
     where_positive,
 )
-from warp_artic.model.allowed_values import ANGLE, LOWER, NOT_NEGATIVE, UPPER
+from warp_artic.model.allowed_values import ANGLE, LOWER, NOT_NEGATIVE, SHARE, UPPER
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import ENDS, IS_RESOLVED, LOOKS_AT_ACCELERATIONS, PUSHES_LINKS, RETURNS, ConstraintFamily
 from warp_artic.model.force_parts import ForcePart
@@ -78,22 +83,57 @@ def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: i
     known = real(AT_END, h) + absolute(c) * h * h * real(KNOWN, h)
     violation = maximum(maximum(lower - before, before - upper) - known, zero)
     work.slack[row, slot] = violation * (real(1.0, h) - real(RECOVERY, h))
+    if model.loop_bounces == 1:
+        item = model.row_item[row]
+        tau = work.since_placed[0, slot]
+        now = row_rate(model, work, work.v, row, slot)
+        half = real(0.5, h) * h
+        b = c + (row_rate(model, work, work.v_middle, row, slot) - now) / half
+        u = now + c * tau
+        down = rebound(model, item, column, before - lower, neg(u), neg(b), h)
+        up = rebound(model, item, column, upper - before, u, b, h)
+        work.loop_rebound[row, slot] = maximum(work.loop_rebound[row, slot], maximum(down, up))
 
 
 @wp.func
-def set_return(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, is_last: bool):
+def rebound(model: ModelArrays, item: int, column: int, gap: Real, u: Real, b: Real, h: Real):
+    """The speed with which an end is left that is closed in on with u and b, if it is reached; else zero."""
+    zero = real(0.0, h)
+    two = real(2.0, h)
+    near = maximum(gap, zero)
+    u_t = sqrt(maximum(u * u + two * b * near, zero))
+    w = u_t * model.loop_limit_restitution[item, column]
+    is_fast = minimum(minimum(u, u_t - model.loop_limit_bounce_threshold[item, column]), w - maximum(b * h, zero))
+    passes = h * (u + maximum(b * h, zero) / two) - near
+    return where_positive(minimum(is_fast, passes), w, zero)
+
+
+@wp.func
+def take_rebound(model: ModelArrays, work: WorkArrays, row: int, slot: int, like: Real):
+    """The speed with which an end that a step has reached is left, of which nothing is kept."""
+    if model.loop_bounces == 0:
+        return real(0.0, like)
+    away = work.loop_rebound[row, slot]
+    work.loop_rebound[row, slot] = real(0.0, like)
+    return away
+
+
+@wp.func
+def set_return(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, step: Real, is_last: bool):
     """Write J of a hard limit at the end of a step, and the window of the change that brings it within its ends.
 
-    The change is of positions, or if `is_last` of velocities. Returns one where there has to be any, else zero.
+    The change is of positions, or if `is_last` of velocities, after a step of a length. Returns one where there has to
+    be any, else zero.
     """
     y, rate = loop_axis_at_end(model, work, row, column, slot)
     lower, upper = loop_limit_ends(model, model.row_item[row], column)
     one = real(1.0, y)
     infinite = one / real(0.0, y)
     if is_last:
-        near = real(AT_END, y)
-        least = where_positive(lower + near - y, neg(rate), neg(infinite))
-        most = where_positive(y - upper + near, neg(rate), infinite)
+        away = take_rebound(model, work, row, slot, y)
+        near = real(AT_END, y) + away * step * real(KNOWN, y)
+        least = where_positive(lower + near - y, away - rate, neg(infinite))
+        most = where_positive(y - upper + near, neg(away) - rate, infinite)
         set_window(work, row, slot, least, most)
         return where_positive(maximum(least, neg(most)), one, one - one)
     slack = work.slack[row, slot]
@@ -129,6 +169,11 @@ def _is_limited(own: LoopAxis, is_soft: bool) -> bool:
         return min(limit.angle_1, limit.angle_2) < math.inf
     least = 0.0 if own.axis is None else -math.inf
     return limit.lower > least or limit.upper < math.inf
+
+
+def _bounces(item: LoopItem) -> bool:
+    """Whether a hard limit has restitution."""
+    return _is_limited(item.own, False) and item.own.limit is not None and item.own.limit.restitution > 0.0
 
 
 def _number(name: str, allowed):
@@ -168,6 +213,8 @@ LOOP_LIMIT = ConstraintFamily(
     parameters=(
         _end("lower", LOWER),
         _end("upper", UPPER),
+        _end("restitution", SHARE),
+        _end("bounce_threshold", NOT_NEGATIVE),
         _number("stiffness", NOT_NEGATIVE),
         _number("damping", NOT_NEGATIVE),
         of_axes(
@@ -178,6 +225,8 @@ LOOP_LIMIT = ConstraintFamily(
         ),
     ),
     structure=_structure,
+    flags={"loop_bounces": lambda articulation: any(map(_bounces, loop_items(articulation)))},
+    scratch={"loop_rebound": lambda tree: len(tree.rows) * tree.flags["loop_bounces"]},
     tables={
         "loop_axis_loop": _table(lambda loop, kind, part, turn: loop),
         "loop_axis_kind": _table(lambda loop, kind, part, turn: kind),

@@ -138,8 +138,6 @@ class LoopJoint(Constraint):
             if drive.has_envelope:
                 yield f"has a drive of {axis.value} with a performance envelope; this is not simulated on a loop joint"
         for axis, limit in self.limits:
-            if limit.restitution > 0.0:
-                yield f"has a limit of {axis.value} with restitution; this is not simulated yet on a loop joint"
             if rotations == (axis,) and not limit.upper - limit.lower <= 2.0 * math.pi:
                 found = f"{limit.lower:g} to {limit.upper:g} rad"
                 yield f"bounds {axis.value} to {found}; both ends must be finite, and at most a turn apart"

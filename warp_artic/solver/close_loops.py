@@ -40,8 +40,10 @@ WAYS = wp.constant(2)
 
 
 @wp.func
-def close_loops(model: ModelArrays, work: WorkArrays, column: int, slot: int, sweeps: int, settle: wp.Function):
-    """Change positions and velocities at the end of a step so that loop joints hold."""
+def close_loops(
+    model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, sweeps: int, settle: wp.Function
+):
+    """Change positions and velocities at the end of a step of length h so that loop joints hold."""
     one = real(1.0, work.D_inverse[0, slot])
     hold_others(model, work, column, slot, one)
     for way in range(WAYS + 1):
@@ -55,7 +57,7 @@ def close_loops(model: ModelArrays, work: WorkArrays, column: int, slot: int, sw
                 set_window(work, row, slot, neg(phi), neg(phi))
                 work.active[row, slot] = one
             elif has_trait(model, row, RETURNS):
-                passed = set_return(model, work, row, column, slot, way == WAYS)
+                passed = set_return(model, work, row, column, slot, h, way == WAYS)
                 forget_response(model, work, row, slot)
                 work.active[row, slot] = passed
         find_change(model, work, slot, sweeps, settle, one)

@@ -118,7 +118,7 @@ def step_column(
         if model.rotation_rows > 0:
             hold_limits(model, work, column, slot, h_sub)
     if model.held_positions > 0:
-        close_loops(model, work, column, slot, sweeps + last_sweeps, settle)
+        close_loops(model, work, column, slot, h, sweeps + last_sweeps, settle)
     if model.sleep_steps > 0:
         measure_calm(model, work, column, slot)
     for is_turned in range(1 + int(model.swing_joints > 0)):

@@ -23,7 +23,7 @@ from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_dof import instances_of, read_dof
 from warp_artic.usd.read_drive import read_drive, report_idle
 from warp_artic.usd.read_limit import ROTATIONS, Freedom, read_distance_limit, read_freedom, report_unapplied
-from warp_artic.usd.read_soft_limit import CONE, read_soft_cone, read_soft_limit
+from warp_artic.usd.read_soft_limit import CONE, read_soft_cone, read_soft_limit, report_limit
 
 DISTANCE, SLERP = "distance", "slerp"
 """Instance names of what acts on several axes together."""
@@ -46,7 +46,7 @@ def read_loop_joint(
     dofs = _dofs(path, prim, freedom, inventory, attributes)
     distance = _distance(path, prim, freedom, inventory, attributes)
     _report_idle(prim, dofs, attributes)
-    limits = [(dof.axis, _without_bounce(dof.limit)) for dof in dofs if _can_bound(prim, dof, freedom, attributes)]
+    limits = [(dof.axis, dof.limit) for dof in dofs if _can_bound(prim, dof, freedom, attributes)]
     drives = [(dof.axis, _without_envelope(dof.drive)) for dof in dofs if dof.drive is not None]
     slerp = _read_slerp(prim, freedom, drives, inventory, attributes)
     acts = limits or drives or slerp or distance is not None or cone is not None
@@ -77,6 +77,7 @@ def _dofs(path: str, prim: Usd.Prim, freedom: Freedom, inventory: Inventory, att
         name = f"{path}:{axis.value}"
         found.append(read_dof(prim, name, axis, limit, freedom.cone_limit is not None, inventory, attributes))
         attributes.report.readings[name][:0] = freedom.readings.get(axis, ())
+        report_limit(name, found[-1].limit, False, attributes)
     return found
 
 
@@ -105,9 +106,8 @@ def _distance(
     if not any(axis.is_linear for axis in freedom.limits):
         attributes.report.warn("loop-joint", path, "its limit of the distance has no effect: it holds all translations")
         return None
-    if limit.restitution > 0.0:
-        attributes.report.warn("limit-soft", path, "restitution of the distance of a loop joint is not simulated yet")
-    return _without_bounce(limit)
+    report_limit(path, limit, False, attributes)
+    return limit
 
 
 def _slerp(freedom: Freedom) -> list[tuple[str, ...]]:
@@ -165,10 +165,6 @@ def _can_bound(prim: Usd.Prim, dof: Dof, freedom: Freedom, attributes: Attribute
     return False
 
 
-def _without_bounce(limit: Limit) -> Limit:
-    return replace(limit, restitution=0.0, bounce_threshold=0.0)
-
-
 def _without_envelope(drive: Drive) -> Drive:
     return replace(drive, max_velocity=math.inf, velocity_gradient=0.0, velocity_resistance=0.0)
 
@@ -179,9 +175,6 @@ def _report_idle(prim: Usd.Prim, dofs: list[Dof], attributes: Attributes) -> Non
         "friction": any(dof.friction is not None for dof in dofs),
         "armature": any(dof.armature > 0.0 for dof in dofs),
         "a velocity limit": any(dof.velocity_limit < math.inf for dof in dofs),
-        "the restitution of a limit": any(
-            dof.limit is not None and dof.limit.restitution > 0.0 and not dof.limit.is_soft for dof in dofs
-        ),
         "the performance envelope of a drive": any(dof.drive is not None and dof.drive.has_envelope for dof in dofs),
     }
     names = [name for name, is_there in found.items() if is_there]
