@@ -81,7 +81,8 @@ def test_a_cone():
 def test_limits_of_a_generic_joint_and_of_its_distance():
     """Along axes, about them, and of the free translations together."""
     text, applied = locked("transZ")
-    text += "float limit:distance:physics:high = 2\nfloat limit:rotY:physics:low = -20\nfloat physxLimit:distance:damping = 3\n"
+    text += "float limit:distance:physics:high = 2\nfloat limit:rotY:physics:low = -20\n"
+    text += "float physxLimit:distance:damping = 3\n"
     applied += ("PhysicsLimitAPI:distance", "PhysicsLimitAPI:rotY", "PhysxLimitAPI:distance")
     stage = stage_of(text, "", applied)
     loop = loop_of(stage)
@@ -168,4 +169,7 @@ def test_inspect_shows_it():
     shown = content(inspection)
     (loop,) = json.loads(json.dumps(shown))["articulations"][0]["constraints"]
     assert loop["words"] == {"holds": "transY, transZ, rotX, rotY, rotZ", "limits": "transX", "drives": "transX"}
-    assert "loop" in str([str(block) for block in blocks(shown)])
+    (axis,) = shown["articulations"][0]["loop_axes"]
+    assert (axis["name"], axis["si"]["lower"], axis["si"]["stiffness"]) == ("/World/loop:transX", -1.0, 20.0)
+    titles = [block.title for block in blocks(shown) if not isinstance(block, str)]
+    assert "Loop joints" in titles and "Axes of loop joints" in titles

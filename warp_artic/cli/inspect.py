@@ -16,6 +16,7 @@ from warp_artic.description.constraint import Constraint
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.limit import ConeLimit
 from warp_artic.description.link import Link
+from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
 from warp_artic.description.validate import principal_moments
@@ -157,6 +158,7 @@ def _articulation(tree: Articulation, inspection: Inspection) -> dict:
         "spatial_tendons": [_spatial(tendon, tree, inspection) for tendon in tree.spatial_tendons],
         "mimics": [_mimic(mimic, tree, inspection) for mimic in tree.mimics],
         "constraints": [_constraint(one, tree, inspection) for one in tree.constraints],
+        "loop_axes": [axis for loop in tree.constraints_of(LoopJoint) for axis in _loop_axes(loop, inspection)],
     }
 
 
@@ -279,6 +281,14 @@ def _dof(dof: Dof, cone: ConeLimit | None, inspection: Inspection) -> dict:
         "units": _dofunits_of(dof),
         **sourced(numbers, readings),
     }
+
+
+def _loop_axes(loop: LoopJoint, inspection: Inspection) -> list[dict]:
+    """The axes of a loop joint on which something acts, as those of joints of trees."""
+    return [
+        {**_dof(dof, loop.cone_limit, inspection), "axis": axis.name.rpartition(":")[2]}
+        for axis, dof in zip(loop.axes, loop.dofs)
+    ]
 
 
 def _tracks(dof: Dof) -> dict[str, dict]:

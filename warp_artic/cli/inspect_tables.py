@@ -184,20 +184,22 @@ def _joint_cells(joint: dict | None, names: _Names) -> tuple[str, str, str]:
 
 
 def _dofs(tree: dict, names: _Names) -> Iterator[str | Table]:
-    rows = []
-    for joint in tree["joints"]:
-        for dof in joint["dofs"]:
+    dofs = [dof for joint in tree["joints"] for dof in joint["dofs"]]
+    for title, head, own in (("Dofs", "dof", dofs), ("Axes of loop joints", "loop axis", tree["loop_axes"])):
+        rows = []
+        for dof in own:
             keys = (names.of(dof["name"]), dof["axis"], dof["drive_kind"] or "none")
             rows.append(Row(keys, dof["si"], dof["authored"], dof["units"]))
-    heads = tuple(Column(name, is_text=True) for name in ("dof", "axis", "drive"))
-    yield from value_tables("Dofs", heads, rows, rows[0].units if rows else (), DOF_WORDS)
+        heads = tuple(Column(name, is_text=True) for name in (head, "axis", "drive"))
+        yield from value_tables(title, heads, rows, rows[0].units if rows else (), DOF_WORDS)
     yield from _tracks(tree, names)
 
 
 def _tracks(tree: dict, names: _Names) -> Iterator[Table]:
     """Targets that change over time, between which values."""
     rows = []
-    for dof in (dof for joint in tree["joints"] for dof in joint["dofs"]):
+    dofs = [dof for joint in tree["joints"] for dof in joint["dofs"]]
+    for dof in (*dofs, *tree["loop_axes"]):
         for name, track in dof["targets_over_time"].items():
             times, values = track["times"], track["values"]
             bounds = (number_text(value, "") for value in (times[0], times[-1], min(values), max(values)))

@@ -158,8 +158,10 @@ class LoopJoint(Constraint):
     @property
     def dofs(self) -> tuple[Dof, ...]:
         """Limits and drives as those of degrees of freedom, which have the same bounds."""
+        alike = {True: Axis.ROT_X, False: Axis.TRANS_X}
         return tuple(
-            Dof(name=one.name, axis=one.axis or Axis.TRANS_X, limit=one.limit, drive=one.drive) for one in self.axes
+            Dof(name=one.name, axis=one.axis or alike[one.cone is not None], limit=one.limit, drive=one.drive)
+            for one in self.axes
         )
 
 

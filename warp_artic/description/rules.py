@@ -474,8 +474,8 @@ _OF_TREES = (
         "loop-joint",
         WARNING,
         "A joint or constraint beside the trees, or what acts along its free axes, is not simulated yet.",
-        "Joints that form trees, and joints that hold axes between two links, or between one and the world.",
-        "Expect the mechanism to move without it, or move limits and drives to a joint of the tree.",
+        "Joints that form trees, and joints that hold, bound and drive axes between two links, or one and the world.",
+        "Expect the mechanism to move without it, or move what acts to a joint of the tree.",
     ),
     Rule(
         "constraint",

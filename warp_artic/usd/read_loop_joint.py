@@ -31,6 +31,7 @@ OF_LIMITS = {tokens.SPHERICAL_JOINT: (CONE,), tokens.GENERIC_JOINT: (DISTANCE,)}
 """Instance names for the limits of joints beside those of axes."""
 IDLE_OF_DRIVES = ("stiffness", "damping")
 """What the drives of rotations have no need of beside a slerp drive."""
+OF_GAINS = (*IDLE_OF_DRIVES, "max_force")
 
 
 def read_loop_joint(
@@ -129,7 +130,9 @@ def _read_slerp(
     if own is None:
         return []
     path = prim.GetPath()
-    attributes.report.readings[f"{path}:{SLERP}"] = readings
+    for axis in ROTATIONS:
+        beside = attributes.report.readings[f"{path}:{axis.value}"]
+        beside[:] = [*(reading for reading in beside if reading.field not in OF_GAINS), *readings]
     axes, beside = dict(drives), [axis.value for axis, drive in drives if not axis.is_linear and _has_gains(drive)]
     if beside:
         text = f"has a slerp drive: the gains of its drives of {', '.join(beside)} have no effect beside it"
