@@ -131,6 +131,24 @@ def test_a_slerp_drive():
     assert warning.startswith("/World/loop: the drive slerp has no effect: no such axis of the joint is free")
 
 
+def test_a_joint_of_a_tree_has_what_acts_on_several_axes_beside_it():
+    """A slerp drive, in place of those of its rotations, and a distance; the loop joint holds nothing."""
+    text = SLERP + "float drive:rotX:physics:targetPosition = 30\nfloat limit:distance:physics:high = 2\n"
+    stage = pendulum(text, "", ("PhysicsDriveAPI:slerp", "PhysicsDriveAPI:rotX", "PhysicsLimitAPI:distance"))
+    (tree,) = read_stage(stage).articulations
+    assert [dof.drive for dof in tree.joints[-1].dofs] == [None] * 6
+    (loop,) = tree.constraints
+    assert (loop.name, loop.link0, loop.link1, loop.held) == ("/World/hinge", 0, 1, ())
+    assert (loop.slerp, loop.distance_limit) == (True, Limit(upper=2.0))
+    assert warnings_of(stage) == []
+    text, locks = locked("transX", "transY", "transZ")
+    scene = read_stage(pendulum(text + SLERP.replace("5", "500"), "", ("PhysicsDriveAPI:slerp", *locks)))
+    simulation = Simulation(scene)
+    simulation.parameters.loop_drive_position_target = [[0.3], [-0.4], [0.5]]
+    simulation.step(2000)
+    np.testing.assert_allclose(simulation.state.joint_position.numpy()[:, 0], (0.3, -0.4, 0.5), atol=1e-4)
+
+
 def test_a_target_over_time_moves_it():
     """The samples are those of a parameter, at the end of each step."""
     text = "float drive:linear:physics:stiffness = 2000\nfloat drive:linear:physics:damping = 100\n"

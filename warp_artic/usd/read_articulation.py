@@ -20,6 +20,7 @@ from warp_artic.usd.read_joint import read_joint
 from warp_artic.usd.read_link import read_link
 from warp_artic.usd.read_scene import SceneSettings, read_iterations
 from warp_artic.usd.read_sleep import read_sleep
+from warp_artic.usd.read_together import with_axes_together
 from warp_artic.usd.read_trees import TreePlan
 from warp_artic.usd.stacked_joints import are_independent, carriages, meet_at_zero, stacked_branches, stacked_ends
 
@@ -63,6 +64,9 @@ def read_articulation(
     if None in links or None in read:
         return None
     carrier = _carrier(plan, joints)
+    prims_of = inventory.joints
+    pairs = [with_axes_together(one, prims_of[one.path], carrier is not None, inventory, attributes) for one in read]
+    read, beside = [joint for joint, _ in pairs], [one for _, one in pairs if one is not None]
     base_motion = None if carrier is None else read_base_motion(inventory.held[carrier], attributes)
     order = inventory.order
     read.sort(key=lambda joint: order[joint.path])
@@ -76,7 +80,7 @@ def read_articulation(
         **read_sleep(plan.path, plan.settings, [prims[body] for body in plan.tree.bodies], settings.sleep, attributes),
     )
     coupled = with_couplings(articulation, inventory, attributes, placements)
-    return replace(coupled, constraints=read_link_joints(articulation, others, inventory, attributes))
+    return replace(coupled, constraints=(*beside, *read_link_joints(articulation, others, inventory, attributes)))
 
 
 def _carrier(plan: TreePlan, joints: list[JointEnds]) -> str | None:

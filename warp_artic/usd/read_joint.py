@@ -8,18 +8,15 @@ from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.spanning_forest import Branch
-from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_dof import instances_of, read_dof, report_turns
 from warp_artic.usd.read_drive import report_idle
 from warp_artic.usd.read_limit import read_freedom, report_swing, report_unapplied
-from warp_artic.usd.read_soft_limit import CONE, read_soft_cone, report_limit
+from warp_artic.usd.read_soft_limit import read_soft_cone, report_limit
 from warp_artic.usd.read_start import read_start
-
-CONE_OF = {tokens.SPHERICAL_JOINT: (CONE,)}
-"""Instance names for the limits of joints beside those of axes."""
+from warp_artic.usd.read_together import OF_LIMITS, slerp_instances
 
 
 def read_joint(
@@ -38,7 +35,8 @@ def read_joint(
     """
     freedom = read_freedom(ends.prim, inventory, attributes)
     instances = [instances_of(ends.prim, axis) for axis in freedom.limits]
-    report_idle(ends.prim, instances, CONE_OF.get(ends.prim.GetTypeName(), ()), inventory, attributes)
+    instances += slerp_instances(freedom.limits)
+    report_idle(ends.prim, instances, OF_LIMITS.get(ends.prim.GetTypeName(), ()), inventory, attributes)
     report_unapplied(ends.prim, inventory, attributes)
     cone, cone_readings = freedom.cone_limit, []
     if cone is not None:
