@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from tests.usd.authoring import SMALL_UNITS, errors_of, joint, pendulum, warnings_of
-from warp_artic import Simulation
+from warp_artic import Simulation, author
 from warp_artic.cli.inspect import content
 from warp_artic.cli.inspect_tables import blocks
 from warp_artic.description.drive import DriveKind
 from warp_artic.description.joint import Axis
 from warp_artic.description.limit import ConeLimit, Limit
+from warp_artic.errors import StageError
 from warp_artic.usd.read_stage import inspect_stage, read_stage
 
 X, Y, Z, RX, RY, RZ = Axis
@@ -147,6 +148,20 @@ def test_a_joint_of_a_tree_has_what_acts_on_several_axes_beside_it():
     simulation.parameters.loop_drive_position_target = [[0.3], [-0.4], [0.5]]
     simulation.step(2000)
     np.testing.assert_allclose(simulation.state.joint_position.numpy()[:, 0], (0.3, -0.4, 0.5), atol=1e-4)
+
+
+def test_what_acts_on_several_axes_is_authored():
+    """As drives of axes are; where not all rotations are free there is no slerp drive."""
+    stage = stage_of("float limit:distance:physics:high = 2", "", ("PhysicsLimitAPI:distance",))
+    author.drive(stage, "/World/loop", "slerp", stiffness=5, max_force=3)
+    author.drive(stage, "/World/loop", "rotY", target_position=30)
+    author.joint(stage, "/World/loop", "distance", limit_damping=4)
+    loop = loop_of(stage)
+    assert loop.slerp and loop.distance_limit == Limit(upper=2.0, damping=4.0)
+    assert [drive.position_target for _, drive in loop.drives] == [0.0, pytest.approx(30 * DEGREE), 0.0]
+    assert {drive.max_force for _, drive in loop.drives} == {3.0}
+    with pytest.raises(StageError, match="no free axis of the joint is called 'slerp'"):
+        author.drive(pendulum(), "/World/hinge", "slerp")
 
 
 def test_a_target_over_time_moves_it():

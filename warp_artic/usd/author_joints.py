@@ -10,9 +10,9 @@ from warp_artic.errors import StageError
 from warp_artic.usd import tokens
 from warp_artic.usd.author_terms import Term, write_terms
 from warp_artic.usd.edit import Edit
-from warp_artic.usd.free_axes import instance_of, joint_at
+from warp_artic.usd.free_axes import free_axes, instance_of, joint_at
 from warp_artic.usd.read_drive import KINDS
-from warp_artic.usd.read_soft_limit import CONE
+from warp_artic.usd.read_together import OF_LIMITS, SLERP, slerp_instances
 
 FLOAT = Sdf.ValueTypeNames.Float
 
@@ -38,10 +38,11 @@ def drive(
     `kind` is force or acceleration. On a rotation: stiffness [torque/degree], damping [torque*s/degree], targets
     [degrees, degrees/s], max_force [torque], max_impulse [torque*s], max_velocity [degrees/s], velocity_gradient
     [(degrees/s)/torque], velocity_resistance [torque*s/degree]; on a translation with distance for degrees, and force
-    for torque.
+    for torque. The axis "slerp" is all three rotations of a joint together, whose targets are those of drives of each.
     """
     prim = joint_at(stage, path)
-    instance = instance_of(prim, axis)
+    is_slerp = axis == SLERP and slerp_instances(free_axes(prim).values())
+    instance = SLERP if is_slerp else instance_of(prim, axis)
     edit = Edit(path)
     prefix, own = f"drive:{instance}:physics:", f"warpArtic:drive:{instance}:"
     edit.word(f"{prefix}type", kind, KINDS)
@@ -81,12 +82,13 @@ def joint(
     On a rotation: armature [mass*distance^2], friction efforts [torque], viscous friction and limit damping
     [torque*s/degree], limit stiffness [torque/degree], velocity, its limit and bounce threshold [degrees/s], position
     [degrees]; on a translation armature [mass], and distance for degrees, and force for torque. The axis "cone" has
-    stiffness and damping of the limit of a spherical joint beyond its cone angles. `count_turns` has the position of
+    stiffness and damping of the limit of a spherical joint beyond its cone angles, and "distance" those of the limit of
+    the distance of a generic joint. `count_turns` has the position of
     the one rotation of a joint without limits go on beyond two turns.
     """
     prim = joint_at(stage, path)
-    is_cone = axis == CONE and prim.GetTypeName() == tokens.SPHERICAL_JOINT
-    instance = CONE if is_cone else instance_of(prim, axis)
+    is_whole = axis is not None and axis in OF_LIMITS.get(prim.GetTypeName(), ())
+    instance = axis if is_whole else instance_of(prim, axis)
     edit = Edit(path)
     prefix = f"warpArtic:joint:{instance}:"
     edit.not_negative(
