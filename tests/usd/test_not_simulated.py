@@ -73,9 +73,9 @@ def test_body_without_gravity():
 
 
 def test_typed_prims():
-    """Gears are prims of their own, reported by type."""
-    text = body("a") + 'def PhysxPhysicsGearJoint "g" {\n}\n'
-    assert warnings_of(open_text(text)) == ["/g: gear joint: not simulated yet"]
+    """Instancers of joints are prims of their own, reported by type."""
+    text = body("a") + 'def PhysxPhysicsJointInstancer "g" {\n}\n'
+    assert warnings_of(open_text(text)) == ["/g: joint instancer: not simulated yet"]
 
 
 def test_bodies_of_a_point_instancer():

@@ -630,10 +630,10 @@ _OF_JOINTS = (
     ),
     Rule(
         "gear",
-        WARNING,
-        "A gear or a rack and pinion couples two joints; it is not simulated yet.",
-        "Mimic joints.",
-        "Apply WarpArticMimicAPI to one joint, with the other as leader and the ratio as gear.",
+        (*ERROR, *WARNING, *NOTE),
+        "A gear or a rack does not couple two joints of one tree, a rotation with another one or with a translation.",
+        "Two joints of one tree, a ratio that is not 0, and bodies that these joints move.",
+        "Correct the relationships and the ratio, or let both joints be joints of one articulation.",
     ),
     Rule(
         "joint-instancer",

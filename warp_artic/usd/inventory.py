@@ -31,6 +31,8 @@ class Inventory:
     joints: dict[str, Usd.Prim] = field(default_factory=dict)
     link_joints: set[str] = field(default_factory=set)
     """Paths of the joints that are read as constraints between links."""
+    gears: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Gears, and racks with pinions."""
     roots: dict[str, Usd.Prim] = field(default_factory=dict)
     colliders: dict[str, list[Usd.Prim]] = field(default_factory=dict)
     """By the path of the body they move with; those of no body under the empty path."""
@@ -69,7 +71,8 @@ class Inventory:
         tendons = (self.fixed_tendons, self.spatial_tendons, self.attachments)
         mjc = (self.mjc_tendons, self.mjc_actuators)
         meshes = (self.elastic_bodies, self.mesh_tendons)
-        groups = (self.scenes, self.bodies, self.held, self.joints, self.roots, *tendons, *mjc, *meshes, self.others)
+        joints = (self.joints, self.gears)
+        groups = (self.scenes, self.bodies, self.held, *joints, self.roots, *tendons, *mjc, *meshes, self.others)
         prims = {path: prim for group in groups for path, prim in group.items()}
         prims |= {str(prim.GetPath()): prim for group in self.colliders.values() for prim in group}
         return [prims[path] for path in sorted(prims, key=self.order.__getitem__)]
@@ -182,6 +185,9 @@ def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path
         listed = True
     if kind in tokens.JOINTS:
         inventory.joints[path] = prim
+        listed = True
+    if kind in (tokens.GEAR_JOINT, tokens.RACK_JOINT):
+        inventory.gears[path] = prim
         listed = True
     if kind == tokens.ARTIC_FIXED_TENDON:
         inventory.fixed_tendons[path] = prim

@@ -78,8 +78,6 @@ SCHEMAS: dict[str, Feature] = {
 
 TYPES: dict[str, Feature] = {
     "NewtonActuator": Feature("actuator", "actuator", "newton:"),
-    "PhysxPhysicsGearJoint": Feature("gear", "gear joint", "phys"),
-    "PhysxPhysicsRackAndPinionJoint": Feature("gear", "rack and pinion joint", "phys"),
     "PhysxPhysicsJointInstancer": Feature("joint-instancer", "joint instancer", "phys"),
     "PhysxPhysicsInstancer": Feature("joint-instancer", "physics instancer", "phys"),
 }

@@ -1,4 +1,4 @@
-"""What couples the degrees of freedom of an articulation: tendons and mimic joints."""
+"""What couples the degrees of freedom of an articulation: tendons, mimic joints and gears."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from warp_artic.usd.inventory import TENDON_BODY, TENDON_JOINTS, Inventory
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_fixed_tendon import read_fixed_tendons
 from warp_artic.usd.read_fixed_tendon_prims import read_fixed_tendon_prims
+from warp_artic.usd.read_gears import read_gears, refuse_stray_gears
 from warp_artic.usd.read_mimic import read_mimics
 from warp_artic.usd.read_mjc_actuators import report_other_actuators
 from warp_artic.usd.read_mjc_springs import read_mjc_springs
@@ -40,7 +41,7 @@ OF_LINKS = {
 def with_couplings(
     articulation: Articulation, inventory: Inventory, attributes: Attributes, placements: Placements
 ) -> Articulation:
-    """The articulation with its tendons and mimic joints."""
+    """The articulation with its tendons, mimic joints and gears."""
     fixed = read_fixed_tendons(articulation, inventory, attributes)
     own_fixed = read_fixed_tendon_prims(articulation, inventory, attributes)
     spatial = read_spatial_tendons(articulation, inventory, attributes, placements)
@@ -54,7 +55,10 @@ def with_couplings(
         articulation,
         fixed_tendons=(*fixed, *own_fixed, *mjc_fixed, *springs),
         spatial_tendons=(*spatial, *own_spatial, *mjc_spatial),
-        mimics=read_mimics(articulation, inventory, attributes),
+        mimics=(
+            *read_mimics(articulation, inventory, attributes),
+            *read_gears(articulation, inventory, attributes),
+        ),
     )
 
 
@@ -84,6 +88,7 @@ def refuse_strays(articulations: Iterable[Articulation], inventory: Inventory, a
                 text = f"has {OF_LINKS[kind].format(instance=instance)}, but is no link of an articulation, must be one"
                 attributes.report.error("coupling-stray", path, text)
     _refuse_stray_prims(joints, links, inventory, attributes)
+    refuse_stray_gears(joints, inventory, attributes)
     report_other_tendons(joints, links, inventory, attributes)
     report_other_actuators(inventory, attributes)
 

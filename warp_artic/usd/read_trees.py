@@ -12,6 +12,7 @@ from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.read_gears import coupled_joints
 from warp_artic.usd.stacked_joints import find_stacks
 
 ACTING = frozenset(
@@ -99,9 +100,10 @@ def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attrib
     marks = _read_marks(groups, index, edges, joints, inventory, attributes)
     plans, taken = [], set()
     paths, touching = list(index), edges_by_body(edges)
+    geared = coupled_joints(inventory, attributes)
     for group, mark in zip(groups, marks):
         own = sorted({edge for body in group for edge in touching.get(body, ())})
-        wanted = {edge: _weight(joints[edge].prim, inventory, attributes) for edge in own}
+        wanted = {edge: _weight(joints[edge].prim, geared, inventory, attributes) for edge in own}
         tree = span_by_weight(group, edges, mark.body, mark.edge, wanted)
         root = paths[tree.root]
         path = mark.roots[0] if mark.roots and mark.roots[0] not in taken else root
@@ -113,10 +115,10 @@ def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attrib
     return plans
 
 
-def _weight(prim: Usd.Prim, inventory: Inventory, attributes: Attributes) -> int:
+def _weight(prim: Usd.Prim, geared: frozenset[str], inventory: Inventory, attributes: Attributes) -> int:
     """How much a joint is wanted as a branch: 2 if it is driven or coupled to others, 1 if it is limited, else 0."""
     schemas = {schema.partition(":")[0] for schema in inventory.schemas.get(str(prim.GetPath()), ())}
-    if not schemas.isdisjoint(ACTING):
+    if not schemas.isdisjoint(ACTING) or str(prim.GetPath()) in geared:
         return 2
     names = attributes.names(prim)
     is_limited = not schemas.isdisjoint(LIMITING) or not names.isdisjoint(("physics:lowerLimit", "physics:upperLimit"))

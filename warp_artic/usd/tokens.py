@@ -18,6 +18,8 @@ GENERIC_JOINT = "PhysicsJoint"
 TREE_JOINTS = (FIXED_JOINT, REVOLUTE_JOINT, PRISMATIC_JOINT, SPHERICAL_JOINT, GENERIC_JOINT)
 """Joints that can be a branch of a tree."""
 JOINTS = (*TREE_JOINTS, DISTANCE_JOINT)
+GEAR_JOINT = "PhysxPhysicsGearJoint"
+RACK_JOINT = "PhysxPhysicsRackAndPinionJoint"
 
 DRIVE = "PhysicsDriveAPI"
 DRIVE_ENVELOPE = "PhysxDrivePerformanceEnvelopeAPI"

@@ -65,6 +65,8 @@ BY_AXIS = frozenset(
 ON_JOINTS = BY_AXIS | {"PhysxJointAPI", "NewtonJointAPI", tokens.MJC_JOINT}
 READ_TYPES = (
     *tokens.JOINTS,
+    tokens.GEAR_JOINT,
+    tokens.RACK_JOINT,
     tokens.SCENE,
     tokens.ARTIC_FIXED_TENDON,
     tokens.ARTIC_SPATIAL_TENDON,
