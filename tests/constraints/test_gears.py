@@ -95,7 +95,8 @@ def test_a_train_of_wheels_keeps_its_energy():
 SUN, PLANET, RING = 24, 16, 56
 SUN_TO_CARRIER = 1.0 + RING / SUN
 ARM = 0.42
-"""Teeth (ratios are exact in single precision), the ratio of Willis for a ring that stands still, and where a planet is on its carrier [m]."""
+"""Teeth, of which ratios are exact in single precision; the ratio of Willis for a ring that stands still; where planets
+are on their carrier [m]."""
 
 
 def planetary(speed=0.0, gravity=0.0, off=0.0):

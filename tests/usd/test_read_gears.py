@@ -3,11 +3,13 @@
 import math
 
 import pytest
-from pxr import Sdf
+from pxr import Sdf, Usd
 
+import warp_artic as wa
 from tests.usd.authoring import SI, SMALL_UNITS, body, errors_of, joint, notes_of, open_text, schemas, warnings_of
 from warp_artic.cli.inspect import content
 from warp_artic.cli.inspect_tables import blocks
+from warp_artic.usd.convert_stage import convert_stage
 from warp_artic.usd.read_stage import inspect_stage, read_stage
 
 DEGREE = math.pi / 180
@@ -200,3 +202,44 @@ def test_inspect_shows_it():
     assert (mimic["name"], mimic["sources"]["gears"]) == ("/World/gear", "usdphysics")
     text = "\n".join(map(str, blocks(shown)))
     assert "physics:gearRatio" in text
+
+
+def test_a_run_layer_has_the_error_of_a_gear(tmp_path):
+    """On the gear itself; what reads the layer has nothing to say of it."""
+    stage = machine(gear("float physics:gearRatio = 2.5"))
+    path = tmp_path / "train.usda"
+    stage.GetRootLayer().Export(str(path))
+    scene = read_stage(str(path))
+    recording = wa.Simulation(scene, settings=wa.SolverSettings(precision="float64", variant="scalar")).record(4)
+    wa.write_results(str(path), recording, str(tmp_path / "run.usda"))
+    baked = Usd.Stage.Open(str(tmp_path / "run.usda"))
+    assert baked.GetAttributeAtPath("/World/gear.warpArtic:joint:angular:mimicError").HasAuthoredValue()
+    assert warnings_of(baked) == []
+
+
+@pytest.mark.parametrize("follower", [0, 1, 2])
+def test_convert_makes_them_mimic_joints(follower, tmp_path):
+    """Of the second hinge; of the first one where the second follows another joint; of none where both do."""
+    other = joint("third", "Revolute", "/World/base", "/World/c") + body("c")
+    stage = machine(gear("float physics:gearRatio = 2.5") + other)
+    for path in HINGES[::-1][:follower]:
+        stage.GetPrimAtPath(path).AddAppliedSchema("WarpArticMimicAPI:angular")
+        stage.GetPrimAtPath(path).CreateRelationship("warpArtic:mimic:angular:leaders").SetTargets(["/World/third"])
+    path = tmp_path / "train.usda"
+    stage.GetRootLayer().Export(str(path))
+    conversion = convert_stage(str(path), tmp_path / "ours.usda")
+    mimics = read_stage(str(tmp_path / "ours.usda")).articulations[0].mimics
+    assert len(mimics) == follower + 1
+    if follower == 2:
+        text = "couples joints of which both follow others: an axis of ours follows in one way"
+        assert [(left.path, left.reason) for left in conversion.left] == [("/World/gear", text)]
+        return
+    path = HINGES[1 - follower]
+    (rewrite,) = conversion.rewritten
+    assert (rewrite.was, rewrite.now) == (
+        "/World/gear: PhysxPhysicsGearJoint",
+        f"{path}: WarpArticMimicAPI:angular",
+    )
+    (made,) = (mimic for mimic in mimics if mimic.name == path)
+    assert made.gears == (1.0, 2.5 if follower == 0 else 1 / 2.5)
+    assert set(made.dofs) == {0, 1}

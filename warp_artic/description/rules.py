@@ -478,6 +478,13 @@ _OF_TREES = (
         "Expect the mechanism to move without it, or move what acts to a joint of the tree.",
     ),
     Rule(
+        "equality",
+        (*ERROR, *NOTE),
+        "An equality of the MuJoCo dialect is not what its joint prim says, or has a compliance; it is held exactly.",
+        "One of MjcEqualityConnectAPI and MjcEqualityWeldAPI on a joint between two bodies, or a body and the world.",
+        "Remove what contradicts it; use a distance with a spring or a compliant mimic joint where it is to give way.",
+    ),
+    Rule(
         "constraint",
         ERROR,
         "A constraint between links has values that do not fit each other, or leads to a link that there is not.",

@@ -1,6 +1,8 @@
-"""Rewrites mimic joints, and tendons applied to joints and links, of other schemas as ours, as they are understood."""
+"""Rewrites mimic joints, gears, and tendons applied to joints and links, of other schemas as ours, as understood."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.mimic import Mimic
@@ -23,10 +25,14 @@ PREFIXES = {
 
 
 def convert_couplings(conversion: Conversion) -> None:
-    """Rewrite all mimic joints, and all tendons that are applied to joints and links."""
+    """Rewrite all mimic joints and gears, and all tendons that are applied to joints and links."""
     for tree in conversion.scene.articulations:
         for one in tree.mimics:
-            _convert_mimic(one, tree, conversion)
+            if one.name not in conversion.inventory.gears:
+                _convert_mimic(one, tree, conversion)
+        for one in tree.mimics:
+            if one.name in conversion.inventory.gears:
+                _convert_gear(one, tree, conversion)
         _convert_tendons(tree, conversion)
 
 
@@ -49,23 +55,48 @@ def _convert_mimic(mimic: Mimic, tree: Articulation, conversion: Conversion) -> 
     now, own = "", f"{tokens.ARTIC_MIMIC}:{axis}"
     rank = conversion.attributes.rank
     if not conversion.inventory.has_schema(prim, own) or rank(own) > min(map(rank, schemas)):
-        exactly = conversion.attributes.units.authored_exactly
-        pairs = list(zip(mimic.dofs[1:], mimic.gears[1:]))
-        author_mimic(
-            conversion.stage,
-            path,
-            [axis_of(leader, tree, conversion) for leader, _ in pairs],
-            axis=axis,
-            gears=[exactly(0.0 - gear, quantities_of(tree, (mimic.dofs[0], leader))[0]) for leader, gear in pairs],
-            offset=exactly(0.0 - mimic.offset, quantities_of(tree, mimic.dofs[:2])[1]),
-            natural_frequency=mimic.natural_frequency,
-            damping_ratio=mimic.damping_ratio,
-            enabled=mimic.enabled,
-        )
+        _author(mimic, tree, conversion)
         now = f"{path}: {own}"
     for schema, prefix in prefixes.items():
         conversion.retire(prim, prefix, schema)
         conversion.rewritten.append(Rewrite(f"{path}: {schema}", now))
+
+
+def _convert_gear(gear: Mimic, tree: Articulation, conversion: Conversion) -> None:
+    """Rewrite a gear or a rack as a mimic joint of one of its two joints, the first of which the axis follows none."""
+    prim = conversion.inventory.gears[gear.name]
+    turned = replace(gear, dofs=gear.dofs[::-1], gears=(1.0, 1.0 / gear.gears[1]), offset=gear.offset / gear.gears[1])
+    for mimic in (gear, turned):
+        path, axis = axis_of(mimic.dofs[0], tree, conversion)
+        own = f"{tokens.ARTIC_MIMIC}:{axis}"
+        if own in conversion.prim(path).GetPrimTypeInfo().GetAppliedAPISchemas():
+            obstacle = "couples joints of which both follow others: an axis of ours follows in one way"
+            continue
+        if obstacle := conversion.obstacle(conversion.inventory.joints[path], ()) or conversion.obstacle(prim, ()):
+            continue
+        _author(mimic, tree, conversion)
+        conversion.prim(gear.name).SetActive(False)
+        conversion.rewritten.append(Rewrite(f"{gear.name}: {prim.GetTypeName()}", f"{path}: {own}"))
+        return
+    conversion.leave((gear.name,), obstacle)
+
+
+def _author(mimic: Mimic, tree: Articulation, conversion: Conversion) -> None:
+    """Author a mimic joint of ours on its follower."""
+    path, axis = axis_of(mimic.dofs[0], tree, conversion)
+    exactly = conversion.attributes.units.authored_exactly
+    pairs = list(zip(mimic.dofs[1:], mimic.gears[1:]))
+    author_mimic(
+        conversion.stage,
+        path,
+        [axis_of(leader, tree, conversion) for leader, _ in pairs],
+        axis=axis,
+        gears=[exactly(0.0 - gear, quantities_of(tree, (mimic.dofs[0], leader))[0]) for leader, gear in pairs],
+        offset=exactly(0.0 - mimic.offset, quantities_of(tree, mimic.dofs[:2])[1]),
+        natural_frequency=mimic.natural_frequency,
+        damping_ratio=mimic.damping_ratio,
+        enabled=mimic.enabled,
+    )
 
 
 def _convert_tendons(tree: Articulation, conversion: Conversion) -> None:

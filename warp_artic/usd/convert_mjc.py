@@ -1,11 +1,15 @@
-"""Rewrites tendons and springs of the MuJoCo dialect as ours, from what is understood of them.
+"""Rewrites tendons, springs and equalities of the MuJoCo dialect as ours, from what is understood of them.
 
-A tendon stays at its path and changes its type. A spring in a joint becomes a fixed tendon over that joint alone.
+A tendon stays at its path and changes its type. A spring in a joint becomes a fixed tendon over that joint alone. An
+equality of bodies becomes the joint of UsdPhysics that it is on, beside the tree.
 """
 
 from __future__ import annotations
 
+from pxr import Sdf
+
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
 from warp_artic.usd import tokens
 from warp_artic.usd.conversion import Conversion, Rewrite
@@ -28,6 +32,7 @@ TENDON_NAMES = frozenset(
 )
 """Properties of a tendon that ours have a word for."""
 SPRING = "mjc:stiffness"
+EXCLUDED = "physics:excludeFromArticulation"
 REFERENCES = ("mjc:ref", "mjc:springref")
 REFERS = "is part of where springs, tendons and servos rest; ours have it in their lengths and offsets"
 ACTUATOR = (
@@ -37,11 +42,13 @@ ACTUATOR = (
 
 
 def convert_mjc(conversion: Conversion) -> None:
-    """Rewrite all tendons and springs in joints of the MuJoCo dialect that are simulated."""
+    """Rewrite all tendons, springs in joints and equalities of bodies of the MuJoCo dialect that are simulated."""
     for tree in conversion.scene.articulations:
         for tendon in (*tree.fixed_tendons, *tree.spatial_tendons):
             if tendon.name in conversion.inventory.mjc_tendons:
                 _convert_tendon(tendon, tree, conversion)
+        for loop in tree.constraints_of(LoopJoint):
+            _convert_equality(loop, conversion)
         for joint in tree.joints:
             _convert_springs(joint.path, tree, conversion)
             names = conversion.attributes.names(conversion.inventory.joints[joint.path])
@@ -61,6 +68,23 @@ def _convert_tendon(tendon: FixedTendon | SpatialTendon, tree: Articulation, con
     conversion.remove(prim, names)
     (author_fixed if is_fixed else author_spatial)(tendon, path, tree, conversion)
     conversion.rewritten.append(Rewrite(f"{path}: {tokens.MJC_TENDON}", path))
+
+
+def _convert_equality(loop: LoopJoint, conversion: Conversion) -> None:
+    """Leave the joint that an equality of bodies is on, without its schema."""
+    prim = conversion.inventory.joints[loop.name]
+    schemas = conversion.applied(prim, tokens.MJC_OF_BODIES)
+    if not schemas:
+        return
+    if obstacle := conversion.obstacle(prim, ()):
+        conversion.leave((f"{loop.name}: {schema}" for schema in schemas), obstacle)
+        return
+    copy = conversion.prim(loop.name)
+    copy.SetTypeName(tokens.SPHERICAL_JOINT if loop.free else tokens.FIXED_JOINT)
+    copy.CreateAttribute(EXCLUDED, Sdf.ValueTypeNames.Bool, False, Sdf.VariabilityUniform).Set(True)
+    for schema in schemas:
+        conversion.retire(prim, "mjc:", schema)
+        conversion.rewritten.append(Rewrite(f"{loop.name}: {schema}", loop.name))
 
 
 def _convert_springs(joint: str, tree: Articulation, conversion: Conversion) -> None:

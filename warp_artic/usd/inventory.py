@@ -186,7 +186,7 @@ def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path
     if kind in tokens.JOINTS:
         inventory.joints[path] = prim
         listed = True
-    if kind in (tokens.GEAR_JOINT, tokens.RACK_JOINT):
+    if kind in tokens.GEARS:
         inventory.gears[path] = prim
         listed = True
     if kind == tokens.ARTIC_FIXED_TENDON:

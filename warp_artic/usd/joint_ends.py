@@ -143,13 +143,16 @@ def _may_be_static(prim: Usd.Prim, side: int, target: Usd.Prim, inventory: Inven
     That is what UsdPhysics says of any such prim. On body1 of a joint that moves, however, it is a body whose schema
     was forgotten, unless it is a collider.
     """
-    fixed = prim.GetTypeName() == tokens.FIXED_JOINT
+    # The world of MuJoCo is the default prim of a converted stage.
+    is_equality = any(inventory.has_schema(prim, schema) for schema in tokens.MJC_OF_BODIES)
+    fixed = prim.GetTypeName() == tokens.FIXED_JOINT or is_equality
     if side == 1 and not fixed and not inventory.has_schema(target, tokens.COLLISION):
         text = f"leads to {target.GetPath()}, which is not a rigid body nor below one; leave it empty for the world"
         attributes.report.error("joint-bodies", f"{prim.GetPath()}.physics:body{side}", text)
         return False
     text = f"leads to {target.GetPath()}, which is not a rigid body: taken as fixed to the world where it is"
     # A prim above the joint is how an asset is anchored where it is referenced: nothing to warn of.
-    add = attributes.report.note if prim.GetPath().HasPrefix(target.GetPath()) else attributes.report.warn
+    is_above = prim.GetPath().HasPrefix(target.GetPath())
+    add = attributes.report.note if is_above or is_equality else attributes.report.warn
     add("joint-static", f"{prim.GetPath()}.physics:body{side}", text)
     return True

@@ -14,6 +14,7 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_distance import read_distance
 from warp_artic.usd.read_loop_joint import read_loop_joint
+from warp_artic.usd.read_mjc_equalities import is_equality_of_bodies, read_equality
 
 Reader = Callable[[JointEnds, int, int, Inventory, Attributes], Constraint | None]
 """Reads a joint between the links of two indices; None, and an error, where it cannot be read."""
@@ -22,7 +23,14 @@ READERS: dict[str, Reader] = {
     **dict.fromkeys(tokens.TREE_JOINTS, read_loop_joint),
     tokens.DISTANCE_JOINT: read_distance,
 }
-"""By the type of the prim."""
+"""By the type of the prim, but for equalities of the MuJoCo dialect."""
+
+
+def _reader(ends: JointEnds, inventory: Inventory) -> Reader | None:
+    kind = str(ends.prim.GetTypeName())
+    if kind in tokens.TREE_JOINTS and is_equality_of_bodies(ends.prim, inventory):
+        return read_equality
+    return READERS.get(kind)
 
 
 def read_link_joints(
@@ -31,7 +39,7 @@ def read_link_joints(
     """The constraints between links of an articulation; joints that are read are taken from the others."""
     own, found = {**articulation.bodies, None: WORLD}, []
     for ends in tuple(others):
-        reader, links = READERS.get(str(ends.prim.GetTypeName())), (ends.end0.body, ends.end1.body)
+        reader, links = _reader(ends, inventory), (ends.end0.body, ends.end1.body)
         if reader is None or any(link not in own for link in links):
             continue
         others.remove(ends)
@@ -59,7 +67,7 @@ def with_joints_between(
     }
     made = list(articulations)
     for ends in tuple(others):
-        reader, bodies = READERS.get(str(ends.prim.GetTypeName())), (ends.end0.body, ends.end1.body)
+        reader, bodies = _reader(ends, inventory), (ends.end0.body, ends.end1.body)
         if reader is None or any(body not in home for body in bodies):
             continue
         others.remove(ends)

@@ -50,8 +50,8 @@ SCHEMAS: dict[str, Feature] = {
     ),
     "PhysxMimicJointAPI": Feature("mimic", "mimic joint ({instance})", "physxMimicJoint:{instance}:", "mimic"),
     "NewtonMimicAPI": Feature("mimic", "mimic joint", "newton:mimic", "mimic"),
-    "MjcEqualityConnectAPI": Feature("loop-joint", "connect constraint", "mjc:"),
-    "MjcEqualityWeldAPI": Feature("loop-joint", "weld constraint", "mjc:"),
+    "MjcEqualityConnectAPI": Feature("loop-joint", "connect constraint on no joint prim", "mjc:"),
+    "MjcEqualityWeldAPI": Feature("loop-joint", "weld constraint on no joint prim", "mjc:"),
     "PhysxDrivePerformanceEnvelopeAPI": Feature(
         "drive-envelope",
         "performance envelope of the drive {instance}",
@@ -149,9 +149,10 @@ def _report_type(prim: Usd.Prim, names: list[str], attributes: Attributes) -> No
 def _report_schemas(prim: Usd.Prim, inventory: Inventory, names: list[str], attributes: Attributes) -> None:
     if str(prim.GetPath()) in inventory.link_joints:
         return
+    is_joint = str(prim.GetPath()) in inventory.joints
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
         kind, _, instance = schema.partition(":")
-        feature = SCHEMAS.get(kind)
+        feature = None if is_joint and kind in tokens.MJC_OF_BODIES else SCHEMAS.get(kind)
         if feature and not feature.is_simulated:
             name, prefix = feature.name.format(instance=instance), feature.attributes.format(instance=instance)
             _report(prim, feature.rule, name, prefix, names, attributes)

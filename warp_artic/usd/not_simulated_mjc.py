@@ -37,7 +37,6 @@ MJC_ATTRIBUTES: dict[str, tuple[str, object]] = {
     "mjc:flag:actuation": ("actuation switched off", 1.0),
     "mjc:flag:constraint": ("constraints switched off", 1.0),
     "mjc:flag:damper": ("dampers switched off", 1.0),
-    "mjc:flag:equality": ("equality constraints switched off", 1.0),
     "mjc:flag:frictionloss": ("dry friction switched off", 1.0),
     "mjc:flag:limit": ("limits switched off", 1.0),
     "mjc:flag:spring": ("springs switched off", 1.0),

@@ -57,9 +57,9 @@ def tendon_attribute(tendon: str, name: str) -> tuple[str, str, str]:
 
 
 def _single_axis(joint: Usd.Prim) -> str:
-    """The schema instance that stands for the only dof of a joint."""
-    if joint.IsA(UsdPhysics.RevoluteJoint):
-        return "angular"
+    """The schema instance that stands for the only dof of a joint, or for what a gear couples."""
+    if joint.IsA(UsdPhysics.RevoluteJoint) or joint.GetTypeName() in tokens.GEARS:
+        return "angular"  # a gear and a rack have the value of their relation on a hinge
     if joint.IsA(UsdPhysics.PrismaticJoint):
         return "linear"
     if joint.IsA(UsdPhysics.SphericalJoint):  # with both cone angles zero

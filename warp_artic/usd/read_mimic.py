@@ -17,6 +17,7 @@ from warp_artic.usd.dialects import dialect_of
 from warp_artic.usd.find_dof import AXES, find_dof
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import Source, resolve
+from warp_artic.usd.read_mjc_equalities import acts, note_compliance
 from warp_artic.usd.read_terms import TermNames, read_numbers, read_terms
 from warp_artic.usd.report import Reading
 from warp_artic.usd.units import Quantity
@@ -70,8 +71,12 @@ def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attr
         else:
             yield _Claim(f"{tokens.ARTIC_MIMIC}:{instance}", mimic)
     is_mjc = inventory.has_schema(prim, tokens.MJC_EQUALITY)
+    if is_mjc:
+        note_compliance(prim, attributes)
     if inventory.has_schema(prim, tokens.NEWTON_MIMIC) or (is_mjc and NEWTON_REFERENCE in attributes.names(prim)):
         mimic = _read_newton(joint, prim, articulation, inventory, attributes)
+        if mimic is not None and is_mjc and not acts(prim, inventory, attributes):
+            mimic = replace(mimic, enabled=False)
         if mimic is not None:
             yield _Claim(tokens.NEWTON_MIMIC, mimic, is_rigid=True)
     for instance in inventory.instances(prim, tokens.PHYSX_MIMIC):
@@ -244,7 +249,13 @@ def _read_mjc(
         text = f"an equality of joints that is not linear ({authored}): not simulated yet"
         attributes.report.warn("mimic", joint.path, text)
         return None
-    return Mimic(name=articulation.dofs[dofs[0]].name, dofs=dofs, gears=(1.0, 0.0 - coefficient), offset=0.0 - offset)
+    return Mimic(
+        name=articulation.dofs[dofs[0]].name,
+        dofs=dofs,
+        gears=(1.0, 0.0 - coefficient),
+        offset=0.0 - offset,
+        enabled=acts(prim, inventory, attributes),
+    )
 
 
 def _dofs(

@@ -37,6 +37,7 @@ from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_couplings import refuse_strays
 from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
+from warp_artic.usd.read_mjc_equalities import is_equality_of_bodies, why_disabled
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_trees import plan_trees, report_loop, split_between_roots
 from warp_artic.usd.replicate import Readings, Replicator
@@ -333,8 +334,8 @@ def _read_joints(
     found: list[JointEnds] = []
     others: list[JointEnds] = []
     for path, prim in inventory.joints.items():
-        if not attributes.flag(prim, "physics:jointEnabled", True):
-            attributes.report.note("joint-disabled", path, "is disabled (physics:jointEnabled) and ignored")
+        if why := why_disabled(prim, inventory, attributes):
+            attributes.report.note("joint-disabled", path, f"{why} and ignored")
             attributes.report.used.update(f"{path}.{name}" for name in attributes.names(prim))
             continue
         ends = read_joint_ends(prim, inventory, attributes, placements)
@@ -343,8 +344,8 @@ def _read_joints(
                 check_axes(prim, inventory, attributes)
             attributes.pass_over(prim)
             continue
-        is_distance = prim.GetTypeName() == tokens.DISTANCE_JOINT
-        if is_distance or attributes.flag(prim, "physics:excludeFromArticulation", False):
+        is_beside = is_equality_of_bodies(prim, inventory) or prim.GetTypeName() == tokens.DISTANCE_JOINT
+        if is_beside or attributes.flag(prim, "physics:excludeFromArticulation", False):
             others.append(ends)
         else:
             found.append(ends)

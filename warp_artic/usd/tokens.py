@@ -20,6 +20,7 @@ TREE_JOINTS = (FIXED_JOINT, REVOLUTE_JOINT, PRISMATIC_JOINT, SPHERICAL_JOINT, GE
 JOINTS = (*TREE_JOINTS, DISTANCE_JOINT)
 GEAR_JOINT = "PhysxPhysicsGearJoint"
 RACK_JOINT = "PhysxPhysicsRackAndPinionJoint"
+GEARS = (GEAR_JOINT, RACK_JOINT)
 
 DRIVE = "PhysicsDriveAPI"
 DRIVE_ENVELOPE = "PhysxDrivePerformanceEnvelopeAPI"
@@ -36,6 +37,9 @@ PHYSX_MIMIC = "PhysxMimicJointAPI"
 NEWTON_MIMIC = "NewtonMimicAPI"
 MJC_EQUALITY = "MjcEqualityJointAPI"
 """Brings a NewtonMimicAPI with it, also where its plugin is not registered."""
+MJC_CONNECT = "MjcEqualityConnectAPI"
+MJC_WELD = "MjcEqualityWeldAPI"
+MJC_OF_BODIES = (MJC_CONNECT, MJC_WELD)
 MJC_JOINT = "MjcJointAPI"
 MJC_TENDON = "MjcTendon"
 MJC_ACTUATOR = "MjcActuator"

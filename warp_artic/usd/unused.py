@@ -36,6 +36,7 @@ READ_SCHEMAS = frozenset(
         tokens.MJC_JOINT,
         "MjcEqualityAPI",
         tokens.MJC_EQUALITY,
+        *tokens.MJC_OF_BODIES,
         *tokens.SITES,
         tokens.ARTIC_SCENE,
         tokens.ARTIC_LINK,
@@ -65,8 +66,7 @@ BY_AXIS = frozenset(
 ON_JOINTS = BY_AXIS | {"PhysxJointAPI", "NewtonJointAPI", tokens.MJC_JOINT}
 READ_TYPES = (
     *tokens.JOINTS,
-    tokens.GEAR_JOINT,
-    tokens.RACK_JOINT,
+    *tokens.GEARS,
     tokens.SCENE,
     tokens.ARTIC_FIXED_TENDON,
     tokens.ARTIC_SPATIAL_TENDON,
@@ -220,7 +220,7 @@ def _report_schemas(prim: Usd.Prim, inventory: Inventory, attributes: Attributes
         _report_name(prim, f"a prim of type {kind}", kind, attributes)
     for schema in sorted(inventory.schemas.get(str(prim.GetPath()), ())):
         kind, _, instance = schema.partition(":")
-        if kind in ON_JOINTS and prim.GetTypeName() not in tokens.JOINTS:
+        if kind in ON_JOINTS and prim.GetTypeName() not in (*tokens.JOINTS, *tokens.GEARS):
             attributes.report.warn(
                 "schema-not-used", prim.GetPath(), f"the schema {schema} is not used: it is no joint"
             )
