@@ -451,10 +451,10 @@ _OF_TREES = (
     ),
     Rule(
         "loop-open",
-        WARNING,
+        ERROR,
         "The frames of a loop joint do not meet where its bodies start.",
-        "1e-4 m and 1e-4 rad along the axes that it holds.",
-        "Move the bodies, or correct physics:localPos and physics:localRot of the joint.",
+        "1e-4 m and 0.05 degrees along the axes that it holds; up to there the start is closed the shortest way.",
+        "Take the start that warp-artic check --assemble finds, or correct physics:localPos and physics:localRot.",
     ),
     Rule(
         "loop-closed",

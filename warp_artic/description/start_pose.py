@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
@@ -29,13 +31,15 @@ def start_poses(articulation: Articulation, root: Pose | None = None) -> tuple[P
     return tuple(place(link) for link in range(len(inbound)))
 
 
-def displacement(joint: Joint) -> Pose:
-    """X_FM at the start, from the parent-side to the child-side frame."""
+def displacement(joint: Joint, positions: Sequence[float] | None = None) -> Pose:
+    """X_FM at the start, or at positions of the dofs, from the parent-side to the child-side frame."""
+    if positions is None:
+        positions = [dof.position for dof in joint.dofs]
     shift, turn, twist = np.zeros((3, 3))
-    for dof in joint.dofs:
+    for dof, position in zip(joint.dofs, positions):
         is_inner = joint.is_universal and dof.axis is joint.cone_axis
         part = shift if dof.axis.is_linear else twist if is_inner else turn
-        part[dof.axis.index] = dof.position
+        part[dof.axis.index] = position
     X_01 = Pose(tuple(shift), quaternion_from_rotation_vector(turn))
     if joint.is_universal:
         X_01 = X_01 @ Pose(quaternion=quaternion_from_rotation_vector(twist))

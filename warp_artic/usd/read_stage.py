@@ -15,8 +15,6 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.inertia_range import inertias_out_of_range
 from warp_artic.description.joint import WORLD
-from warp_artic.description.loop_joint import LoopJoint, start_gap
-from warp_artic.description.mechanism import joined, mechanisms_of
 from warp_artic.description.scene import Scene
 from warp_artic.description.tendon_mobility import not_opposing
 from warp_artic.description.validate import findings
@@ -24,6 +22,7 @@ from warp_artic.description.validate_meshes import mesh_findings
 from warp_artic.errors import StageError
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.close_start import close_start, close_starts, hangs_on_world
 from warp_artic.usd.copies import Copy, Family, Places, find_families, take_inventory_once
 from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.inventory import Inventory, traverse
@@ -45,8 +44,6 @@ from warp_artic.usd.report import Reading, Report
 from warp_artic.usd.units import Units
 from warp_artic.usd.unused import report_unused
 
-OPEN_BY = 1e-4
-"""Of loop joints at the start, from which on it is told [m or rad]."""
 SMALLEST_UNIT, LARGEST_UNIT = 1e-9, 1e9
 """Allowed metres and kilograms in a unit of the stage."""
 
@@ -236,6 +233,9 @@ def _read(
     for finding in findings(scene):
         if finding.severity is Severity.ERROR:
             report.add(finding)
+    if not report.errors:
+        articulations = close_starts(articulations, report)
+        scene = _scene(articulations, settings, places, meshes)
     if report.errors:
         return _Read(None, scene.articulations, meshes)
     for tree in articulations:
@@ -245,13 +245,14 @@ def _read(
     replicator = Replicator(copies, articulations, inventory, attributes, placements)
     for copy in copies:
         for tree, made in replicator.articulations_of(copy):
+            if hangs_on_world(made):
+                made = close_start(made, report)
             articulations.append(made)
             found = mobilities[tree.path]
             same = {copy.path(name): mobility for name, mobility in found.items()}
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
     scene = _scene(articulations, settings, places, meshes) if copies else scene
-    _report_open_loops(scene, report)
     return _Read(scene, scene.articulations, meshes)
 
 
@@ -292,18 +293,6 @@ def _report_pumping(mobilities: dict[str, dict[str, float]], report: Report) -> 
             "its coefficients c and force coefficients r; where it is not above zero the tendon can gain energy"
         )
         report.warn("tendon-gains-energy", name, text)
-
-
-def _report_open_loops(scene: Scene, report: Report) -> None:
-    """Say which loop joints do not hold at the start."""
-    for indices in mechanisms_of(scene):
-        mechanism = joined([scene.articulations[index] for index in indices])
-        for loop in mechanism.constraints_of(LoopJoint):
-            distance, angle = start_gap(mechanism, loop)
-            if distance > OPEN_BY or angle > OPEN_BY:
-                found = f"{1e3 * distance:.4g} mm and {math.degrees(angle):.4g} degrees"
-                text = f"is open by {found} at the start along the axes that it holds: the first steps close it"
-                report.warn("loop-open", loop.name, text)
 
 
 def _report_held(inventory: Inventory, attributes: Attributes) -> None:
