@@ -211,6 +211,12 @@ def _add_check(commands) -> None:
         action="store_true",
         help="simulate, and list by how much identities of dynamics are missed; the exit code is 1 when one fails",
     )
+    parser.add_argument(
+        "--assemble",
+        action="store_true",
+        help="find the nearest start in which loop joints are closed; the exit code is 1 when there is none",
+    )
+    parser.add_argument("-o", "--output", metavar="OUT.usda", help="the start of --assemble, as a layer over the stage")
     parser.add_argument("--states", type=_count, default=8, metavar="N", help="random states of --dynamics; default: 8")
     parser.add_argument("--seed", type=_count, default=0, metavar="N", help="of those states; default: 0")
     parser.add_argument("--json", action="store_true", help="for programs")

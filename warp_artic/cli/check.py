@@ -1,4 +1,4 @@
-"""`warp-artic check`: errors, warnings and notes of a stage, and how to mend them; whether its dynamics hold."""
+"""`warp-artic check`: errors, warnings and notes of a stage, how to mend them; whether its dynamics hold; its start."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from warp_artic.description.consequences import headline
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.rules import RULES, Rule
 from warp_artic.errors import SettingsError, StageError
+from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
-from warp_artic.usd.read_stage import check_stage
+from warp_artic.usd.read_stage import check_stage, inspect_stage
 
 
 def run(arguments) -> int:
@@ -23,6 +24,12 @@ def run(arguments) -> int:
         return 0
     if arguments.stage is None:
         raise SettingsError("one of STAGE and --rules is required (see warp-artic check --help)")
+    if arguments.output and not arguments.assemble:
+        raise SettingsError("-o goes with --assemble: it is the layer of the start that closes")
+    if arguments.assemble and arguments.dynamics:
+        raise SettingsError("--assemble and --dynamics: one of them at a time")
+    if arguments.assemble:
+        return _assemble(arguments)
     try:
         diagnostics = check_stage(open_stage(arguments.stage), dialects=arguments.dialects)
     except StageError as error:
@@ -42,6 +49,29 @@ def run(arguments) -> int:
     else:
         show([_text(diagnostics), *dynamics.blocks(residuals)])
     return int(failed or not all(item.holds for item in residuals))
+
+
+def _assemble(arguments) -> int:
+    """List the findings and the start that closes, and write it where that is asked for; 1 when there is none."""
+    # Loaded only now: it is what few ask for.
+    assembly = import_module("warp_artic.cli.check_assemble")
+    stage = open_stage(arguments.stage)
+    if arguments.output:
+        check_output(stage, arguments.output, "layer of a start")
+    inspection = inspect_stage(stage, dialects=arguments.dialects)
+    found = assembly.assemblies(inspection)
+    mended = {gap.name for one in found if one.closes for gap in one.gaps}
+    errors = [item for item in inspection.diagnostics if item.severity is Severity.ERROR and item.path not in mended]
+    is_written = bool(arguments.output) and assembly.write(stage, found, arguments.output)
+    if arguments.json:
+        items = [as_json(item) for item in inspection.diagnostics]
+        written = arguments.output if is_written else None
+        found_json = assembly.as_json(found)
+        print(json.dumps({"diagnostics": items, "assembly": found_json, "written": written}, indent=1))
+    else:
+        end = [f"wrote {arguments.output}"] if is_written else []
+        show([_text(list(inspection.diagnostics)), *assembly.blocks(found), *end])
+    return int(bool(errors))
 
 
 def _text(diagnostics: list[Diagnostic]) -> str:

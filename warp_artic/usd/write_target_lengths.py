@@ -42,7 +42,7 @@ def write_target_lengths(
     codes = (start_code(stage) + times * stage.GetTimeCodesPerSecond()).tolist()
     layer = Sdf.Layer.CreateAnonymous(".usda")
     describe_layer(layer, stage, codes, output, "Target lengths of tendons by warp_artic")
-    _set_range(layer, stage, codes)
+    set_range(layer, stage, codes)
     double = Sdf.ValueTypeNames.Double
     with Sdf.ChangeBlock():
         for target in targets:
@@ -59,7 +59,7 @@ def write_target_lengths(
     write_layer(layer, output)
 
 
-def _set_range(layer: Sdf.Layer, stage: Usd.Stage, codes: list[float]) -> None:
+def set_range(layer: Sdf.Layer, stage: Usd.Stage, codes: list[float]) -> None:
     """The time range of the stage with that of the samples; none where neither has one."""
     root = stage.GetRootLayer()
     ranges = [codes] if len(codes) > 1 else []

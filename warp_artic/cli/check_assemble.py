@@ -1,0 +1,101 @@
+"""`warp-artic check --assemble`: the nearest start in which mechanisms with loops are together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from pxr import Usd
+
+from warp_artic.cli.table import Column, Table
+from warp_artic.description.assemble import Assembly, assemble
+from warp_artic.description.diagnostic import Severity
+from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.mechanism import joined, mechanisms_of
+from warp_artic.description.scene import Scene
+from warp_artic.usd.close_start import words
+from warp_artic.usd.layer_file import check_output
+from warp_artic.usd.read_stage import Inspection
+from warp_artic.usd.write_start import write_start
+
+OPEN = "loop-open"
+"""The rule that a start that closes mends."""
+HEADS = (Column("joint", is_text=True), Column("was"), Column("is"), Column("", is_text=True))
+
+
+def assemblies(inspection: Inspection) -> tuple[Assembly, ...]:
+    """Of the mechanisms with a loop joint that is open; none where the stage has other errors."""
+    errors = [item for item in inspection.diagnostics if item.severity is Severity.ERROR]
+    if any(error.rule != OPEN for error in errors):
+        return ()
+    open_loops = {error.path for error in errors}
+    trees = inspection.articulations
+    found = []
+    for numbers in mechanisms_of(Scene(articulations=trees)):
+        mechanism = joined([trees[number] for number in numbers])
+        if any(loop.name in open_loops for loop in mechanism.constraints_of(LoopJoint)):
+            found.append(assemble(mechanism))
+    return tuple(found)
+
+
+def write(stage: Usd.Stage, found: Iterable[Assembly], output: str) -> bool:
+    """Write the starts that close as a layer over the stage; False where there are none."""
+    check_output(stage, output, "layer of a start")
+    trees = [tree for one in found if one.closes for tree in one.articulations]
+    if trees:
+        write_start(stage, trees, output)
+    return bool(trees)
+
+
+def as_json(found: Iterable[Assembly]) -> list[dict]:
+    """Plain values, in SI units and radians."""
+    return [
+        {
+            "articulations": [tree.path for tree in one.articulations],
+            "closes": one.closes,
+            "gaps": [
+                {
+                    "name": gap.name,
+                    "distance_before": before.distance,
+                    "angle_before": before.angle,
+                    "distance": gap.distance,
+                    "angle": gap.angle,
+                }
+                for before, gap in zip(one.gaps_before, one.gaps)
+            ],
+            "joint_position": {dof.name: {"before": was.position, "now": dof.position} for was, dof in _dofs(one)},
+            "root_position": {
+                tree.links[link].path: list(tree.links[link].pose.position)
+                for tree in one.articulations
+                for link, joint in enumerate(tree.inbound)
+                if joint is None
+            },
+        }
+        for one in found
+    ]
+
+
+def blocks(found: tuple[Assembly, ...]) -> Iterator[Table | str]:
+    """What is open, and a table of positions for each mechanism."""
+    if not found:
+        yield "no mechanism to put together"
+    for one in found:
+        names = ", ".join(tree.path for tree in one.articulations)
+        lines = []
+        for before, gap in zip(one.gaps_before, one.gaps):
+            if not before.is_small or not gap.is_small:
+                now = "closes" if gap.is_small else f"is open by {words(gap)}"
+                lines.append(f"    {gap.name} is open by {words(before)}, then {now}")
+        end = "there is a start that closes" if one.closes else "no start was found that closes; the least open one"
+        yield "\n".join([f"{names}: {end}", *lines])
+        rows = []
+        for was, dof in _dofs(one):
+            factor, unit = (1.0, "m") if dof.axis.is_linear else (math.degrees(1.0), "deg")
+            rows.append((dof.name, f"{factor * was.position:.6g}", f"{factor * dof.position:.6g}", unit))
+        if rows:
+            yield Table("Start", HEADS, tuple(rows))
+
+
+def _dofs(one: Assembly) -> Iterator[tuple]:
+    """The dofs before and after."""
+    return zip(one.before.dofs, (dof for tree in one.articulations for dof in tree.dofs))
