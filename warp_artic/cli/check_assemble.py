@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from pxr import Usd
-
 from warp_artic.cli.table import Column, Table
 from warp_artic.description.assemble import Assembly, assemble
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mechanism import joined, mechanisms_of
 from warp_artic.description.scene import Scene
-from warp_artic.usd.close_start import words
 from warp_artic.usd.layer_file import check_output
+from warp_artic.usd.open_loops import words
 from warp_artic.usd.read_stage import Inspection
 from warp_artic.usd.write_start import write_start
 
@@ -38,7 +36,7 @@ def assemblies(inspection: Inspection) -> tuple[Assembly, ...]:
     return tuple(found)
 
 
-def write(stage: Usd.Stage, found: Iterable[Assembly], output: str) -> bool:
+def write(stage, found: Iterable[Assembly], output: str) -> bool:
     """Write the starts that close as a layer over the stage; False where there are none."""
     check_output(stage, output, "layer of a start")
     trees = [tree for one in found if one.closes for tree in one.articulations]

@@ -22,7 +22,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.loop_joint import LoopJoint
-from warp_artic.description.mechanism import Mechanism
+from warp_artic.description.mechanism import Mechanism, joined
 from warp_artic.description.pose import Pose, quaternion_from_rotation_vector, rotation_vector_from_matrix
 from warp_artic.description.start_pose import displacement
 
@@ -84,15 +84,17 @@ def largest_gap(mechanism: Articulation | Mechanism) -> float:
     return max((gap.largest for gap in gaps[: len(frame.links)]), default=0.0)
 
 
-def closed(mechanism: Articulation | Mechanism) -> tuple[Articulation, ...]:
-    """The articulations of a mechanism, closed the shortest way where they are open by next to nothing."""
+def closed(mechanism: Articulation | Mechanism) -> Articulation | Mechanism:
+    """A mechanism, closed the shortest way where its loop joints are open by next to nothing."""
+    if not mechanism.constraints_of(LoopJoint):
+        return mechanism
     frame = Closure(mechanism)
     gaps = dict(zip((*frame.links, *frame.mimics), frame.gaps(frame.start)))
     frame.links = [one for one in frame.links if gaps[one].is_small]
     frame.mimics = [one for one in frame.mimics if gaps[one].is_small]
     frame.lower, frame.upper = np.minimum(frame.lower, frame.start), np.maximum(frame.upper, frame.start)
     found = frame.close(frame.start, 4)
-    return mechanism.articulations if found is frame.start else frame.articulations(found)
+    return mechanism if found is frame.start else joined(frame.articulations(found))
 
 
 def assemble(mechanism: Articulation | Mechanism) -> Assembly:
@@ -118,7 +120,7 @@ class Closure:
         self.mimics = [one for one in mechanism.mimics if one.enabled and not one.natural_frequency > 0.0]
         dofs = mechanism.dofs
         ends = np.cumsum([0, *(len(joint.dofs) for joint in mechanism.joints)])
-        self.own = {joint.path: slice(*pair) for joint, pair in zip(mechanism.joints, zip(ends, ends[1:]))}
+        self.own = {joint.child: slice(*pair) for joint, pair in zip(mechanism.joints, zip(ends, ends[1:]))}
         self.roots = [link for link, joint in enumerate(self.inbound) if joint is None]
         self.dof_count = len(dofs)
         self.count = len(dofs) + 6 * len(self.roots)
@@ -143,7 +145,7 @@ class Closure:
                 first = self.dof_count + 6 * self.roots.index(link)
                 found[link] = frozenset(range(first, first + 6))
             else:
-                own = self.own[joint.path]
+                own = self.own[joint.child]
                 parent = frozenset() if joint.parent == WORLD else found[joint.parent]
                 found[link] = parent | frozenset(range(own.start, own.stop))
         return found
@@ -167,17 +169,17 @@ class Closure:
                 turn = Pose(quaternion=quaternion_from_rotation_vector(x[first + 3 : first + 6]))
                 found[link] = Pose.of(np.asarray(start.position) + x[first : first + 3], turn.rotation @ start.rotation)
             else:
-                X_FM = displacement(joint, x[self.own[joint.path]])
+                X_FM = displacement(joint, x[self.own[joint.child]])
                 found[link] = found[joint.parent] @ joint.parent_frame @ X_FM @ joint.child_frame.inverse()
         return found
 
     def errors(self, x: np.ndarray) -> np.ndarray:
         """r, lengths in metres and angles times the size."""
         poses = self.poses(x)
-        parts = [self._error(one, poses) for one in self.links]
+        parts = [self._errors_of(one, poses) for one in self.links]
         return np.concatenate([*parts, [self._relation(mimic, x) for mimic in self.mimics], []])
 
-    def _error(self, one: LoopJoint | Distance, poses: list[Pose]) -> np.ndarray:
+    def _errors_of(self, one: LoopJoint | Distance, poses: list[Pose]) -> np.ndarray:
         """r of a loop joint or a distance."""
         if isinstance(one, Distance):
             return _past(one, np.subtract(*_points(one, poses)))
@@ -198,7 +200,7 @@ class Closure:
         poses = self.poses(x)
         found = []
         for one in self.links:
-            error = self._error(one, poses)
+            error = self._errors_of(one, poses)
             if isinstance(one, Distance):
                 found.append(Gap(one.name, float(np.abs(error).max())))
                 continue
@@ -254,7 +256,7 @@ class Closure:
         """Velocity of the point of a link at the origin of the world, and angular velocity, by each of x (6, count)."""
         found = np.zeros((6, self.count))
         for joint in self.mechanism.joints:
-            own = self.own[joint.path]
+            own = self.own[joint.child]
             X_WF = (Pose() if joint.parent == WORLD else poses[joint.parent]) @ joint.parent_frame
             for column, twist in zip(range(own.start, own.stop), _joint_twists(joint, x[own])):
                 found[:, column] = _in_world(twist, X_WF)

@@ -22,13 +22,13 @@ from warp_artic.description.validate_meshes import mesh_findings
 from warp_artic.errors import StageError
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
-from warp_artic.usd.close_start import close_start, close_starts, hangs_on_world
 from warp_artic.usd.copies import Copy, Family, Places, find_families, take_inventory_once
 from warp_artic.usd.dialects import complete_order
 from warp_artic.usd.inventory import Inventory, traverse
 from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
 from warp_artic.usd.link_joints import with_joints_between
 from warp_artic.usd.not_simulated import report_not_simulated
+from warp_artic.usd.open_loops import hangs_on_world, refuse_open_loops
 from warp_artic.usd.open_stage import open_stage, reading
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
@@ -233,9 +233,8 @@ def _read(
     for finding in findings(scene):
         if finding.severity is Severity.ERROR:
             report.add(finding)
-    if not report.errors:
-        articulations = close_starts(articulations, report)
-        scene = _scene(articulations, settings, places, meshes)
+    for tree in () if report.errors else articulations:
+        refuse_open_loops(tree, report)
     if report.errors:
         return _Read(None, scene.articulations, meshes)
     for tree in articulations:
@@ -246,7 +245,7 @@ def _read(
     for copy in copies:
         for tree, made in replicator.articulations_of(copy):
             if hangs_on_world(made):
-                made = close_start(made, report)
+                refuse_open_loops(made, report)
             articulations.append(made)
             found = mobilities[tree.path]
             same = {copy.path(name): mobility for name, mobility in found.items()}

@@ -9,7 +9,7 @@ from warp_artic.mechanisms.group import initial_state, mechanisms_in
 from warp_artic.sim.arrays.views import environment_indices
 from warp_artic.sim.change.chosen import on_device
 from warp_artic.sim.change.sleep import start_asleep
-from warp_artic.sim.elastic.node_masses import with_node_masses
+from warp_artic.sim.run.layout import laid_out
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import follow_links, go_to
 
@@ -42,9 +42,9 @@ def _put_to_start(run: Run, chosen: np.ndarray) -> None:
 
 def _column(run: Run, names: tuple[str, ...]) -> wp.array:
     """The start of all rows of the state, one field after the other, shape (rows, 1)."""
-    loaded = with_node_masses(run.scene)
+    laid = laid_out(run.scene, run.settings)
     groups = run.groups
-    found = [initial_state(mechanisms_in(loaded, group.members), group.origins) for group in groups]
+    found = [initial_state(mechanisms_in(laid, group.members), group.origins) for group in groups]
     parts = []
     for name in names:
         for group, own in zip(groups, found):
