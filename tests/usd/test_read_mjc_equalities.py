@@ -145,3 +145,20 @@ def test_convert_makes_them_joints_of_usd_physics(schema, tmp_path):
         names = (*prim.GetAuthoredPropertyNames(), *prim.GetAppliedSchemas())
         assert not [name for name in names if name.lower().startswith("mjc")]
         assert not conversion.left
+
+
+def test_the_world_of_a_copy_is_where_the_copy_is(tmp_path):
+    """Of a robot that is referenced several times each holds on to the prim of its own that stands for the world."""
+    places = "point3f physics:localPos0 = (1, 0, 0)\npoint3f physics:localPos1 = (1, 0, 0)\n"
+    text = body("base") + body("a") + joint("j1", "Spherical", "/Robot/base", "/Robot/a") + 'def Xform "fix" {\n}\n'
+    text += joint("pin", "Spherical", "/Robot/a", "/Robot/fix", places, (CONNECT,))
+    robot = open_text(f'def Xform "Robot" {schemas("PhysicsArticulationRootAPI")} {{\n{text}}}\n')
+    robot.GetRootLayer().Export(str(tmp_path / "robot.usda"))
+    reference = 'def "r{0}" (prepend references = @{1}@</Robot>) {{\ndouble3 xformOp:translate = ({0}, 0, 0)\n'
+    reference += 'uniform token[] xformOpOrder = ["xformOp:translate"]\n}}\n'
+    stage = open_text("".join(reference.format(number, tmp_path / "robot.usda") for number in range(3)))
+    for number, tree in enumerate(read_stage(stage).articulations):
+        (loop,) = tree.constraints_of(LoopJoint)
+        assert loop.name == f"/r{number}/pin"
+        assert loop.frame0.position == (1.0, 0.0, 0.0)
+        assert loop.frame1.position == (1.0 + number, 0.0, 0.0)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.constraint import Constraint
 from warp_artic.description.diagnostic import Diagnostic
+from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.tendon import SpatialTendon
@@ -89,9 +90,24 @@ class Replicator:
             fixed_tendons=tuple([with_values(tendon, name=path(tendon.name)) for tendon in tree.fixed_tendons]),
             spatial_tendons=tuple([_spatial_tendon(tendon, copy) for tendon in tree.spatial_tendons]),
             mimics=tuple([with_values(mimic, name=path(mimic.name)) for mimic in tree.mimics]),
-            constraints=tuple([_constraint(one, copy) for one in tree.constraints]),
+            constraints=tuple([self._constraint(one, copy) for one in tree.constraints]),
             base_motion=tree.base_motion and read_base_motion(copy.prim(tree.base_motion.path), self.attributes),
         )
+
+    def _constraint(self, one: Constraint, copy: Copy) -> Constraint:
+        """A constraint, whose frame in the world depends on where the copy is if it is that of a prim there."""
+        other = one.articulation1
+        made = with_values(one, name=copy.path(one.name), articulation1=other and copy.path(other))
+        if not _is_on_world(one) or len(self._targets(one.name)) < 2:
+            return made
+        self._list(one.name, copy)
+        ends = read_joint_ends(copy.prim(one.name), self.inventory, self.attributes, self.placements)
+        if ends is None:  # an error, after which each copy is read
+            return made
+        frames = ends.end0.frame, ends.end1.frame
+        if isinstance(made, Distance):
+            return with_values(made, position0=frames[0].position, position1=frames[1].position)
+        return with_values(made, frame0=frames[0], frame1=frames[1])
 
     def _on_world(self, joint: Joint, made: Joint, links: list[Link], copy: Copy) -> Joint:
         """A joint to the world, whose frame there and start depend on where the copy is."""
@@ -133,6 +149,7 @@ class _Read:
     def __init__(self, root: str, articulations: list[Articulation], inventory: Inventory, attributes: Attributes):
         self.trees = [tree for tree in articulations if is_at_or_below(tree.links[0].path, root)]
         self.on_world = [joint.path for tree in self.trees for joint in tree.joints if joint.parent == WORLD]
+        self.on_world += [one.name for tree in self.trees for one in tree.constraints if _is_on_world(one)]
 
         def is_of_place(finding: Diagnostic) -> bool:
             if finding.rule == "composition" or finding.path.startswith(f"{root}.xformOp"):
@@ -149,9 +166,9 @@ class _Read:
         self.mention = re.compile(rf"(?<![\w/]){re.escape(root)}(?!\w)")
 
 
-def _constraint(constraint: Constraint, copy: Copy) -> Constraint:
-    other = constraint.articulation1
-    return with_values(constraint, name=copy.path(constraint.name), articulation1=other and copy.path(other))
+def _is_on_world(one: Constraint) -> bool:
+    """Whether a constraint is between a link and the world."""
+    return WORLD in [getattr(one, name) for name in one.own_links]
 
 
 def _spatial_tendon(tendon: SpatialTendon, copy: Copy) -> SpatialTendon:
