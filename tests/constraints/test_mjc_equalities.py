@@ -138,3 +138,22 @@ def test_equality_of_joints():
     text = '<joint joint1="j_b2" joint2="j_b0" polycoef="0 -1.5 0 0 0" {stiff}/>'
     follows = "rel mjc:target = </World/j_b0>\ndouble mjc:coef1 = -1.5\n"
     assert_same("b", text, stage_of("b", "", {"b2": (("MjcEqualityJointAPI",), follows)}))
+
+
+@pytest.mark.parametrize("dialect", ["mjc", "newton"])
+def test_equality_of_joints_that_is_not_linear(dialect):
+    """A polynomial of fourth degree, which is closed at the start."""
+    text = '<joint joint1="j_b2" joint2="j_b0" polycoef="0 -1.5 0.5 0.75 -0.25" {stiff}/>'
+    if dialect == "mjc":
+        follows = "rel mjc:target = </World/j_b0>\ndouble mjc:coef1 = -1.5\n"
+    else:
+        follows = "rel newton:mimicJoint = </World/j_b0>\nfloat newton:mimicCoef1 = -1.5\n"
+    follows += "double mjc:coef2 = 0.5\ndouble mjc:coef3 = 0.75\ndouble mjc:coef4 = -0.25\n"
+    stage = stage_of("b", "", {"b2": (("MjcEqualityJointAPI",), follows)})
+    assert_same("b", text, stage)
+    settings = SolverSettings(dt=1 / 960, precision="float64", variant="scalar")
+    recording = Simulation(read_stage(stage), settings=settings).record(384)
+    names = dict(zip(recording.joint_names, recording.joint_position[:, 0].T))
+    leader, follower = names["/World/j_b0"], names["/World/j_b2"]
+    wanted = np.polyval((-0.25, 0.75, 0.5, -1.5, 0.0), leader)
+    np.testing.assert_allclose(follower, wanted, atol=1e-6, rtol=0)

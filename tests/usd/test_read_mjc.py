@@ -389,10 +389,20 @@ def test_equality_brings_the_mimic_of_newton():
 
 
 def test_equality_with_higher_terms():
-    stage = equality("double mjc:coef3 = 0.5")
-    assert tree_of(stage).mimics == ()
-    terms = "mjc:coef2 = 0, mjc:coef3 = 0.5, mjc:coef4 = 0"
-    assert warnings_of(stage) == [f"/World/j2: an equality of joints that is not linear ({terms}): not simulated yet"]
+    """A relation that is not linear, in the dialect itself and beside the mimic of Newton."""
+    terms = "double mjc:coef2 = 0.25\ndouble mjc:coef3 = 0.5"
+    for kinds, header, factors in (
+        ((HINGE, HINGE), SI, (0.25, 0.5)),
+        ((HINGE, SLIDE), SMALL_UNITS, (0.25 * 0.01, 0.5 * 0.01)),
+        ((SLIDE, HINGE), SMALL_UNITS, (0.25 / 0.01**2, 0.5 / 0.01**3)),
+        ((SLIDE, SLIDE), SMALL_UNITS, (0.25 / 0.01, 0.5 / 0.01**2)),
+    ):
+        stage = equality(terms, kinds, header)
+        (mimic,) = tree_of(stage).mimics
+        assert mimic.curve == pytest.approx((-factors[0], -factors[1], 0.0))
+        assert warnings_of(stage) == []
+    newton = chain(HINGE, ("Revolute", ("MjcEqualityJointAPI",), f"rel newton:mimicJoint = </World/j1>\n{terms}"))
+    assert tree_of(newton).mimics[0].curve == (-0.25, -0.5, 0.0)
 
 
 def test_scene():

@@ -72,6 +72,7 @@ MIMIC = "mimic_"
 MIMIC_VALUES = {
     "mimic_gear": "gears",
     "mimic_coef1": "gears",
+    **dict.fromkeys(("mimic_coef2", "mimic_coef3", "mimic_coef4"), "curve"),
     "mimic_offset": "offset",
     "mimic_coef0": "offset",
     "mimic_natural_frequency": "natural_frequency",

@@ -286,6 +286,7 @@ def _mimics(tree: dict, names: _Names) -> Iterator[str | Table]:
     for mimic in tree["mimics"]:
         follower, *leaders = (names.of(name) for name in mimic["dofs"])
         terms = [f"{0.0 - gear:+.5g} {leader}" for gear, leader in zip(mimic["gears"][1:], leaders)]
+        terms += [f"{0.0 - c:+.5g} {leaders[0]}^{power}" for power, c in enumerate(mimic["curve"], 2) if c]
         relation = f"{0.0 - mimic['offset']:.5g} {' '.join(terms)}"
         kind = "hard"
         if mimic["natural_frequency"] is None or mimic["natural_frequency"] > 0.0:

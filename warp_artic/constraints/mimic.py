@@ -1,11 +1,12 @@
-"""Mimic joints (Mimic Joints, equations 17-29):  C = sum G_i q_i + offset = 0,  J the gradient of C in v (`coupling`).
+"""Mimic joints (Mimic Joints, equations 17-29):  C = sum G_i q_i + curve(q_1) + offset = 0,  J the gradient of C in v
+(`coupling`); curve(x) = c_2 x^2 + c_3 x^3 + c_4 x^4 of the leader, where there is one.
 
 With r = J M^-1 J^T, of the mechanism without its drives:
     hard:       y = - erp C_M / h - (J v - Cdot),   C_M = C + (1 - share) h Cdot, where the joints take up v+
     compliant:  a spring k_p = mu^2 / r and a damper k_d = 2 mu zeta / r on C, as in `spring`
-Cdot is the rate of C at the start of the step. It is J v but for joints with several rotations, where J, which is that
-in the middle, has turned: what it turned by until then it turns by once more until the end. The laws with share = 1 are
-the document's cfm = 1 / (h (h k_p + k_d)) and erp = h k_p / (h k_p + k_d).
+Cdot is the rate of C at the start of the step. It is J v but for joints with several rotations and on a curve, where J,
+which is that in the middle, has turned: what it turned by until then it turns by once more until the end. The laws
+with share = 1 are the document's cfm = 1 / (h (h k_p + k_d)) and erp = h k_p / (h k_p + k_d).
 """
 
 from collections.abc import Callable
@@ -17,8 +18,9 @@ from warp_artic.constraints.coupling import (
     combine_positions,
     combine_rates,
     set_combination,
+    time_with_v,
 )
-from warp_artic.constraints.rows import allow_every_velocity, mobility, row_rate, set_window
+from warp_artic.constraints.rows import allow_every_velocity, forget_response, mobility, row_rate, set_window
 from warp_artic.constraints.spring import set_spring_row, spring_theta
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.mimic import Mimic
@@ -39,14 +41,60 @@ def mimic_error(model: ModelArrays, positions: Array, place: int, row: int, colu
     mimic = model.row_item[row]
     first = model.mimic_term[mimic]
     C = combine_positions(model, model.mimic_gear, first, positions, place, row, column)
-    return model.mimic_offset[mimic, column] + C
+    return model.mimic_offset[mimic, column] + with_curve(model, positions, place, row, column, C)
+
+
+@wp.func
+def with_curve(model: ModelArrays, positions: Array, place: int, row: int, column: int, C: Real):
+    """C with curve(q_1)."""
+    if model.curved_mimics == 0:
+        return C
+    return C + curve_value(model, model.row_item[row], positions[leader_of(model, row), place], column)
+
+
+@wp.func
+def leader_of(model: ModelArrays, row: int):
+    """The row among positions of the leader of a mimic joint between two joints with one axis."""
+    return model.term_dof[model.row_term[row] + 1] - model.root_dofs
+
+
+@wp.func
+def curve_value(model: ModelArrays, mimic: int, x: Real, column: int):
+    """curve(x)."""
+    c_2, c_3, c_4 = curve_factors(model, mimic, column)
+    return x * x * (c_2 + x * (c_3 + x * c_4))
+
+
+@wp.func
+def curve_slope(model: ModelArrays, mimic: int, x: Real, column: int):
+    """The derivative of curve(x)."""
+    c_2, c_3, c_4 = curve_factors(model, mimic, column)
+    return x * (c_2 * real(2.0, x) + x * (c_3 * real(3.0, x) + x * c_4 * real(4.0, x)))
+
+
+@wp.func
+def curve_factors(model: ModelArrays, mimic: int, column: int):
+    """c_2, c_3 and c_4."""
+    first = 3 * mimic
+    return model.mimic_curve[first, column], model.mimic_curve[first + 1, column], model.mimic_curve[first + 2, column]
 
 
 @wp.func
 def mimic_rate(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
     """The rate of C at the start of a step."""
     first = model.mimic_term[model.row_item[row]]
-    return combine_rates(model, model.mimic_gear, first, work.position, work.v, model.root_dofs, slot, row, column)
+    rate = combine_rates(model, model.mimic_gear, first, work.position, work.v, model.root_dofs, slot, row, column)
+    return with_curve_rate(model, work, row, column, slot, rate)
+
+
+@wp.func
+def with_curve_rate(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, rate: Real):
+    """The rate with that of curve(q_1)."""
+    if model.curved_mimics == 0:
+        return rate
+    leader = leader_of(model, row)
+    slope = curve_slope(model, model.row_item[row], work.position[leader, slot], column)
+    return rate + slope * work.v[model.root_dofs + leader, slot]
 
 
 @wp.func
@@ -55,9 +103,31 @@ def set_gears(model: ModelArrays, work: WorkArrays, row: int, column: int, slot:
     first = model.mimic_term[model.row_item[row]]
     start = model.row_term[row]
     set_combination(model, work, work.coefficient, model.mimic_gear, first, row, column, slot, h)
+    if model.curved_mimics == 1:
+        slope = curve_slope(model, model.row_item[row], middle_of_leader(model, work, row, slot, h), column)
+        work.coefficient[start + 1, slot] = work.coefficient[start + 1, slot] + slope
+        forget_response(model, work, row, slot)
     for term in range(start, start + model.row_terms[row]):
         work.push[term, slot] = work.coefficient[term, slot]
     return any_positive(model.mimic_enabled[model.row_item[row], column])
+
+
+@wp.func
+def middle_of_leader(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+    """The position of the leader where J is taken in a step of h."""
+    leader = leader_of(model, row)
+    return work.position[leader, slot] + time_with_v(work, slot, h) * work.v[model.root_dofs + leader, slot]
+
+
+@wp.func
+def with_curve_in_step(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, C: Real):
+    """C with curve(q_1) as `combination_in_step` has it: what is there in the middle, back along J."""
+    if model.curved_mimics == 0:
+        return C
+    mimic = model.row_item[row]
+    x = middle_of_leader(model, work, row, slot, h)
+    back = x - work.position[leader_of(model, row), slot]
+    return C + curve_value(model, mimic, x, column) - curve_slope(model, mimic, x, column) * back
 
 
 @wp.func
@@ -69,7 +139,7 @@ def set_mimic_row(model: ModelArrays, work: WorkArrays, row: int, column: int, s
     enabled = model.mimic_enabled[mimic, column]
     first = model.mimic_term[mimic]
     C = combination_in_step(model, work, model.mimic_gear, first, row, column, slot, h)
-    C = model.mimic_offset[mimic, column] + C
+    C = model.mimic_offset[mimic, column] + with_curve_in_step(model, work, row, column, slot, h, C)
     frequency = model.mimic_natural_frequency[mimic, column]
     r = one
     if model.compliant_mimics == 1:
@@ -152,6 +222,12 @@ MIMIC = ConstraintFamily(
             values=lambda articulation: [gear for mimic in articulation.mimics for gear in mimic.gears],
             allowed=FINITE,
         ),
+        Parameter(
+            name="mimic_curve",
+            of="mimic",
+            values=lambda articulation: [factor for mimic in articulation.mimics for factor in mimic.curve],
+            size=3,
+        ),
         _each("offset", lambda mimic: mimic.offset, FINITE),
         _each("natural_frequency", lambda mimic: mimic.natural_frequency, FINITE, "compliant_mimics"),
         _each("damping_ratio", lambda mimic: mimic.damping_ratio, NOT_NEGATIVE),
@@ -161,7 +237,10 @@ MIMIC = ConstraintFamily(
     multiplier=Measure(
         name="mimic_force", meaning="Multiplier of the constraint over the last step before a record [N or N m]"
     ),
-    flags={"compliant_mimics": lambda articulation: any(mimic.natural_frequency > 0 for mimic in articulation.mimics)},
+    flags={
+        "compliant_mimics": lambda articulation: any(mimic.natural_frequency > 0 for mimic in articulation.mimics),
+        "curved_mimics": lambda articulation: any(mimic.is_curved for mimic in articulation.mimics),
+    },
     tables={"mimic_term": lambda tree: term_starts(tree, MIMIC)},
     scratch={"mimic_mobility": lambda tree: tree.count(MIMIC)},
 )

@@ -193,6 +193,7 @@ class Closure:
         """C of a mimic joint in metres."""
         dof = self.mechanism.dofs[mimic.dofs[0]]
         error = float(np.dot(mimic.gears, x[list(mimic.dofs)])) + mimic.offset
+        error += float(np.polyval((*mimic.curve[::-1], 0.0, 0.0), x[mimic.dofs[1]]))
         return error if dof.axis.is_linear else error * self.size
 
     def gaps(self, x: np.ndarray) -> list[Gap]:
@@ -249,6 +250,7 @@ class Closure:
         for mimic in self.mimics:
             row = np.zeros((1, self.count))
             row[0, list(mimic.dofs)] = mimic.gears
+            row[0, mimic.dofs[1]] += np.polyval(np.polyder((*mimic.curve[::-1], 0.0, 0.0)), x[mimic.dofs[1]])
             rows.append(row * (1.0 if self.mechanism.dofs[mimic.dofs[0]].axis.is_linear else self.size))
         return np.concatenate([*rows, np.zeros((0, self.count))])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Mimic:
-    """C = sum G_i q_i + offset = 0, hard or as a spring of a natural frequency and damping ratio.
+    """C = sum G_i q_i + curve(q_1) + offset = 0, hard or as a spring of a natural frequency and damping ratio.
 
     Source: Mimic Joints, equations 3 and 17-29.
     """
@@ -18,9 +18,16 @@ class Mimic:
     """Indices into `Articulation.dofs`, the follower first."""
     gears: tuple[float, ...]
     """G, 1 for the follower; such that C has the unit of the follower's position."""
+    curve: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of the powers 2 to 4 of the position of the only leader; both joints then have one axis, or all three are 0."""
     offset: float = 0.0
     """[rad or m]"""
     natural_frequency: float = 0.0
     """[rad/s]; at most 0: hard."""
     damping_ratio: float = 0.0
     enabled: bool = True
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether the relation is not linear."""
+        return any(self.curve)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic, Severity
+from warp_artic.description.joint import Joint
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon, SpatialTendon
 
@@ -94,7 +95,14 @@ def _mimic(mimic: Mimic, articulation: Articulation) -> Iterator[Diagnostic]:
     yield from _dofs("mimic-dofs", mimic.name, mimic.dofs, {"gears": mimic.gears}, articulation)
     if mimic.gears and mimic.gears[0] == 0.0:
         yield _error("mimic-gear", mimic.name, "the gear of the follower is 0; it must not be")
+    if mimic.is_curved:
+        axes = {number: len(joint.dofs) for joint, number in _with_numbers(articulation)}
+        if len(mimic.dofs) != 2 or any(axes.get(dof) != 1 for dof in mimic.dofs):
+            yield _error(
+                "mimic-dofs", mimic.name, "a relation that is not linear is between two joints of one axis each"
+            )
     numbers = {
+        **{f"factor of the power {power}": factor for power, factor in zip((2, 3, 4), mimic.curve)},
         "offset": mimic.offset,
         "natural frequency": mimic.natural_frequency,
         "damping ratio": mimic.damping_ratio,
@@ -102,6 +110,15 @@ def _mimic(mimic: Mimic, articulation: Articulation) -> Iterator[Diagnostic]:
     yield from _finite(mimic.name, numbers)
     if mimic.damping_ratio < 0.0:
         yield _error("negative", mimic.name, f"damping ratio {mimic.damping_ratio:g} must not be negative")
+
+
+def _with_numbers(articulation: Articulation) -> Iterator[tuple[Joint, int]]:
+    """Each dof by its number, with its joint."""
+    number = 0
+    for joint in articulation.joints:
+        for _ in joint.dofs:
+            yield joint, number
+            number += 1
 
 
 def _dofs(

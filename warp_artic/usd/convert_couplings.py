@@ -42,8 +42,13 @@ def _convert_mimic(mimic: Mimic, tree: Articulation, conversion: Conversion) -> 
     schemas = conversion.applied(prim, MIMICS)
     if sum(dof.name.partition(":")[0] == path for dof in tree.dofs) > 1:
         schemas = [schema for schema in schemas if schema.partition(":")[2] in ("", axis)]
-    if any(conversion.attributes.number(prim, name) != 0.0 for name in HIGHER_TERMS):
-        schemas = [schema for schema in schemas if schema != tokens.MJC_EQUALITY]  # not linear, and not simulated
+    if mimic.is_curved or any(conversion.attributes.number(prim, name) != 0.0 for name in HIGHER_TERMS):
+        reason = "is not linear, which a mimic joint of ours is"
+        conversion.leave((f"{path}: {schema}" for schema in schemas), reason)
+        conversion.leave(
+            (f"{path}.{name}" for schema in schemas for name in conversion.begun(prim, _prefix(schema))), reason
+        )
+        return
     if not schemas:
         return
     prefixes = {schema: _prefix(schema) for schema in schemas}

@@ -75,8 +75,8 @@ def _claims(joint: Joint, articulation: Articulation, inventory: Inventory, attr
         note_compliance(prim, attributes)
     if inventory.has_schema(prim, tokens.NEWTON_MIMIC) or (is_mjc and NEWTON_REFERENCE in attributes.names(prim)):
         mimic = _read_newton(joint, prim, articulation, inventory, attributes)
-        if mimic is not None and is_mjc and not acts(prim, inventory, attributes):
-            mimic = replace(mimic, enabled=False)
+        if mimic is not None and is_mjc:
+            mimic = _with_terms_of_mjc(mimic, joint, prim, articulation, inventory, attributes)
         if mimic is not None:
             yield _Claim(tokens.NEWTON_MIMIC, mimic, is_rigid=True)
     for instance in inventory.instances(prim, tokens.PHYSX_MIMIC):
@@ -114,7 +114,7 @@ def _choose(claims: list[_Claim], joint: Joint, articulation: Articulation, attr
 
 def _agree(one: Mimic, other: Mimic, with_compliance: bool) -> bool:
     """Whether two mimic joints mean the same."""
-    numbers = [[*mimic.gears, mimic.offset] for mimic in (one, other)]
+    numbers = [[*mimic.gears, *mimic.curve, mimic.offset] for mimic in (one, other)]
     if with_compliance:
         for mimic, own in zip((one, other), numbers):
             is_spring = mimic.natural_frequency > 0.0
@@ -233,7 +233,7 @@ def _read_physx(
 def _read_mjc(
     joint: Joint, prim: Usd.Prim, articulation: Articulation, inventory: Inventory, attributes: Attributes
 ) -> Mimic | None:
-    """q_0 = coef0 + coef1 q_1, in radians; None where there are higher terms, which are reported by name."""
+    """q_0 = coef0 + coef1 q_1 + ... + coef4 q_1^4, in radians."""
     dofs = _dofs(joint, prim, "", MJC_REFERENCE, "", articulation, inventory, attributes)
     if dofs is None:
         return None
@@ -244,18 +244,53 @@ def _read_mjc(
     place = units.DISTANCE if follower else units.RADIAN
     coefficient = _number(prim, "mimic_coef1", "mjc:coef1", 1.0, slope, dofs, articulation, attributes)
     offset = _number(prim, "mimic_coef0", "mjc:coef0", 0.0, place, dofs, articulation, attributes)
-    if any(attributes.number(prim, name) != 0.0 for name in HIGHER_TERMS):
-        authored = ", ".join(f"{name} = {attributes.number(prim, name):g}" for name in HIGHER_TERMS)
-        text = f"an equality of joints that is not linear ({authored}): not simulated yet"
-        attributes.report.warn("mimic", joint.path, text)
-        return None
-    return Mimic(
-        name=articulation.dofs[dofs[0]].name,
-        dofs=dofs,
-        gears=(1.0, 0.0 - coefficient),
-        offset=0.0 - offset,
-        enabled=acts(prim, inventory, attributes),
+    curve = _read_curve(joint, prim, dofs, articulation, attributes)
+    return (
+        None
+        if curve is None
+        else Mimic(
+            name=articulation.dofs[dofs[0]].name,
+            dofs=dofs,
+            gears=(1.0, 0.0 - coefficient),
+            curve=curve,
+            offset=0.0 - offset,
+            enabled=acts(prim, inventory, attributes),
+        )
     )
+
+
+def _with_terms_of_mjc(
+    mimic: Mimic, joint: Joint, prim: Usd.Prim, articulation: Articulation, inventory: Inventory, attributes: Attributes
+) -> Mimic | None:
+    """A relation of Newton's schema that an equality of MuJoCo extends by higher terms."""
+    curve = _read_curve(joint, prim, mimic.dofs, articulation, attributes)
+    if curve is None:
+        return None
+    return replace(mimic, curve=curve, enabled=mimic.enabled and acts(prim, inventory, attributes))
+
+
+def _read_curve(
+    joint: Joint, prim: Usd.Prim, dofs: tuple[int, int], articulation: Articulation, attributes: Attributes
+) -> tuple[float, float, float] | None:
+    """The higher terms of an equality; None, and a warning, where a joint has several axes."""
+    follower, leader = (int(articulation.dofs[dof].axis.is_linear) for dof in dofs)
+    found, readings = [], []
+    for power, name in enumerate(HIGHER_TERMS, 2):
+        length = follower - power * leader
+        authored = " ".join(("distance" if follower else "rad", f"/ {'distance' if leader else 'rad'}^{power}"))
+        quantity = Quantity(authored, authored.replace("distance", "m"), length=length)
+        reading = resolve(attributes, prim, f"mimic_coef{power}", (Source(name, quantity),))
+        found.append(0.0 if reading is None else 0.0 - reading.value)
+        readings += [] if reading is None else [reading]
+    if any(found):
+        dof_count = {dof.name: len(one.dofs) for one in articulation.joints for dof in one.dofs}
+        if any(dof_count[articulation.dofs[dof].name] > 1 for dof in dofs):
+            terms = ", ".join(f"{name} = {attributes.number(prim, name):g}" for name in HIGHER_TERMS)
+            text = f"an equality that is not linear ({terms}), of a joint with several axes: not simulated yet"
+            attributes.report.warn("mimic", joint.path, text)
+            return None
+        attributes.report.readings[articulation.dofs[dofs[0]].name] += readings
+    return tuple(found)
 
 
 def _dofs(
