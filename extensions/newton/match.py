@@ -82,6 +82,7 @@ class _Match:
         bound = {joint for _, joint, _ in self.axes} | {joint for _, joint in (*self.balls, *roots)}
         matched = set(self.joint_at.values())
         in_trees = self.model.joint_articulation.numpy()[self.worlds.joints[0]] >= 0
+        held = {one.name for tree in self.scene.articulations for one in tree.constraints}
         for joint, in_tree in enumerate(in_trees):
             label = self.model.joint_label[self.worlds.joints[0, joint]]
             if not in_tree and joint in matched:
@@ -89,9 +90,9 @@ class _Match:
                     f"joint {label}: is in no articulation of the model, whose bodies float there; a stage says by "
                     "PhysicsArticulationRootAPI what is one"
                 )
-            if not in_tree:
+            if not in_tree and label not in held:
                 warnings.warn(f"joint {label}: closes a loop and is not simulated", stacklevel=6)
-            elif self.dims[joint].sum() and joint not in bound:
+            elif in_tree and self.dims[joint].sum() and joint not in bound:
                 found = self.kind[joint].name
                 raise HostError(f"joint {label}: is a {found} joint of the model that the scene does not have")
         links = tuple((path, self.body_at[path]) for path in self.scene.link_names)

@@ -11,6 +11,7 @@ joints in a row, whose positions are the coordinates of Newton.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 
@@ -23,6 +24,7 @@ from warp_artic.extensions.newton.worlds import Worlds, leaders_of, pose_of
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
@@ -70,14 +72,16 @@ class _Translation:
         self.mass = model.body_mass.numpy()[self.bodies]
         self.joint_names = _distinct(model.joint_label[joint] for joint in self.joints)
         self.body_names = _distinct(model.body_label[body] for body in self.bodies)
+        self.in_tree = [joint for joint, articulation in enumerate(self.articulation) if articulation >= 0]
         self._check()
-        self.inbound = {child: joint for joint, child in enumerate(self.child)}
+        self.inbound = {self.child[joint]: joint for joint in self.in_tree}
         self.left_out = self._loads_nothing()
 
     def result(self) -> tuple[Scene, Binding]:
         axes, balls, roots, links, articulations, anchors = [], [], [], [], [], {}
-        for members in self._trees():
-            tree = _Tree(self, members)
+        trees = [_Tree(self, members) for members in self._trees()]
+        self._check_loops(trees)
+        for tree in trees:
             articulations.append(tree.articulation())
             axes += tree.axes
             balls += tree.balls
@@ -96,24 +100,45 @@ class _Translation:
                 raise HostError(f"{name}: is a {kind.name} joint, which is not simulated; {_allowed()} joints are")
             if not enabled[joint]:
                 raise HostError(f"{name}: is disabled, which leaves its body without a joint; remove it instead")
-            if self.articulation[joint] < 0:
-                raise HostError(f"{name}: is in no articulation; joints that close loops are not simulated")
+            if self.articulation[joint] < 0 and kind is FREE:
+                raise HostError(
+                    f"{name}: is a FREE joint in no articulation; ModelBuilder.add_body makes one of its own"
+                )
             if kind is FREE and self.parent[joint] != WORLD:
                 raise HostError(f"{name}: is a FREE joint between two bodies; it must have the world as its parent")
             if kind is FREE:
                 self._check_free(joint, name)
             if kind is BALL:
                 self._check_ball(joint, name)
-        for child, times in Counter(self.child).items():
+        for child, times in Counter(self.child[joint] for joint in self.in_tree).items():
             if times > 1:
-                own = ", ".join(name for name, body in zip(self.joint_names, self.child) if body == child)
+                own = ", ".join(self.joint_names[joint] for joint in self.in_tree if self.child[joint] == child)
                 raise HostError(f"body {self.body_names[child]}: has {times} joints, must have one: {own}")
         kinematic = self.model.body_flags.numpy()[self.bodies] & int(newton.BodyFlags.KINEMATIC)
+        children = {self.child[joint] for joint in self.in_tree}
         for body, name in enumerate(self.body_names):
-            if body not in self.child:
+            if body not in children:
                 raise HostError(f"body {name}: has no joint; ModelBuilder.add_body gives a body a free one")
             if kinematic[body]:
                 raise HostError(f"body {name}: is kinematic, which is not simulated")
+
+    def _check_loops(self, trees: list[_Tree]) -> None:
+        """Refuse joints in no articulation between trees; warn of what acts along the axes of others."""
+        for joint in range(len(self.kind)):
+            if joint in self.in_tree:
+                continue
+            name, ends = f"joint {self.joint_names[joint]}", {self.parent[joint], self.child[joint]} - {WORLD}
+            if not any(ends <= set(tree.members) for tree in trees):
+                raise HostError(f"{name}: is in no articulation, and joins two; that is not simulated yet")
+            first = self.first_dof[joint]
+            limited = limits(self.model)
+            own = slice(first, first + int(self.dims[joint].sum()))
+            acts = any(getattr(self.model, array).numpy()[own].any() for array in ON_DOFS)
+            bounds = [np.asarray(limited[limit])[own] for limit in ("limit_lower", "limit_upper")]
+            if acts or np.isfinite(bounds).any():
+                warnings.warn(
+                    f"{name}: closes a loop; what acts along its free axes is not simulated yet", stacklevel=7
+                )
 
     def _check_free(self, joint: int, name: str) -> None:
         own = slice(self.first_dof[joint], self.first_dof[joint] + 6)
@@ -212,7 +237,34 @@ class _Tree:
             joints=articulation.joints,
             mimics=tuple(self._mimics(articulation)),
             fixed_tendons=tuple(self._springs(articulation)),
+            constraints=tuple(self._loops(index_of)),
         )
+
+    def _loops(self, index_of: dict[int, int]) -> Iterable[LoopJoint]:
+        """The joints in no articulation between its bodies, or one of them and the world."""
+        source = self.source
+        place = {WORLD: WORLD, **index_of}
+        for joint, kind in enumerate(source.kind):
+            ends = source.parent[joint], source.child[joint]
+            if joint in source.in_tree or any(end not in place for end in ends):
+                continue
+            free, turn, shifts = TURNS, Pose(), int(source.dims[joint][0])
+            if kind is not BALL:
+                first, count = source.first_dof[joint], int(source.dims[joint].sum())
+                axes = np.asarray(source.axis[first : first + count], float).reshape(-1, 3)
+                R = _frame_along(axes)
+                turn = Pose.of(np.zeros(3), R)
+                along = [int(np.argmax(np.abs(R.T @ axis))) for axis in axes]
+                free = {(SHIFTS if k < shifts else TURNS)[axis] for k, axis in enumerate(along)}
+                free = tuple(axis for axis in (*SHIFTS, *TURNS) if axis in free)
+            yield LoopJoint(
+                name=source.joint_names[joint],
+                link0=place[ends[0]],
+                link1=place[ends[1]],
+                frame0=pose_of(source.X_p[joint]) @ turn,
+                frame1=pose_of(source.X_c[joint]) @ turn,
+                free=free,
+            )
 
     def _name(self) -> str:
         source = self.source
@@ -221,7 +273,7 @@ class _Tree:
 
     def _carries(self, body: int) -> bool:
         source = self.source
-        return any(parent == body and source.child[joint] in self.members for joint, parent in enumerate(source.parent))
+        return any(source.parent[joint] == body and source.child[joint] in self.members for joint in source.in_tree)
 
     def _link(self, body: int) -> Link:
         """A body; its numbers follow."""
@@ -310,6 +362,18 @@ def _along(axis, kinds: tuple[Axis, Axis, Axis]) -> tuple[Pose, Axis]:
     y = np.cross(np.eye(3)[int(np.argmin(np.abs(x)))], x)
     y /= np.linalg.norm(y)
     return Pose.of(np.zeros(3), np.column_stack([x, y, np.cross(x, y)])), kinds[0]
+
+
+def _frame_along(axes: np.ndarray) -> np.ndarray:
+    """A rotation matrix (3, 3) among whose columns the axes (n, 3) of a joint are, up to sign."""
+    if not len(axes) or (np.sort(np.abs(axes), axis=1) == (0.0, 0.0, 1.0)).all():
+        return np.eye(3)
+    own: list[np.ndarray] = []
+    for axis in (*axes, *np.eye(3)):
+        rest = axis - sum((one * (one @ axis) for one in own), np.zeros(3))
+        if len(own) < 3 and np.linalg.norm(rest) > 0.5:
+            own.append(rest / np.linalg.norm(rest))
+    return np.column_stack([*own[:2], np.cross(*own[:2])])
 
 
 def _carriage(path: str) -> Link:

@@ -42,7 +42,9 @@ def alone():
 
 def loop():
     builder = chain()
-    builder.add_joint_ball(-1, 1, label="closing")
+    other = link(builder, "other")
+    builder.add_articulation([builder.add_joint_revolute(-1, other, axis=(0, 1, 0), label="third")])
+    builder.add_joint_ball(1, other, label="closing")
     builder.joint_articulation[-1] = -1
     return builder
 
@@ -88,7 +90,7 @@ REFUSED = {
     "particles": (particles, "the model has 1 particles, which are not simulated; step them with another solver"),
     "kinematic": (kinematic, "body conveyor: is kinematic, which is not simulated"),
     "no joint": (alone, "body stray: has no joint; ModelBuilder.add_body gives a body a free one"),
-    "loop": (loop, "joint closing: is in no articulation; joints that close loops are not simulated"),
+    "loop": (loop, "joint closing: is in no articulation, and joins two; that is not simulated yet"),
     "nothing": (newton.ModelBuilder, "the model has no joint, so there is nothing to step"),
 }
 

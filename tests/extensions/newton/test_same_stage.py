@@ -1,6 +1,7 @@
 """A stage that is stepped through Newton moves as the same stage does by itself."""
 
 import json
+import warnings
 
 import newton
 import numpy as np
@@ -9,6 +10,7 @@ from warp_artic.extensions.newton import SolverWarpArtic
 
 import warp_artic as wa
 from tests.extensions.newton.models import DT, STAGES, run, stage_model, start
+from warp_artic.description.pose import Pose
 
 STEPS = 240
 FRAMES = (
@@ -185,13 +187,21 @@ def test_a_scene_of_another_stage():
         SolverWarpArtic(stage_model("pendulum_single"), scene=wa.read_stage(STAGES / "pendulum_double.usda"))
 
 
-def test_joints_that_close_loops():
-    """They are refused; with the scene, which leaves them out, they are named in a warning."""
-    with pytest.raises(wa.HostError, match="joint /World/Robot/j_close: is in no articulation"):
-        SolverWarpArtic(stage_model("loop_fourbar"))
+def test_joints_of_a_scene_that_close_loops():
+    """They are held, without a warning, though the model has them in no articulation."""
     scene = wa.read_stage(STAGES / "loop_fourbar.usda")
-    with pytest.warns(UserWarning, match="joint /World/Robot/j_close: closes a loop and is not simulated"):
-        SolverWarpArtic(stage_model("loop_fourbar"), scene=scene)
+    model = stage_model("loop_fourbar")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*loop")
+        solver = SolverWarpArtic(model, scene=scene, dt=DT)
+    end = run(solver, 120).body_q.numpy()
+    (loop,) = scene.articulations[0].constraints
+    body_at = {label: body for body, label in enumerate(model.body_label)}
+    links = [scene.articulations[0].links[link].path for link in (loop.link0, loop.link1)]
+    poses = [
+        Pose(tuple(map(float, end[body_at[path]][:3])), tuple(map(float, end[body_at[path]][3:]))) for path in links
+    ]
+    np.testing.assert_allclose(poses[0].apply(loop.frame0.position), poses[1].apply(loop.frame1.position), atol=3e-6)
 
 
 def test_a_changed_model_beside_a_scene():
