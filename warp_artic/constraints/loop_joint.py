@@ -21,7 +21,7 @@ Source: documents 001 (loop joints) and 004 (fixed, spherical, revolute, prismat
 import numpy as np
 import warp as wp
 
-from warp_artic.constraints.rows import set_coefficient, set_unbounded, set_window
+from warp_artic.constraints.rows import REDUNDANT, set_coefficient, set_unbounded, set_window
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.loop_joint import LoopJoint
@@ -209,8 +209,12 @@ def set_loop_coefficients(
 ):
     """Write J of  n . (velocity of the point x_1 of link 1, less that of x_0 on link 0), or of angular velocities.
 
-    The links have these axes and origins.
+    The links have these axes and origins. A row across all that the joints of the loop can do, as out of the plane of a
+    linkage, has a J of rounding, or of the errors of frames, and no part that could be told redundant: it is zero.
     """
+    zero = real(0.0, n.x)
+    own = zero
+    whole = zero
     term = int(model.row_term[row])
     meet = model.loop_meet[loop]
     link = int(model.loop_link1[loop])
@@ -230,10 +234,16 @@ def set_loop_coefficients(
                     if model.dof_is_linear[dof] == 0:
                         s = cross(s, arm)
                 elif model.dof_is_linear[dof] == 1:
-                    s = s * real(0.0, n.x)
-                set_coefficient(work, term, slot, dot(along, s))
+                    s = s * zero
+                part = dot(along, s)
+                own = own + part * part
+                whole = whole + dot(s, s)
+                set_coefficient(work, term, slot, part)
                 term += 1
             link = model.link_parent[link]
+    acts = where_positive(own - whole * real(REDUNDANT, zero), real(1.0, zero), zero)
+    for k in range(model.row_term[row], term):
+        set_coefficient(work, k, slot, work.coefficient[k, slot] * acts)
 
 
 @wp.func

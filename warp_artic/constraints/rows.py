@@ -38,6 +38,10 @@ RECOVERY = wp.constant(0.2)
 """Share of a violated limit that is taken back in a step."""
 
 
+REDUNDANT = wp.constant(1e-6)
+"""Part of its square, G_aa or what J could be at most, that a redundant row of positions that hold has left."""
+
+
 @wp.func
 def set_window(work: WorkArrays, row: int, slot: int, lower: Real, upper: Real):
     """Write the velocities that a row allows."""

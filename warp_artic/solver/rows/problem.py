@@ -16,13 +16,10 @@ the row and the root: its support. `model.row_problem` lists all arrays with sha
 
 import warp as wp
 
-from warp_artic.constraints.rows import prepare_rate
+from warp_artic.constraints.rows import REDUNDANT, prepare_rate
 from warp_artic.math.numbers import Real, any_positive, maximum, real, sub  # noqa: F401 (operators)
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import HOLDS_POSITIONS, has_trait
-
-REDUNDANT = wp.constant(1e-6)
-"""Part of G_aa that a redundant row of positions that hold has left at most."""
 
 
 @wp.func
