@@ -358,7 +358,7 @@ def test_what_is_wrong_is_named():
     found = [(one.path, one.message) for one in findings(in_plane(replace(tree, constraints=wrong)))]
     told = "\n".join(f"{path}: {message}" for path, message in found)
     assert "joins link 1 with itself; it must join two links, or one and the world" in told
-    assert "joins link 7 of 3, counted from 0; -1 is the world" in told
+    assert "link0 is link 7 of 3, counted from 0; -1 is the world" in told
     assert "leaves all six axes free; it must hold one of them" in told
 
 

@@ -205,7 +205,7 @@ class Closure:
             if isinstance(one, Distance):
                 found.append(Gap(one.name, float(np.abs(error).max())))
                 continue
-            linear = np.array([axis.is_linear for axis in one.held])
+            linear = np.array([axis.is_linear for axis in one.held], bool)
             distance, angle = (float(np.linalg.norm(error[part])) for part in (linear, ~linear))
             found.append(Gap(one.name, distance, angle / self.size))
         for mimic in self.mimics:
