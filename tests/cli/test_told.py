@@ -137,6 +137,21 @@ def test_summary_for_programs(capsys):
     assert found["summary"]["run"][0].startswith("10 steps of 1/")
 
 
+def test_loop_joints_are_told(capsys):
+    """By how much they were open, what they transmit, and that they broke."""
+    stage = "tests/data/oracle/stages/loop_breakable.usda"
+    assert main(["simulate", stage, "--steps", "48", "--forces", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (line,) = found["summary"]["loop"]
+    assert re.fullmatch(r"/World/Robot/hang  open by at most \S+ m, 0 rad; \S+ N, \S+ N m", line)
+    assert found["broken_loops"] == []
+    assert main(["simulate", stage, "--steps", "120", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (line,), (broken,) = found["summary"]["loop"], found["broken_loops"]
+    assert re.search(r"; broke before \S+ s$", line)
+    assert broken.startswith("/World/Robot/hang: broke in environment 0 at step ")
+
+
 def test_one_link_is_one_link(capsys):
     """Numbers and nouns agree."""
     assert main(["simulate", "samples/scenes/pendulum.usda", "--steps", "1"]) == 0

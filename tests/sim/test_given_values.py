@@ -9,6 +9,9 @@ import pytest
 from tests import trees
 from tests.sim.test_parameters import everything
 from warp_artic import Simulation, SolverSettings, read_stage
+from warp_artic.description.joint import WORLD, Axis
+from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.start_pose import start_poses
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, STATE
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +35,8 @@ MAY_BE_INFINITE = {
     "cone_angle",
     "link_max_linear_velocity",
     "link_max_angular_velocity",
+    "loop_break_force",
+    "loop_break_torque",
     *(f"{kind}_upper" for kind in ("limit", "tendon", "leaf", "distance")),
 }
 MAY_BE_MINUS_INFINITE = {"limit_lower", "tendon_lower", "leaf_lower"}
@@ -62,10 +67,27 @@ def cases(simulation):
     return found
 
 
+def with_loop(tree):
+    """A tree whose last body keeps to a plane, unless that breaks."""
+    link = len(tree.links) - 1
+    loop = LoopJoint(
+        name="/World/loop",
+        link0=WORLD,
+        link1=link,
+        frame0=start_poses(tree)[link],
+        free=tuple(axis for axis in Axis if axis is not Axis.TRANS_X),
+        break_force=1e9,
+        break_torque=1e9,
+    )
+    return trees.replace(tree, constraints=(*tree.constraints, loop))
+
+
 def start(environments, **settings):
     """A tree in which everything acts, a few steps into its motion."""
     simulation = Simulation(
-        trees.scene(everything()), environments=environments, settings=SolverSettings(solver="pgs", **settings)
+        trees.scene(with_loop(everything())),
+        environments=environments,
+        settings=SolverSettings(solver="pgs", **settings),
     )
     simulation.step(3)
     simulation.report()

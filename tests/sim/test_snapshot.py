@@ -10,6 +10,7 @@ from tests import trees
 from tests.busy_tree import busy_tree
 from tests.sim.test_simulation import two_trees
 from warp_artic import SettingsError, Simulation, SolverSettings
+from warp_artic.mechanisms.public_rows import MEMORY
 from warp_artic.sim.arrays.views import CONTROL, MOTION
 from warp_artic.sim.change.snapshot import APPLIED, EVERYTHING, PARTS
 
@@ -65,7 +66,7 @@ def test_every_part_comes_back_and_only_it(scene):
     """A part that is changed and applied is as it was; other parts keep their changes."""
     simulation = running(scene)
     public = [part for part in APPLIED if part != "history"]
-    views = {part: simulation.state if part in MOTION else simulation.control for part in (*MOTION, *CONTROL)}
+    views = {part: simulation.control if part in CONTROL else simulation.state for part in (*MOTION, *CONTROL, *MEMORY)}
     before = simulation.snapshot(parts=public)
     for part in public:
         view = getattr(views.get(part, simulation.parameters), part)

@@ -50,7 +50,7 @@ def test_spatial_tendon(monkeypatch):
 
 @pytest.mark.parametrize(
     "content",
-    ["float physxJoint:jointFriction = 0.1", "float physics:breakForce = 10", "float newton:limitStiffness = 5"],
+    ["float physxJoint:jointFriction = 0.1", "float newton:limitStiffness = 5"],
 )
 def test_features_by_attribute(monkeypatch, content):
     """A feature given by an attribute is one warning with its value."""

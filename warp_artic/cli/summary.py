@@ -52,6 +52,7 @@ def as_json(stage: str, run, wrote: list[str]) -> dict:
         "is_interrupted": run.is_interrupted,
         "unresolved_steps": int(simulation.unresolved_steps().sum()),
         "failures": [str(failure) for failure in simulation.failures()],
+        "broken_loops": [str(broken) for broken in simulation.broken_loops()],
         "not_simulated": headline(scene.diagnostics),
         "warnings": dict(Counter(item.rule for item in warnings)),
         "wrote": wrote,
@@ -93,6 +94,7 @@ def _measures(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
         *_forces(scene, recording),
         *_tendons(scene, recording),
         *_mimics(scene, recording),
+        *_loops(recording),
         *_others(recording),
         *_meshes(recording),
     ]
@@ -233,6 +235,23 @@ def _mimics(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
         if recording.mimic_force.size:
             text += f"; {recording.mimic_force[-1, 0, column]:.4g} {force_unit}"
         rows.append(("mimic", text if mimic.enabled else f"{text}; switched off"))
+    return rows
+
+
+def _loops(recording: Recording) -> list[tuple[str, str]]:
+    """By how much each loop joint was open at most, its load where recorded, or when it broke, in environment 0."""
+    rows = []
+    for column, name in enumerate(recording.loop_names if recording.loop_error.size else ()):
+        broken = recording.loop_broken[:, 0, column]
+        holds = recording.loop_error[: int(np.argmax(broken)) if broken.any() else None, 0, column]
+        gap, angle = holds.max(axis=0, initial=0.0)
+        text = f"{name}  open by at most {gap:.3g} m, {angle:.3g} rad"
+        if broken.any():
+            text += f"; broke before {recording.time[np.argmax(broken)]:.4g} s"
+        elif recording.loop_force.size:
+            force, torque = np.linalg.norm(recording.loop_force[-1, 0, column].reshape(2, 3), axis=1)
+            text += f"; {force:.4g} N, {torque:.4g} N m"
+        rows.append(("loop", text))
     return rows
 
 

@@ -69,14 +69,35 @@ def calls(
     return switch(name, arguments, branches, **names)
 
 
-def multipliers(name: str, arguments: tuple[str, ...], value: str) -> wp.Function:
-    """A switch that writes the multiplier of a row; in the value `old` is what it is."""
+def multipliers(name: str, value: str) -> wp.Function:
+    """A switch that writes the multiplier of a row, all components of its entry; in the value `old` is what it is."""
     branches = []
     for family in FAMILIES:
         if family.multiplier is not None:
-            old = f"forces.{family.multiplier.name}[model.row_item[row], column]"
-            branches.append((family, (f"{old} = {value.replace('old', old)}",)))
-    return switch(name, arguments, branches, add=add, where_positive=where_positive)
+            own, size = f"forces.{family.multiplier.name}", family.multiplier.size
+            first = f"model.row_item[row] // {size} * {size} + " if size > 1 else "model.row_item[row] + "
+            old = [f"{own}[{first}{k}, column]" for k in range(size)] if size > 1 else [f"{own}[{first[:-3]}, column]"]
+            branches.append((family, tuple(f"{one} = {value.replace('old', one)}" for one in old)))
+    return switch(name, ("model", "forces", "row", "column", "force"), branches, where_positive=where_positive)
+
+
+def adds(name: str, struct: str) -> wp.Function:
+    """A switch that adds a force of a row to its multiplier in the forces of a step, or to its load in a work space."""
+    place = {"forces": "column", "work": "slot"}[struct]
+    branches, functions = [], {}
+    for family in FAMILIES:
+        if family.multiplier is not None:
+            own = f"{struct}.{family.multiplier.name}"
+            if family.add_load is not None:
+                function = family.add_load.func.__name__
+                functions[function] = family.add_load
+                line = f"{function}(model, work, {own}, row, {place}, column, slot, force)"
+                branches.append((family, (line,)))
+            elif struct == "forces":
+                old = f"{own}[model.row_item[row], column]"
+                branches.append((family, (f"{old} = {old} + force",)))
+    arguments = ("model", "work", *(("forces",) if struct == "forces" else ()), "row", "column", "slot", "force")
+    return switch(name, arguments, branches, add=add, **functions)
 
 
 set_gradient = calls("set_gradient", OF_ROWS, lambda family: family.gradient, says=True)
@@ -97,13 +118,13 @@ take_row_off = calls(
     "take_row_off", ("model", "work", "row", "column", "slot", "force"), lambda family: family.take_off
 )
 """Take what a row does to links off what these need."""
-add_multiplier = multipliers("add_multiplier", ("model", "forces", "row", "column", "force"), "old + force")
+add_multiplier = adds("add_multiplier", "forces")
 """Add the force of a row over a substep."""
-clear_multiplier = multipliers("clear_multiplier", ("model", "forces", "row", "column", "force"), "force")
+add_load = adds("add_load", "work")
+"""Add it to the loads that steps themselves look at."""
+clear_multiplier = multipliers("clear_multiplier", "force")
 """Begin with a force."""
-drop_multiplier = multipliers(
-    "drop_multiplier", ("model", "forces", "row", "column", "force"), "where_positive(force, old, force)"
-)
+drop_multiplier = multipliers("drop_multiplier", "where_positive(force, old, force)")
 """Leave what there is only where the argument is positive."""
 
 

@@ -6,6 +6,7 @@
     limit       stops, soft limits and limits of rotations, and the limits of velocities, of dofs and of links
     tendon      fixed and spatial ones with their limits, along their pushes
     mimic       mimic joints; beside it z / h of each, the multiplier of C
+    loop        loop joints and distances
 Of a row these are (z + given) push / h. With substeps they are the mean over them. They are where `solver.step` places
 the links, for joints with several dofs along the axes in which their velocities are public.
 """
@@ -77,7 +78,7 @@ def report_forces(
         force = weight * row_force(work, row, slot, h)
         if any_positive(absolute(force)):
             part = model.row_part[row]
-            add_multiplier(model, forces, row, column, force)
+            add_multiplier(model, work, forces, row, column, slot, force)
             start = model.row_term[row]
             for term in range(start, start + model.row_terms[row]):
                 add_to_part(model, forces, part, model.term_dof[term], column, work.push[term, slot] * force)

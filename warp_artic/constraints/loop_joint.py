@@ -13,7 +13,7 @@ and its middle at q_M has
     J v+ = - c t,   t from the middle to the end of the step (or substep),
 so that the mean velocity of the step satisfies the row in its middle to second order; J v+ = 0 would make a third of
 the energy of a four-bar linkage in 2 s at 240 Hz. What is left of phi and of y is taken back at the end of the step
-(`solver.close_loops`).
+(`solver.close_loops`). A joint that has broken (`solver.break_loops`) has rows that hold nothing.
 
 Source: documents 001 (loop joints) and 004 (fixed, spherical, revolute, prismatic and D6 joints).
 """
@@ -21,7 +21,13 @@ Source: documents 001 (loop joints) and 004 (fixed, spherical, revolute, prismat
 import numpy as np
 import warp as wp
 
-from warp_artic.constraints.rows import REDUNDANT, set_coefficient, set_unbounded, set_window
+from warp_artic.constraints.rows import (
+    REDUNDANT,
+    allow_every_velocity,
+    set_coefficient,
+    set_unbounded,
+    set_window,
+)
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.loop_joint import LoopJoint
@@ -45,8 +51,18 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.rotation import quaternion_from_matrix, ratio
 from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot, mat_mul, transpose
-from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.math.spatial import cross, dot, mat_mul, transpose, transpose_mul
+from warp_artic.model.allowed_values import ANGLE
+from warp_artic.model.arrays import (
+    Array,
+    ModelArrays,
+    ReportArrays,
+    StateArrays,
+    WorkArrays,
+    load_mat3,
+    load_vec3,
+    store_vec3,
+)
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
     HOLDS_POSITIONS,
@@ -54,12 +70,16 @@ from warp_artic.model.families import (
     PUSHES_LINKS,
     RETURNS,
     ConstraintFamily,
+    Entries,
+    Measure,
     Parameter,
+    Tree,
 )
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.frames import link_to_moving, origin_of
 from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_UNIVERSAL, LOOP_ZERO_TWIST, LoopRotation
 from warp_artic.model.row import Place
+from warp_artic.phases.outputs import report_value
 from warp_artic.phases.point_motion import point_bias, point_velocity
 from warp_artic.phases.transmitted_forces import take_off, take_push_off
 
@@ -254,6 +274,7 @@ def set_loop_joint_row(model: ModelArrays, work: WorkArrays, row: int, column: i
         place_loop(model, work, loop, row, column, slot)
     target = neg(work.row_bias[row, slot]) * time_to_end(model, work, slot, h)
     set_window(work, row, slot, target, target)
+    allow_every_velocity(work, row, slot, real(1.0, h) - work.loop_is_broken[loop, slot])
     set_unbounded(work, row, slot, h)
     work.compliance[row, slot] = real(0.0, h)
 
@@ -338,6 +359,128 @@ def take_loop_joint_off(model: ModelArrays, work: WorkArrays, row: int, column: 
             take_off(work, inner, slot, n - n, n * neg(force))
 
 
+@wp.func
+def set_loop_row_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J of a held axis at a state."""
+    loop = model.row_item[row] // 6
+    axis = model.row_item[row] % 6
+    inner = model.loop_link0[loop]
+    outer = model.loop_link1[loop]
+    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
+    x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
+    x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
+    if model.loop_slides[loop] == 1:
+        x_0 = x_1
+    if axis < 3:
+        set_loop_coefficients(
+            model, work, work.axis, work.p_WM, row, loop, True, slot, matrix_column(R_0, axis), x_0, x_1
+        )
+    else:
+        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
+        w_0 = load_vec3(work.w, 3 * inner, slot)
+        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, slot))
+        set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, False, slot, n, x_1, x_1)
+
+
+@wp.func
+def report_loop(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+):
+    """Write by how much a loop joint is open, with its first row: along the axes that it holds, and about them."""
+    loop = model.row_item[row] // 6
+    if row == 0 or model.row_item[wp.max(row - 1, 0)] // 6 != loop or model.row_family[wp.max(row - 1, 0)] != ORDER:
+        inner = model.loop_link0[loop]
+        outer = model.loop_link1[loop]
+        R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
+        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
+        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
+        d = x_1 - frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
+        squares = real(0.0, d.x)
+        held = int(0)
+        for other in range(row, row + model.loop_rows[loop]):
+            axis = model.row_item[other] % 6
+            held = axis % 3
+            if axis < 3:
+                phi = dot(matrix_column(R_0, axis), d)
+                squares = squares + phi * phi
+        failure = state.failure[0, column]
+        report_value(report.loop_error, 2 * loop, column, failure, sqrt(squares))
+        report_value(report.loop_error, 2 * loop + 1, column, failure, held_angle(model, loop, held, R_0, R_1))
+
+
+@wp.func
+def held_angle(model: ModelArrays, loop: int, held: int, R_0: Mat3, R_1: Mat3):
+    """The angle by which frames are turned against each other about the axes that are held, `held` the last of them."""
+    kind = model.loop_rotation[loop]
+    axis = model.loop_axis[loop]
+    zero = real(0.0, R_0.x.x)
+    two = real(2.0, zero)
+    angle = zero
+    if kind == LOOP_LOCKED:
+        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
+        angle = two * arctan2(sqrt(dot(q, q)), absolute(w))
+    if kind == LOOP_AXIS:
+        a_0 = matrix_column(R_0, axis)
+        a_1 = matrix_column(R_1, axis)
+        turned = cross(a_0, a_1)
+        angle = arctan2(sqrt(dot(turned, turned)), dot(a_0, a_1))
+    if kind == LOOP_ZERO_TWIST:
+        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
+        angle = two * arctan2(absolute(pick(q, axis)), absolute(w))
+    if kind == LOOP_UNIVERSAL:
+        # The held axis is across the twist of frame 1 and the free swing of frame 0, which are to stay at right angles.
+        a_1 = matrix_column(R_1, axis)
+        b_0 = matrix_column(R_0, 3 - axis - held)
+        across = cross(a_1, b_0)
+        angle = arctan2(absolute(dot(a_1, b_0)), sqrt(dot(across, across)))
+    return angle
+
+
+@wp.func
+def add_loop_load(
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+):
+    """Add what a held axis does to link 1: force and torque in frame 1, about its origin, in a column of six rows."""
+    add_load_at(model, work.R_WM, work.w, values, row, place, column, slot, force)
+
+
+@wp.func
+def add_closing_load(
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+):
+    """The same at the end of a step, where `phases.link_frames.pose_links` has placed the links."""
+    add_load_at(model, work.end_rotation, work.end_spin, values, row, place, column, slot, force)
+
+
+@wp.func
+def add_load_at(
+    model: ModelArrays,
+    rotations: Array,
+    spins: Array,
+    values: Array,
+    row: int,
+    place: int,
+    column: int,
+    slot: int,
+    force: Real,
+):
+    """Add the load of a held axis where links have these rotations and angular velocities."""
+    loop = model.row_item[row] // 6
+    axis = model.row_item[row] % 6
+    inner = model.loop_link0[loop]
+    outer = model.loop_link1[loop]
+    R_0 = frame_axes(rotations, inner, model.loop_frame0, loop, column, slot)
+    R_1 = frame_axes(rotations, outer, model.loop_frame1, loop, column, slot)
+    w_0 = load_vec3(spins, 3 * inner, slot)
+    if axis < 3:
+        push = transpose_mul(R_1, matrix_column(R_0, axis)) * force
+        store_vec3(values, 6 * loop, place, load_vec3(values, 6 * loop, place) + push)
+    else:
+        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(spins, 3 * outer, slot))
+        turn = transpose_mul(R_1, n) * force
+        store_vec3(values, 6 * loop + 3, place, load_vec3(values, 6 * loop + 3, place) + turn)
+
+
 def loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
     """Those that are enabled."""
     return tuple(loop for loop in articulation.constraints_of(LoopJoint) if loop.enabled)
@@ -360,7 +503,7 @@ def joined_dofs(loop: LoopJoint, layout: DofLayout) -> tuple[int, ...]:
 
 
 def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
-    """Of each loop joint its links, where their paths meet, and how it holds them."""
+    """Of each loop joint its links, where their paths meet, how it holds them, and the axes that it holds."""
     layout, world = DofLayout(articulation), len(articulation.links)
     found = []
     for loop in loops(articulation):
@@ -368,7 +511,8 @@ def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
         ends = (world if link == WORLD else link for link in (loop.link0, loop.link1))
         slides = any(free.is_linear for free in loop.free)
         meet = layout.meet(loop.link0, loop.link1)
-        found.append((*ends, meet, int(rotation), axis, int(slides), len(loop.held)))
+        held = tuple(list(Axis).index(one) for one in loop.held)
+        found.append((*ends, meet, int(rotation), axis, int(slides), len(held), held))
     return tuple(found)
 
 
@@ -403,20 +547,72 @@ def _table(place: int):
     return lambda tree: [one[place] for one in tree.structure_of(LOOP_JOINT)]
 
 
+def _row_names(articulation: Articulation) -> tuple[str, ...]:
+    """Of each held axis."""
+    return tuple(f"{loop.name}:{axis.value}" for loop in loops(articulation) for axis in loop.held)
+
+
+def _row_places(tree: Tree) -> dict[int, int]:
+    """Of each held axis its place among them all."""
+    items = (6 * loop + axis for loop, one in enumerate(tree.structure_of(LOOP_JOINT)) for axis in one[7])
+    return {item: place for place, item in enumerate(items)}
+
+
 LOOP_JOINT = ConstraintFamily(
     name="loop joint",
     order=int(ORDER),
     label=("loop joint", "loop joints"),
-    part=ForcePart.LIMIT,
+    part=ForcePart.LOOP,
     places=_places,
     traits=HOLDS_POSITIONS | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
     law=set_loop_joint_row,
+    coefficients=set_loop_row_coefficients,
+    report=report_loop,
     take_off=take_loop_joint_off,
-    kinds={"loop": lambda articulation: len(loops(articulation))},
-    parameters=(_frames(0), _frames(1)),
+    entries=Entries(
+        kind="loop",
+        names=lambda articulation: tuple(loop.name for loop in loops(articulation)),
+        meaning="Joints that close a loop",
+        row_names=_row_names,
+        row_places=_row_places,
+    ),
+    measures=(
+        Measure(
+            name="loop_error",
+            meaning="Distance [m], then angle [rad], by which the loop is open along and about the axes it holds",
+            size=2,
+        ),
+    ),
+    multiplier=Measure(
+        name="loop_force",
+        meaning="Mean force [N], then torque [N m], of the axes that it holds on the second body over the last step "
+        "before a record, in the second joint frame about its origin",
+        size=6,
+    ),
+    add_load=add_loop_load,
+    parameters=(
+        _frames(0),
+        _frames(1),
+        *(
+            Parameter(
+                name=f"loop_break_{load}",
+                of="loop",
+                values=lambda articulation, load=load: [getattr(loop, f"break_{load}") for loop in loops(articulation)],
+                allowed=ANGLE,
+                flag="breakable_loops",
+            )
+            for load in ("force", "torque")
+        ),
+    ),
+    memory=(
+        Measure(name="loop_broken", meaning="1 where the joint has broken and does nothing, 0 elsewhere"),
+        Measure(name="loop_breakage", meaning="Step in which it broke, force [N] and torque [N m] by which", size=3),
+    ),
+    flags={"breakable_loops": lambda articulation: any(loop.is_breakable for loop in loops(articulation))},
     structure=_structure,
+    counts={"loop_count": lambda tree: tree.kinds["loop"]},
     tables={
         "loop_link0": _table(0),
         "loop_link1": _table(1),
@@ -426,5 +622,9 @@ LOOP_JOINT = ConstraintFamily(
         "loop_slides": _table(5),
         "loop_rows": _table(6),
     },
-    scratch={"row_bias": lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS | RETURNS) > 0)},
+    scratch={
+        "row_bias": lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS | RETURNS) > 0),
+        "loop_is_broken": lambda tree: tree.kinds["loop"],
+        "loop_force": lambda tree: 6 * tree.kinds["loop"],
+    },
 )

@@ -263,7 +263,8 @@ def mobility(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 
 @wp.func
 def project(y_free: Real, r: Real, lower: Real, upper: Real, compliance: Real, hold: Real, slide: Real):
-    """The impulse z of a row whose velocity without it is y_free and with it y_free + r z."""
-    z = (minimum(maximum(y_free, lower), upper) - y_free) / (r + compliance)
+    """The impulse z of a row whose velocity without it is y_free and with it y_free + r z; none where nothing moves."""
+    gives = r + compliance
+    z = where_positive(gives, (minimum(maximum(y_free, lower), upper) - y_free) / gives, r - r)
     sliding = where_positive(z, slide, neg(slide))
     return where_positive(absolute(z) - hold, sliding, z)

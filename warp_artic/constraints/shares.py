@@ -9,6 +9,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     absolute,
     add,
     any_positive,
+    is_finite,
     maximum,
     minimum,
     mul,
@@ -70,9 +71,11 @@ def tie_weights(model: ModelArrays, work: WorkArrays, slot: int):
     """Have all dofs that a position to hold ties together move alike, with the largest of their weights."""
     for row in range(model.stop_row):
         if has_trait(model, row, HOLDS_POSITIONS):
+            holds = is_finite(work.window[2 * row, slot])
             first = model.row_term[row]
             share = work.share[model.term_dof[first], slot]
             for term in range(first + 1, first + model.row_terms[row]):
                 share = maximum(share, work.share[model.term_dof[term], slot])
             for term in range(first, first + model.row_terms[row]):
-                work.share[model.term_dof[term], slot] = share
+                dof = model.term_dof[term]
+                work.share[dof, slot] = where_positive(holds, share, work.share[dof, slot])

@@ -70,11 +70,20 @@ class LoopJoint(Constraint):
     slerp: bool = False
     """Whether the torque of the drives of three rotations is stiffness times the rotation vector of the shortest turn
     from the pose to the target; else they have the potential of `constraints.rotation_drive`."""
+    break_force: float = math.inf
+    """It breaks where it has transmitted more than this over a step [N]."""
+    break_torque: float = math.inf
+    """It breaks where it has transmitted more than this over a step, about the origin of the second frame [N m]."""
 
     @property
     def held(self) -> tuple[Axis, ...]:
         """The axes that it holds, in the order of `Axis`."""
         return tuple(axis for axis in Axis if axis not in self.free)
+
+    @property
+    def is_breakable(self) -> bool:
+        """Whether any load breaks it."""
+        return min(self.break_force, self.break_torque) < math.inf
 
     @property
     def axes(self) -> tuple[LoopAxis, ...]:
@@ -103,13 +112,15 @@ class LoopJoint(Constraint):
 
     @property
     def words(self) -> dict[str, str]:
-        """The axes that it holds, and what acts on the others."""
+        """The axes that it holds, what acts on the others, and what it breaks at."""
+        loads = ((self.break_force, "N"), (self.break_torque, "N m"))
         limited = ", ".join(_last(one) for one in self.axes if one.limit is not None or one.cone is not None)
         driven = ", ".join(_last(one) for one in self.axes if one.drive is not None)
         return {
             "holds": ", ".join(axis.value for axis in self.held),
             "limits": limited,
             "drives": f"{driven} (slerp)" if self.slerp else driven,
+            "breaks at": " or ".join(f"{load:g} {unit}" for load, unit in loads if load < math.inf),
         }
 
     def bounded(self, dt: float) -> LoopJoint:
@@ -123,6 +134,9 @@ class LoopJoint(Constraint):
         yield from super().problems(articulation)
         if self.link0 == self.link1 and not self.articulation1:
             yield f"joins link {self.link0} with itself; it must join two links, or one and the world"
+        for name in ("break_force", "break_torque"):
+            if not getattr(self, name) > 0.0:
+                yield f"has the {name} {getattr(self, name):g}; it must be positive, infinity for never"
         if not self.held and not self.axes:
             yield "leaves all six axes free; it must hold one of them, or have limits or drives"
         yield from self._problems_of_axes()

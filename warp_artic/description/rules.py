@@ -408,6 +408,13 @@ _OF_TREES = (
         "Remove one root, if both are to be one articulation.",
     ),
     Rule(
+        "joint-breaks",
+        NOTE,
+        "A joint breaks; it is held as equations beside the trees, so that these go on without it.",
+        "Any; a body that only such joints hold is a tree by itself.",
+        "Leave out physics:breakForce and physics:breakTorque, or make both infinite, if it is never to break.",
+    ),
+    Rule(
         "articulation-nested",
         ERROR,
         "An articulation root is below another one.",

@@ -28,10 +28,13 @@ from warp_artic.mechanisms.public_rows import (
     ENTRIES,
     JOINT_FORCES,
     MEASURES,
+    MEMORY,
     MULTIPLIERS,
     PARAMETERS,
     ROOT_FORCES,
     ROW_COUNTS,
+    count_kinds,
+    kind_of,
 )
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree, tree_of
@@ -94,6 +97,7 @@ WATCHED = (
     "drive_velocity_target",
     "joint_effort",
     "link_external_force",
+    "loop_broken",
 )
 """Arrays whose changes wake a tree, in the order of `phases.sleep`."""
 
@@ -212,7 +216,7 @@ class Group:
 
     def _make_room_for_forces(self) -> None:
         tree, columns = self.tree, self.columns
-        fields = {name: Field.zeros(tree.row_counts[ROW_COUNTS[name][0]], columns) for name in MULTIPLIERS}
+        fields = {name: Field.zeros(rows_in(tree, name), columns) for name in MULTIPLIERS}
         fields["joint_acceleration"] = Field.zeros(tree.dof_count - tree.root_dofs, columns)
         fields["root_acceleration"] = Field.zeros(tree.root_dofs, columns)
         for name in LINK_STEP_OUTPUTS:
@@ -287,7 +291,7 @@ def _build_group(
         "link_pose": Field.zeros(7 * links, columns),
         "link_velocity": Field.zeros(6 * links, columns),
         "energy": Field.zeros(2 * len(tree.parts), columns),
-        **{name: Field.zeros(tree.row_counts[ROW_COUNTS[name][0]], columns) for name in MEASURES},
+        **{name: Field.zeros(rows_in(tree, name), columns) for name in MEASURES},
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)
@@ -310,6 +314,12 @@ def _build_group(
     group = Group(tree, members, environments, columns, origins, *fields, arrays, workers, works)
     arrays.model.first_position = group.first_values["root_pose"]
     return group
+
+
+def rows_in(tree: Tree, name: str) -> int:
+    """How many rows a public array has in a mechanism."""
+    kind, size = ROW_COUNTS[name]
+    return size * tree.row_counts[kind]
 
 
 def trees_of(scene) -> tuple[Tree, ...]:
@@ -371,6 +381,10 @@ def initial_state(mechanisms, origins) -> dict[str, np.ndarray]:
         "smoothness": np.zeros((len(mechanisms), 2 * trees)),
         "unresolved": np.zeros((len(mechanisms), trees)),
         "steps_at_rest": np.zeros((len(mechanisms), 1)),
+        **{
+            name: np.zeros((len(mechanisms), one.size * count_kinds(mechanisms[0])[kind_of(name)]))
+            for name, one in MEMORY.items()
+        },
     }
 
 
@@ -388,7 +402,8 @@ def initial_control(mechanisms) -> dict[str, np.ndarray]:
 
 def _seen_rows(tree: Tree) -> int:
     """How much there is of what wakes a tree, in the order of `phases.sleep`."""
-    return 5 * (tree.dof_count - tree.root_dofs) + 6 * tree.link_count + 13 * tree.row_counts["root"]
+    joints, roots = tree.dof_count - tree.root_dofs, tree.row_counts["root"]
+    return 5 * joints + 6 * tree.link_count + 13 * roots + tree.row_counts["loop"]
 
 
 def _padding(columns: Columns) -> Field:
@@ -627,12 +642,13 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
 
 
 def _entry_places(tree: Tree) -> list[int]:
-    """Of each row the place of what it is for among all entries that the dynamics suite registers; else none."""
-    starts, start = {}, 0
+    """Of each row the place of what it is for among all that the dynamics suite registers; else none."""
+    places, start = {}, 0
     for entries, count in zip(ENTRIES, tree.entry_counts):
-        starts[id(entries)] = start
+        own = {} if entries.row_places is None else entries.row_places(tree)
+        places |= {(id(entries), item): start + own.get(item, item) for item in (own or range(count))}
         start += count
-    return [starts.get(id(row.family.entries), -1 - row.item) + row.item for row in tree.rows]
+    return [places.get((id(row.family.entries), row.item), -1) for row in tree.rows]
 
 
 def _coupled_terms(tree: Tree, row: Row) -> tuple[list[int], list[int]]:

@@ -16,6 +16,8 @@ MULTIPLIERS: dict[str, Measure] = {
     family.multiplier.name: family.multiplier for family in FAMILIES if family.multiplier is not None
 }
 """What is reported of a step by families."""
+MEMORY: dict[str, Measure] = {measure.name: measure for family in FAMILIES for measure in family.memory}
+"""What steps remember for families, beside the motion."""
 
 
 def entry_families() -> list[ConstraintFamily]:
@@ -88,7 +90,7 @@ ROW_COUNTS = {
     "link_linear_damping": ("link", 1),
     "link_angular_damping": ("link", 1),
     **{one.name: (one.of, one.size) for one in PARAMETERS if one.allowed is not None},
-    **{name: (kind_of(name), 1) for name in (*MEASURES, *MULTIPLIERS)},
+    **{name: (kind_of(name), one.size) for name, one in (MEASURES | MULTIPLIERS | MEMORY).items()},
 }
 """What each public array has a row, or several, for, and how many.
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.numbers import Numbers
-from warp_artic.mechanisms.public_rows import MEASURES, MULTIPLIERS, PARAMETERS
+from warp_artic.mechanisms.public_rows import MEASURES, MEMORY, MULTIPLIERS, PARAMETERS
 from warp_artic.model.arrays import StructFields, structs_of
 
 FIELDS = StructFields(
@@ -15,6 +15,7 @@ FIELDS = StructFields(
     scratch=tuple(name for family in FAMILIES for name in family.scratch),
     measures=tuple(MEASURES),
     multipliers=tuple(MULTIPLIERS),
+    memory=tuple(MEMORY),
 )
 
 

@@ -38,7 +38,7 @@ class Part:
     row_counts: tuple[tuple[str, int], ...]
     """How many it has of each thing that public arrays have rows for."""
     entry_counts: tuple[int, ...]
-    """Number of entries of each family that the dynamics suite registers, as in `public_rows.ENTRIES`."""
+    """Number of rows of the entries of each family that the dynamics suite registers, as in `public_rows.ENTRIES`."""
     has_link_damping: bool
     is_driven: bool
     """Whether a spring or a damper acts on any single dof: a drive or viscous friction."""
@@ -74,7 +74,7 @@ class Tree:
     """What equal trees have in common beside rows, of each family that has such."""
     kind_counts: tuple[tuple[str, int], ...]
     entry_counts: tuple[int, ...]
-    """Number of entries of each family that the dynamics suite registers, as in `public_rows.ENTRIES`."""
+    """Number of rows of the entries of each family that the dynamics suite registers, as in `public_rows.ENTRIES`."""
     flag_values: tuple[tuple[str, bool], ...]
     """What steps do, or leave out; `flags` has them by name."""
     body_count: int
@@ -260,7 +260,7 @@ def tree_of(mechanism: Articulation | Mechanism) -> Tree:
         rows=_rows(mechanism, layout),
         structures=tuple(family.structure(mechanism) for family in STRUCTURED),
         kind_counts=tuple(count_kinds(mechanism).items()),
-        entry_counts=tuple(len(entries.names(mechanism)) for entries in ENTRIES),
+        entry_counts=tuple(len(entries.rows(mechanism)) for entries in ENTRIES),
         flag_values=tuple(_flags(mechanism).items()),
         body_count=len(mechanism.bodies),
     )
@@ -273,7 +273,7 @@ def _parts(mechanism: Articulation | Mechanism) -> tuple[Part, ...]:
         Part(
             links=tuple(link for link in order if link in own),
             row_counts=tuple(_row_counts(one).items()),
-            entry_counts=tuple(len(entries.names(one)) for entries in ENTRIES),
+            entry_counts=tuple(len(entries.rows(one)) for entries in ENTRIES),
             has_link_damping=any(link.linear_damping > 0 or link.angular_damping > 0 for link in one.links),
             is_driven=any(map(_is_held, one.dofs)),
         )

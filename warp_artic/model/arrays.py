@@ -65,6 +65,8 @@ class StructFields:
     """In the report of a state."""
     multipliers: tuple[str, ...] = ()
     """In the forces of a step."""
+    memory: tuple[str, ...] = ()
+    """In the state."""
 
 
 def with_fields(**types):
@@ -198,6 +200,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         padding: wp.array2d(dtype=T)
 
     @wp.struct
+    @with_fields(memory=(Reals, fields.memory))
     class State:
         joint_position: wp.array2d(dtype=T)
         joint_velocity: wp.array2d(dtype=T)

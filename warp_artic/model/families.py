@@ -77,7 +77,7 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A number for each entry of a kind, in the report of a state or of a step, and a column of recordings."""
+    """Numbers for each entry of a kind, in the report of a state or of a step, and columns of recordings."""
 
     name: str
     """Begins with what it is of."""
@@ -85,6 +85,8 @@ class Measure:
     """With its unit."""
     unit: str = ""
     """Of sentences."""
+    size: int = 1
+    """Rows for each entry."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +98,14 @@ class Entries:
     names: Callable[[Articulation], tuple[str, ...]]
     meaning: str = ""
     """What the names are."""
+    row_names: Callable[[Articulation], tuple[str, ...]] | None = None
+    """Of the rows, which the dynamics suite registers, where an entry has several; else those of the entries."""
+    row_places: Callable[[Tree], dict[int, int]] | None = None
+    """Of the item of each row its place among these names; else the item."""
+
+    def rows(self, articulation: Articulation) -> tuple[str, ...]:
+        """The names of what the dynamics suite registers."""
+        return (self.row_names or self.names)(articulation)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -152,8 +162,13 @@ class ConstraintFamily:
     parameters: tuple[Parameter, ...] = ()
     measures: tuple[Measure, ...] = ()
     """Of a state."""
+    memory: tuple[Measure, ...] = ()
+    """What steps remember, zero at the start; users may write it."""
     multiplier: Measure | None = None
     """Where the mean force of a row over a step is reported."""
+    add_load: wp.Function | None = None
+    """Adds the force of a row to a multiplier of several components, which the first one of has an item that is a
+    multiple of their number: (model, work, values, row, place, column, slot, force), `place` the column of values."""
     flags: dict[str, Callable[[Articulation], bool]] = field(default_factory=dict)
     """What steps of all trees of a group do or leave out."""
     structure: Callable[[Articulation], Hashable] | None = None

@@ -8,6 +8,7 @@
 | limit | limits of positions, hard and soft; limits of velocities, of joints and of links | those of links |
 | tendon | fixed and spatial tendons with their limits | spatial ones |
 | mimic | mimic joints | zero |
+| loop | joints and distances beside the tree, which joints of the tree do not transmit | yes |
 | external | J^T `control.link_external_force` | yes |
 | damping | - J^T drag of links, linear and angular | yes |
 | gravity | J^T weights | yes |
@@ -36,11 +37,12 @@ class ForcePart(IntEnum):
     LIMIT = 3
     TENDON = 4
     MIMIC = 5
-    EXTERNAL = 6
-    DAMPING = 7
-    GRAVITY = 8
-    CORIOLIS = 9
-    INERTIAL = 10
+    LOOP = 6
+    EXTERNAL = 7
+    DAMPING = 8
+    GRAVITY = 9
+    CORIOLIS = 10
+    INERTIAL = 11
 
 
 PART_NAMES = tuple(part.name.lower() for part in ForcePart)

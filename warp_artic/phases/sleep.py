@@ -111,7 +111,9 @@ def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column:
     first += joints
     change = change + look_at(model, state, control.joint_effort, 6, first, joints, column, keeps, chosen)
     first += joints
-    return change + look_at(model, state, control.link_external_force, 7, first, forces, column, keeps, chosen)
+    change = change + look_at(model, state, control.link_external_force, 7, first, forces, column, keeps, chosen)
+    first += forces
+    return change + look_at(model, state, state.loop_broken, 8, first, model.loop_count, column, keeps, chosen)
 
 
 @wp.func

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from warp_artic.description.scene import Scene
+from warp_artic.sim.arrays.broken_loops import BrokenLoop, find_broken_loops
 from warp_artic.sim.arrays.failures import Failure, find_failures, unresolved_steps
 from warp_artic.sim.change import motion, sleep
 from warp_artic.sim.change.checkpoint import read_checkpoint, write_checkpoint
@@ -50,6 +51,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
 
     tendon_names: tuple[str, ...]
     mimic_names: tuple[str, ...]
+    loop_names: tuple[str, ...]
 
     def __init__(
         self,
@@ -70,7 +72,6 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         self.mesh_tendon_names = names.mesh_tendon
         for kind, own in names.entries.items():
             setattr(self, f"{kind}_names", own)
-        self.loop_names: tuple[str, ...] = ()
         self.elastic_bodies = run.elastic.bodies
         self.target_tracks = run.tracks
         self.articulations = tuple(articulation_views(run, member) for member in run.members)
@@ -181,6 +182,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         root_pose=None,
         root_velocity=None,
         environments=None,
+        loop_broken=None,
     ) -> None:
         """Set parts of the state; kinematics follow.
 
@@ -192,8 +194,10 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
             root_velocity: Linear velocity of the centre of mass and angular velocity, world axes, shape as `root_pose`
                 with 6.
             environments: Indices of the E environments that are meant; all by default.
+            loop_broken: 1 for loop joints that are broken and 0 for those that hold, shape (N) or (E, N) in the order
+                of `loop_names`; what has broken stays so by default.
         """
-        motion.set_state(self.run, joint_position, joint_velocity, root_pose, root_velocity, environments)
+        motion.set_state(self.run, joint_position, joint_velocity, root_pose, root_velocity, environments, loop_broken)
 
     def set_values(self, name: str, values, environments=None) -> None:
         """Set an array of `control` or `parameters` in chosen environments.
@@ -236,6 +240,13 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         """
         run = self.run
         return [*find_failures(run.scene, run.groups, run.members), *run.elastic.failures()]
+
+    def broken_loops(self) -> list[BrokenLoop]:
+        """The loop joints that have broken, each with environment, step, force and torque, in the order of steps.
+
+        `state.loop_broken` says the same on the device; a joint holds again where zero is written there.
+        """
+        return find_broken_loops(self.run.scene, self.run.members)
 
     def unresolved_steps(self) -> np.ndarray:
         """Steps since the start that did not resolve free motion, shape (environments, articulations).

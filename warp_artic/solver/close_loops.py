@@ -7,27 +7,28 @@ Then J v+ = 0, so that the step after starts on the path. J of q_M in place of t
 four-bar linkage at 240 Hz drifts by 3 % in 10 s, and stays within 0.5 % with that of q+.
 Limits of free axes that are passed at q+ take part: positions are brought back to the end, by bounds of the change, and
 a velocity that leads on beyond it is taken.
-Islands without loop joints are left as they are.
+Islands without loop joints are left as they are; joints that have broken hold nothing.
 """
 
 import warp as wp
 
-from warp_artic.constraints.loop_joint import loop_error
+from warp_artic.constraints.loop_joint import add_closing_load, loop_error
 from warp_artic.constraints.loop_limit import set_return
 from warp_artic.constraints.rotation_limit import linearize_limit
-from warp_artic.constraints.rows import forget_response, set_window
+from warp_artic.constraints.rows import allow_every_velocity, forget_response, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
     add,
     any_positive,
+    div,
     maximum,
     neg,
     real,
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import ForceArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALIKE, RETURNS, has_trait
 from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
@@ -41,9 +42,22 @@ WAYS = wp.constant(2)
 
 @wp.func
 def close_loops(
-    model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, sweeps: int, settle: wp.Function
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    forces: ForceArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    sweeps: int,
+    with_forces: int,
+    settle: wp.Function,
 ):
-    """Change positions and velocities at the end of a step of length h so that loop joints hold."""
+    """Change positions and velocities at the end of a step of length h so that loop joints hold.
+
+    What brings velocities back is a part of what the joints transmit in the step: without a middle it is half of what
+    turns their paths.
+    """
     one = real(1.0, work.D_inverse[0, slot])
     hold_others(model, work, column, slot, one)
     for way in range(WAYS + 1):
@@ -55,19 +69,44 @@ def close_loops(
                 if way == WAYS:
                     phi = y
                 set_window(work, row, slot, neg(phi), neg(phi))
-                work.active[row, slot] = one
+                work.active[row, slot] = one - work.loop_is_broken[model.row_item[row] // 6, slot]
+                allow_every_velocity(work, row, slot, work.active[row, slot])
             elif has_trait(model, row, RETURNS):
                 passed = set_return(model, work, row, column, slot, h, way == WAYS)
                 forget_response(model, work, row, slot)
                 work.active[row, slot] = passed
         find_change(model, work, slot, sweeps, settle, one)
         if way == WAYS:
+            add_closing_loads(model, state, work, forces, column, slot, h, with_forces)
             for dof in range(model.dof_count):
                 if model.island_is_looped[model.dof_island[dof]] == 1:
                     work.v[dof, slot] = work.v[dof, slot] + work.v_next[dof, slot]
         else:
             move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
             take_moved(model, work, slot)
+
+
+@wp.func
+def add_closing_loads(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    forces: ForceArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    with_forces: int,
+):
+    """Add the mean forces of what brings velocities back to what loop joints have transmitted."""
+    failure = state.failure[0, column]
+    for row in range(model.stop_row):
+        if has_trait(model, row, HOLDS_POSITIONS):
+            force = where_positive(failure, failure - failure, work.impulse[row, slot] / h)
+            if any_positive(absolute(force)):
+                if model.breakable_loops == 1:
+                    add_closing_load(model, work, work.loop_force, row, slot, column, slot, force)
+                if with_forces == 1:
+                    add_closing_load(model, work, forces.loop_force, row, column, column, slot, force)
 
 
 @wp.func

@@ -37,6 +37,7 @@ from warp_artic.model.arrays import Array, ContactArrays, ControlArrays, ModelAr
 from warp_artic.model.families import HAS_NO_COMPLIANCE, IS_JUDGED_APART, has_trait
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.link_positions import locate_links
+from warp_artic.solver.break_loops import load_loops
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.direct import solve_direct
 from warp_artic.solver.rows.problem import forget_working_set
@@ -62,13 +63,15 @@ def solve_impulses(
 ):
     """Find the impulses of all rows, v+ without them in `work.v_free` and the accelerations with them, `work.vdot`."""
     solve_accelerations(model, state, control, work, joint_force, column, slot)
+    if model.loop_count > 0:
+        load_loops(model, state, work, column, slot)
     locate_links(model, work, work.root, column, slot)
     for response in range(model.slot_count):
         work.ready[response, slot] = 0
     for row in range(model.row_count):
         work.row_mobility[row, slot] = real(0.0, h)
     work.since_placed[0, slot] = real(0.0, h)
-    work.end_weight[0, slot] = real(0.5, h)
+    work.end_weight[0, slot] = real(1.0, h)
     for dof in range(model.dof_count):
         work.shift[dof, slot] = real(0.0, h)
         work.v_middle[dof, slot] = work.v[dof, slot]

@@ -46,6 +46,7 @@ from warp_artic.phases.link_drag import set_link_drag
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.link_velocities import move_links
 from warp_artic.phases.sleep import fall_asleep, forget_accelerations, measure_calm
+from warp_artic.solver.break_loops import add_loads, break_loops, load_loops
 from warp_artic.solver.close_loops import close_loops
 from warp_artic.solver.energy_projection import begin_watch, project_energy, watch_rows, watch_turns
 from warp_artic.solver.history import (
@@ -84,6 +85,8 @@ def step_column(
     h_sub = h / real(float(substeps), h)
     count_step(state, column)
     load_state(model, state, work, column, slot)
+    if model.loop_count > 0:
+        load_loops(model, state, work, column, slot)
     find_least_share(state, work, column, slot, has_middle)
     place_step(model, state, work, column, slot, h, has_middle)
     is_watched = model.free_motion == 1
@@ -99,6 +102,8 @@ def step_column(
             model, control, work, column, slot, h_sub, h, has_middle, substep, substeps, own_sweeps, settle
         )
         find_failure(model, state, work, column, slot)
+        if model.breakable_loops == 1:
+            add_loads(model, work, column, slot, h_sub, real(1.0, h) / real(float(substeps), h))
         if with_forces == 1:
             report_step(model, state, control, work, forces, column, slot, h_sub, substep, substeps)
         if is_watched:
@@ -118,7 +123,7 @@ def step_column(
         if model.rotation_rows > 0:
             hold_limits(model, work, column, slot, h_sub)
     if model.held_positions > 0:
-        close_loops(model, work, column, slot, h, sweeps + last_sweeps, settle)
+        close_loops(model, state, work, forces, column, slot, h, sweeps + last_sweeps, with_forces, settle)
     if model.sleep_steps > 0:
         measure_calm(model, work, column, slot)
     for is_turned in range(1 + int(model.swing_joints > 0)):
@@ -129,6 +134,8 @@ def step_column(
         if is_watched and any_positive(largest_of_islands(model, work.unresolved, slot)):
             project_energy(model, state, work, column, slot, h, is_turned)
     store_state(model, state, work, column, slot)
+    if model.breakable_loops == 1:
+        break_loops(model, state, work, column, slot)
     started = state.started[0, column]
     state.started[0, column] = real(1.0, started)
     if any_positive(state.failure[0, column]):

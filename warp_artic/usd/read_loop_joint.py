@@ -16,6 +16,7 @@ from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.read_break import read_breaks
 from warp_artic.usd.read_dof import instances_of, read_dof
 from warp_artic.usd.read_drive import report_idle
 from warp_artic.usd.read_limit import Freedom, read_freedom, report_unapplied
@@ -50,6 +51,8 @@ def read_loop_joint(
         attributes.report.warn("loop-joint", path, "leaves all six axes free: it has no effect beside the tree")
         attributes.pass_over(prim)
         return None
+    breaks = read_breaks(ends.prim, attributes)
+    attributes.report.readings.setdefault(ends.path, []).extend(breaks.values())
     return LoopJoint(
         name=path,
         link0=link0,
@@ -63,6 +66,7 @@ def read_loop_joint(
         cone_limit=cone,
         drives=tuple(slerp or drives),
         slerp=bool(slerp),
+        **{name: reading.value for name, reading in breaks.items()},
     )
 
 

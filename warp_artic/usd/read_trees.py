@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pxr import Usd
@@ -12,6 +13,7 @@ from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
+from warp_artic.usd.read_break import is_breakable
 from warp_artic.usd.read_gears import coupled_joints
 from warp_artic.usd.stacked_joints import find_stacks
 
@@ -78,6 +80,19 @@ def split_between_roots(
     return own, between
 
 
+def split_breakable(joints: list[JointEnds], attributes: Attributes) -> tuple[list[JointEnds], list[JointEnds]]:
+    """The joints that can be branches of trees, and those that break, which are told: without them trees go on."""
+    own, breakable = [], []
+    for ends in joints:
+        if is_breakable(ends.prim, attributes):
+            text = "breaks where it transmits too much: it is held beside the trees"
+            attributes.report.note("joint-breaks", ends.path, text)
+            breakable.append(ends)
+        else:
+            own.append(ends)
+    return own, breakable
+
+
 def _roots_of_bodies(joints: list[JointEnds], inventory: Inventory) -> dict[str, str]:
     """The articulation root of each body that has one: on it, on a joint of it to the world, or above it."""
     found: dict[str, str] = {}
@@ -92,12 +107,18 @@ def _roots_of_bodies(joints: list[JointEnds], inventory: Inventory) -> dict[str,
     return found
 
 
-def plan_trees(joints: list[JointEnds], inventory: Inventory, attributes: Attributes) -> list[TreePlan]:
-    """The trees of a stage; bodies are numbered as in `inventory.bodies`, edges as in `joints`."""
+def plan_trees(
+    joints: list[JointEnds], inventory: Inventory, attributes: Attributes, breakable: Sequence[JointEnds] = ()
+) -> list[TreePlan]:
+    """The trees of a stage; bodies are numbered as in `inventory.bodies`, edges as in `joints`.
+
+    Joints that break may be articulation roots, though they are in no tree.
+    """
     index = {path: number for number, path in enumerate(inventory.bodies)}
     edges = [Edge(index.get(ends.end0.body, WORLD), index.get(ends.end1.body, WORLD)) for ends in joints]
     groups = components(len(index), edges)
-    marks = _read_marks(groups, index, edges, joints, inventory, attributes)
+    apart = {ends.path: {index[end.body] for end in (ends.end0, ends.end1) if end.body in index} for ends in breakable}
+    marks = _read_marks(groups, index, edges, joints, apart, inventory, attributes)
     plans, taken = [], set()
     paths, touching = list(index), edges_by_body(edges)
     geared = coupled_joints(inventory, attributes)
@@ -125,8 +146,8 @@ def _weight(prim: Usd.Prim, geared: frozenset[str], inventory: Inventory, attrib
     return int(is_limited)
 
 
-def _read_marks(groups, index, edges, joints, inventory: Inventory, attributes: Attributes) -> list[_Mark]:
-    """What the articulation roots of a stage say about each component."""
+def _read_marks(groups, index, edges, joints, apart, inventory: Inventory, attributes: Attributes) -> list[_Mark]:
+    """What the articulation roots of a stage say about each component; `apart` has the bodies of joints in no tree."""
     marks = [_Mark() for _ in groups]
     group_of = {body: number for number, group in enumerate(groups) for body in group}
     edge_of = {ends.path: number for number, ends in enumerate(joints)}
@@ -139,6 +160,9 @@ def _read_marks(groups, index, edges, joints, inventory: Inventory, attributes: 
             members = {body}
         elif edge is not None:
             members = {edges[edge].body0, edges[edge].body1} - {WORLD}
+        elif path in apart:
+            members = apart[path]
+            body = min(members, default=None)
         else:
             members = below[path]
         if not members:

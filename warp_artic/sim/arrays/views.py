@@ -20,14 +20,14 @@ import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.mechanisms.group import REPORTED, STEP_OUTPUTS, Group
-from warp_artic.mechanisms.public_rows import ROW_COUNTS
+from warp_artic.mechanisms.public_rows import MEMORY, ROW_COUNTS
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.rows import Rows, public_rows, shaped
 
 MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
 FASTEST = float(np.cbrt(np.finfo(np.float32).max))
 """Magnitude of positions and velocities [m, rad, m/s, rad/s], from which velocities run away (`phases.integrate`)."""
-STATE = (*MOTION, "failure", "steps_at_rest")
+STATE = (*MOTION, "failure", "steps_at_rest", *MEMORY)
 OUTPUTS = REPORTED
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")
 PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *STEP_OUTPUTS, *CONTROL))
@@ -78,8 +78,10 @@ class Member:
         kind, size = ROW_COUNTS[name]
         array = self.group.field(name).view(self.first_column, self.group.environments)
         count, first = self.rows(name), self.first_row(kind)
-        if count == 0:
+        if count == 0 and size == 1:
             return wp.zeros((0, array.shape[1]), dtype=array.dtype, device=array.device)
+        if count == 0:
+            return wp.zeros((0, size, array.shape[1]), dtype=array.dtype, device=array.device)
         if size == 1:
             return array[first : first + count]
         pitch = array.strides[0]

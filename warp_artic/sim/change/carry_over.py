@@ -22,6 +22,7 @@ from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 from warp_artic.description.relative_motion import positions_of, rates_of, turn_within
 from warp_artic.mechanisms.parameters import parameter_rows
+from warp_artic.mechanisms.public_rows import MEMORY, entry_names, kind_of
 from warp_artic.sim.arrays.failures import owners_of_rows
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, ROW_COUNTS, Member
 from warp_artic.sim.change.chosen import on_device
@@ -58,6 +59,7 @@ def carry_over(old: Run, new: Run) -> None:
         for member in changed if is_same else ():
             _take_history(parts, new, member)
         _take_parameters(parts, new, changed)
+        _take_memory(old, new, changed)
         for member, own in zip(new.members, stays):
             if own:
                 _take_all(parts.trees[new.scene.articulations[member.index].path], member)
@@ -328,6 +330,23 @@ def _take_history(parts: Parts, new: Run, member: Member) -> None:
         of_island = name in ("unresolved", "smoothness")
         here, there = (size * one.island * of_island for one in (owner, member))
         _write_rows(member, name, there + np.arange(size), _read_rows(owner, name, here + np.arange(size)))
+
+
+def _take_memory(old: Run, new: Run, members: list[Member]) -> None:
+    """What constraint families remember of what was there, such as loop joints that have broken."""
+    places = {
+        (kind_of(name), own): (member, place)
+        for name in MEMORY
+        for member in old.members
+        for place, own in enumerate(entry_names(old.scene.articulations[member.index], kind_of(name)))
+    }
+    for name, one in MEMORY.items():
+        for member in members:
+            for place, own in enumerate(entry_names(new.scene.articulations[member.index], kind_of(name))):
+                if (kind_of(name), own) in places:
+                    before, there = places[kind_of(name), own]
+                    rows = np.arange(one.size)
+                    _write(member, name, one.size * place + rows, _read(before, name, one.size * there + rows))
 
 
 def _moves_alike(one: Joint, other: Joint | None) -> bool:

@@ -17,7 +17,13 @@ from warp_artic.sim.run.step import follow_links
 
 
 def set_state(
-    run: Run, joint_position=None, joint_velocity=None, root_pose=None, root_velocity=None, environments=None
+    run: Run,
+    joint_position=None,
+    joint_velocity=None,
+    root_pose=None,
+    root_velocity=None,
+    environments=None,
+    loop_broken=None,
 ) -> None:
     """See `Simulation.set_state`."""
     chosen = on_device(environment_indices(environments, run.environments), run.device)
@@ -26,6 +32,9 @@ def set_state(
         if values is not None:
             table = checked(name, values, (chosen.shape[0], len(run.names.joint)))
             write_rows(run, name, table.T, chosen)
+    if loop_broken is not None:
+        table = checked("loop_broken", loop_broken, (chosen.shape[0], len(run.names.entries["loop"])))
+        write_rows(run, "loop_broken", (table > 0.0).T, chosen)
     if root_pose is not None:
         _write_root(run, "root_pose", 7, root_pose, chosen)
     if root_velocity is not None:

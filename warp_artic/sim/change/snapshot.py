@@ -13,6 +13,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError
+from warp_artic.mechanisms.public_rows import MEMORY
 from warp_artic.sim.arrays.row_table import Held, as_numpy, as_warp, empty
 from warp_artic.sim.arrays.rows import Rows, private_rows, shaped
 from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS, ROW_COUNTS
@@ -27,7 +28,7 @@ HISTORY = "history"
 """The part that has all fields of the state but the motion: clocks, failures, accelerations; and elastic bodies."""
 EVERYTHING = (*MOTION, *CONTROL, HISTORY)
 """The parts that a run goes on from."""
-APPLIED = (*EVERYTHING, *PARAMETERS)
+APPLIED = (*EVERYTHING, *MEMORY, *PARAMETERS)
 """Parts that can be applied; the others follow from a state or a step."""
 PARTS = (*ROW_COUNTS, HISTORY)
 """All parts that there are."""

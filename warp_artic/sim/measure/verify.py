@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.joint import Dof, Joint
+from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.link import Link
+from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import matrix_from_quaternion
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
@@ -29,8 +30,12 @@ ALLOWED_OF_MOTION = 1e-8
 """Of what a short motion is compared with: the step and the difference have errors of their own."""
 SHORT = 4e-3
 """The motion is as short as this share of the time in which the fastest dof moves by one [rad or m]."""
+NEAR = 0.02
+"""How far of the way to a random state those are in which loop joints hold."""
+CLOSING = 2
+"""Steps that close these."""
 IN_JOINTS = ("actuation", "drive", "friction", "limit", "tendon", "mimic")
-"""Parts of the forces of a step that act in joints."""
+"""Parts of the forces of a step that act in joints; loop joints and distances act on links."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +101,22 @@ def verify_model(simulate: Callable, scene: Scene, settings: SolverSettings, sta
 
 
 def _scatter(simulation, seed: int) -> None:
-    """Put all environments but the first to random states, within finite limits."""
+    """Put all environments but the first to random states, within finite limits.
+
+    Where loop joints hold, these are near the start, and steps from there have closed them: of other velocities a row
+    that depends on the others could not be satisfied.
+    """
     rng = np.random.default_rng(seed)
     names, count = simulation.joint_names, simulation.environments - 1
     dofs = {dof.name: dof for tree in simulation.scene.articulations for dof in tree.dofs}
     if not count:
         return
-    position = np.array([_random_position(rng, dofs[name], count) for name in names]).reshape(len(names), count)
+    held = {dof.name for tree in simulation.scene.articulations if tree.constraints_of(LoopJoint) for dof in tree.dofs}
+    draws = [_random_position(rng, dofs[name], count) for name in names]
+    position = np.array(draws).reshape(len(names), count)
+    near = np.array([name in held for name in names], bool)
+    start = np.array([dofs[name].position for name in names])[near, None]
+    position[near] = start + NEAR * (position[near] - start)
     roots = {}
     if simulation.root_names:
         poses = [
@@ -116,6 +130,10 @@ def _scatter(simulation, seed: int) -> None:
     simulation.set_state(
         position.T, rng.normal(size=(count, len(names))), environments=np.arange(1, 1 + count), **roots
     )
+    if held:
+        start = simulation.snapshot(environments=[0])
+        simulation.step(CLOSING)
+        simulation.apply(start, environments=[0])
 
 
 def _random_position(rng, dof: Dof, count: int) -> np.ndarray:
@@ -428,7 +446,12 @@ def _of_free_motion(simulate: Callable, scene: Scene, states: int, seed: int) ->
     A step of Runge-Kutta 4 in float64, which knows nothing of momentum or energy.
     """
     scene = _unclamped(scene)
-    free = replace(scene, articulations=tuple(_freed(tree) for tree in scene.articulations))
+    # Where loop joints alone make one mechanism of bodies, nothing is left of it without them.
+    trees = tuple(tree for tree in scene.articulations if sum(joint.parent == WORLD for joint in tree.joints) <= 1)
+    if not trees:
+        return
+    scene = replace(scene, articulations=trees)
+    free = replace(scene, articulations=tuple(_freed(tree) for tree in trees))
     settings = SolverSettings(dt=SHORT, precision="float64", integrator="rk4", sleep_after=math.inf)
     simulation = simulate(free, environments=1 + states, settings=settings)
     _scatter(simulation, seed)

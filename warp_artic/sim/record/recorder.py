@@ -12,7 +12,7 @@ import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.mechanisms.group import JOINT_FORCES, LINK_STEP_OUTPUTS, Group
-from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, MEASURES, MULTIPLIERS, kind_of
+from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, MEASURES, MULTIPLIERS, ROW_COUNTS, kind_of
 from warp_artic.sim.arrays.views import OUTPUTS
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.record.recording import Recording
@@ -21,8 +21,8 @@ from warp_artic.sim.run.layout import rows_of_mechanism
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import advance, prepare_forces, report, step
 
-SCALARS = ("joint_position", "joint_velocity", *MEASURES)
-"""Arrays that are read at each record, with a row for each dof, tendon and so on."""
+SCALARS = ("joint_position", "joint_velocity", "loop_broken", *MEASURES)
+"""Arrays that are read at each record, with a row, or several, for each dof, tendon and so on."""
 STEP_SCALARS = (*JOINT_FORCES, *MULTIPLIERS, "joint_acceleration")
 """Such arrays of a recording with forces, of the last step before a record."""
 LINKS = ("link_pose", "link_velocity", "energy")
@@ -61,7 +61,10 @@ class Recorder:
         self._mesh_nodes = tuple(body.path for body in bodies for _ in body.node_mass)
         counts = {"joint": len(run.names.joint), **{kind: len(names) for kind, names in run.names.entries.items()}}
         shapes = {
-            **{name: (counts[kind_of(name)],) for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility")},
+            **{
+                name: (counts[kind_of(name)], size_of(name))[: 1 + (size_of(name) > 1)]
+                for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility")
+            },
             **dict.fromkeys(LINK_STEP_OUTPUTS, (L, 6)),
             "link_pose": (L, 7),
             "link_velocity": (L, 6),
@@ -187,6 +190,11 @@ def record(
     return recorder.recording()
 
 
+def size_of(name: str) -> int:
+    """How many numbers an array has for each entry."""
+    return ROW_COUNTS[name][1] if name in ROW_COUNTS else 1
+
+
 @cache
 def _version() -> str:
     """Of this package, which is looked up in files."""
@@ -260,7 +268,9 @@ class _GroupReader:
             links, bodies = self._link_shape
             values = values.reshape(*values.shape[:2], links, values.shape[2] // links)[:, :, :bodies]
         else:
-            values = values[:, :, : self.rows[name].shape[1]]
+            entries, size = self.rows[name].shape[1], size_of(name)
+            values = values[:, :, : entries * size]
+            values = values if size == 1 else values.reshape(*values.shape[:2], entries, size)
         return values[:, 0] if self._shape[0] == 1 else values
 
 

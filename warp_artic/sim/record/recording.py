@@ -17,7 +17,9 @@ from warp_artic.sim.files.npz import Entry, open_npz, write_npz
 from warp_artic.sim.run.incoming_forces import IncomingForces
 
 OTHER_MEASURES = {
-    name: measure for name, measure in (MEASURES | MULTIPLIERS).items() if kind_of(name) not in ("tendon", "mimic")
+    name: measure
+    for name, measure in (MEASURES | MULTIPLIERS).items()
+    if kind_of(name) not in ("tendon", "mimic", "loop")
 }
 """Quantities of constraint families that are described with the families."""
 
@@ -44,6 +46,7 @@ SHAPES = {
     "joint_limit_force": ("joint_names",),
     "joint_tendon_force": ("joint_names",),
     "joint_mimic_force": ("joint_names",),
+    "joint_loop_force": ("joint_names",),
     "joint_external_force": ("joint_names",),
     "joint_damping_force": ("joint_names",),
     "joint_gravity_force": ("joint_names",),
@@ -62,11 +65,13 @@ SHAPES = {
     "mimic_error": ("mimic_names",),
     "mimic_force": ("mimic_names",),
     "loop_error": ("loop_names", 2),
+    "loop_force": ("loop_names", 6),
+    "loop_broken": ("loop_names",),
     "mesh_points": ("mesh_nodes", 3),
     "mesh_tendon_length": ("mesh_tendon_names",),
     "mesh_tendon_tension": ("mesh_tendon_names",),
     "energy": (2,),
-    **{name: (f"{kind_of(name)}_names",) for name in OTHER_MEASURES},
+    **{name: (f"{kind_of(name)}_names", one.size)[: 1 + (one.size > 1)] for name, one in OTHER_MEASURES.items()},
 }
 """Trailing shape of each quantity, after records and environments; a field name stands for its length."""
 
@@ -139,6 +144,8 @@ class Recording:
     """Of fixed and spatial tendons and their limits [N or N m], shape (R, E, D)."""
     joint_mimic_force: np.ndarray | None = None
     """Of mimic joints [N or N m], shape (R, E, D)."""
+    joint_loop_force: np.ndarray | None = None
+    """Of loop joints and distances, which joints of the tree do not transmit [N or N m], shape (R, E, D)."""
     joint_external_force: np.ndarray | None = None
     """Of external forces on links [N or N m], shape (R, E, D)."""
     joint_damping_force: np.ndarray | None = None
@@ -185,7 +192,16 @@ class Recording:
     loop_names: tuple[str, ...] = ()
     """Joints that close a loop; length N."""
     loop_error: np.ndarray | None = None
-    """Distance [m], then angle [rad], by which the loop is open; shape (R, E, N, 2)."""
+    """Distance [m], then angle [rad], by which the loop is open along and about the axes that the joint holds; shape
+    (R, E, N, 2)."""
+    loop_broken: np.ndarray | None = None
+    """1 where the joint has broken and does nothing from the next step on, 0 elsewhere; shape (R, E, N)."""
+    loop_force: np.ndarray | None = None
+    """Force [N], then torque [N m], that the joint transmits to its second body over the last step before a record, in
+    the second joint frame about its origin; the mean over the step, without drives and springs along its free axes.
+    What brings velocities back to its path at the end of the step is in it, and not in the parts of forces and the
+    forces by joints of the tree: with "semi_implicit" that is half of what turns the path, else of second order.
+    Where loop joints say the same more than once, that of the first ones. Recorded with forces. Shape (R, E, N, 6)."""
     mesh_nodes: tuple[str, ...] = ()
     """Path of the elastic body of each node of them all, body after body; length N."""
     mesh_points: np.ndarray | None = None

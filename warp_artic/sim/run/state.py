@@ -10,6 +10,7 @@ import warp as wp
 
 from warp_artic.description.scene import Scene
 from warp_artic.mechanisms.group import Group
+from warp_artic.mechanisms.public_rows import MEMORY
 from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.arrays.rows import Rows
 from warp_artic.sim.arrays.views import MOTION, Member
@@ -71,7 +72,7 @@ class Run:
     is_carried: bool = field(init=False)
     """Whether kinematic bodies carry trees, or elastic bodies step beside them."""
     remembered: tuple[str, ...] = field(init=False)
-    """Fields of the state that steps remember beside the motion, without what they count."""
+    """Fields of the state that steps remember of the motion, without what they count, and what has broken."""
 
     steps_done: int = 0
     is_reported: bool = False
@@ -95,7 +96,7 @@ class Run:
         self.sleep_steps = self.settings.sleep_steps
         self.is_carried = bool(self.bases or self.elastic)
         names = self.groups[0].state if self.groups else ()
-        self.remembered = tuple(name for name in names if name not in (*MOTION, "clock", "unresolved"))
+        self.remembered = tuple(name for name in names if name not in (*MOTION, *MEMORY, "clock", "unresolved"))
 
     @property
     def time(self) -> float:

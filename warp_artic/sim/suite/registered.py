@@ -115,7 +115,7 @@ class RegisteredConstraints:
         """Of the mechanism: C of an articulation that is one by itself."""
         self.columns = _columns_of(member, self.count, len(points))
         """Those of the articulation."""
-        self.names = (*(name for one in ENTRIES for name in one.names(articulation)), *_names(points))
+        self.names = (*(name for one in ENTRIES for name in one.rows(articulation)), *_names(points))
         """Of the columns of the coefficient matrix."""
         arrays = arrays_with_rows(member.group, tuple(rows))
         self._fields = fields = _contact_fields(member, points)

@@ -1,0 +1,77 @@
+"""Loop joints break at the end of a step in which they have transmitted too much, and do nothing from the next one on.
+
+    |force| > break_force   or   |torque| > break_torque,
+the means over the step of what is reported as `loop_force`: about the origin of the second joint frame, and without
+drives and springs along free axes. What has failed or sleeps does not break. The state keeps that a joint has broken,
+in which step, and by which force and torque; the joint holds again where somebody writes zero.
+
+Source: document 004 (breakage).
+"""
+
+import warp as wp
+
+from warp_artic.constraints.dispatch import add_load
+from warp_artic.constraints.forces import row_force
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    maximum,
+    mul,
+    real,
+    sqrt,
+    sub,
+    where_positive,
+)
+from warp_artic.math.spatial import dot
+from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.phases.integrate import find_asleep
+
+
+@wp.func
+def load_loops(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Read which loop joints are broken; they have transmitted nothing yet."""
+    for loop in range(model.loop_count):
+        broken = state.loop_broken[loop, column]
+        zero = real(0.0, broken)
+        work.loop_is_broken[loop, slot] = where_positive(broken, real(1.0, broken), zero)
+        for k in range(6 * loop, 6 * loop + 6):
+            work.loop_force[k, slot] = zero
+
+
+@wp.func
+def add_loads(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, weight: Real):
+    """Add what they have transmitted in a substep of length h, with its weight."""
+    for row in range(model.row_count):
+        force = weight * row_force(work, row, slot, h)
+        if any_positive(absolute(force)):
+            add_load(model, work, row, column, slot, force)
+
+
+@wp.func
+def break_loops(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Write which of them have broken in a step, of a state that is stored; these are not calm."""
+    keeps = maximum(state.failure[0, column], find_asleep(model, state, column))
+    clock = state.clock[0, column]
+    zero = clock - clock
+    for loop in range(model.loop_count):
+        push = load_vec3(work.loop_force, 6 * loop, slot)
+        turn = load_vec3(work.loop_force, 6 * loop + 3, slot)
+        force = sqrt(dot(push, push))
+        torque = sqrt(dot(turn, turn))
+        excess = maximum(force - model.loop_break_force[loop, column], torque - model.loop_break_torque[loop, column])
+        broken = work.loop_is_broken[loop, slot]
+        newly = where_positive(maximum(keeps, broken), zero, where_positive(excess, real(1.0, zero), zero))
+        state.loop_broken[loop, column] = where_positive(newly, newly, state.loop_broken[loop, column])
+        note_break(state, 3 * loop, column, broken, newly, clock)
+        note_break(state, 3 * loop + 1, column, broken, newly, force)
+        note_break(state, 3 * loop + 2, column, broken, newly, torque)
+        work.calm[0, slot] = where_positive(newly, zero, work.calm[0, slot])
+
+
+@wp.func
+def note_break(state: StateArrays, row: int, column: int, broken: Real, newly: Real, value: Real):
+    """Write a value where a joint has just broken, leave it where it is broken, and take it away elsewhere."""
+    old = state.loop_breakage[row, column]
+    state.loop_breakage[row, column] = where_positive(newly, value, where_positive(broken, old, broken - broken))
