@@ -183,6 +183,24 @@ def test_each_tree_of_a_mechanism():
     np.testing.assert_allclose(positions_of(found.articulations[1]), positions_of(alone), atol=1e-6)
 
 
+def test_a_joint_between_two_trees():
+    """Both take their part, and each keeps what it has."""
+    first, away = trees.chain(2, "revolute_y"), trees.chain(2, "revolute_y")
+    joints = tuple(replace(joint, path="/other" + joint.path) for joint in away.joints)
+    second = replace(away, path="/other", joints=joints)
+    tip = tuple(np.multiply(2.0, first.links[1].center_of_mass))
+    loop = replace(pin(1, 1, tip, (0.0, 0.0, 0.0)), articulation1="/other")
+    mechanism = joined([replace(first, constraints=(loop,)), second])
+    assert largest_gap(mechanism) > 0.1
+    found = assemble(mechanism)
+    assert found.closes
+    assert found.articulations[0].constraints == (loop,)
+    assert largest_gap(joined(found.articulations)) < 1e-10
+    changes = [np.abs(positions_of(made) - positions_of(one)).max()
+               for made, one in zip(found.articulations, (first, second))]  # fmt: skip
+    assert min(changes) > 0.01
+
+
 def test_a_start_far_off_finds_another_way():
     """From where a step leads nowhere: an arm that points straight away from what it is to reach."""
     tree = trees.chain(2, "revolute_y", length=0.5)

@@ -28,7 +28,7 @@ from warp_artic.usd.inventory import Inventory, traverse
 from warp_artic.usd.joint_ends import JointEnds, read_joint_ends
 from warp_artic.usd.link_joints import with_joints_between
 from warp_artic.usd.not_simulated import report_not_simulated
-from warp_artic.usd.open_loops import hangs_on_world, refuse_open_loops
+from warp_artic.usd.open_loops import refuse_open_loops
 from warp_artic.usd.open_stage import open_stage, reading
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
@@ -234,8 +234,6 @@ def _read(
     for finding in findings(scene):
         if finding.severity is Severity.ERROR:
             report.add(finding)
-    for tree in () if report.errors else articulations:
-        refuse_open_loops(tree, report)
     if report.errors:
         return _Read(None, scene.articulations, meshes)
     for tree in articulations:
@@ -245,14 +243,13 @@ def _read(
     replicator = Replicator(copies, articulations, inventory, attributes, placements)
     for copy in copies:
         for tree, made in replicator.articulations_of(copy):
-            if hangs_on_world(made):
-                refuse_open_loops(made, report)
             articulations.append(made)
             found = mobilities[tree.path]
             same = {copy.path(name): mobility for name, mobility in found.items()}
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
     scene = _scene(articulations, settings, places, meshes) if copies else scene
+    refuse_open_loops(scene, report)
     return _Read(scene, scene.articulations, meshes)
 
 
