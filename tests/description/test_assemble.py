@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from tests import trees
 from tests.constraints.test_loop_joint import FREE, angles_of, four_bar
-from warp_artic.description.assemble import OPEN_BY, Closure, assemble, closed, largest_gap
+from warp_artic.description.assemble import OPEN_BY, Closure, all_closed, assemble, closed, largest_gap
 from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import Limit
@@ -93,6 +93,21 @@ def test_what_is_open_by_next_to_nothing_is_closed():
     made = closed(away)
     assert largest_gap(made) < 1e-13
     assert np.abs(positions_of(made) - positions_of(away)).max() < 1e-4
+
+
+def test_copies_take_over_what_one_has_found():
+    """As if each were closed by itself; a loop to the world is closed where it is."""
+    tree = at(four_bar(), positions_of(four_bar()) + (1e-5, -2e-5, 1e-5))
+    moved = [
+        replace(joint, parent_frame=Pose((5.0, 0.0, 0.0)) @ joint.parent_frame) if joint.parent == WORLD else joint
+        for joint in tree.joints
+    ]
+    copies = [tree, tree, replace(tree, path="/copy", joints=tuple(moved))]
+    made = all_closed(copies)
+    for one, alone in zip(made, map(closed, copies)):
+        np.testing.assert_allclose(positions_of(one), positions_of(alone), atol=1e-15)
+        assert largest_gap(one) < 1e-13
+    assert made[2].path == "/copy"
 
 
 def pin(link0, link1, frame0, frame1=(0.0, 0.0, 0.0), name="pin", free=BALL):

@@ -89,12 +89,48 @@ def closed(mechanism: Articulation | Mechanism) -> Articulation | Mechanism:
     if not mechanism.constraints_of(LoopJoint):
         return mechanism
     frame = Closure(mechanism)
-    gaps = dict(zip((*frame.links, *frame.mimics), frame.gaps(frame.start)))
-    frame.links = [one for one in frame.links if gaps[one].is_small]
-    frame.mimics = [one for one in frame.mimics if gaps[one].is_small]
+    small, count = [gap.is_small for gap in frame.gaps(frame.start)], len(frame.links)
+    frame.links = [one for one, is_small in zip(frame.links, small) if is_small]
+    frame.mimics = [one for one, is_small in zip(frame.mimics, small[count:]) if is_small]
     frame.lower, frame.upper = np.minimum(frame.lower, frame.start), np.maximum(frame.upper, frame.start)
     found = frame.close(frame.start, 4)
     return mechanism if found is frame.start else joined(frame.articulations(found))
+
+
+def all_closed(mechanisms: Sequence[Articulation | Mechanism]) -> list[Articulation | Mechanism]:
+    """Mechanisms as `closed` has them; copies of a tree that differ in where they are take over what one has found."""
+    known: dict[tuple, tuple[float, ...]] = {}
+    made = []
+    for mechanism in mechanisms:
+        key = _inside(mechanism)
+        if key in known:
+            places = iter(known[key])
+            made.append(replace(mechanism, joints=tuple(_at(joint, places) for joint in mechanism.joints)))
+            continue
+        made.append(closed(mechanism))
+        if key is not None:
+            known[key] = tuple(dof.position for dof in made[-1].dofs)
+    return made
+
+
+def _inside(mechanism: Articulation | Mechanism) -> tuple | None:
+    """What closing a tree depends on but where it is; None where that counts as well, or there is nothing to close."""
+    loops = mechanism.constraints_of(LoopJoint)
+    others = len(mechanism.constraints) > len(loops) or mechanism.mimics or isinstance(mechanism, Mechanism)
+    if not loops or others or any(WORLD in (loop.link0, loop.link1) for loop in loops):
+        return None
+    joints = [
+        (one.parent, one.child, None if one.parent == WORLD else one.parent_frame, one.child_frame, one.reversed)
+        + (one.cone_axis, *((dof.axis, dof.position, dof.limit) for dof in one.dofs))
+        for one in mechanism.joints
+    ]
+    held = [(one.link0, one.link1, one.frame0, one.frame1, one.free, one.twist_axis, one.enabled) for one in loops]
+    return tuple(joints), tuple(held)
+
+
+def _at(joint: Joint, places: Iterator[float]) -> Joint:
+    """A joint at the next positions."""
+    return replace(joint, dofs=tuple(replace(dof, position=next(places)) for dof in joint.dofs))
 
 
 def assemble(mechanism: Articulation | Mechanism) -> Assembly:
@@ -364,9 +400,8 @@ class Closure:
         for one, own in zip(self.mechanism.articulations, numbers):
             joints = []
             for joint in one.joints:
-                dofs = tuple(replace(dof, position=float(x[first + place])) for place, dof in enumerate(joint.dofs))
+                joints.append(_at(joint, iter(x[first : first + len(joint.dofs)].tolist())))
                 first += len(joint.dofs)
-                joints.append(replace(joint, dofs=dofs))
             links = list(one.links)
             for place, joint in enumerate(one.inbound):
                 column = self.dof_count + 6 * self.roots.index(own[place]) if joint is None else None

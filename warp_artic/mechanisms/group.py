@@ -17,7 +17,7 @@ import warp as wp
 
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.assemble import closed
+from warp_artic.description.assemble import all_closed
 from warp_artic.description.drive import Drive
 from warp_artic.description.mechanism import Mechanism, joined, mechanisms_of
 from warp_artic.description.mesh_tendon import LinkPoint
@@ -359,7 +359,7 @@ def arrays_with_rows(group: Group, rows: tuple[Row, ...], dense_rows: bool = Tru
 
 def initial_state(mechanisms, origins) -> dict[str, np.ndarray]:
     """The authored start state, with loops closed to rounding, each field of shape (mechanisms, rows)."""
-    mechanisms = [closed(mechanism) for mechanism in mechanisms]
+    mechanisms = all_closed(mechanisms)
     poses, velocities = [], []
     for mechanism, origin in zip(mechanisms, origins):
         roots = [link for link, joint in zip(mechanism.links, mechanism.inbound) if joint is None]
