@@ -9,7 +9,9 @@ from tests import trees
 from tests.constraints.test_loop_joint import FREE, bodies, four_bar, in_plane
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
+from warp_artic.description.limit import Limit
 from warp_artic.description.link import Link
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose, quaternion_from_rotation_vector
@@ -277,3 +279,20 @@ def test_a_limit_that_is_not_reached_changes_nothing():
     plain.step(48)
     other.step(48)
     np.testing.assert_array_equal(plain.state.link_pose.numpy(), other.state.link_pose.numpy())
+
+
+def test_limits_and_drives_break_with_their_joint():
+    """A hinge with a drive and a limit that is broken from the start falls as one without any joint."""
+    link = Link(path="/t/beam", mass=3.0, inertia=(0.01, 0, 0, 0.3, 0, 0.3), center_of_mass=(0.5, 0.0, 0.0))
+    acts = {
+        "limits": ((Axis.ROT_Y, Limit(lower=-0.1, upper=0.1)),),
+        "drives": ((Axis.ROT_Y, Drive(stiffness=100.0, damping=10.0)),),
+    }
+    loop = LoopJoint(name="/t/loop", link0=WORLD, link1=0, free=(Axis.ROT_Y,), **acts)
+    tree = Articulation(path="/t", links=(link,), joints=(), constraints=(loop,))
+    simulation = simulate(trees.scene(tree), 2)
+    simulation.set_state(loop_broken=[[0.0], [1.0]])
+    simulation.step(48)
+    pose = simulation.state.link_pose.numpy()[0]
+    np.testing.assert_allclose(pose[3:, 1], [0.0, 0.0, 0.0, 1.0], atol=1e-9)
+    assert pose[2, 1] < -0.15 and np.linalg.norm(pose[:3, 0]) < 1e-6

@@ -35,6 +35,7 @@ from warp_artic.constraints.loop_joint import (
     velocity_seen,
 )
 from warp_artic.constraints.rotation_limit import twist_of
+from warp_artic.constraints.rows import allow_every_velocity
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.loop_joint import LoopAxis, LoopJoint
 from warp_artic.joints.swing import HALF_TURN
@@ -112,6 +113,14 @@ def place_loop_axis(model: ModelArrays, work: WorkArrays, row: int, column: int,
     loop = model.loop_axis_loop[item]
     set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, linear, slot, n, x_1, x_1)
     return y, c
+
+
+@wp.func
+def leave_broken(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Let a row do nothing where its joint has broken."""
+    broken = work.loop_is_broken[model.loop_axis_loop[model.row_item[row]], slot]
+    allow_every_velocity(work, row, slot, real(1.0, broken) - broken)
+    work.given[row, slot] = where_positive(broken, broken - broken, work.given[row, slot])
 
 
 @wp.func

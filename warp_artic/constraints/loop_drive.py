@@ -20,6 +20,7 @@ import warp as wp
 from warp_artic.constraints.loop_axis import (
     axis_places,
     followed,
+    leave_broken,
     loop_items,
     of_axes,
     place_loop_axis,
@@ -184,6 +185,7 @@ def set_loop_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: i
     set_law_row(work, row, slot, lost, spring_slope(k, d, theta, h), h)
     limit = h * model.loop_drive_max_force[item, column]
     set_bounds(work, row, slot, limit, limit)
+    leave_broken(model, work, row, slot)
 
 
 @wp.func
@@ -236,7 +238,7 @@ LOOP_DRIVE = ConstraintFamily(
     name="loop drive",
     order=120,
     label=("drive of a loop joint", "drives of loop joints"),
-    part=ForcePart.DRIVE,
+    part=ForcePart.LOOP,
     places=lambda articulation, layout: axis_places(articulation, layout, lambda own: own.drive is not None),
     traits=PUSHES_LINKS,
     acts_always=True,

@@ -19,6 +19,7 @@ from warp_artic.constraints.curved_stop import at_start, stop_window
 from warp_artic.constraints.loop_axis import (
     LoopItem,
     axis_places,
+    leave_broken,
     loop_axis_at_end,
     loop_items,
     of_axes,
@@ -77,6 +78,7 @@ def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: i
     least, most = stop_window(model, work, row, slot, before, c, lower, upper, zero, h)
     set_window(work, row, slot, least, most)
     set_unbounded(work, row, slot, h)
+    leave_broken(model, work, row, slot)
     work.compliance[row, slot] = zero
     work.row_bias[row, slot] = c
     # L(start) is known to a part of its curvature; what is less than that was at the end.
@@ -129,16 +131,19 @@ def set_return(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
     lower, upper = loop_limit_ends(model, model.row_item[row], column)
     one = real(1.0, y)
     infinite = one / real(0.0, y)
+    holds = one - work.loop_is_broken[model.loop_axis_loop[model.row_item[row]], slot]
     if is_last:
         away = take_rebound(model, work, row, slot, y)
         near = real(AT_END, y) + away * step * real(KNOWN, y)
         least = where_positive(lower + near - y, away - rate, neg(infinite))
         most = where_positive(y - upper + near, neg(away) - rate, infinite)
         set_window(work, row, slot, least, most)
-        return where_positive(maximum(least, neg(most)), one, one - one)
+        leave_broken(model, work, row, slot)
+        return where_positive(maximum(least, neg(most)), holds, one - one)
     slack = work.slack[row, slot]
     set_window(work, row, slot, lower - slack - y, upper + slack - y)
-    return where_positive(maximum(lower - slack - y, y - upper - slack), one, one - one)
+    leave_broken(model, work, row, slot)
+    return where_positive(maximum(lower - slack - y, y - upper - slack), holds, one - one)
 
 
 @wp.func
@@ -158,6 +163,7 @@ def set_soft_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, colu
     item = model.row_item[row]
     k = model.loop_limit_stiffness[item, column]
     set_soft_end_row(model, work, row, slot, k, model.loop_limit_damping[item, column], h)
+    leave_broken(model, work, row, slot)
 
 
 def _is_limited(own: LoopAxis, is_soft: bool) -> bool:
@@ -202,7 +208,7 @@ LOOP_LIMIT = ConstraintFamily(
     name="loop limit",
     order=880,
     label=("limit of a loop joint", "limits of loop joints"),
-    part=ForcePart.LIMIT,
+    part=ForcePart.LOOP,
     places=lambda articulation, layout: axis_places(articulation, layout, lambda own: _is_limited(own, False)),
     traits=RETURNS | PUSHES_LINKS,
     acts_always=True,
@@ -239,7 +245,7 @@ SOFT_LOOP_LIMIT = ConstraintFamily(
     name="soft loop limit",
     order=720,
     label=LOOP_LIMIT.label,
-    part=ForcePart.LIMIT,
+    part=ForcePart.LOOP,
     places=lambda articulation, layout: axis_places(articulation, layout, lambda own: _is_limited(own, True)),
     traits=ENDS | IS_RESOLVED | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
     acts_always=True,
