@@ -331,6 +331,17 @@ def test_a_body_that_falls_onto_an_end_bounces_to_its_height(case, restitution):
         np.testing.assert_allclose(z[-100:], 0.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("settings", [{"solver": "pgs"}, {"solver": "tgs"}, {"integrator": "semi_implicit"}], ids=str)
+def test_bounces_with_other_solvers(settings):
+    """Their first apex is near that of e^2."""
+    limit = Limit(lower=-1.0, restitution=0.7, bounce_threshold=0.2)
+    recording = simulate(body_at((0.0, 0.0, -0.5), limits=((Z, limit),)), dt=1.0 / 960.0, **settings).record(steps=960)
+    z = 1.0 + recording.link_pose[:, 0, 0, 2].astype(float)
+    apexes = z[1:-1][(z[1:-1] >= z[:-2]) & (z[1:-1] > z[2:])]
+    assert apexes[0] == pytest.approx(0.245, abs=5e-3)
+    assert z.min() > -1e-9
+
+
 def test_a_bounce_in_a_joint_is_that_of_a_tree():
     """Of a hinge between its ends."""
     tree, looped = pair((RX,), (0.1,), (2.0,), limits=((RX, Limit(lower=-0.3, upper=0.3, restitution=0.6)),))

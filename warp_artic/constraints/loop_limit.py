@@ -84,17 +84,31 @@ def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: i
     # L(start) is known to a part of its curvature; what is less than that was at the end.
     known = real(AT_END, h) + absolute(c) * h * h * real(KNOWN, h)
     violation = maximum(maximum(lower - before, before - upper) - known, zero)
-    work.slack[row, slot] = violation * (real(1.0, h) - real(RECOVERY, h))
+    # One more than what may be left, so that zero says that no substep has told it yet.
+    one = real(1.0, h)
+    left = one + violation * (one - real(RECOVERY, h))
+    told = work.slack[row, slot]
+    work.slack[row, slot] = where_positive(told, minimum(told, left), left)
     if model.loop_bounces == 1:
-        item = model.row_item[row]
-        tau = work.since_placed[0, slot]
-        now = row_rate(model, work, work.v, row, slot)
-        half = real(0.5, h) * h
-        b = c + (row_rate(model, work, work.v_middle, row, slot) - now) / half
-        u = now + c * tau
-        down = rebound(model, item, column, before - lower, neg(u), neg(b), h)
-        up = rebound(model, item, column, upper - before, u, b, h)
-        work.loop_rebound[row, slot] = maximum(work.loop_rebound[row, slot], maximum(down, up))
+        expect_rebound(model, work, row, column, slot, before - lower, upper - before, c, h)
+
+
+@wp.func
+def expect_rebound(
+    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, below: Real, above: Real, c: Real, h: Real
+):
+    """Write the speed with which an end is left that is reached within a substep, from the gaps to both."""
+    item = model.row_item[row]
+    zero = real(0.0, h)
+    tau = work.since_placed[0, slot]
+    now = row_rate(model, work, work.v, row, slot)
+    gained = now - row_rate(model, work, work.v_middle, row, slot)
+    is_apart = absolute(tau) - h * real(KNOWN, h)
+    b = c + where_positive(is_apart, gained / where_positive(is_apart, tau, h), zero)
+    u = now + c * tau
+    down = rebound(model, item, column, below, neg(u), neg(b), h)
+    up = rebound(model, item, column, above, u, b, h)
+    work.loop_rebound[row, slot] = maximum(work.loop_rebound[row, slot], maximum(down, up))
 
 
 @wp.func
@@ -133,6 +147,7 @@ def set_return(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
     infinite = one / real(0.0, y)
     holds = one - work.loop_is_broken[model.loop_axis_loop[model.row_item[row]], slot]
     if is_last:
+        work.slack[row, slot] = one - one
         away = take_rebound(model, work, row, slot, y)
         near = real(AT_END, y) + away * step * real(KNOWN, y)
         least = where_positive(lower + near - y, away - rate, neg(infinite))
@@ -140,7 +155,7 @@ def set_return(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
         set_window(work, row, slot, least, most)
         leave_broken(model, work, row, slot)
         return where_positive(maximum(least, neg(most)), holds, one - one)
-    slack = work.slack[row, slot]
+    slack = work.slack[row, slot] - one
     set_window(work, row, slot, lower - slack - y, upper + slack - y)
     leave_broken(model, work, row, slot)
     return where_positive(maximum(lower - slack - y, y - upper - slack), holds, one - one)
