@@ -83,6 +83,8 @@ class Relation:
     J: np.ndarray
     """Shape (N)."""
     y: float
+    ties: bool = True
+    """Whether its dofs move alike, with the largest share of any of them."""
 
     @property
     def touched(self) -> np.ndarray:
@@ -140,6 +142,11 @@ class DenseStep:
         """Whether drives or viscous friction act in a step with a middle."""
         return self.has_middle and bool(np.any(self.k + self.d > 0.0))
 
+    @property
+    def expects_change(self) -> bool:
+        """Whether velocities of the middle are expected by the change of a as well."""
+        return self.is_driven
+
     def __call__(self, state: State) -> State:
         """The state at the end of the step."""
         v = rigid.velocity(self.tree, state)
@@ -151,7 +158,7 @@ class DenseStep:
             ago = np.full(len(v), -self.h)
             before, change = (self.turned(rates, v, ago) for rates in (self.acceleration, self.change))
             ahead = v + 0.5 * self.h * before
-        if self.is_driven:
+        if self.expects_change:
             ahead = ahead + 0.375 * self.h * np.clip(change, -0.5 * np.abs(before), 0.5 * np.abs(before))
         placed = self.place(state, ahead)
         measured, w = np.zeros(len(v)), None
@@ -221,19 +228,31 @@ class DenseStep:
         right = M @ v + h * effort
         free = np.linalg.solve(matrix, right)
         elements = list(self.elements(state, placed, share))
-        after, by_limits = with_elements(matrix, right, elements, v, h, share)
+        after, by_limits = self.solved(matrix, right, elements, v, h, share)
         self.w = v + theta * (after - v)
         self.taken = np.minimum(h * resistance / pivots, 1.0)
         later = theta.copy()
         for element in elements:
             later[element.touched] = np.maximum(share, later[element.touched])
-            if isinstance(element, Relation) or element.ties:
+            if element.ties:
                 later[element.touched] = later[element.touched].max(initial=share)
-        later *= h
+        later = h * self.tied(later)
         goes_on = np.maximum(1.0 - h * resistance / pivots, 0.0)
-        smooth = smaller((free - v) * goes_on if is_first else after - by_limits - v, after - v)
+        smooth = smaller((self.smooth(free) - v) * goes_on if is_first else after - by_limits - v, after - v)
         mean = 0.5 * (v + after + (self.h - h) * (free - v) / h)
         return self.drifted(state, after, h - later, later), smooth, mean
+
+    def solved(self, matrix, right, elements, v, h: float, share: float) -> tuple[np.ndarray, np.ndarray]:
+        """The v+ (N) of matrix v+ = right with elements, and what of it limits do."""
+        return with_elements(matrix, right, elements, v, h, share)
+
+    def tied(self, later: np.ndarray) -> np.ndarray:
+        """Shares of a step (N) with those of further laws."""
+        return later
+
+    def smooth(self, free: np.ndarray) -> np.ndarray:
+        """v+ (N) without elements, with what goes on after the first step nevertheless."""
+        return free
 
     def drifted(self, state: State, after: np.ndarray, before: np.ndarray, later: np.ndarray) -> State:
         """Positions moved with v and then with v+, for times (N) each; rotations of a joint that move together as the

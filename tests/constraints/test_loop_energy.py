@@ -1,0 +1,100 @@
+"""Mechanisms with loop joints over a minute: energy, gaps, dead centres."""
+
+import numpy as np
+import pytest
+
+from tests import closed_mechanisms as mechanisms
+from tests import trees
+from tests.constraints.test_loop_joint import bricard, four_bar
+from tests.oracles import closures, rigid
+from tests.oracles.dense_step import put
+from tests.oracles.state import State
+from warp_artic import Simulation, SolverSettings
+from warp_artic.description.friction import Friction
+from warp_artic.description.scene import Scene
+
+
+def simulate(tree, hertz=240, gravity=mechanisms.DOWN, **settings):
+    """A simulation that starts with velocities that keep the loops closed."""
+    options = SolverSettings(**{"dt": 1.0 / hertz, "precision": "float64", "variant": "scalar"} | settings)
+    simulation = Simulation(Scene(articulations=(tree,), gravity=gravity), settings=options)
+    put(simulation, closures.tangent(tree, trees.authored_state(tree), tree.constraints))
+    return simulation
+
+
+def recorded(simulation, seconds, hertz=240):
+    """Energies (T, 2) [J] and the largest gap [m or rad] of a run."""
+    recording = simulation.record(int(seconds * hertz), every=max(hertz // 60, 1))
+    (tree,) = simulation.scene.articulations
+    gap = 0.0
+    for position, velocity in zip(recording.joint_position[::20, 0], recording.joint_velocity[::20, 0]):
+        state = State(joint_position=position.astype(float), joint_velocity=velocity.astype(float))
+        motion = rigid.motion(tree, state)
+        gap = max(gap, *(np.abs(closures.held(motion, loop)[0]).max() for loop in tree.constraints))
+    assert not simulation.failures()
+    return recording.energy[:, 0].astype(float), gap
+
+
+def drift(energy):
+    """What the energy changes by in a run, and the difference of its extremes, by the largest kinetic energy."""
+    total, kinetic = energy.sum(axis=1), energy[:, 0].max()
+    return (total[-60:].mean() - total[:60].mean()) / kinetic, np.ptp(total) / kinetic
+
+
+MINUTES = {
+    "four_bar": (four_bar, 240, 0.008, 0.015),
+    "bricard": (bricard, 240, 3e-5, 1e-4),
+    "slider_crank": (lambda: mechanisms.slider_crank(speed=12.0), 240, 0.035, 0.035),
+    "balls": (mechanisms.spatial_four_bar, 240, 0.01, 0.01),
+    "balls_at_960_hertz": (mechanisms.spatial_four_bar, 960, 2.5e-4, 3e-4),
+    "universal": (lambda: mechanisms.spatial_four_bar("universal"), 240, 0.02, 0.02),
+    "parallelogram": (lambda: mechanisms.parallelogram(speed=6.0), 240, 1e-5, 2e-4),
+}
+"""Mechanisms, the rate of steps, and by how much the energy drifts in a minute and what its extremes differ by."""
+
+
+@pytest.mark.parametrize("name", MINUTES)
+def test_energy_and_gaps_over_a_minute(name):
+    """Undriven, in double precision; parallelograms pass their flat poses, where they could change branch."""
+    make, hertz, most, extremes = MINUTES[name]
+    energy, gap = recorded(simulate(make(), hertz), 60, hertz)
+    found = drift(energy)
+    assert gap < 1e-12
+    assert abs(found[0]) < most and found[1] < extremes
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "universal", "parallelogram"])
+def test_gaps_in_single_precision(name):
+    """They stay for a minute what rounding of a step leaves."""
+    energy, gap = recorded(simulate(MINUTES[name][0](), precision="float32"), 60)
+    assert gap < 2e-6
+    assert np.isfinite(energy).all()
+
+
+def test_drag_that_is_next_to_nothing_changes_nothing():
+    """Drives and viscous friction are no reason to expect other velocities of a closed loop."""
+    free, dragged = four_bar(), trees.with_dofs(four_bar(), friction=Friction(viscous=1e-12))
+    energies = [recorded(simulate(tree), 10)[0].sum(axis=1) for tree in (free, dragged)]
+    np.testing.assert_allclose(energies[1], energies[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("hertz", [120, 240, 960])
+@pytest.mark.parametrize("rod", [0.3, 0.301, 0.4])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_slider_cranks_pass_their_dead_centres(precision, rod, hertz):
+    """A crank of 0.3 m that turns or swings: with a rod as long, whose rows are singular, and longer ones."""
+    tree = mechanisms.slider_crank(crank=0.3, rod=rod, speed=8.0)
+    energy, gap = recorded(simulate(tree, hertz, precision=precision), 10, hertz)
+    total = energy.sum(axis=1)
+    assert gap < (1e-12 if precision == "float64" else 2e-6) if rod != 0.301 else gap < 1e-3
+    assert total.max() - total[0] < 0.02 * energy[:, 0].max()
+
+
+def test_a_flat_parallelogram_swings_through():
+    """Without gravity, from flat: the cranks turn evenly, and stay parallel."""
+    tree = mechanisms.parallelogram(angle=0.0, speed=3.0)
+    simulation = simulate(tree, gravity=(0.0, 0.0, 0.0))
+    recording = simulation.record(2400)
+    q = recording.joint_position[:, 0]
+    np.testing.assert_allclose(np.cos(q[:, 0] - q[:, 2]), 1.0, atol=1e-9)
+    np.testing.assert_allclose(recording.joint_velocity[:, 0, 0], 3.0, atol=1e-6)
