@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.loop_joint import LoopJoint
@@ -119,3 +120,65 @@ def spatial_four_bar(coupler: str = "spherical", speed: float = 6.0) -> Articula
             ),
         ),
     )
+
+
+def squeezer() -> Articulation:
+    """Andrews' squeezing mechanism: seven bodies in a plane; a torque of `SQUEEZER_TORQUE` drives its crank.
+
+    Data of Hairer and Wanner, Solving Ordinary Differential Equations II, section VI.9, and of the test set for IVP
+    solvers. Its angles beta, Theta, gamma, delta, Phi, epsilon, Omega are those of the joints in their order.
+    """
+    beta, theta, gamma, phi, delta, omega, epsilon = SQUEEZER_START
+    A, B, C = (-0.06934, -0.00227, 0.0), (-0.03635, 0.03273, 0.0), (0.014, 0.072, 0.0)
+    rr, d, ss, zt, zf, u, e = 0.007, 0.028, 0.035, 0.04, 0.02, 0.04, 0.02
+
+    def body(number, mass, inertia, x, y):
+        small = 1e-6 * inertia
+        return Link(
+            path=f"/q/K{number}", mass=mass, inertia=(small, 0, 0, small, 0, inertia), center_of_mass=(x, y, 0.0)
+        )
+
+    links = (
+        body(1, 0.04325, 2.194e-6, 0.00092, 0.0),
+        body(2, 0.00365, 4.410e-7, -0.0115, 0.0),
+        body(3, 0.02373, 5.255e-6, 0.01043, -0.01874),
+        body(5, 0.07050, 1.169e-5, 0.02308, 0.00916),
+        body(4, 0.00706, 5.667e-7, 0.0, -(e - 0.01421)),
+        body(7, 0.05498, 1.912e-5, 0.00449, -0.01228),
+        body(6, 0.00706, 5.667e-7, zf - 0.01421, 0.0),
+        Link(path="/q/ground", mass=1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0)),
+    )
+    joints = (
+        hinge("/q/beta", WORLD, 0, position=beta),
+        hinge("/q/theta", 0, 1, (rr, 0, 0), theta),
+        hinge("/q/gamma", WORLD, 2, B, gamma),
+        hinge("/q/delta", WORLD, 3, A, delta),
+        hinge("/q/phi", 3, 4, (zt, 0, 0), phi),
+        hinge("/q/epsilon", WORLD, 5, A, epsilon),
+        hinge("/q/omega", 5, 6, (0, -u, 0), omega),
+        Joint(path="/q/fixed", parent=WORLD, child=7, dofs=()),
+    )
+    E = {2: (0.0, -ss, 0.0), 4: (0.0, -e, 0.0), 6: (zf, 0.0, 0.0)}
+    pins = tuple(
+        LoopJoint(name=f"/q/E{k}", link0=1, link1=k, frame0=Pose((-d, 0.0, 0.0)), frame1=Pose(place), free=PIN)
+        for k, place in E.items()
+    )
+    spring = Distance(
+        name="/q/spring", link0=7, link1=2, position0=C, position1=(0.02, -0.018, 0.0), lower=0.07785, upper=0.07785,
+        is_soft=True, stiffness=4530.0,
+    )  # fmt: skip
+    return Articulation(path="/q", links=links, joints=joints, constraints=(*pins, spring))
+
+
+SQUEEZER_START = (
+    -0.0617138900142764496, 0.0, 0.455279819163070380, 0.222668390165885885, 0.487364979543842550,
+    -0.222668390165885885, 1.23054744454982119,
+)  # fmt: skip
+"""beta, Theta, gamma, Phi, delta, Omega, epsilon of the squeezing mechanism at the start [rad]."""
+SQUEEZER_END = (
+    15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226499, 0.5244099658805304,
+    0.5347301163226499, 1.048080741042263,
+)  # fmt: skip
+"""The same after 0.03 s, by the test set for IVP solvers."""
+SQUEEZER_TORQUE = 0.033
+"""[N m]"""

@@ -2,7 +2,8 @@
 
 Beside the law of `oracles.dense_step`, with v + h/2 a alone expected in the middle, a held axis of a loop joint is
     J v+ = - c t,   J and c (`oracles.closures`) at q_M with the velocities found there, t from it to the end of a substep,
-and each bound is lower <= J v+ <= upper, held with an impulse of at most `most`. All dofs that a loop joint ties have
+in a substep that begins before the middle no farther than from J v to - J v, but for 0.05 sum |J_i v_i|; and a bound
+is lower <= J v+ <= upper, held with an impulse of at most `most`. All dofs that a loop joint ties have
 the largest share of any of them, twice over. At the end of the step, with the matrix A of the last velocities (M, and
 what springs and dampers of single dofs add to it), G = J A^-1 J^T and J, phi, y at q+:
     q+ moved by - A^-1 J^T G^-1 phi, twice;   then v+ - A^-1 J^T G^-1 y
@@ -25,6 +26,8 @@ from warp_artic.description.loop_joint import LoopJoint
 
 REDUNDANT = 1e-6
 """Part of G_aa that a redundant row has left at most."""
+BENT = 0.05
+"""Part of sum |J_i v_i| by which y may turn farther than from J v to - J v in a step."""
 SWEEPS = 4000
 """Of the search for the bounds that act."""
 
@@ -120,15 +123,18 @@ class ClosedStep(DenseStep):
             load -= h * known * spring.push
         t = self.since + h * (1.0 if self.has_middle else 0.5)
         E = np.vstack([self.stacked([relation.J[None] for relation in relations]), self.J])
-        y = np.concatenate([[relation.y for relation in relations], -self.c * t])
+        rate, size = self.J @ v, np.abs(self.J * v).sum(axis=1)
+        tangent = -self.c * t
+        if self.since < 0.0:
+            tangent = np.clip(tangent, np.minimum(-rate, 0.0) - BENT * size, np.maximum(-rate, 0.0) + BENT * size)
+        y = np.concatenate([[relation.y for relation in relations], tangent])
         bounds = list(self.bounds(self.start, h))
         after, z, z_bounds, joined = joined_solution(coupled, load, E, y, bounds, np.linalg.solve(matrix, right))
         self.matrix, self.ties = matrix, [relation for relation in relations if relation.ties]
         self.joined = [bound for bound, is_in in zip(bounds, joined) if is_in]
         self.stops = [bound for bound, impulse in zip(bounds, z_bounds) if bound.is_stop and impulse != 0.0]
         self.share = share
-        size = np.abs(self.J * v).sum(axis=1)
-        on_path = np.abs(self.J @ v - self.c * t) <= np.abs(self.c * t) + 1e-4 * size
+        on_path = np.abs(rate - self.c * t) <= np.abs(self.c * t) + 1e-4 * size
         self.by_loops = np.linalg.solve(matrix, self.J.T @ (z[len(relations) :] * on_path))
         by_limits = sum((np.linalg.solve(matrix, bound.J * impulse)
                          for bound, impulse in zip(bounds, z_bounds) if bound.is_stop), 0.0 * v)  # fmt: skip

@@ -12,7 +12,10 @@ where phi = 0 is y = 0 as well. J is taken where forces are evaluated, at q_M, a
 and its middle at q_M has
     J v+ = - c t,   t from the middle to the end of the step (or substep),
 so that the mean velocity of the step satisfies the row in its middle to second order; J v+ = 0 would make a third of
-the energy of a four-bar linkage in 2 s at 240 Hz. What is left of phi and of y is taken back at the end of the step
+the energy of a four-bar linkage in 2 s at 240 Hz. A path so bent that the step does not resolve it, as at dead centres
+that a heavy body drives a light crank through, has a c t far beyond J v, which would make energy without end: y turns
+from J v no farther than to - J v, at which the impulses do no work, but for BENT of the size of the terms of J v, which
+leaves paths that are resolved as they are. What is left of phi and of y is taken back at the end of the step
 (`solver.close_loops`). A joint that has broken (`solver.break_loops`) has rows that hold nothing.
 
 Source: documents 001 (loop joints) and 004 (fixed, spherical, revolute, prismatic and D6 joints).
@@ -41,6 +44,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     arctan2,
     div,
     maximum,
+    minimum,
     mul,
     neg,
     real,
@@ -85,6 +89,8 @@ from warp_artic.phases.transmitted_forces import take_off, take_push_off
 
 ORDER = wp.constant(875)
 """Of this family."""
+BENT = wp.constant(0.05)
+"""Part of the velocities along a row by which its y may turn farther in a step than from J v to - J v."""
 
 
 @wp.func
@@ -272,11 +278,34 @@ def set_loop_joint_row(model: ModelArrays, work: WorkArrays, row: int, column: i
     loop = model.row_item[row] // 6
     if row == 0 or model.row_item[wp.max(row - 1, 0)] // 6 != loop or model.row_family[wp.max(row - 1, 0)] != ORDER:
         place_loop(model, work, loop, row, column, slot)
-    target = neg(work.row_bias[row, slot]) * time_to_end(model, work, slot, h)
+    target = tangent(model, work, row, slot, h)
     set_window(work, row, slot, target, target)
     allow_every_velocity(work, row, slot, real(1.0, h) - work.loop_is_broken[loop, slot])
     set_unbounded(work, row, slot, h)
     work.compliance[row, slot] = real(0.0, h)
+
+
+@wp.func
+def tangent(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+    """The y of a row at the end of a substep."""
+    target = neg(work.row_bias[row, slot]) * time_to_end(model, work, slot, h)
+    y, size = start_rate(model, work, row, slot)
+    slack = size * real(BENT, h)
+    zero = real(0.0, h)
+    bounded = minimum(maximum(target, minimum(neg(y), zero) - slack), maximum(neg(y), zero) + slack)
+    return where_positive(neg(work.since_placed[0, slot]), bounded, target)
+
+
+@wp.func
+def start_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """J v of a row with the velocities at the start of a substep, and the sum of the sizes of its terms."""
+    y = real(0.0, work.row_bias[row, slot])
+    size = y
+    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+        part = work.coefficient[term, slot] * work.v[model.term_dof[term], slot]
+        y = y + part
+        size = size + absolute(part)
+    return y, size
 
 
 @wp.func
@@ -322,13 +351,9 @@ def starts_on_path(model: ModelArrays, work: WorkArrays, row: int, slot: int, h:
     Then J v is c t but for terms of second order.
     """
     turned = work.row_bias[row, slot] * time_to_end(model, work, slot, h)
+    y, size = start_rate(model, work, row, slot)
+    y = y - turned
     zero = turned - turned
-    y = neg(turned)
-    size = zero
-    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-        part = work.coefficient[term, slot] * work.v[model.term_dof[term], slot]
-        y = y + part
-        size = size + absolute(part)
     excess = absolute(y) - absolute(turned) - size * real(0.0001, zero)
     return where_positive(excess, zero, real(1.0, zero))
 
