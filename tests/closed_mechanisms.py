@@ -182,3 +182,36 @@ SQUEEZER_END = (
 """The same after 0.03 s, by the test set for IVP solvers."""
 SQUEEZER_TORQUE = 0.033
 """[N m]"""
+
+
+def stewart_platform(speed=0.5) -> Articulation:
+    """A platform on six legs, each a universal joint, a slide and a ball: the first leg carries it, five close loops."""
+    low = [np.array([0.6 * np.cos(a), 0.6 * np.sin(a), 0.0]) for a in np.radians([-10, 10, 110, 130, 230, 250])]
+    high = [np.array([0.35 * np.cos(a), 0.35 * np.sin(a), 0.8]) for a in np.radians([-50, 50, 70, 170, 190, 290])]
+    links, joints, loops = [], [], []
+    center = np.array([0.0, 0.0, 0.8])
+    for k, (foot, head) in enumerate(zip(low, high)):
+        along = head - foot
+        length = float(np.linalg.norm(along))
+        axis = np.cross([0.0, 0.0, 1.0], along / length)
+        sine = np.linalg.norm(axis)
+        turn = axis / sine * np.arctan2(sine, along[2] / length)
+        frame = Pose(tuple(map(float, foot)), quaternion_from_rotation_vector(turn))
+        for part, middle in (("lower", 0.25), ("upper", -0.2)):
+            rod = {"mass": 0.5, "inertia": (0.01, 0.0, 0.0, 0.01, 0.0, 1e-4), "center_of_mass": (0.0, 0.0, middle)}
+            links.append(Link(path=f"/w/{part}_{k}", **rod))
+        dofs = tuple(Dof(name=f"/w/foot_{k}:{one.value}", axis=one) for one in (Axis.ROT_X, Axis.ROT_Y))
+        joints.append(Joint(path=f"/w/foot_{k}", parent=WORLD, child=2 * k, parent_frame=frame, dofs=dofs))
+        joints.append(hinge(f"/w/slide_{k}", 2 * k, 2 * k + 1, position=length, velocity=speed, axis=Axis.TRANS_Z))
+        if k == 0:
+            back = Pose((0.0, 0.0, 0.0), quaternion_from_rotation_vector(-turn))
+            balls = tuple(Dof(name=f"/w/head:{one.value}", axis=one) for one in BALL)
+            head_frame = Pose(tuple(map(float, head - center)))
+            joints.append(
+                Joint(path="/w/head", parent=1, child=12, parent_frame=back, child_frame=head_frame, dofs=balls)
+            )
+        else:
+            spot = Pose(tuple(map(float, head - center)))
+            loops.append(LoopJoint(name=f"/w/close_{k}", link0=12, link1=2 * k + 1, frame0=spot, free=BALL))
+    links.append(Link(path="/w/platform", mass=5.0, inertia=(0.2, 0.0, 0.0, 0.2, 0.0, 0.35)))
+    return Articulation(path="/w", links=tuple(links), joints=tuple(joints), constraints=tuple(loops))
