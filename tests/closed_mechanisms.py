@@ -185,9 +185,10 @@ SQUEEZER_TORQUE = 0.033
 
 
 def stewart_platform(speed=0.5) -> Articulation:
-    """A platform on six legs, each a universal joint, a slide and a ball: the first leg carries it, five close loops."""
-    low = [np.array([0.6 * np.cos(a), 0.6 * np.sin(a), 0.0]) for a in np.radians([-10, 10, 110, 130, 230, 250])]
-    high = [np.array([0.35 * np.cos(a), 0.35 * np.sin(a), 0.8]) for a in np.radians([-50, 50, 70, 170, 190, 290])]
+    """A platform on six legs, each a universal joint, a slide and a ball; all but the first close loops."""
+    around, across = np.radians([-10, 10, 110, 130, 230, 250]), np.radians([-50, 50, 70, 170, 190, 290])
+    low = [np.array([0.6 * np.cos(a), 0.6 * np.sin(a), 0.0]) for a in around]
+    high = [np.array([0.35 * np.cos(a), 0.35 * np.sin(a), 0.8]) for a in across]
     links, joints, loops = [], [], []
     center = np.array([0.0, 0.0, 0.8])
     for k, (foot, head) in enumerate(zip(low, high)):
