@@ -11,7 +11,7 @@ import warp_artic as wa
 from tests import closed_mechanisms as mechanisms
 from tests import trees
 from tests.constraints.test_loop_joint import four_bar
-from tests.oracles import loops
+from tests.oracles import closures
 from tests.oracles.dense_step import put
 from tests.test_loop_problems import (
     joints_after,
@@ -29,7 +29,7 @@ def simulation(tree, environments: int) -> wa.Simulation:
     scene = wa.Scene(articulations=(tree,), gravity=mechanisms.DOWN)
     settings = wa.SolverSettings(dt=1 / 240, precision="float32")
     found = wa.Simulation(scene, environments=environments, settings=settings, threads=1)
-    put(found, loops.tangent(tree, trees.authored_state(tree), tree.constraints))
+    put(found, closures.tangent(tree, trees.authored_state(tree), tree.constraints))
     found.step(16)
     return found
 
