@@ -1,7 +1,7 @@
 """One time step of an articulation with loop joints and bounds, by dense matrices in double precision.
 
 Beside the law of `oracles.dense_step`, with v + h/2 a alone expected in the middle, a held axis of a loop joint is
-    J v+ = - c t,   J and c (`oracles.closures`) at q_M with the velocities found there, t from it to the end of a substep,
+    J v+ = - c t,   J and c (`oracles.closures`) at q_M with the velocities there, t from it to the end of a substep,
 in a substep that begins before the middle no farther than from J v to - J v, but for 0.05 sum |J_i v_i|; and a bound
 is lower <= J v+ <= upper, held with an impulse of at most `most`. All dofs that a loop joint ties have
 the largest share of any of them, twice over. At the end of the step, with the matrix A of the last velocities (M, and
