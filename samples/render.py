@@ -62,6 +62,7 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
         [0.0, 0.7, 1.1],
         [f"differential/{side}_wheel/upper_weight" for side in ("left", "right")],
     ),
+    "breakable_bridge": (-72, 8, [0.0, 0.28, 0.55], ["plank_2", "plank_4", "weight"]),
     "gears": (-40, 22, [0.0, 0.3, 0.5], [f"axle/{side}_wheel/mark" for side in ("left", "right")]),
 }
 PAPER, INK, TENDON = "#fbfaf7", "#2f3437", (0.36, 0.39, 0.43)

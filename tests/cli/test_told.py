@@ -55,15 +55,17 @@ def test_shapes_that_cannot_meet_are_no_warning(tmp_path, capsys):
         assert NOT_SIMULATED not in capsys.readouterr().out
 
 
-def test_a_joint_between_two_trees_is_in_the_headline(tmp_path, capsys):
-    """With its path."""
+def test_a_joint_between_two_trees_is_simulated(tmp_path, capsys):
+    """So it is not in the headline; that it is open is an error with its path."""
     links = "".join(body(name, at=(k, 0, 0)) for k, name in enumerate("ab"))
     text = links + joint("hinge", "Revolute", "", "/a")
-    text += joint("apart", "Revolute", "/a", "/b", "bool physics:excludeFromArticulation = 1")
-    path = str(tmp_path / "two.usda")
-    open_text(text).GetRootLayer().Export(path)
-    assert main(["check", path]) == 0
-    assert capsys.readouterr().out.startswith("warning: not simulated: loop joints (/apart)")
+    apart = "bool physics:excludeFromArticulation = 1"
+    for name, more, expected in (("open", "", 1), ("closed", "\npoint3f physics:localPos0 = (1, 0, 0)", 0)):
+        path = str(tmp_path / f"{name}.usda")
+        open_text(text + joint("apart", "Revolute", "/a", "/b", apart + more)).GetRootLayer().Export(path)
+        assert main(["check", path]) == expected
+        out = capsys.readouterr().out
+        assert "not simulated" not in out and ("/apart: is open by 1000 mm" in out) == bool(expected)
 
 
 def test_findings_are_grouped_by_consequence():

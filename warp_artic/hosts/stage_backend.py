@@ -241,6 +241,7 @@ def _prims(tree: Articulation) -> Iterable[str]:
     yield tree.path
     yield from tree.bodies
     yield from (joint.path for joint in tree.joints)
-    names = (*(tendon.name for tendon in (*tree.fixed_tendons, *tree.spatial_tendons)), *(m.name for m in tree.mimics))
+    couplings = (*tree.fixed_tendons, *tree.spatial_tendons, *tree.mimics, *tree.constraints)
+    names = tuple(coupling.name for coupling in couplings)
     attachments = (attachment.name for tendon in tree.spatial_tendons for attachment in tendon.attachments)
     yield from (name.partition(":")[0] for name in (*names, *attachments))
