@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warp_artic.description.joint import WORLD
-from warp_artic.description.spanning_forest import Edge, components, edges_by_body, loop_edges, span
+from warp_artic.description.spanning_forest import Edge, components, edges_by_body, loop_edges, span, span_by_weight
 
 
 def test_chain_is_its_own_tree():
@@ -88,3 +88,17 @@ def test_known_edges_change_nothing():
         for group in components(8, edges):
             own = sorted({edge for body in group for edge in touching.get(body, ())})
             assert span(group, edges, own=own) == span(group, edges)
+
+
+def test_legs_that_are_wanted_stay_branches():
+    """A platform on three legs of two bodies: the joints of each leg are wanted, so each hangs on the world."""
+    edges, weights = [], {}
+    for leg in range(3):
+        lower, upper = 1 + 2 * leg, 2 + 2 * leg
+        for edge, weight in ((Edge(WORLD, lower), 1), (Edge(lower, upper), 2), (Edge(upper, 0), 0)):
+            weights[len(edges)] = weight
+            edges.append(edge)
+    tree = span_by_weight(tuple(range(7)), edges, None, None, weights)
+    assert sorted(branch.child for branch in tree.branches) == list(range(7))
+    assert [branch.edge for branch in tree.branches if branch.parent == WORLD] == [0, 3, 6]
+    assert len(tree.closing) == 2 and {weights[edge] for edge in tree.closing} == {0}

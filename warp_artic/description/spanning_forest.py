@@ -98,7 +98,7 @@ def span(
 
     It starts at the world: at `root_edge`, else at an edge of `root_body`, else at the first edge that leads there. A
     component without such an edge starts at `root_body`, else at the first body that is body1 of no edge, else at
-    the first body.
+    the first body. Bodies that `own` joins to the world only are reached from there, by the first such edge.
     """
     members = set(bodies)
     touching: dict[int, list[int]] = {body: [] for body in bodies}
@@ -118,7 +118,14 @@ def span(
         branches.append(Branch(anchors[0], WORLD, root))
     else:
         root = _floating_root(bodies, edges, touching) if root_body is None else root_body
-    _grow(root, edges, touching, branches)
+    reached = {root}
+    _grow(root, edges, touching, branches, reached)
+    for anchor in anchors[1:]:
+        body = edges[anchor].other(WORLD)
+        if body not in reached:
+            reached.add(body)
+            branches.append(Branch(anchor, WORLD, body))
+            _grow(body, edges, touching, branches, reached)
     used = {branch.edge for branch in branches}
     closing = sorted({*anchors, *(edge for joined in touching.values() for edge in joined)} - used)
     return Tree(bodies, root, tuple(branches), tuple(closing))
@@ -175,8 +182,10 @@ def _floating_root(bodies: tuple[int, ...], edges: list[Edge], touching: dict[in
     return bodies[0]
 
 
-def _grow(root: int, edges: list[Edge], touching: dict[int, list[int]], branches: list[Branch]) -> None:
-    reached, queue = {root}, deque([root])
+def _grow(
+    root: int, edges: list[Edge], touching: dict[int, list[int]], branches: list[Branch], reached: set[int]
+) -> None:
+    queue = deque([root])
     while queue:
         parent = queue.popleft()
         for index in touching[parent]:
