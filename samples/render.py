@@ -62,6 +62,11 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
         [0.0, 0.7, 1.1],
         [f"differential/{side}_wheel/upper_weight" for side in ("left", "right")],
     ),
+    "four_bar": (-90, 0, np.linspace(0, 0.75, 4), ["linkage/coupler/tracer"]),
+    "slider_crank": (-90, 0, np.linspace(0, 0.45, 4), ["engine/piston/shape"]),
+    "scissor_lift": (-80, 8, [0.0, 0.3, 2.0], ["lift/platform/shape"]),
+    "stewart_platform": (-55, 20, [0.0, 2.0], ["hexapod/platform/mark"]),
+    "d6_zoo": (-80, 14, [0.0, 0.35, 1.2], ["puck", "marble", "bolt", "seat", "needle/tip"]),
     "breakable_bridge": (-72, 8, [0.0, 0.28, 0.55], ["plank_2", "plank_4", "weight"]),
     "gears": (-40, 22, [0.0, 0.3, 0.5], [f"axle/{side}_wheel/mark" for side in ("left", "right")]),
 }

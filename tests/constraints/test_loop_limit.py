@@ -342,6 +342,18 @@ def test_bounces_with_other_solvers(settings):
     assert z.min() > -1e-9
 
 
+def test_an_end_that_is_reached_as_a_step_ends():
+    """After 72 steps of 1/240 s at 1 m/s: it bounces in that step, and is not stopped there."""
+    limit = Limit(lower=-0.3, upper=0.3, restitution=0.5)
+    slide = body_at((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), limits=((X, limit),))
+    simulation = simulate(slide, dt=1.0 / 240.0, gravity=(0.0, 0.0, 0.0))
+    speeds = []
+    for _ in range(2):
+        simulation.step(80)
+        speeds.append(float(simulation.state.link_velocity.numpy().ravel()[0]))
+    np.testing.assert_allclose(speeds, -0.5, atol=1e-9)
+
+
 def test_a_bounce_in_a_joint_is_that_of_a_tree():
     """Of a hinge between its ends."""
     tree, looped = pair((RX,), (0.1,), (2.0,), limits=((RX, Limit(lower=-0.3, upper=0.3, restitution=0.6)),))

@@ -113,14 +113,17 @@ def expect_rebound(
 
 @wp.func
 def rebound(model: ModelArrays, item: int, column: int, gap: Real, u: Real, b: Real, h: Real):
-    """The speed with which an end is left that is closed in on with u and b, if it is reached; else zero."""
+    """The speed with which an end is left that is closed in on with u and b, if it is reached; else zero.
+
+    What comes as near as AT_END has reached it: its velocity beyond the end is taken at the end of the step.
+    """
     zero = real(0.0, h)
     two = real(2.0, h)
     near = maximum(gap, zero)
     u_t = sqrt(maximum(u * u + two * b * near, zero))
     w = u_t * model.loop_limit_restitution[item, column]
     is_fast = minimum(minimum(u, u_t - model.loop_limit_bounce_threshold[item, column]), w - maximum(b * h, zero))
-    passes = h * (u + maximum(b * h, zero) / two) - near
+    passes = h * (u + maximum(b * h, zero) / two) - near + real(AT_END, h)
     return where_positive(minimum(is_fast, passes), w, zero)
 
 
