@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import warp as wp
 
-from warp_artic.constraints.loop_joint import (
+from warp_artic.constraints.loop_geometry import (
     bias_seen,
     frame_axes,
     frame_origin,

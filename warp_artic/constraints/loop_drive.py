@@ -28,7 +28,7 @@ from warp_artic.constraints.loop_axis import (
     shortest,
     take_loop_axis_off,
 )
-from warp_artic.constraints.loop_joint import frame_axes, loops, pick, set_loop_coefficients
+from warp_artic.constraints.loop_geometry import frame_axes, loops, pick, set_loop_coefficients
 from warp_artic.constraints.rotation_drive import ball_torque, drive_error, swing_torque, sym_entry
 from warp_artic.constraints.rows import mobility, row_rate, set_bounds
 from warp_artic.constraints.spring import set_law_row, spring_theta

@@ -24,13 +24,21 @@ Source: documents 001 (loop joints) and 004 (fixed, spherical, revolute, prismat
 import numpy as np
 import warp as wp
 
-from warp_artic.constraints.rows import (
-    REDUNDANT,
-    allow_every_velocity,
-    set_coefficient,
-    set_unbounded,
-    set_window,
+from warp_artic.constraints.loop_geometry import (
+    LOOP_JOINT_ORDER,
+    bias_seen,
+    frame_axes,
+    frame_origin,
+    held_rotation,
+    is_first_row,
+    joined_dofs,
+    loops,
+    set_loop_coefficients,
+    spin_bias,
+    velocity_seen,
 )
+from warp_artic.constraints.loop_loads import add_loop_load, report_loop, take_loop_joint_off
+from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.loop_joint import LoopJoint
@@ -53,20 +61,10 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     vec3,
     where_positive,
 )
-from warp_artic.math.rotation import quaternion_from_matrix, ratio
 from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot, mat_mul, transpose, transpose_mul
+from warp_artic.math.spatial import cross, dot
 from warp_artic.model.allowed_values import ANGLE
-from warp_artic.model.arrays import (
-    Array,
-    ModelArrays,
-    ReportArrays,
-    StateArrays,
-    WorkArrays,
-    load_mat3,
-    load_vec3,
-    store_vec3,
-)
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
     HOLDS_POSITIONS,
@@ -81,14 +79,10 @@ from warp_artic.model.families import (
 )
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.frames import link_to_moving, origin_of
-from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_UNIVERSAL, LOOP_ZERO_TWIST, LoopRotation
+from warp_artic.model.kinds import LoopRotation
 from warp_artic.model.row import Place
-from warp_artic.phases.outputs import report_value
-from warp_artic.phases.point_motion import point_bias, point_velocity
-from warp_artic.phases.transmitted_forces import take_off, take_push_off
+from warp_artic.phases.point_motion import point_bias
 
-ORDER = wp.constant(875)
-"""Of this family."""
 BENT = wp.constant(0.05)
 """Part of the velocities along a row by which its y may turn farther in a step than from J v to - J v."""
 
@@ -125,158 +119,10 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
 
 
 @wp.func
-def velocity_seen(model: ModelArrays, work: WorkArrays, loop: int, x_0: Vec3, x_1: Vec3, slot: int):
-    """u with `work.v_middle`, where the links are placed."""
-    inner = model.loop_link0[loop]
-    meet = model.loop_meet[loop]
-    v_1 = point_velocity(model, work, model.loop_link1[loop], meet, x_1, work.v_middle, slot)
-    v_0 = point_velocity(model, work, inner, meet, x_0, work.v_middle, slot)
-    turn = load_vec3(work.w, 3 * meet, slot) - load_vec3(work.w, 3 * inner, slot)
-    return v_1 - v_0 + cross(turn, x_1 - x_0)
-
-
-@wp.func
-def bias_seen(linear: Vec3, w_0: Vec3, wdot_0: Vec3, arm: Vec3, u: Vec3):
-    """The acceleration of the origin 1 as it is seen from frame 0, from that of the origins against each other."""
-    return linear - cross(wdot_0, arm) - cross(w_0, u + u + cross(w_0, arm))
-
-
-@wp.func
-def spin_bias(model: ModelArrays, work: WorkArrays, tip: int, until: int, slot: int):
-    """The angular acceleration of a link while vdot is zero, without what is that of the link `until`."""
-    link = int(tip)
-    zero = real(0.0, work.D_inverse[0, slot])
-    total = vec3(zero, zero, zero)
-    while link != until:
-        total = total + load_vec3(work.velocity_moment, 3 * link, slot)
-        link = model.link_parent[link]
-    return total
-
-
-@wp.func
-def frame_origin(rotations: Array, origins: Array, link: int, frames: Array, loop: int, column: int, slot: int):
-    """Where the origin of a frame of a loop joint on a link is in the world."""
-    r = load_mat3(rotations, 9 * link, slot) * load_vec3(frames, 12 * loop + 9, column)
-    return load_vec3(origins, 3 * link, slot) + r
-
-
-@wp.func
-def frame_axes(rotations: Array, link: int, frames: Array, loop: int, column: int, slot: int):
-    """Orientation of a frame of a loop joint on a link in the world."""
-    return mat_mul(load_mat3(rotations, 9 * link, slot), load_mat3(frames, 12 * loop, column))
-
-
-@wp.func
-def held_rotation(model: ModelArrays, loop: int, axis: int, R_0: Mat3, R_1: Mat3, w_0: Vec3, w_1: Vec3):
-    """n of a held rotation, its rate, and phi."""
-    kind = model.loop_rotation[loop]
-    one = real(1.0, R_0.x.x)
-    two = real(2.0, one)
-    e = matrix_column(R_0, axis)
-    n = e
-    ndot = cross(w_0, e)
-    phi = one - one
-    if kind == LOOP_LOCKED:
-        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
-        phi = two * pick(q, axis)
-    if kind == LOOP_AXIS:
-        a_0 = matrix_column(R_0, model.loop_axis[loop])
-        a_1 = matrix_column(R_1, model.loop_axis[loop])
-        # |a_0 x a_1| is the sine: half of the angle has a sine that grows up to half a turn.
-        cosine = maximum(one + dot(a_0, a_1), ratio(1.0, 1000000.0, one))
-        phi = dot(e, cross(a_0, a_1)) * sqrt(two / cosine)
-    if kind == LOOP_ZERO_TWIST:
-        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
-        phi = two * arctan2(pick(q, axis), w)
-        a_0 = matrix_column(R_0, axis)
-        a_1 = matrix_column(R_1, axis)
-        a_0dot = cross(w_0, a_0)
-        a_1dot = cross(w_1, a_1)
-        scale = one / maximum(one + dot(a_0, a_1), ratio(1.0, 1000000.0, one))
-        n = (a_0 + a_1) * scale
-        ndot = (a_0dot + a_1dot - n * (dot(a_0dot, a_1) + dot(a_0, a_1dot))) * scale
-    if kind == LOOP_UNIVERSAL:
-        twist = model.loop_axis[loop]
-        swing = 3 - twist - axis
-        sign = one
-        if (twist + 1) % 3 != swing:
-            sign = neg(one)
-        a_1 = matrix_column(R_1, twist)
-        b_0 = matrix_column(R_0, swing)
-        phi = sign * dot(a_1, b_0)
-        n = cross(a_1, b_0) * sign
-        ndot = (cross(cross(w_1, a_1), b_0) + cross(a_1, cross(w_0, b_0))) * sign
-    return n, ndot, phi
-
-
-@wp.func
-def pick(v: Vec3, axis: int):
-    """A component of a vector."""
-    if axis == 0:
-        return v.x
-    if axis == 1:
-        return v.y
-    return v.z
-
-
-@wp.func
-def set_loop_coefficients(
-    model: ModelArrays,
-    work: WorkArrays,
-    axes: Array,
-    origins: Array,
-    row: int,
-    loop: int,
-    is_linear: bool,
-    slot: int,
-    n: Vec3,
-    x_0: Vec3,
-    x_1: Vec3,
-):
-    """Write J of  n . (velocity of the point x_1 of link 1, less that of x_0 on link 0), or of angular velocities.
-
-    The links have these axes and origins. A row across all that the joints of the loop can do, as out of the plane of a
-    linkage, has a J of rounding, or of the errors of frames, and no part that could be told redundant: it is zero.
-    """
-    zero = real(0.0, n.x)
-    own = zero
-    whole = zero
-    term = int(model.row_term[row])
-    meet = model.loop_meet[loop]
-    link = int(model.loop_link1[loop])
-    x = x_1
-    along = n
-    for side in range(2):
-        if side == 1:
-            link = model.loop_link0[loop]
-            x = x_0
-            along = neg(n)
-        while link != meet:
-            first = model.link_dof[link]
-            arm = x - load_vec3(origins, 3 * link, slot)
-            for dof in range(first, first + model.link_dofs[link]):
-                s = load_vec3(axes, 3 * dof, slot)
-                if is_linear:
-                    if model.dof_is_linear[dof] == 0:
-                        s = cross(s, arm)
-                elif model.dof_is_linear[dof] == 1:
-                    s = s * zero
-                part = dot(along, s)
-                own = own + part * part
-                whole = whole + dot(s, s)
-                set_coefficient(work, term, slot, part)
-                term += 1
-            link = model.link_parent[link]
-    acts = where_positive(own - whole * real(REDUNDANT, zero), real(1.0, zero), zero)
-    for k in range(model.row_term[row], term):
-        set_coefficient(work, k, slot, work.coefficient[k, slot] * acts)
-
-
-@wp.func
 def set_loop_joint_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a held axis; with the first one of a loop joint J and c of all."""
     loop = model.row_item[row] // 6
-    if row == 0 or model.row_item[wp.max(row - 1, 0)] // 6 != loop or model.row_family[wp.max(row - 1, 0)] != ORDER:
+    if is_first_row(model, row, loop):
         place_loop(model, work, loop, row, column, slot)
     target = tangent(model, work, row, slot, h)
     set_window(work, row, slot, target, target)
@@ -359,32 +205,6 @@ def starts_on_path(model: ModelArrays, work: WorkArrays, row: int, slot: int, h:
 
 
 @wp.func
-def take_loop_joint_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
-    """Take what a held axis does to its links off what these need: other joints do not transmit it."""
-    loop = model.row_item[row] // 6
-    axis = model.row_item[row] % 6
-    inner = model.loop_link0[loop]
-    outer = model.loop_link1[loop]
-    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
-    if axis < 3:
-        push = matrix_column(R_0, axis) * force
-        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
-        x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
-        if model.loop_slides[loop] == 1:
-            x_0 = x_1
-        take_push_off(model, work, outer, x_1, push, slot)
-        take_push_off(model, work, inner, x_0, neg(push), slot)
-    else:
-        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
-        w_0 = load_vec3(work.w, 3 * inner, slot)
-        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, slot))
-        if outer < model.link_count:
-            take_off(work, outer, slot, n - n, n * force)
-        if inner < model.link_count:
-            take_off(work, inner, slot, n - n, n * neg(force))
-
-
-@wp.func
 def set_loop_row_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Write J of a held axis at a state."""
     loop = model.row_item[row] // 6
@@ -407,110 +227,6 @@ def set_loop_row_coefficients(model: ModelArrays, work: WorkArrays, row: int, co
         set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, False, slot, n, x_1, x_1)
 
 
-@wp.func
-def report_loop(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
-):
-    """Write by how much a loop joint is open, with its first row: along the axes that it holds, and about them."""
-    loop = model.row_item[row] // 6
-    if row == 0 or model.row_item[wp.max(row - 1, 0)] // 6 != loop or model.row_family[wp.max(row - 1, 0)] != ORDER:
-        inner = model.loop_link0[loop]
-        outer = model.loop_link1[loop]
-        R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
-        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
-        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
-        d = x_1 - frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
-        squares = real(0.0, d.x)
-        held = int(0)
-        for other in range(row, row + model.loop_rows[loop]):
-            axis = model.row_item[other] % 6
-            held = axis % 3
-            if axis < 3:
-                phi = dot(matrix_column(R_0, axis), d)
-                squares = squares + phi * phi
-        failure = state.failure[0, column]
-        report_value(report.loop_error, 2 * loop, column, failure, sqrt(squares))
-        report_value(report.loop_error, 2 * loop + 1, column, failure, held_angle(model, loop, held, R_0, R_1))
-
-
-@wp.func
-def held_angle(model: ModelArrays, loop: int, held: int, R_0: Mat3, R_1: Mat3):
-    """The angle by which frames are turned against each other about the axes that are held, `held` the last of them."""
-    kind = model.loop_rotation[loop]
-    axis = model.loop_axis[loop]
-    zero = real(0.0, R_0.x.x)
-    two = real(2.0, zero)
-    angle = zero
-    if kind == LOOP_LOCKED:
-        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
-        angle = two * arctan2(sqrt(dot(q, q)), absolute(w))
-    if kind == LOOP_AXIS:
-        a_0 = matrix_column(R_0, axis)
-        a_1 = matrix_column(R_1, axis)
-        turned = cross(a_0, a_1)
-        angle = arctan2(sqrt(dot(turned, turned)), dot(a_0, a_1))
-    if kind == LOOP_ZERO_TWIST:
-        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
-        angle = two * arctan2(absolute(pick(q, axis)), absolute(w))
-    if kind == LOOP_UNIVERSAL:
-        # The held axis is across the twist of frame 1 and the free swing of frame 0, which are to stay at right angles.
-        a_1 = matrix_column(R_1, axis)
-        b_0 = matrix_column(R_0, 3 - axis - held)
-        across = cross(a_1, b_0)
-        angle = arctan2(absolute(dot(a_1, b_0)), sqrt(dot(across, across)))
-    return angle
-
-
-@wp.func
-def add_loop_load(
-    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
-):
-    """Add what a held axis does to link 1: force and torque in frame 1, about its origin, in a column of six rows."""
-    add_load_at(model, work.R_WM, work.w, values, row, place, column, slot, force)
-
-
-@wp.func
-def add_closing_load(
-    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
-):
-    """The same at the end of a step, where `phases.link_frames.pose_links` has placed the links."""
-    add_load_at(model, work.end_rotation, work.end_spin, values, row, place, column, slot, force)
-
-
-@wp.func
-def add_load_at(
-    model: ModelArrays,
-    rotations: Array,
-    spins: Array,
-    values: Array,
-    row: int,
-    place: int,
-    column: int,
-    slot: int,
-    force: Real,
-):
-    """Add the load of a held axis where links have these rotations and angular velocities."""
-    loop = model.row_item[row] // 6
-    axis = model.row_item[row] % 6
-    inner = model.loop_link0[loop]
-    outer = model.loop_link1[loop]
-    R_0 = frame_axes(rotations, inner, model.loop_frame0, loop, column, slot)
-    R_1 = frame_axes(rotations, outer, model.loop_frame1, loop, column, slot)
-    w_0 = load_vec3(spins, 3 * inner, slot)
-    if axis < 3:
-        push = transpose_mul(R_1, matrix_column(R_0, axis)) * force
-        store_vec3(values, 6 * loop, place, load_vec3(values, 6 * loop, place) + push)
-    else:
-        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(spins, 3 * outer, slot))
-        turn = transpose_mul(R_1, n) * force
-        store_vec3(values, 6 * loop + 3, place, load_vec3(values, 6 * loop + 3, place) + turn)
-
-
-def loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
-    """Those that are enabled."""
-    return tuple(loop for loop in articulation.constraints_of(LoopJoint) if loop.enabled)
-
-
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
     """A row for each held axis, on the dofs from the second link to where the paths meet, then those of the first."""
     found, axes = [], list(Axis)
@@ -519,12 +235,6 @@ def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
         if dofs:
             found += [Place(loop.name, dofs, 6 * item + axes.index(axis)) for axis in loop.held]
     return found
-
-
-def joined_dofs(loop: LoopJoint, layout: DofLayout) -> tuple[int, ...]:
-    """The dofs from the second link to where the paths meet, then those of the first."""
-    first, second = layout.inward(loop.link0), layout.inward(loop.link1)
-    return (*(dof for dof in second if dof not in first), *(dof for dof in first if dof not in second))
 
 
 def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
@@ -585,7 +295,7 @@ def _row_places(tree: Tree) -> dict[int, int]:
 
 LOOP_JOINT = ConstraintFamily(
     name="loop joint",
-    order=int(ORDER),
+    order=int(LOOP_JOINT_ORDER),
     label=("loop joint", "loop joints"),
     part=ForcePart.LOOP,
     places=_places,

@@ -12,8 +12,9 @@ Islands without loop joints are left as they are; joints that have broken hold n
 
 import warp as wp
 
-from warp_artic.constraints.loop_joint import add_closing_load, loop_error
+from warp_artic.constraints.loop_joint import loop_error
 from warp_artic.constraints.loop_limit import set_return
+from warp_artic.constraints.loop_loads import add_closing_load
 from warp_artic.constraints.rotation_limit import linearize_limit
 from warp_artic.constraints.rows import allow_every_velocity, forget_response, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)

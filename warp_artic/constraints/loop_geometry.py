@@ -1,0 +1,206 @@
+"""Where the two frames of a loop joint are, how they move against each other, and J of what they hold.
+
+The frames are 0 and 1, on links or the world; `loop_joint` has the laws of held axes, `loop_axis` what acts on the
+others. The links are where `work` has placed them, in the middle of a step or at its end.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.rows import REDUNDANT, set_coefficient
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Mat3,
+    Real,
+    Vec3,
+    absolute,
+    add,
+    any_positive,
+    arctan2,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.math.rotation import quaternion_from_matrix, ratio
+from warp_artic.math.spatial import column as matrix_column
+from warp_artic.math.spatial import cross, dot, mat_mul, transpose
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_UNIVERSAL, LOOP_ZERO_TWIST
+from warp_artic.phases.point_motion import point_velocity
+
+LOOP_JOINT_ORDER = wp.constant(875)
+"""Of the family of held axes, `loop_joint`."""
+
+
+@wp.func
+def is_first_row(model: ModelArrays, row: int, loop: int):
+    """Whether a row is the first one of the held axes of a loop joint."""
+    before = wp.max(row - 1, 0)
+    return row == 0 or model.row_item[before] // 6 != loop or model.row_family[before] != LOOP_JOINT_ORDER
+
+
+@wp.func
+def velocity_seen(model: ModelArrays, work: WorkArrays, loop: int, x_0: Vec3, x_1: Vec3, slot: int):
+    """u with `work.v_middle`, where the links are placed."""
+    inner = model.loop_link0[loop]
+    meet = model.loop_meet[loop]
+    v_1 = point_velocity(model, work, model.loop_link1[loop], meet, x_1, work.v_middle, slot)
+    v_0 = point_velocity(model, work, inner, meet, x_0, work.v_middle, slot)
+    turn = load_vec3(work.w, 3 * meet, slot) - load_vec3(work.w, 3 * inner, slot)
+    return v_1 - v_0 + cross(turn, x_1 - x_0)
+
+
+@wp.func
+def bias_seen(linear: Vec3, w_0: Vec3, wdot_0: Vec3, arm: Vec3, u: Vec3):
+    """The acceleration of the origin 1 as it is seen from frame 0, from that of the origins against each other."""
+    return linear - cross(wdot_0, arm) - cross(w_0, u + u + cross(w_0, arm))
+
+
+@wp.func
+def spin_bias(model: ModelArrays, work: WorkArrays, tip: int, until: int, slot: int):
+    """The angular acceleration of a link while vdot is zero, without what is that of the link `until`."""
+    link = int(tip)
+    zero = real(0.0, work.D_inverse[0, slot])
+    total = vec3(zero, zero, zero)
+    while link != until:
+        total = total + load_vec3(work.velocity_moment, 3 * link, slot)
+        link = model.link_parent[link]
+    return total
+
+
+@wp.func
+def frame_origin(rotations: Array, origins: Array, link: int, frames: Array, loop: int, column: int, slot: int):
+    """Where the origin of a frame of a loop joint on a link is in the world."""
+    r = load_mat3(rotations, 9 * link, slot) * load_vec3(frames, 12 * loop + 9, column)
+    return load_vec3(origins, 3 * link, slot) + r
+
+
+@wp.func
+def frame_axes(rotations: Array, link: int, frames: Array, loop: int, column: int, slot: int):
+    """Orientation of a frame of a loop joint on a link in the world."""
+    return mat_mul(load_mat3(rotations, 9 * link, slot), load_mat3(frames, 12 * loop, column))
+
+
+@wp.func
+def held_rotation(model: ModelArrays, loop: int, axis: int, R_0: Mat3, R_1: Mat3, w_0: Vec3, w_1: Vec3):
+    """n of a held rotation, its rate, and phi."""
+    kind = model.loop_rotation[loop]
+    one = real(1.0, R_0.x.x)
+    two = real(2.0, one)
+    e = matrix_column(R_0, axis)
+    n = e
+    ndot = cross(w_0, e)
+    phi = one - one
+    if kind == LOOP_LOCKED:
+        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
+        phi = two * pick(q, axis)
+    if kind == LOOP_AXIS:
+        a_0 = matrix_column(R_0, model.loop_axis[loop])
+        a_1 = matrix_column(R_1, model.loop_axis[loop])
+        # |a_0 x a_1| is the sine: half of the angle has a sine that grows up to half a turn.
+        cosine = maximum(one + dot(a_0, a_1), ratio(1.0, 1000000.0, one))
+        phi = dot(e, cross(a_0, a_1)) * sqrt(two / cosine)
+    if kind == LOOP_ZERO_TWIST:
+        q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
+        phi = two * arctan2(pick(q, axis), w)
+        a_0 = matrix_column(R_0, axis)
+        a_1 = matrix_column(R_1, axis)
+        a_0dot = cross(w_0, a_0)
+        a_1dot = cross(w_1, a_1)
+        scale = one / maximum(one + dot(a_0, a_1), ratio(1.0, 1000000.0, one))
+        n = (a_0 + a_1) * scale
+        ndot = (a_0dot + a_1dot - n * (dot(a_0dot, a_1) + dot(a_0, a_1dot))) * scale
+    if kind == LOOP_UNIVERSAL:
+        twist = model.loop_axis[loop]
+        swing = 3 - twist - axis
+        sign = one
+        if (twist + 1) % 3 != swing:
+            sign = neg(one)
+        a_1 = matrix_column(R_1, twist)
+        b_0 = matrix_column(R_0, swing)
+        phi = sign * dot(a_1, b_0)
+        n = cross(a_1, b_0) * sign
+        ndot = (cross(cross(w_1, a_1), b_0) + cross(a_1, cross(w_0, b_0))) * sign
+    return n, ndot, phi
+
+
+@wp.func
+def pick(v: Vec3, axis: int):
+    """A component of a vector."""
+    if axis == 0:
+        return v.x
+    if axis == 1:
+        return v.y
+    return v.z
+
+
+@wp.func
+def set_loop_coefficients(
+    model: ModelArrays,
+    work: WorkArrays,
+    axes: Array,
+    origins: Array,
+    row: int,
+    loop: int,
+    is_linear: bool,
+    slot: int,
+    n: Vec3,
+    x_0: Vec3,
+    x_1: Vec3,
+):
+    """Write J of  n . (velocity of the point x_1 of link 1, less that of x_0 on link 0), or of angular velocities.
+
+    The links have these axes and origins. A row across all that the joints of the loop can do, as out of the plane of a
+    linkage, has a J of rounding, or of the errors of frames, and no part that could be told redundant: it is zero.
+    """
+    zero = real(0.0, n.x)
+    own = zero
+    whole = zero
+    term = int(model.row_term[row])
+    meet = model.loop_meet[loop]
+    link = int(model.loop_link1[loop])
+    x = x_1
+    along = n
+    for side in range(2):
+        if side == 1:
+            link = model.loop_link0[loop]
+            x = x_0
+            along = neg(n)
+        while link != meet:
+            first = model.link_dof[link]
+            arm = x - load_vec3(origins, 3 * link, slot)
+            for dof in range(first, first + model.link_dofs[link]):
+                s = load_vec3(axes, 3 * dof, slot)
+                if is_linear:
+                    if model.dof_is_linear[dof] == 0:
+                        s = cross(s, arm)
+                elif model.dof_is_linear[dof] == 1:
+                    s = s * zero
+                part = dot(along, s)
+                own = own + part * part
+                whole = whole + dot(s, s)
+                set_coefficient(work, term, slot, part)
+                term += 1
+            link = model.link_parent[link]
+    acts = where_positive(own - whole * real(REDUNDANT, zero), real(1.0, zero), zero)
+    for k in range(model.row_term[row], term):
+        set_coefficient(work, k, slot, work.coefficient[k, slot] * acts)
+
+
+def loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
+    """Those that are enabled."""
+    return tuple(loop for loop in articulation.constraints_of(LoopJoint) if loop.enabled)
+
+
+def joined_dofs(loop: LoopJoint, layout: DofLayout) -> tuple[int, ...]:
+    """The dofs from the second link to where the paths meet, then those of the first."""
+    first, second = layout.inward(loop.link0), layout.inward(loop.link1)
+    return (*(dof for dof in second if dof not in first), *(dof for dof in first if dof not in second))
