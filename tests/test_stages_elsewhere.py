@@ -9,6 +9,7 @@ from warp_artic.description.diagnostic import Severity
 from warp_artic.usd.convert_stage import convert_stage
 
 REFUSED = {
+    "mjc_schema_import.usda": {"loop-open"},
     "dm_fish.usdc": {"mass"},
     "sensor_contact_scene.usda": {"mass"},
     **dict.fromkeys(

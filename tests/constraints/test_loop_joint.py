@@ -388,9 +388,10 @@ def test_what_is_wrong_is_named():
 def test_a_linkage_moves_alike_in_any_orientation(solver, precision, tolerance):
     """Closed by a hinge, whatever the plane that it is in, and whatever the frames of the hinge are turned by.
 
-    Rows out of its plane have a J of rounding, or of frames in single precision: they must not act.
+    Rows out of its plane have a J of rounding, or of frames in single precision: they must not act. Iterations depend
+    on how the frames are turned: 64 leave rounding with pgs, and a hundredth of the velocity after a second with tgs.
     """
-    settings = SolverSettings(dt=1 / 240, precision=precision, solver=solver, variant="scalar", position_iterations=16)
+    settings = SolverSettings(dt=1 / 240, precision=precision, solver=solver, variant="scalar", position_iterations=64)
     rng, found = np.random.default_rng(5), []
     for number in range(5):
         tree = four_bar((Axis.ROT_Z,))
@@ -409,6 +410,8 @@ def test_a_linkage_moves_alike_in_any_orientation(solver, precision, tolerance):
             tree = replace(tree, joints=tuple(joints), constraints=(loop,))
         simulation = Simulation(trees.scene(tree, gravity=(0.0, 0.0, 0.0)), settings=settings)
         simulation.step(240)
+        assert not simulation.failures()
         found.append(simulation.state.joint_velocity.numpy()[:, 0])
     assert np.abs(found[0]).max() > 10.0
+    tolerance = 0.02 if solver == "tgs" else tolerance
     np.testing.assert_allclose(found[1:], np.broadcast_to(found[0], (4, 3)), rtol=tolerance)

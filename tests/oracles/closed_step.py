@@ -2,7 +2,7 @@
 
 Beside the law of `oracles.dense_step`, with v + h/2 a alone expected in the middle, a held axis of a loop joint is
     J v+ = - c t,   J and c (`oracles.closures`) at q_M with the velocities there, t from it to the end of a substep,
-in a substep that begins before the middle no farther than from J v to - J v, but for 0.05 sum |J_i v_i|; and a bound
+in a substep that begins before the middle with |J v+| no larger than |J v| and 0.05 sum |J_i v_i|; and a bound
 is lower <= J v+ <= upper, held with an impulse of at most `most`. All dofs that a loop joint ties have
 the largest share of any of them, twice over. At the end of the step, with the matrix A of the last velocities (M, and
 what springs and dampers of single dofs add to it), G = J A^-1 J^T and J, phi, y at q+:
@@ -27,7 +27,7 @@ from warp_artic.description.loop_joint import LoopJoint
 REDUNDANT = 1e-6
 """Part of G_aa that a redundant row has left at most."""
 BENT = 0.05
-"""Part of sum |J_i v_i| by which y may turn farther than from J v to - J v in a step."""
+"""Part of sum |J_i v_i| by which |J v+| may be larger than |J v|."""
 SWEEPS = 4000
 """Of the search for the bounds that act."""
 
@@ -126,7 +126,7 @@ class ClosedStep(DenseStep):
         rate, size = self.J @ v, np.abs(self.J * v).sum(axis=1)
         tangent = -self.c * t
         if self.since < 0.0:
-            tangent = np.clip(tangent, np.minimum(-rate, 0.0) - BENT * size, np.maximum(-rate, 0.0) + BENT * size)
+            tangent = np.clip(tangent, -np.abs(rate) - BENT * size, np.abs(rate) + BENT * size)
         y = np.concatenate([[relation.y for relation in relations], tangent])
         bounds = list(self.bounds(self.start, h))
         after, z, z_bounds, joined = joined_solution(coupled, load, E, y, bounds, np.linalg.solve(matrix, right))

@@ -46,10 +46,23 @@ def test_they_move_what_is_beyond_the_joint(solver, integrator):
         if solver == "tgs" and k == 0 and integrator == "midpoint":
             continue
         found = taken.recording.link_incoming_joint_force[-1, 0]
-        wanted = rigid.incoming_joint_force(taken.placed, taken.acceleration, wrench)
+        pulls = of_distances(tree, taken.placed, taken.recording.distance_force[-1, 0])
+        wanted = rigid.incoming_joint_force(taken.placed, taken.acceleration, wrench + pulls)
         np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
     assert not taken.recording.link_incoming_joint_force[0].any()
     assert_same_in_world_axes(simulation)
+
+
+def of_distances(tree, placed, forces):
+    """What distances push links by, which joints do not transmit: wrenches at centres of mass, shape (L, 6)."""
+    wrench = np.zeros((len(tree.links), 6))
+    for distance, force in zip(tree.constraints, forces):
+        ends = ((distance.link0, distance.position0), (distance.link1, distance.position1))
+        x = [placed.p_WL[link] + placed.R_WL[link] @ np.array(position) for link, position in ends]
+        push = force * (x[1] - x[0]) / np.linalg.norm(x[1] - x[0])
+        for (link, _position), point, own in zip(ends, x, (-push, push)):
+            wrench[link] += [*own, *np.cross(point - placed.p_WC[link], own)]
+    return wrench
 
 
 def assert_same_in_world_axes(simulation):

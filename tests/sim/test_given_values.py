@@ -9,7 +9,9 @@ import pytest
 from tests import trees
 from tests.sim.test_parameters import everything
 from warp_artic import Simulation, SolverSettings, read_stage
+from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis
+from warp_artic.description.limit import Limit
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.start_pose import start_poses
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, STATE
@@ -27,6 +29,8 @@ MAY_BE_NEGATIVE = {
     "leaf_upper",
     "attachment_coefficient",
     *(f"mimic_{name}" for name in ("gear", "offset", "natural_frequency")),
+    *(f"loop_limit_{name}" for name in ("lower", "upper")),
+    *(f"loop_drive_{name}_target" for name in ("position", "velocity")),
 }
 MAY_BE_INFINITE = {
     "drive_max_force",
@@ -37,9 +41,11 @@ MAY_BE_INFINITE = {
     "link_max_angular_velocity",
     "loop_break_force",
     "loop_break_torque",
-    *(f"{kind}_upper" for kind in ("limit", "tendon", "leaf", "distance")),
+    "loop_cone_angle",
+    "loop_drive_max_force",
+    *(f"{kind}_upper" for kind in ("limit", "tendon", "leaf", "distance", "loop_limit")),
 }
-MAY_BE_MINUS_INFINITE = {"limit_lower", "tendon_lower", "leaf_lower"}
+MAY_BE_MINUS_INFINITE = {"limit_lower", "tendon_lower", "leaf_lower", "loop_limit_lower"}
 
 
 def is_allowed(name, value):
@@ -76,6 +82,8 @@ def with_loop(tree):
         link1=link,
         frame0=start_poses(tree)[link],
         free=tuple(axis for axis in Axis if axis is not Axis.TRANS_X),
+        limits=((Axis.TRANS_Y, Limit(lower=-10.0, upper=10.0)),),
+        drives=((Axis.TRANS_Z, Drive(stiffness=1.0, damping=0.1)),),
         break_force=1e9,
         break_torque=1e9,
     )

@@ -102,14 +102,21 @@ def busy_tree(links=18):
 
 
 def loop_joint(tree):
-    """A point of a link that stays in a plane of another one, where both are at the start."""
+    """A point of a link that stays in a plane of another one, where both are at the start, near limits and driven."""
     placed = rigid.motion(tree, trees.authored_state(tree))
     layout = DofLayout(tree)
     pairs = combinations(range(len(tree.bodies)), 2)
     link0, link1 = max(pairs, key=lambda pair: len(set(layout.inward(pair[0])) ^ set(layout.inward(pair[1]))))
     place = placed.R_WL[link0].T @ (placed.p_WL[link1] - placed.p_WL[link0])
+    soft = Limit(lower=-0.02, upper=0.02, stiffness=50.0, damping=0.5)
     return LoopJoint(
-        name="/World/plane", link0=link0, link1=link1, frame0=Pose(tuple(map(float, place))), free=tuple(Axis)[1:]
+        name="/World/plane",
+        link0=link0,
+        link1=link1,
+        frame0=Pose(tuple(map(float, place))),
+        free=tuple(Axis)[1:],
+        limits=((Axis.TRANS_Y, Limit(lower=-0.01, upper=0.01)), (Axis.TRANS_Z, soft)),
+        drives=((Axis.TRANS_Z, Drive(stiffness=20.0, damping=1.0, position_target=0.1)),),
     )
 
 
@@ -162,6 +169,12 @@ def without(tree, family):
         return trees.replace(tree, spatial_tendons=tendons)
     if family is table.LOOP_JOINT:
         others = tuple(one for one in tree.constraints if not isinstance(one, LoopJoint))
+        return trees.replace(tree, constraints=others)
+    if family in (table.LOOP_LIMIT, table.SOFT_LOOP_LIMIT, table.LOOP_DRIVE):
+        (loop,) = tree.constraints_of(LoopJoint)
+        left = tuple(one for one in loop.limits if one[1].is_soft == (family is table.LOOP_LIMIT))
+        changes = {"drives": ()} if family is table.LOOP_DRIVE else {"limits": left}
+        others = tuple(trees.replace(one, **changes) if one is loop else one for one in tree.constraints)
         return trees.replace(tree, constraints=others)
     if family in (table.DISTANCE, table.SOFT_DISTANCE):
         others = tuple(

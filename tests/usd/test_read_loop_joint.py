@@ -201,7 +201,12 @@ def test_inspect_shows_it():
     inspection = inspect_stage(stage_of(text, "Prismatic", ("PhysicsDriveAPI:linear",)))
     shown = content(inspection)
     (loop,) = json.loads(json.dumps(shown))["articulations"][0]["constraints"]
-    assert loop["words"] == {"holds": "transY, transZ, rotX, rotY, rotZ", "limits": "transX", "drives": "transX"}
+    assert loop["words"] == {
+        "holds": "transY, transZ, rotX, rotY, rotZ",
+        "limits": "transX",
+        "drives": "transX",
+        "breaks at": "",
+    }
     (axis,) = shown["articulations"][0]["loop_axes"]
     assert (axis["name"], axis["si"]["lower"], axis["si"]["stiffness"]) == ("/World/loop:transX", -1.0, 20.0)
     titles = [block.title for block in blocks(shown) if not isinstance(block, str)]

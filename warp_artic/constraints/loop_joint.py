@@ -13,9 +13,9 @@ and its middle at q_M has
     J v+ = - c t,   t from the middle to the end of the step (or substep),
 so that the mean velocity of the step satisfies the row in its middle to second order; J v+ = 0 would make a third of
 the energy of a four-bar linkage in 2 s at 240 Hz. A path so bent that the step does not resolve it, as at dead centres
-that a heavy body drives a light crank through, has a c t far beyond J v, which would make energy without end: y turns
-from J v no farther than to - J v, at which the impulses do no work, but for BENT of the size of the terms of J v, which
-leaves paths that are resolved as they are. What is left of phi and of y is taken back at the end of the step
+that a heavy body drives a light crank through, has a c t far beyond J v, which would make energy without end: |y+| is
+no larger than |J v|, at which the impulses do no work, but for BENT of the size of the terms of J v, which leaves paths
+that are resolved as they are. What is left of phi and of y is taken back at the end of the step
 (`solver.close_loops`). A joint that has broken (`solver.break_loops`) has rows that hold nothing.
 
 Source: documents 001 (loop joints) and 004 (fixed, spherical, revolute, prismatic and D6 joints).
@@ -84,7 +84,7 @@ from warp_artic.model.row import Place
 from warp_artic.phases.point_motion import point_bias
 
 BENT = wp.constant(0.05)
-"""Part of the velocities along a row by which its y may turn farther in a step than from J v to - J v."""
+"""Part of the velocities along a row by which its |y+| may be larger than |J v|."""
 
 
 @wp.func
@@ -136,9 +136,8 @@ def tangent(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
     """The y of a row at the end of a substep."""
     target = neg(work.row_bias[row, slot]) * time_to_end(model, work, slot, h)
     y, size = start_rate(model, work, row, slot)
-    slack = size * real(BENT, h)
-    zero = real(0.0, h)
-    bounded = minimum(maximum(target, minimum(neg(y), zero) - slack), maximum(neg(y), zero) + slack)
+    most = absolute(y) + size * real(BENT, h)
+    bounded = minimum(maximum(target, neg(most)), most)
     return where_positive(neg(work.since_placed[0, slot]), bounded, target)
 
 

@@ -34,6 +34,14 @@ from warp_artic.usd.units import Quantity
 NEAREST_SIDE = 1e-3
 """Lever of a rack about its pinion below which neither side is meant, as in PhysX [distance]."""
 BREAKING = ("physics:breakForce", "physics:breakTorque")
+WITHOUT_EFFECT = (
+    "physics:localPos0",
+    "physics:localPos1",
+    "physics:localRot0",
+    "physics:localRot1",
+    "physics:excludeFromArticulation",
+)
+"""Properties of all joints that say nothing of a gear."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +151,10 @@ def _read(
         dofs.reverse()  # the second hinge follows
     else:
         coupling = 0.0 - coupling * _side(pair, ends, dofs, articulation, attributes)
+    for name in WITHOUT_EFFECT:
+        if attributes.authored(prim, name) is not None:
+            text = f"is not used: a {kind.noun} couples the coordinates of its joints, which have frames of their own"
+            attributes.report.note("attribute-not-used", f"{path}.{name}", text)
     attributes.report.used.update(f"{path}.{name}" for name in attributes.names(prim) if name not in BREAKING)
     attributes.report.readings[path] = [
         Reading("mimic_gear", attribute, authored, kind.quantity.authored, coupling, kind.quantity.si)
@@ -167,9 +179,11 @@ def _joint(
         return joints[targets[0]]
     if attributes.report.is_refused(place):
         return None
-    if len(targets) != 1:
-        text = f"leads to {len(targets) or 'no'} joint{'s' * (len(targets) > 1)}, must lead to one"
-        attributes.report.error("gear", place, text)
+    if not targets:
+        text = f"is a {kind.noun} without a joint in {kind.joints[side]}, which must lead to one"
+        attributes.report.error("gear", prim.GetPath(), text)
+    elif len(targets) != 1:
+        attributes.report.error("gear", place, f"leads to {len(targets)} joints, must lead to one")
     elif targets[0] not in inventory.joints:
         attributes.report.error("gear", place, f"leads to {targets[0]}, which is no joint; must lead to one")
     else:

@@ -10,7 +10,7 @@ import pytest
 from pxr import UsdGeom, UsdUtils
 
 from tests.hosts.test_stage_backend import SCENE, STIFFNESS, arm, attached
-from tests.usd.authoring import SI, SMALL_UNITS, joint, open_text
+from tests.usd.authoring import SI, SMALL_UNITS, open_text
 
 FOLDER = Path(__file__).parents[3] / "extensions" / "omni.warp_artic"
 NOT_FILLED = {"add_force_at_pos", "add_torque", "wake_up", "put_to_sleep", "is_sleeping"}
@@ -188,7 +188,7 @@ def test_what_is_not_there_is_said(kit):
     assert found == kit.core.k_invalid_subscription_id
     kit.simulate("unsubscribe_physics_contact_report_events", found)
     assert kit.update("handle_raycast", None, None, True) is False
-    _, number = opened(SCENE + arm(more=joint("far", "Distance", "/arm/l0", "")))
+    _, number = opened(SCENE + arm(more='def PhysxPhysicsJointInstancer "far" {\n}\n'))
     kit.update("on_attach", number)
     kit.update("force_load_physics_from_usd")
     contacts, far = kit.log.warnings

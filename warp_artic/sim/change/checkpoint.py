@@ -6,6 +6,7 @@ What each array of such a file may be is in two tables, FACTS and `_table`; noth
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from reprlib import repr as brief
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from warp_artic.errors import SolveError
 from warp_artic.mechanisms.group import BY_BODY, Group
+from warp_artic.mechanisms.public_rows import ALLOWED
 from warp_artic.sim.arrays.views import CONTROL, FASTEST, MOTION, PARAMETERS
 from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL
 from warp_artic.sim.files.npz import LARGEST, Entry, open_npz, write_npz
@@ -34,6 +36,10 @@ FACTS = {
     "steps_done": Entry("iu", ((),), low=0, high=LATEST),
 }
 """What a checkpoint has beside fields."""
+UNBOUNDED = frozenset(
+    name for name, allowed in ALLOWED.items() if math.isinf(allowed.least) or math.isinf(allowed.most)
+) | {"sleep_threshold", "tree_max_velocity"}
+"""Fields of numbers that may be infinite."""
 RANGES = {
     **{name: {"low": -FASTEST, "high": FASTEST} for name in MOTION},
     **{name: {"low": -STRONGEST, "high": STRONGEST} for name in CONTROL},
@@ -43,27 +49,7 @@ RANGES = {
     "link_mass": {"low": 0, "high": LARGEST},
     **{name: {"low": 0, "high": 1, "is_whole": True} for name in ("wraps", "is_acceleration_drive")},
     **{name: {"low": -1, "high": 1} for name in ("dof_sign", "joint_turn", "rounding")},
-    **dict.fromkeys(
-        (
-            "cone_angle",
-            "drive_max_force",
-            "drive_max_velocity",
-            "leaf_lower",
-            "leaf_upper",
-            "loop_break_force",
-            "loop_break_torque",
-            "limit_lower",
-            "limit_upper",
-            "link_max_angular_velocity",
-            "link_max_linear_velocity",
-            "sleep_threshold",
-            "tendon_lower",
-            "tendon_upper",
-            "tree_max_velocity",
-            "velocity_limit",
-        ),
-        {"is_unbounded": True},
-    ),
+    **dict.fromkeys(UNBOUNDED, {"is_unbounded": True}),
 }
 """What values of a field may be, where any number up to LARGEST will not do."""
 GIVEN = (*CONTROL, *PARAMETERS)
