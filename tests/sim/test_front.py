@@ -49,6 +49,19 @@ def test_assignment_to_several_articulations():
     assert np.array_equal(simulation.control.joint_effort.numpy(), values)
 
 
+def test_arrays_keep_their_memory():
+    """Also those of several numbers a link, when the simulation that they are of is gone."""
+    scene = read_stage(CART_POLE)
+    kept = Simulation(scene, environments=64)
+    wanted = kept.state.link_pose.numpy().copy()
+    poses = [Simulation(scene, environments=64).state.link_pose for _ in range(4)]
+    others = [Simulation(scene, environments=64) for _ in range(4)]
+    for other in others:
+        other.control.link_external_force = 7.0
+    for pose in poses:
+        assert np.array_equal(pose.numpy(), wanted)
+
+
 @pytest.mark.parametrize("shape", [(3,), (3, 2), (2, 4), (1, 2, 3)])
 def test_wrong_shapes_are_refused(simulation, shape):
     """What does not broadcast is named with both shapes."""

@@ -85,7 +85,7 @@ class Member:
         if size == 1:
             return array[first : first + count]
         pitch = array.strides[0]
-        return wp.array(
+        found = wp.array(
             ptr=array.ptr + first * size * pitch,
             dtype=array.dtype,
             shape=(count, size, array.shape[1]),
@@ -93,6 +93,8 @@ class Member:
             device=array.device,
             copy=False,
         )
+        found._ref = array  # as slices of Warp keep the memory that they are of
+        return found
 
     def rows(self, name: str) -> int:
         """How many dofs, links or roots of this articulation the array has rows for."""
