@@ -20,6 +20,7 @@ PROJECTIVE = 1e-9
 """Largest deviation of the last row of a transform from 0, 0, 0, 1."""
 FARTHEST = 1e12
 """Largest allowed coordinate [m]."""
+UNREADABLE = "its transform ops cannot be read"
 SCALE_DIGITS = 12
 """Digits of a scale: what rotations leave of the others is rounding, which differs from place to place."""
 
@@ -69,14 +70,19 @@ class Placements:
             prims, matrices = zip(*found)
             self.known.update(zip(prims, self._placements(prims, np.array(matrices))))
 
-    def relative(self, prim: Usd.Prim, base: Usd.Prim) -> np.ndarray:
+    def relative(self, prim: Usd.Prim, base: Usd.Prim) -> np.ndarray | None:
         """The affine transform (4, 4) from the space of a prim to that of another, in stage units.
 
-        It is put together below the prim that both are under, so that it does not depend on where that one is.
+        It is put together below the prim that both are under, so that it does not depend on where that one is. None,
+        and an error, where there is none.
         """
         stage = prim.GetStage()
         above = stage.GetPrimAtPath(prim.GetPath().GetCommonPrefix(base.GetPath()))
-        to_above = [self.cache.ComputeRelativeTransform(one, above) for one in (base, prim)]
+        try:
+            to_above = [self.cache.ComputeRelativeTransform(one, above) for one in (base, prim)]
+        except Exception:  # a cache of USD takes ops that it could not read for none, but not here
+            self._refuse(prim, UNREADABLE)
+            return None
         if any(resets for _, resets in to_above):
             matrices = [self.cache.GetLocalToWorldTransform(one) for one in (base, prim)]
         else:
@@ -92,6 +98,8 @@ class Placements:
         if prim == base:
             return Pose()
         A = self.relative(prim, base)
+        if A is None:
+            return None
         A[:3] *= own.scale[:, None]
         return decompose(A[None])[0][0]
 
@@ -114,7 +122,7 @@ class Placements:
         try:
             A, is_turned = np.array(self.cache.GetLocalToWorldTransform(prim)).T, self.is_turned(prim)
         except Exception:  # what pxr raises on ops it cannot read differs between releases
-            self._refuse(prim, "its transform ops cannot be read")
+            self._refuse(prim, UNREADABLE)
             return None
         if not is_turned:
             return None

@@ -231,8 +231,10 @@ def _parts(
     for collider in colliders:
         solid = read_solid(collider, attributes)
         if solid is not None and placements.matrix(collider) is not None:
-            X = meters * placements.relative(collider, prim)
-            parts.append(_part(collider, solid.transformed(X), X, density, attributes))
+            X = placements.relative(collider, prim)
+            if X is not None:
+                X = meters * X
+                parts.append(_part(collider, solid.transformed(X), X, density, attributes))
     return [part for part in parts if part is not None]
 
 
