@@ -93,7 +93,7 @@ class Member:
             device=array.device,
             copy=False,
         )
-        found._ref = array  # as slices of Warp keep the memory that they are of
+        found.warp_artic_memory = array  # kept with it, as slices of Warp keep what they are of
         return found
 
     def rows(self, name: str) -> int:
