@@ -29,12 +29,11 @@ from warp_artic.constraints.loop_geometry import (
     frame_origin,
     joined_dofs,
     loops,
-    pick,
     set_loop_coefficients,
     spin_bias,
     velocity_seen,
 )
-from warp_artic.constraints.rotation_limit import twist_of
+from warp_artic.constraints.rotation_limit import component, twist_of
 from warp_artic.constraints.rows import allow_every_velocity
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.loop_joint import LoopAxis, LoopJoint
@@ -269,7 +268,7 @@ def axes_from(R: Mat3, axis: int):
 @wp.func
 def followed(v: Vec3, axis: int):
     """The components of a vector from one on, in the order X, Y, Z, X."""
-    return vec3(pick(v, axis), pick(v, (axis + 1) % 3), pick(v, (axis + 2) % 3))
+    return vec3(component(v, axis), component(v, (axis + 1) % 3), component(v, (axis + 2) % 3))
 
 
 @wp.func

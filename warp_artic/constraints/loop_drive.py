@@ -28,8 +28,9 @@ from warp_artic.constraints.loop_axis import (
     shortest,
     take_loop_axis_off,
 )
-from warp_artic.constraints.loop_geometry import frame_axes, loops, pick, set_loop_coefficients
+from warp_artic.constraints.loop_geometry import frame_axes, loops, set_loop_coefficients
 from warp_artic.constraints.rotation_drive import ball_torque, drive_error, swing_torque, sym_entry
+from warp_artic.constraints.rotation_limit import component
 from warp_artic.constraints.rows import mobility, row_rate, set_bounds
 from warp_artic.constraints.spring import set_law_row, spring_theta
 from warp_artic.description.articulation import Articulation
@@ -112,14 +113,14 @@ def place_turn(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
     set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, False, slot, n, n, n)
     if model.loop_axis_turn[item] == TURN_SLERP:
         y, s = drive_error(q, target)
-        return pick(quaternion_log(y, s), axis) * pick(k, axis), pick(k, axis)
+        return component(quaternion_log(y, s), axis) * component(k, axis), component(k, axis)
     if model.loop_axis_turn[item] == TURN_POTENTIAL:
         tau, K = ball_torque(q, target, k, real(0.0, w))
-        return pick(tau, axis), stiffness_about(K, axis)
+        return component(tau, axis), stiffness_about(K, axis)
     first = (model.loop_axis[loop] + 1) % 3
     own = model.loop_axis_part[item] - 1
     torque, L = swing_torque(swings(followed(q, first)), swings(followed(target, first)), followed(k, first))
-    return pick(torque, own), stiffness_about(L, own)
+    return component(torque, own), stiffness_about(L, own)
 
 
 @wp.func

@@ -6,6 +6,7 @@ others. The links are where `work` has placed them, in the middle of a step or a
 
 import warp as wp
 
+from warp_artic.constraints.rotation_limit import component
 from warp_artic.constraints.rows import REDUNDANT, set_coefficient
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.loop_joint import LoopJoint
@@ -101,7 +102,7 @@ def held_rotation(model: ModelArrays, loop: int, axis: int, R_0: Mat3, R_1: Mat3
     phi = one - one
     if kind == LOOP_LOCKED:
         q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
-        phi = two * pick(q, axis)
+        phi = two * component(q, axis)
     if kind == LOOP_AXIS:
         a_0 = matrix_column(R_0, model.loop_axis[loop])
         a_1 = matrix_column(R_1, model.loop_axis[loop])
@@ -110,7 +111,7 @@ def held_rotation(model: ModelArrays, loop: int, axis: int, R_0: Mat3, R_1: Mat3
         phi = dot(e, cross(a_0, a_1)) * sqrt(two / cosine)
     if kind == LOOP_ZERO_TWIST:
         q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
-        phi = two * arctan2(pick(q, axis), w)
+        phi = two * arctan2(component(q, axis), w)
         a_0 = matrix_column(R_0, axis)
         a_1 = matrix_column(R_1, axis)
         a_0dot = cross(w_0, a_0)
@@ -130,16 +131,6 @@ def held_rotation(model: ModelArrays, loop: int, axis: int, R_0: Mat3, R_1: Mat3
         n = cross(a_1, b_0) * sign
         ndot = (cross(cross(w_1, a_1), b_0) + cross(a_1, cross(w_0, b_0))) * sign
     return n, ndot, phi
-
-
-@wp.func
-def pick(v: Vec3, axis: int):
-    """A component of a vector."""
-    if axis == 0:
-        return v.x
-    if axis == 1:
-        return v.y
-    return v.z
 
 
 @wp.func

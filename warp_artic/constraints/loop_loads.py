@@ -5,7 +5,8 @@ The load is force and torque on link 1 in frame 1, about its origin; drives and 
 
 import warp as wp
 
-from warp_artic.constraints.loop_geometry import frame_axes, frame_origin, held_rotation, is_first_row, pick
+from warp_artic.constraints.loop_geometry import frame_axes, frame_origin, held_rotation, is_first_row
+from warp_artic.constraints.rotation_limit import component
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
     Real,
@@ -104,7 +105,7 @@ def held_angle(model: ModelArrays, loop: int, held: int, R_0: Mat3, R_1: Mat3):
         angle = arctan2(sqrt(dot(turned, turned)), dot(a_0, a_1))
     if kind == LOOP_ZERO_TWIST:
         q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
-        angle = two * arctan2(absolute(pick(q, axis)), absolute(w))
+        angle = two * arctan2(absolute(component(q, axis)), absolute(w))
     if kind == LOOP_UNIVERSAL:
         # The held axis is across the twist of frame 1 and the free swing of frame 0, which are to stay at right angles.
         a_1 = matrix_column(R_1, axis)
