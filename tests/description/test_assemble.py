@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from tests import trees
 from tests.constraints.test_loop_joint import FREE, angles_of, four_bar
-from warp_artic.description.assemble import OPEN_BY, Closure, all_closed, assemble, closed, largest_gap
+from warp_artic.description.assemble import OPEN_BY, Closure, all_closed, assemble, closed
 from warp_artic.description.distance import Distance
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import Limit
@@ -19,6 +19,13 @@ from warp_artic.description.pose import Pose
 from warp_artic.description.start_pose import start_poses
 
 BALL = FREE["spherical"]
+
+
+def largest_gap(mechanism):
+    """By how much loop joints and distances are open at the start [m or rad]."""
+    frame = Closure(mechanism)
+    gaps = frame.gaps(frame.start)
+    return max((gap.largest for gap in gaps[: len(frame.links)]), default=0.0)
 
 
 def at(tree, positions):

@@ -77,13 +77,6 @@ class Assembly:
         return all(gap.is_small for gap in self.gaps)
 
 
-def largest_gap(mechanism: Articulation | Mechanism) -> float:
-    """By how much loop joints and distances are open at the start [m or rad]."""
-    frame = Closure(mechanism)
-    gaps = frame.gaps(frame.start)
-    return max((gap.largest for gap in gaps[: len(frame.links)]), default=0.0)
-
-
 def closed(mechanism: Articulation | Mechanism) -> Articulation | Mechanism:
     """A mechanism, closed the shortest way where its loop joints are open by next to nothing."""
     if not mechanism.constraints_of(LoopJoint):
