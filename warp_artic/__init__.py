@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from warp_artic.description.articulation import Articulation as Articulation
     from warp_artic.description.base_motion import BaseMotion as BaseMotion
     from warp_artic.description.constraint import Constraint as Constraint
+    from warp_artic.description.contact_pair import ContactPair as ContactPair
     from warp_artic.description.diagnostic import Diagnostic as Diagnostic
     from warp_artic.description.diagnostic import Severity as Severity
     from warp_artic.description.distance import Distance as Distance
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from warp_artic.description.mimic import Mimic as Mimic
     from warp_artic.description.pose import Pose as Pose
     from warp_artic.description.scene import Scene as Scene
+    from warp_artic.description.shape import Shape as Shape
+    from warp_artic.description.shape import ShapeKind as ShapeKind
     from warp_artic.description.tendon import Attachment as Attachment
     from warp_artic.description.tendon import FixedTendon as FixedTendon
     from warp_artic.description.tendon import SpatialTendon as SpatialTendon
@@ -95,6 +98,9 @@ _PUBLIC = {
     "TendonLeaf": "warp_artic.description.tendon",
     "Mimic": "warp_artic.description.mimic",
     "Constraint": "warp_artic.description.constraint",
+    "ContactPair": "warp_artic.description.contact_pair",
+    "Shape": "warp_artic.description.shape",
+    "ShapeKind": "warp_artic.description.shape",
     "Distance": "warp_artic.description.distance",
     "LoopJoint": "warp_artic.description.loop_joint",
     "ElasticBody": "warp_artic.description.elastic_body",
