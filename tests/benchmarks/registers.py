@@ -15,7 +15,7 @@ from pathlib import Path
 import warp as wp
 
 from warp_artic.kernels.dynamics import dynamics_kernels_for
-from warp_artic.kernels.launch import mobilities_kernel, report_kernel, runge_kutta_kernel, step_kernel
+from warp_artic.kernels.launch import find_none, mobilities_kernel, report_kernel, runge_kutta_kernel, step_kernel
 from warp_artic.math.numbers import numbers_for
 from warp_artic.meshes.conjugate_gradients import solver_kernels
 from warp_artic.meshes.dynamics import dynamics_kernels
@@ -43,8 +43,8 @@ def kernels(precision: str) -> dict[str, wp.Kernel]:
     """The kernels of articulations by name."""
     numbers = numbers_for(precision, False)
     found = {
-        "step (direct)": step_kernel(numbers, solve_direct),
-        "step (pgs, tgs)": step_kernel(numbers, solve_pgs),
+        "step (direct)": step_kernel(numbers, solve_direct, find_none),
+        "step (pgs, tgs)": step_kernel(numbers, solve_pgs, find_none),
         "runge_kutta": runge_kutta_kernel(numbers),
         "mobilities": mobilities_kernel(numbers),
         "report": report_kernel(numbers),

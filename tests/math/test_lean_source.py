@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import warp as wp
 
-from warp_artic.kernels.launch import CPU_FLAGS, OPTIONS, SETTLES, report_kernel, step_kernel
+from warp_artic.kernels.launch import CPU_FLAGS, OPTIONS, SETTLES, find_none, report_kernel, step_kernel
 from warp_artic.math import lean_codegen, lean_source
 from warp_artic.math.lean_codegen import MARK, cpu_flags, is_known, lean
 from warp_artic.math.numbers import SCALAR64, WIDE32
@@ -27,7 +27,7 @@ def source_of(kernel, device="cpu"):
 @pytest.fixture(scope="module")
 def step_source():
     """The source of the largest kernel."""
-    return source_of(step_kernel(WIDE32, SETTLES["direct"]))
+    return source_of(step_kernel(WIDE32, SETTLES["direct"], find_none))
 
 
 def functions_of(source):

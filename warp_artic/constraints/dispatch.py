@@ -86,7 +86,7 @@ def adds(name: str, struct: str) -> wp.Function:
     place = {"forces": "column", "work": "slot"}[struct]
     branches, functions = [], {}
     for family in FAMILIES:
-        if family.multiplier is not None:
+        if family.multiplier is not None and (struct == "forces" or family.multiplier.name in family.scratch):
             own = f"{struct}.{family.multiplier.name}"
             if family.add_load is not None:
                 function = family.add_load.func.__name__

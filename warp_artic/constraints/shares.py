@@ -18,7 +18,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import HAS_OWN_WEIGHT, HOLDS_POSITIONS, MOVES_DOFS_ALIKE, has_trait
+from warp_artic.model.families import HAS_OWN_WEIGHT, HOLDS_POSITIONS, IS_CONTACT, MOVES_DOFS_ALIKE, has_trait
 
 
 @wp.func
@@ -35,7 +35,7 @@ def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_
         work.share[dof, slot] = where_positive(stiffness, work.theta[dof, slot], free)
     widens = any_positive(least - free)
     for row in range(model.row_count):
-        widening = widens and not has_trait(model, row, HOLDS_POSITIONS)
+        widening = widens and not has_trait(model, row, HOLDS_POSITIONS | IS_CONTACT)
         if widening or row >= model.stop_row or has_trait(model, row, HAS_OWN_WEIGHT | MOVES_DOFS_ALIKE):
             active = work.active[row, slot]
             if any_positive(active):

@@ -15,20 +15,24 @@ from functools import cache
 
 import warp as wp
 
+from warp_artic.constraints.contact_pair import CONTACT_PAIR, find_contacts
 from warp_artic.constraints.report import report_rows
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math import compiling
 from warp_artic.math.lean_codegen import MARK, cpu_flags
-from warp_artic.math.numbers import Numbers, real
+from warp_artic.math.numbers import Numbers, Real, real
 from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.mechanisms.tree import Tree
+from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.phases.given_values import check_values_for
 from warp_artic.phases.integrate import count_step
 from warp_artic.phases.keep import keep_joints
 from warp_artic.phases.outputs import report_links
 from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
+from warp_artic.solver.rows.contacts import solve_with_contacts
 from warp_artic.solver.rows.direct import solve_direct
-from warp_artic.solver.rows.pgs import solve_pgs
+from warp_artic.solver.rows.pgs import solve_pgs, solve_pgs_with_contacts
 from warp_artic.solver.runge_kutta import step_runge_kutta
 from warp_artic.solver.step import step_column
 from warp_artic.solver.velocities import measure_tendons
@@ -70,11 +74,29 @@ def options_for(numbers: Numbers) -> dict:
 
 SETTLES = {"direct": solve_direct, "pgs": solve_pgs, "tgs": solve_pgs}
 """The function that solves the active constraint rows, by solver."""
+SETTLES_WITH_CONTACTS = {"direct": solve_with_contacts, "pgs": solve_pgs_with_contacts, "tgs": solve_pgs_with_contacts}
+"""The same of mechanisms that have shapes which may touch."""
+
+
+@wp.func
+def find_none(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Find no points of contact: those of a mechanism without such shapes."""
+    pass
+
+
+def step_functions(solver: str, tree: Tree) -> tuple[wp.Function, wp.Function]:
+    """What solves the active constraint rows of a mechanism, and what finds points of contact.
+
+    Contacts have kernels of their own: with detection in it, a step kernel takes longer to compile.
+    """
+    if tree.count(CONTACT_PAIR):
+        return SETTLES_WITH_CONTACTS[solver], find_contacts
+    return SETTLES[solver], find_none
 
 
 @cache
-def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
-    """Steps on a number type; `settle` is one of SETTLES. As all kernels, it is compiled when it is first prepared.
+def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function) -> wp.Kernel:
+    """Steps on a number type, with `step_functions`. As all kernels, it is compiled when it is first prepared.
 
     Where `every` is above 0, joint states after so many steps are kept as records, the first one at `record`.
     """
@@ -132,6 +154,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function) -> wp.Kernel:
                         last_sweeps,
                         reports,
                         settle,
+                        find_points,
                     )
                 else:
                     count_step(state, column)

@@ -46,6 +46,8 @@ RETURNS = wp.constant(1 << 14)
 """Ends of a coordinate of links that are not passed at the end of a step, whatever the row has left."""
 IS_RESOLVED = wp.constant(1 << 15)
 """Writes how far a step resolves the motion on its spring: so much of its impulses is smooth."""
+IS_CONTACT = wp.constant(1 << 16)
+"""The normal and the tangents of a point of contact, three rows in a row, which take part together."""
 IS_CURVED = wp.constant(1 << 7)
 """A stop that is a linearization, and is corrected for curvature; such rows come last."""
 ON_ONE_DOF = wp.constant(1 << 8)

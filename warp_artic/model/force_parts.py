@@ -9,6 +9,7 @@
 | tendon | fixed and spatial tendons with their limits | spatial ones |
 | mimic | mimic joints | zero |
 | loop | joints and distances beside the tree, which joints of the tree do not transmit | yes |
+| contact | contacts of shapes, normal and friction | yes |
 | external | J^T `control.link_external_force` | yes |
 | damping | - J^T drag of links, linear and angular | yes |
 | gravity | J^T weights | yes |
@@ -38,11 +39,12 @@ class ForcePart(IntEnum):
     TENDON = 4
     MIMIC = 5
     LOOP = 6
-    EXTERNAL = 7
-    DAMPING = 8
-    GRAVITY = 9
-    CORIOLIS = 10
-    INERTIAL = 11
+    CONTACT = 7
+    EXTERNAL = 8
+    DAMPING = 9
+    GRAVITY = 10
+    CORIOLIS = 11
+    INERTIAL = 12
 
 
 PART_NAMES = tuple(part.name.lower() for part in ForcePart)

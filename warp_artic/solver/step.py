@@ -17,6 +17,7 @@ Implementation).
 
 import warp as wp
 
+from warp_artic.constraints.contact_pair import keep_contacts, lead_by_impacts, load_contacts, store_contacts
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.rotation_limit import hold_limits
 from warp_artic.constraints.shares import set_shares
@@ -77,10 +78,11 @@ def step_column(
     last_sweeps: int,
     with_forces: int,
     settle: wp.Function,
+    find_points: wp.Function,
 ):
     """Advance the state of one column by h, with `sweeps` in a substep and `last_sweeps` more in the last one.
 
-    `forces` are written if `with_forces` is 1.
+    `forces` are written if `with_forces` is 1. `find_points` finds points of contact, where links are placed.
     """
     h_sub = h / real(float(substeps), h)
     count_step(state, column)
@@ -89,6 +91,9 @@ def step_column(
         load_loops(model, state, work, column, slot)
     find_least_share(state, work, column, slot, has_middle)
     place_step(model, state, work, column, slot, h, has_middle)
+    if model.contact_count > 0:
+        load_contacts(model, state, work, column, slot)
+        find_points(model, work, column, slot, h)
     is_watched = model.free_motion == 1
     if is_watched:
         begin_watch(model, state, work, column, slot)
@@ -116,7 +121,14 @@ def step_column(
         if is_corrected:
             compare_accelerations(model, state, work, column, slot)
             correct_end(model, state, work, column, slot, h)
+        if model.contact_count > 0:
+            keep_contacts(model, work, slot)
+        leads = model.contact_count > 0 and has_middle == 1
+        if leads:
+            lead_by_impacts(model, work, slot, real(1.0, h))
         move_joints(model, work, work.position, work.root, column, slot, h_sub, has_middle, 1)
+        if leads:
+            lead_by_impacts(model, work, slot, real(-1.0, h))
         take_velocities(model, work, slot, h_sub)
         if is_corrected:
             take_corrected(model, state, work, column, slot)
@@ -134,6 +146,8 @@ def step_column(
         if is_watched and any_positive(largest_of_islands(model, work.unresolved, slot)):
             project_energy(model, state, work, column, slot, h, is_turned)
     store_state(model, state, work, column, slot)
+    if model.contact_count > 0:
+        store_contacts(model, state, work, column, slot)
     if model.breakable_loops == 1:
         break_loops(model, state, work, column, slot)
     started = state.started[0, column]

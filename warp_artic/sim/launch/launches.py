@@ -13,12 +13,12 @@ import warp as wp
 from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import (
     BLOCK,
-    SETTLES,
     load,
     mobilities_kernel,
     report_kernel,
     runge_kutta_kernel,
     sleep_kernel,
+    step_functions,
     step_kernel,
 )
 from warp_artic.kernels.threads import ColumnLaunch, run_all
@@ -131,7 +131,7 @@ class Launches:
         unkept = arrays_for(numbers).Kept(), 0, 0
         if settings.integrator == "rk4":
             return self._pack(group, runge_kutta_kernel(numbers), ("control",), (), (1, settings.dt, *unkept))
-        kernel = step_kernel(numbers, SETTLES[settings.solver])
+        kernel = step_kernel(numbers, *step_functions(settings.solver, group.tree))
         arguments = (1, settings.dt, int(settings.integrator == "midpoint"), *settings.schedule, 0, *unkept)
         return self._pack(group, kernel, ("control", "forces"), (), arguments)
 

@@ -10,7 +10,15 @@ import warp as wp
 
 from warp_artic.kernels.columns import axis_kernels_for, column_kernels_for, indices_of_longs, indices_of_mask
 from warp_artic.kernels.dynamics import dynamics_kernels_for
-from warp_artic.kernels.launch import SETTLES, load, mobilities_kernel, report_kernel, runge_kutta_kernel, step_kernel
+from warp_artic.kernels.launch import (
+    SETTLES,
+    find_none,
+    load,
+    mobilities_kernel,
+    report_kernel,
+    runge_kutta_kernel,
+    step_kernel,
+)
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
 from warp_artic.solver.settings import SolverSettings
@@ -72,7 +80,7 @@ def _steps(title: str, numbers: Numbers, settings: SolverSettings, tendons: bool
     report = {f"report, {title}": report_kernel(numbers)}
     if settings.integrator == "rk4":
         return {f"step, rk4, {title}": runge_kutta_kernel(numbers)} | report
-    steps = {f"step, {settings.solver}, {title}": step_kernel(numbers, SETTLES[settings.solver])}
+    steps = {f"step, {settings.solver}, {title}": step_kernel(numbers, SETTLES[settings.solver], find_none)}
     if tendons:
         steps[f"mobilities of tendons, {title}"] = mobilities_kernel(numbers)
     return steps | report

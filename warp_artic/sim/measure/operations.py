@@ -18,7 +18,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 import numpy as np
 import warp as wp
 
-from warp_artic.kernels.launch import SETTLES
+from warp_artic.kernels.launch import step_functions
 from warp_artic.mechanisms.group import Group
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.sim.run.state import Run
@@ -54,14 +54,15 @@ def step_on_numbers(run: Run, tally: Tally) -> Iterator[tuple[SimpleNamespace, l
     """
     settings = run.settings
     functions = _Functions(tally)
-    step, settle = functions.counting(step_column), functions.counting(SETTLES[settings.solver])
+    step = functions.counting(step_column)
     dt = Number(settings.dt, tally)
     numbers = int(settings.integrator == "midpoint"), *settings.schedule, 0
     for group in run.groups:
+        chosen = [functions.counting(one) for one in step_functions(settings.solver, group.tree)]
         for place in range(len(group.members)):
             structs, own = _column(group, place * group.environments, tally)
             with np.errstate(all="ignore"):  # windows that are open end at 1 / 0
-                step(structs.model, structs.state, structs.control, structs.work, None, 0, 0, dt, *numbers, settle)
+                step(structs.model, structs.state, structs.control, structs.work, None, 0, 0, dt, *numbers, *chosen)
             yield structs, own
 
 

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import warp as wp
 
-from warp_artic.kernels.launch import OPTIONS, SETTLES
+from warp_artic.kernels.launch import OPTIONS, step_functions
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.mechanisms.structs import arrays_for
@@ -93,7 +93,7 @@ def clocked_step_column(settle: wp.Function) -> tuple[wp.Function, dict[str, int
 
 
 @cache
-def _kernel(numbers: Numbers, settle: wp.Function):
+def _kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function):
     structs = arrays_for(numbers)
     Model, State, Control, Work, Forces = structs.Model, structs.State, structs.Control, structs.Work, structs.Forces
     clocked, places = clocked_step_column(settle)
@@ -118,7 +118,21 @@ def _kernel(numbers: Numbers, settle: wp.Function):
         for column in range(columns):
             tick(0)
             known_clocked(
-                model, state, control, work, forces, column, 0, h, has_middle, substeps, sweeps, last_sweeps, 0, settle
+                model,
+                state,
+                control,
+                work,
+                forces,
+                column,
+                0,
+                h,
+                has_middle,
+                substeps,
+                sweeps,
+                last_sweeps,
+                0,
+                settle,
+                find_points,
             )
         for place in range(cycles.shape[0]):
             cycles[place] = tick(-1 - place)
@@ -134,7 +148,7 @@ def profile_step(run: Run, steps: int) -> dict[str, float]:
     settings = run.settings
     cycles = Counter()
     for group in run.groups:
-        kernel, places = _kernel(group.columns.numbers, SETTLES[settings.solver])
+        kernel, places = _kernel(group.columns.numbers, *step_functions(settings.solver, group.tree))
         arrays, found = group.arrays, wp.zeros(len(places), dtype=wp.int64, device="cpu")
         structs = [arrays.model, arrays.state, arrays.control, arrays.forces, arrays.work]
         numbers = settings.dt, int(settings.integrator == "midpoint"), *settings.schedule

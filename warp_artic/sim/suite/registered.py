@@ -108,7 +108,7 @@ class RegisteredConstraints:
         for k, (point, moving) in enumerate(zip(points, dofs)):
             if not moving:
                 raise SettingsError(f"contacts: point {k}: {point.link} does not move")
-        rows = [row for row in tree.rows if row.family.entries is not None]
+        rows = [row for row in tree.rows if row.family.entries is not None and row.family.coefficients is not None]
         rows += [Row(CONTACT_FRICTION, moving, k) for k, moving in enumerate(dofs) for _tangent in range(2)]
         rows += [Row(CONTACT, moving, k) for k, moving in enumerate(dofs)]
         self.count = sum(tree.entry_counts) + 3 * len(points)

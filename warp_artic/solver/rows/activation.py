@@ -11,6 +11,7 @@ import warp as wp
 from warp_artic.constraints.rows import prepare_response, row_velocity
 from warp_artic.math.numbers import add, any_positive, maximum, mul, real, sub, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import IS_CONTACT, has_trait
 
 
 @wp.func
@@ -32,7 +33,10 @@ def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
 
 @wp.func
 def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """Activate a row where it is outside its window; says whether it is new anywhere."""
+    """Activate a row where it is outside its window; says whether it is new anywhere.
+
+    Tangents of a point of contact become active with its normal.
+    """
     y = row_velocity(model, work, row, slot)
     outside = maximum(work.window[2 * row, slot] - y, y - work.window[2 * row + 1, slot])
     active = work.active[row, slot]
@@ -40,6 +44,9 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     if not any_positive(newly):
         return False
     work.active[row, slot] = maximum(active, newly)
+    if has_trait(model, row, IS_CONTACT):
+        work.active[row + 1, slot] = work.active[row, slot]
+        work.active[row + 2, slot] = work.active[row, slot]
     island = model.row_island[row]
     work.environment_mask[island, slot] = maximum(work.environment_mask[island, slot], newly)
     return True

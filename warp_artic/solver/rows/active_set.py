@@ -45,6 +45,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import IS_CONTACT, has_trait
 from warp_artic.model.islands import in_mask, in_only_mask
 from warp_artic.solver.rows.held import solve_working_set
 
@@ -145,6 +146,8 @@ def find_violations(model: ModelArrays, work: WorkArrays, count: int, slot: int)
         outside = where_positive(is_stop, maximum(lower - y, y - upper), zero)
         outside = where_positive(bound, outside, zero)
         violation = where_positive(absolute(z), past, outside) - known_to
+        if has_trait(model, row, IS_CONTACT):
+            violation = zero
         violation = maximum(violation, zero) * (work.row_mask[a, slot] - is_active) * (one - work.is_tabu[a, slot])
         violation = in_mask(model, work, row, slot, violation)
         work.y_trial[a, slot] = y

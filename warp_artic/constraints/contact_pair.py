@@ -1,0 +1,525 @@
+"""Contact of two shapes at points where they touch, or are about to, hard or with a spring along the normal.
+
+At a point x with the unit normal n from shape 0 to shape 1, two tangents t_1 and t_2, and the gap g beyond the distance
+at which contacts rest, y = d^T (velocity of x on shape 1 - on shape 0) for each of the directions d, Coulomb's law is
+    normal:    y_n >= b,  z_n >= 0,  one of them with equality
+    friction:  |z_t| <= mu z_n,  y_t = 0, or z_t = - mu z_n y_t / |y_t|
+The points are those where a step places the links. At the start of the step the gap is  g_0 = g + J_n shift. With the
+closing speed u = - y_n before the step and the acceleration a_n without rows along n:
+    no impact         b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step,
+                      b = min(- g_0 / (2 h), depenetration speed)  where the shapes overlap
+    impact            u > STILL |a_n| h,  u h > g_0, at  tau = g_0 / u  after the start:
+                      b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
+A point that stays in contact moves with the mean of v and v+, as the rest of a midpoint step; what an impact changes
+acts for the rest of the step, 1 - tau / h, so that the point is moved by that share of it, beside the share of a half.
+
+Every row gives way a little, by R times what its impulse differs from that of the step before, in the same place:
+    y + R (z - z_before) = ...,   R = NORMAL_GIVE G_nn,  TANGENT_GIVE G_tt,   G = J M^-1 J^T
+so that the solvers have a well conditioned problem, in which supports share loads as they did before; a contact that
+holds still gives way to nothing, for ever. After an impact z_before is zero.
+Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k g_0 / (h k + d), with the same R.
+
+Points that slide, faster than SLIDES, have the dynamic coefficient of friction, others the static one.
+
+Source: Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988); De Saxce and Feng, The bipotential
+method (1998) for the law; Rockafellar, Monotone operators and the proximal point algorithm (1976) for R.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import warp as wp
+
+from warp_artic.collision.collide import collide, contact_points
+from warp_artic.collision.kinds import Solid
+from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.loop_geometry import frame_axes, frame_origin
+from warp_artic.constraints.rows import (
+    add_responses,
+    allow_every_velocity,
+    row_rate,
+    set_unbounded,
+    set_window,
+)
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.contact_pair import ContactPair
+from warp_artic.description.joint import WORLD
+from warp_artic.description.shape import Shape, ShapeKind
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    is_finite,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    where_positive,
+)
+from warp_artic.math.spatial import cross, dot
+from warp_artic.model.allowed_values import ANGLE, FINITE, NOT_NEGATIVE, SHARE, Allowed
+from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3, store_vec3
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import (
+    ENDS,
+    IS_CONTACT,
+    LOOKS_AT_ACCELERATIONS,
+    PUSHES_LINKS,
+    ConstraintFamily,
+    Entries,
+    Measure,
+    Parameter,
+)
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.frames import link_to_moving, origin_of
+from warp_artic.model.row import Place
+from warp_artic.phases.integrate import find_asleep
+from warp_artic.phases.link_velocities import move_base, move_link
+from warp_artic.phases.point_motion import set_point_gradient
+from warp_artic.phases.transmitted_forces import take_push_off
+
+NORMAL_GIVE = wp.constant(0.025)
+"""R of a normal as a share of G_nn."""
+TANGENT_GIVE = wp.constant(0.01)
+"""R of a tangent as a share of G_tt."""
+STILL = wp.constant(0.6)
+"""What closes no faster than by this share of what forces do in a step is in contact already."""
+SLIDES = wp.constant(1e-3)
+"""Speed above which a point slides [m/s]."""
+
+
+@wp.func
+def find_contacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Find the points of all pairs, for located links, and which of them may touch in a step of length h."""
+    move_base(model, work, column, slot)
+    for k in range(model.link_count):
+        move_link(model, work, work.v, model.order[k], slot)
+    for pair in range(model.contact_count):
+        inner = model.contact_link0[pair]
+        outer = model.contact_link1[pair]
+        first = model.contact_first[pair]
+        collide(
+            model.contact_hull_point,
+            column,
+            work.contact_point,
+            first,
+            slot,
+            model.contact_kind0[pair],
+            model.contact_kind1[pair],
+            frame_origin(work.R_WM, work.p_WM, inner, model.contact_frame0, pair, column, slot),
+            frame_axes(work.R_WM, inner, model.contact_frame0, pair, column, slot),
+            load_vec3(model.contact_size0, 3 * pair, column),
+            model.contact_hull0[pair],
+            model.contact_hull0_count[pair],
+            frame_origin(work.R_WM, work.p_WM, outer, model.contact_frame1, pair, column, slot),
+            frame_axes(work.R_WM, outer, model.contact_frame1, pair, column, slot),
+            load_vec3(model.contact_size1, 3 * pair, column),
+            model.contact_hull1[pair],
+            model.contact_hull1_count[pair],
+        )
+        for point in range(first, first + model.contact_points[pair]):
+            work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
+
+
+@wp.func
+def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, column: int, slot: int, h: Real):
+    """One where a point may touch in a step, zero elsewhere."""
+    x = load_vec3(work.contact_point, 7 * point, slot)
+    n = load_vec3(work.contact_point, 7 * point + 3, slot)
+    gap = work.contact_point[7 * point + 6, slot]
+    one = real(1.0, gap)
+    inner = model.contact_link0[pair]
+    outer = model.contact_link1[pair]
+    r_0 = x - load_vec3(work.p_WM, 3 * inner, slot)
+    r_1 = x - load_vec3(work.p_WM, 3 * outer, slot)
+    v_0 = load_vec3(work.linear, 3 * inner, slot) + cross(load_vec3(work.angular, 3 * inner, slot), r_0)
+    v_1 = load_vec3(work.linear, 3 * outer, slot) + cross(load_vec3(work.angular, 3 * outer, slot), r_1)
+    closing = maximum(dot(n, v_0 - v_1), one - one)
+    reach = model.contact_distance[pair, column] + h * closing - gap
+    return where_positive(reach, one, one - one)
+
+
+@wp.func
+def set_contact_pair_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J of the normal or a tangent of a point; says whether it may touch in any environment."""
+    point = model.row_item[row] // 3
+    axis = model.row_item[row] % 3
+    near = any_positive(work.contact_near[point, slot])
+    if near:
+        pair = model.contact_of_point[point]
+        x = load_vec3(work.contact_point, 7 * point, slot)
+        d = load_vec3(work.contact_point, 7 * point + 3, slot)
+        t_1, t_2 = tangents(d)
+        if axis == 1:
+            d = t_1
+        if axis == 2:
+            d = t_2
+        meet = model.contact_meet[pair]
+        term = set_point_gradient(model, work, model.row_term[row], model.contact_link1[pair], meet, x, d, slot)
+        set_point_gradient(model, work, term, model.contact_link0[pair], meet, x, neg(d), slot)
+    return near
+
+
+@wp.func
+def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of the normal or a tangent of a point; tangents take part where their normal does."""
+    point = model.row_item[row] // 3
+    axis = model.row_item[row] % 3
+    zero = real(0.0, h)
+    near = work.contact_near[point, slot]
+    set_unbounded(work, row, slot, h)
+    set_window(work, row, slot, zero, zero)
+    give = work.row_mobility[row, slot]
+    if axis == 0:
+        give = give * real(NORMAL_GIVE, h)
+    else:
+        give = give * real(TANGENT_GIVE, h)
+    work.contact_give[model.row_item[row], slot] = give
+    work.compliance[row, slot] = give
+    if axis == 0 and any_positive(near):
+        set_normal_row(model, work, row, point, give, column, slot, h)
+        allow_every_velocity(work, row, slot, near)
+    else:
+        allow_every_velocity(work, row, slot, zero)
+
+
+@wp.func
+def set_normal_row(
+    model: ModelArrays, work: WorkArrays, row: int, point: int, give: Real, column: int, slot: int, h: Real
+):
+    """Write the velocity that a normal is to have, how its point moves, and the impulses of the step before."""
+    pair = model.contact_of_point[point]
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    u = neg(row_rate(model, work, work.v, row, slot))
+    a = row_rate(model, work, work.vdot, row, slot)
+    gap = work.contact_point[7 * point + 6, slot] - model.contact_rest[pair, column]
+    gap = gap + row_rate(model, work, work.shift, row, slot)
+    deepest = model.contact_depenetration[pair, column]
+    back = minimum(neg(gap) * real(0.5, h) / h, deepest)
+    resting = where_positive(gap, neg(gap) / h, back)
+    hits = where_positive(u - real(STILL, h) * absolute(a) * h, where_positive(u * h - gap, one, zero), zero)
+    tau = minimum(maximum(gap, zero) / where_positive(hits, u, one), h)
+    bounce = model.contact_restitution[pair, column] * (u - a * tau) + a * (h - tau)
+    bounces = where_positive(u - model.contact_bounce_threshold[pair, column], hits, zero)
+    bounces = where_positive(model.contact_restitution[pair, column], bounces, zero)
+    # One that would come back within the step ends on the other shape.
+    bounces = where_positive(bounce, bounces, zero)
+    after = maximum(where_positive(bounces, bounce, zero), where_positive(neg(gap), back, zero))
+    b = where_positive(hits, after, resting)
+    k = model.contact_stiffness[pair, column]
+    d = model.contact_damping[pair, column]
+    soft = is_finite(k)
+    k = where_positive(soft, k, one)
+    slope = h * k + d
+    b = where_positive(soft, neg(k * gap) / slope, b)
+    hits = where_positive(soft, zero, hits)
+    work.compliance[row, slot] = give + where_positive(soft, one / (h * slope), zero)
+    share = real(0.5, h)
+    work.contact_share[point, slot] = where_positive(hits, one - tau / h, share)
+    n = load_vec3(work.contact_point, 7 * point + 3, slot)
+    t_1, t_2 = tangents(n)
+    before = load_vec3(work.contact_memory, 3 * point, slot)
+    work.contact_before[3 * point, slot] = where_positive(hits, zero, maximum(dot(n, before), zero))
+    work.contact_before[3 * point + 1, slot] = where_positive(hits, zero, dot(t_1, before))
+    work.contact_before[3 * point + 2, slot] = where_positive(hits, zero, dot(t_2, before))
+    work.contact_speed[point, slot] = b
+    y_1 = row_rate(model, work, work.v, row + 1, slot)
+    y_2 = row_rate(model, work, work.v, row + 2, slot)
+    slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, h)
+    held = model.contact_static_friction[pair, column]
+    work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], held)
+    set_window(work, row, slot, b + give * work.contact_before[3 * point, slot], one / zero)
+
+
+@wp.func
+def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Read the impulses of the step before."""
+    for k in range(3 * model.contact_point_count):
+        work.contact_memory[k, slot] = state.contact_impulse[k, column]
+
+
+@wp.func
+def keep_contacts(model: ModelArrays, work: WorkArrays, slot: int):
+    """Remember the impulses of a substep, in world axes."""
+    for row in range(model.contact_row, model.contact_row + model.contact_rows):
+        if model.row_item[row] % 3 == 0:
+            point = model.row_item[row] // 3
+            n = load_vec3(work.contact_point, 7 * point + 3, slot)
+            t_1, t_2 = tangents(n)
+            total = n * work.impulse[row, slot] + t_1 * work.impulse[row + 1, slot] + t_2 * work.impulse[row + 2, slot]
+            store_vec3(work.contact_memory, 3 * point, slot, total)
+
+
+@wp.func
+def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+    """Write the impulses of a step to the state, but not those of environments that have failed or sleep."""
+    kept = maximum(state.failure[0, column], find_asleep(model, state, column))
+    for k in range(3 * model.contact_point_count):
+        old = state.contact_impulse[k, column]
+        state.contact_impulse[k, column] = where_positive(kept, old, work.contact_memory[k, slot])
+
+
+@wp.func
+def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int, sign: Real):
+    """Add to v+, or with the sign -1 take away again, what impacts change of the path of a midpoint step."""
+    found = bool(False)
+    for row in range(model.contact_row, model.contact_row + model.contact_rows):
+        point = model.row_item[row] // 3
+        extra = (work.contact_share[point, slot] - real(0.5, sign)) * work.impulse[row, slot]
+        work.given[row, slot] = extra
+        if any_positive(absolute(extra)):
+            found = bool(True)
+    if found:
+        for dof in range(model.dof_count):
+            work.contact_path[dof, slot] = real(0.0, sign)
+        first = model.contact_row
+        add_responses(model, work, work.given, first, first + model.contact_rows, work.contact_path, slot)
+        for dof in range(model.dof_count):
+            v = work.v_next[dof, slot]
+            work.v_next[dof, slot] = v + sign * work.contact_path[dof, slot] / work.share[dof, slot]
+    for row in range(model.contact_row, model.contact_row + model.contact_rows):
+        work.given[row, slot] = real(0.0, sign)
+
+
+@wp.func
+def take_contact_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+    """Take what a contact does to its links off what these need."""
+    point = model.row_item[row] // 3
+    pair = model.contact_of_point[point]
+    x = load_vec3(work.contact_point, 7 * point, slot)
+    push = contact_direction(model, work, row, slot) * force
+    take_push_off(model, work, model.contact_link1[pair], x, push, slot)
+    take_push_off(model, work, model.contact_link0[pair], x, neg(push), slot)
+
+
+@wp.func
+def contact_direction(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """The direction of a row, in world axes."""
+    axis = model.row_item[row] % 3
+    d = load_vec3(work.contact_point, 7 * (model.row_item[row] // 3) + 3, slot)
+    t_1, t_2 = tangents(d)
+    if axis == 1:
+        d = t_1
+    if axis == 2:
+        d = t_2
+    return d
+
+
+@wp.func
+def add_contact_load(
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+):
+    """Add the force of a row to that at its point, in world axes."""
+    first = model.row_item[row] // 3 * 3
+    push = contact_direction(model, work, row, slot) * force
+    store_vec3(values, first, place, load_vec3(values, first, place) + push)
+
+
+KINDS = {
+    ShapeKind.PLANE: Solid.PLANE,
+    ShapeKind.SPHERE: Solid.SPHERE,
+    ShapeKind.CAPSULE: Solid.CAPSULE,
+    ShapeKind.CYLINDER: Solid.CYLINDER,
+    ShapeKind.BOX: Solid.BOX,
+    ShapeKind.CONVEX: Solid.CONVEX,
+    ShapeKind.CONE: Solid.CONE,
+}
+
+
+def pairs(articulation: Articulation) -> tuple[ContactPair, ...]:
+    """The pairs that are enabled."""
+    return tuple(one for one in articulation.constraints_of(ContactPair) if one.enabled)
+
+
+def sides(pair: ContactPair) -> tuple[tuple[int, Shape], tuple[int, Shape]]:
+    """Link and shape of both sides, in the order of the kinds in which detection takes them."""
+    found = (pair.link0, pair.shape0), (pair.link1, pair.shape1)
+    return found[::-1] if KINDS[pair.shape0.kind] > KINDS[pair.shape1.kind] else found
+
+
+def _point_count(pair: ContactPair) -> int:
+    return contact_points(*(int(KINDS[shape.kind]) for _, shape in sides(pair)))
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    """Three rows for each point: normal and tangents; on the dofs from one link to where the paths meet, then others."""
+    found, point = [], 0
+    for one in pairs(articulation):
+        inner, outer = (layout.inward(link) for link, _ in sides(one))
+        dofs = [dof for dof in outer if dof not in inner] + [dof for dof in inner if dof not in outer]
+        count = _point_count(one)
+        if dofs:
+            found += [Place(one.name, tuple(dofs), item) for item in range(3 * point, 3 * (point + count))]
+        point += count
+    return found
+
+
+def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
+    """Of each pair its links, where their paths meet, its first point and their number, its kinds, and its hulls."""
+    layout, world = DofLayout(articulation), len(articulation.links)
+    found, point, hull = [], 0, 0
+    for one in pairs(articulation):
+        (link0, shape0), (link1, shape1) = sides(one)
+        ends = (world if link == WORLD else link for link in (link0, link1))
+        count, sizes = _point_count(one), (len(_hull(shape0)), len(_hull(shape1)))
+        kinds = (int(KINDS[shape0.kind]), int(KINDS[shape1.kind]))
+        hulls = (hull, sizes[0], hull + sizes[0], sizes[1])
+        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls))
+        point += count
+        hull += sum(sizes)
+    return tuple(found)
+
+
+def _hull(shape: Shape) -> tuple[tuple[float, float, float], ...]:
+    """The points of which a shape is the hull."""
+    return shape.points if shape.kind is ShapeKind.CONVEX else ()
+
+
+def _frames(side: int) -> Parameter:
+    """The frames on one side, in the moving frames of their links, or in the world about the origin."""
+
+    def values(articulation: Articulation) -> np.ndarray:
+        placed = [link_to_moving(joint, link) for link, joint in zip(articulation.links, articulation.inbound)]
+        origin, rows = origin_of(articulation), []
+        for one in pairs(articulation):
+            link, shape = sides(one)[side]
+            R_LM, p_LM = (np.eye(3), origin) if link == WORLD else placed[link]
+            turned = R_LM.T @ shape.frame.rotation
+            rows.append([*turned.ravel(), *(R_LM.T @ (np.asarray(shape.frame.position) - p_LM))])
+        return np.ravel(rows)
+
+    return Parameter(name=f"contact_frame{side}", of="contact_pair", values=values, size=12)
+
+
+def _sizes(side: int) -> Parameter:
+    """The sizes on one side, as detection takes them."""
+
+    def values(articulation: Articulation) -> np.ndarray:
+        return np.ravel([_size(sides(one)[side][1]) for one in pairs(articulation)])
+
+    return Parameter(name=f"contact_size{side}", of="contact_pair", values=values, size=3)
+
+
+def _size(shape: Shape) -> tuple[float, float, float]:
+    return shape.half_extents if shape.kind is ShapeKind.BOX else (shape.radius, shape.half_height, 0.0)
+
+
+def _hull_points(articulation: Articulation) -> np.ndarray:
+    return np.ravel([point for one in pairs(articulation) for _, shape in sides(one) for point in _hull(shape)])
+
+
+def _each(name: str, value: Callable[[ContactPair], float], allowed: Allowed) -> Parameter:
+    """A number of each pair."""
+    return Parameter(
+        name=f"contact_{name}",
+        of="contact_pair",
+        values=lambda articulation: [value(one) for one in pairs(articulation)],
+        allowed=allowed,
+    )
+
+
+def _table(place: int) -> Callable:
+    return lambda tree: [one[place] for one in tree.structure_of(CONTACT_PAIR)]
+
+
+def _points(tree) -> int:
+    return tree.kinds["contact"]
+
+
+CONTACT_PAIR = ConstraintFamily(
+    name="contact",
+    order=890,
+    label=("contact", "contacts"),
+    part=ForcePart.CONTACT,
+    places=_places,
+    traits=ENDS | IS_CONTACT | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
+    acts_always=True,
+    needs_places=True,
+    law=set_contact_pair_row,
+    gradient=set_contact_pair_gradient,
+    take_off=take_contact_off,
+    entries=Entries(
+        kind="contact",
+        names=lambda articulation: tuple(
+            f"{one.name}:{k}" for one in pairs(articulation) for k in range(_point_count(one))
+        ),
+        meaning="Points of contact of pairs of shapes",
+        row_names=lambda articulation: (),
+    ),
+    kinds={
+        "contact_pair": lambda articulation: len(pairs(articulation)),
+        "hull_point": lambda articulation: len(_hull_points(articulation)) // 3,
+    },
+    parameters=(
+        _frames(0),
+        _frames(1),
+        _sizes(0),
+        _sizes(1),
+        Parameter(name="contact_hull_point", of="hull_point", values=_hull_points, size=3),
+        _each("static_friction", lambda one: one.static_friction, NOT_NEGATIVE),
+        _each("dynamic_friction", lambda one: one.dynamic_friction, NOT_NEGATIVE),
+        _each("restitution", lambda one: one.restitution, SHARE),
+        _each("bounce_threshold", lambda one: one.bounce_threshold, NOT_NEGATIVE),
+        _each("stiffness", lambda one: one.stiffness, ANGLE),
+        _each("damping", lambda one: one.damping, NOT_NEGATIVE),
+        _each("rest", lambda one: one.rest_distance, FINITE),
+        _each("distance", lambda one: one.contact_distance, FINITE),
+        _each("depenetration", lambda one: one.depenetration_speed, ANGLE),
+    ),
+    multiplier=Measure(
+        name="contact_force",
+        meaning="Mean force at each point of contact on the second shape over the last step before a record [N], world "
+        "axes",
+        unit="N",
+        size=3,
+    ),
+    add_load=add_contact_load,
+    memory=(
+        Measure(name="contact_impulse", meaning="Impulse at each point of the last step [N s], world axes", size=3),
+    ),
+    structure=_structure,
+    counts={
+        "contact_count": lambda tree: tree.kinds["contact_pair"],
+        "contact_point_count": _points,
+        "contact_rows": lambda tree: tree.count(CONTACT_PAIR),
+        "contact_row": lambda tree: next((k for k, row in enumerate(tree.rows) if row.family is CONTACT_PAIR), 0),
+    },
+    tables={
+        "contact_link0": _table(0),
+        "contact_link1": _table(1),
+        "contact_meet": _table(2),
+        "contact_first": _table(3),
+        "contact_points": _table(4),
+        "contact_kind0": _table(5),
+        "contact_kind1": _table(6),
+        "contact_hull0": _table(7),
+        "contact_hull0_count": _table(8),
+        "contact_hull1": _table(9),
+        "contact_hull1_count": _table(10),
+        "contact_of_point": lambda tree: [
+            pair for pair, one in enumerate(tree.structure_of(CONTACT_PAIR)) for _point in range(one[4])
+        ],
+    },
+    scratch={
+        "contact_point": lambda tree: 7 * _points(tree),
+        "contact_near": _points,
+        "contact_speed": _points,
+        "contact_friction": _points,
+        "contact_share": _points,
+        "contact_before": lambda tree: 3 * _points(tree),
+        "contact_give": lambda tree: 3 * _points(tree),
+        "contact_memory": lambda tree: 3 * _points(tree),
+        "contact_path": lambda tree: tree.dof_count * (_points(tree) > 0),
+        "split_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
+        "split_dual": lambda tree: len(tree.rows) * (_points(tree) > 0),
+        "split_penalty": lambda tree: len(tree.rows) * (_points(tree) > 0),
+        "split_diagonal": lambda tree: len(tree.rows) * (_points(tree) > 0),
+    },
+)

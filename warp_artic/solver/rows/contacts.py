@@ -1,0 +1,337 @@
+"""The direct solver with points of contact: their impulses by splitting, then all other rows exactly beside them.
+
+With G = J M^-1 P with compliances, y = y_free + G x and the set Z of impulses that a row may have, it is to be
+    x in Z,   with the velocity y of each row as its law has it for x.
+The method of multipliers takes turns (Boyd et al., Distributed optimization by the alternating direction method of
+multipliers, 2011), with a penalty rho for each row and u, which becomes y beyond what the row wants:
+    (G + rho) x = - y_free + u + rho z,    z = the impulse that is nearest to x - u / rho,    u = u + rho (z - x)
+until z = x and z stays. What is nearest is, for a window [lower, upper] and a bound,  clamp(x - u / rho + end / rho),
+and for a point of contact the projection onto the cone |z_t| <= mu z_n. Its normal wants y_n = b less mu |u_t| (De Saxce
+and Feng), with which the answer is that of Coulomb's law, where friction is along the slip. Every z obeys the cone.
+Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow what is left of
+both conditions. The rows of a point have the same, as the cone is one of all three.
+
+Rows of contacts give way a little, by what the impulses differ from those before (`constraints.contact_pair`). Where
+that would be more than ANCHORED of the velocities here, the impulses found take the place of those before, and the
+turns go on.
+
+Then impulses of contacts are given, and `solver.rows.active_set` solves the rest without an iteration error, starting
+from what rows hold here. Each environment ends its turns by itself, and each starts from the impulses before.
+
+Source: coefficients and turns as measured for one-step problems; see the tests for figures.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    absolute,
+    add,
+    any_positive,
+    div,
+    is_finite,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.families import IS_CONTACT, has_trait
+from warp_artic.solver.rows.active_set import find_working_set
+from warp_artic.solver.rows.direct import set_first_working_set, take_solution
+from warp_artic.solver.rows.factors import factor_working_set, set_delassus, solve_factored, triangle
+from warp_artic.solver.rows.problem import gather_rows
+
+PENALTY = wp.constant(0.4)
+"""rho at first, as a share of G_aa."""
+PENALTY_STEP = wp.constant(4.0)
+"""By which rho changes, where one condition is left by IMBALANCE times more than the other."""
+IMBALANCE = wp.constant(5.0)
+TURNS_BETWEEN = wp.constant(10)
+"""Turns after which rho may change."""
+MOST_TURNS = wp.constant(300)
+"""After which the impulses are taken as they are."""
+ANCHORED = wp.constant(1e-6)
+"""Part of the velocities that contacts may give way by."""
+ANCHORS = wp.constant(4)
+"""Times that impulses found take the place of those before."""
+
+
+@wp.func
+def solve_with_contacts(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
+    """Solve the active rows together; `iterations` is not used."""
+    count, known, first_nonsymmetric = gather_rows(model, work, slot)
+    if count > 0:
+        set_delassus(model, work, known, count, slot)
+        has_slides = set_first_working_set(model, work, known, count, slot)
+        if split_rows(model, work, count, slot):
+            find_contact_impulses(model, work, count, slot)
+        find_working_set(model, work, known, count, first_nonsymmetric, has_slides, slot)
+        take_solution(model, work, count, slot)
+
+
+@wp.func
+def is_contact(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """Whether a gathered row is of a point of contact."""
+    return has_trait(model, work.gathered[a, slot], IS_CONTACT)
+
+
+@wp.func
+def is_normal(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """Whether it is of its normal; those of the tangents are at the two places before."""
+    row = work.gathered[a, slot]
+    return has_trait(model, row, IS_CONTACT) and model.row_item[row] % 3 == 0
+
+
+@wp.func
+def split_rows(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write where the turns start; says whether there is any point of contact."""
+    found = bool(False)
+    zero = real(0.0, work.y_free[0, slot])
+    one = real(1.0, zero)
+    for a in range(count):
+        row = work.gathered[a, slot]
+        diagonal = work.delassus[triangle(a) + a, slot]
+        work.split_diagonal[a, slot] = diagonal
+        is_free = where_positive(work.window[2 * row + 1, slot] - work.window[2 * row, slot], zero, one)
+        is_free = is_free * (one - is_finite(work.bound[2 * row, slot]))
+        penalty = where_positive(is_free, zero, real(PENALTY, one) * where_positive(diagonal, diagonal, one))
+        work.split_penalty[a, slot] = penalty
+        work.split_impulse[a, slot] = work.impulse[row, slot]
+        work.split_dual[a, slot] = zero
+        if is_normal(model, work, a, slot):
+            found = bool(True)
+            mean = (diagonal + work.delassus[triangle(a - 1) + a - 1, slot] + work.delassus[triangle(a - 2) + a - 2, slot])
+            mean = mean * real(1.0 / 3.0, one) * real(PENALTY, one)
+            first = model.row_item[row]
+            for k in range(3):
+                work.split_penalty[a - k, slot] = mean
+                work.split_impulse[a - k, slot] = work.contact_before[first + k, slot]
+    return found
+
+
+@wp.func
+def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write the impulses of contacts as given ones, and the first working set of the other rows."""
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
+    scale = largest_velocity(model, work, count, slot)
+    tolerance = scale * model.rounding[2, 0] * real(2.0, one)
+    factored = factor_penalized(model, work, count, slot)
+    going = where_positive(scale, one, zero)
+    goes = bool(True)
+    turns = int(0)
+    anchors = int(0)
+    while goes:
+        solve_penalized(model, work, factored, slot)
+        miss, change = take_nearest(model, work, count, going, slot)
+        turns += 1
+        going = where_positive(maximum(miss, change) - tolerance, going, zero)
+        if turns % TURNS_BETWEEN == 0:
+            wider = where_positive(miss - change * real(IMBALANCE, one), going, zero)
+            narrower = where_positive(change - miss * real(IMBALANCE, one), going, zero)
+            if any_positive(wider + narrower):
+                change_penalties(work, count, wider, narrower, slot)
+                factored = factor_penalized(model, work, count, slot)
+        goes = any_positive(going) and turns < MOST_TURNS
+        if not goes and anchors < ANCHORS:
+            anchors += 1
+            going = move_anchors(model, work, count, maximum(scale * real(ANCHORED, one), tolerance), slot)
+            goes = any_positive(going) and turns < MOST_TURNS
+    give_contacts(model, work, count, slot)
+
+
+@wp.func
+def largest_velocity(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """The largest velocity of rows without impulses, and of what these did before."""
+    largest = real(0.0, work.y_free[0, slot])
+    for a in range(count):
+        if is_contact(model, work, a, slot):
+            size = absolute(work.y_free[a, slot]) + work.split_diagonal[a, slot] * absolute(work.split_impulse[a, slot])
+            largest = maximum(largest, size * work.row_mask[a, slot])
+    return largest
+
+
+@wp.func
+def factor_penalized(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Write the factors of G + rho of all rows that take part, in any environment; returns how many these are."""
+    for a in range(count):
+        work.in_working_set[a, slot] = work.row_mask[a, slot]
+        work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot] + work.split_penalty[a, slot]
+    factored, _inaccurate, _refines = factor_working_set(model, work, count, slot)
+    for a in range(count):
+        work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot]
+    return factored
+
+
+@wp.func
+def solve_penalized(model: ModelArrays, work: WorkArrays, factored: int, slot: int):
+    """Write x of the rows of the factors to `work.residual`."""
+    for i in range(factored):
+        a = work.factored[i, slot]
+        row = work.gathered[a, slot]
+        penalty = work.split_penalty[a, slot]
+        right = work.split_dual[a, slot] + penalty * work.split_impulse[a, slot] - work.y_free[a, slot]
+        if is_contact(model, work, a, slot):
+            item = model.row_item[row]
+            right = right + work.contact_give[item, slot] * work.contact_before[item, slot]
+            if is_normal(model, work, a, slot):
+                u_1 = work.split_dual[a - 1, slot]
+                u_2 = work.split_dual[a - 2, slot]
+                slip = sqrt(u_1 * u_1 + u_2 * u_2)
+                right = right + work.contact_speed[item // 3, slot] - work.contact_friction[item // 3, slot] * slip
+        else:
+            right = right + where_positive(penalty, penalty - penalty, work.target[a, slot])
+        work.residual[i, slot] = right * work.row_mask[a, slot]
+    solve_factored(model, work, factored, slot)
+
+
+@wp.func
+def take_nearest(model: ModelArrays, work: WorkArrays, count: int, going: Real, slot: int):
+    """Write z and u where `going`; returns by what z misses x, and by what it has changed, as velocities."""
+    miss = real(0.0, going)
+    change = real(0.0, going)
+    for a in range(count):
+        if is_normal(model, work, a, slot):
+            one_miss, one_change = take_contact(model, work, a, going, slot)
+            miss = maximum(miss, one_miss)
+            change = maximum(change, one_change)
+        elif not is_contact(model, work, a, slot):
+            one_miss, one_change = take_row(model, work, a, going, slot)
+            miss = maximum(miss, one_miss)
+            change = maximum(change, one_change)
+    return miss, change
+
+
+@wp.func
+def solved_impulse(work: WorkArrays, a: int, slot: int):
+    """x of a gathered row; zero where it does not take part."""
+    mask = work.row_mask[a, slot]
+    x = mask - mask
+    if any_positive(mask):
+        x = work.residual[work.factored_before[a, slot], slot]
+    return x * mask
+
+
+@wp.func
+def take_row(model: ModelArrays, work: WorkArrays, a: int, going: Real, slot: int):
+    """z and u of a row with a window and a bound."""
+    row = work.gathered[a, slot]
+    x = solved_impulse(work, a, slot)
+    zero = real(0.0, x)
+    penalty = work.split_penalty[a, slot]
+    split = where_positive(penalty, real(1.0, x), zero)
+    rho = where_positive(penalty, penalty, real(1.0, x))
+    near = x - work.split_dual[a, slot] / rho
+    lower = maximum(near + work.window[2 * row, slot] / rho, zero)
+    upper = minimum(near + work.window[2 * row + 1, slot] / rho, zero)
+    bound = work.bound[2 * row, slot]
+    z = minimum(maximum(lower + upper, neg(bound)), bound)
+    z = where_positive(split, z, x)
+    return keep_split(work, a, x, z, going * work.row_mask[a, slot], slot)
+
+
+@wp.func
+def keep_split(work: WorkArrays, a: int, x: Real, z: Real, going: Real, slot: int):
+    """Write z and u of a row where `going`; returns by what z misses x, and by what it has changed, as velocities."""
+    penalty = work.split_penalty[a, slot]
+    u = work.split_dual[a, slot]
+    old = work.split_impulse[a, slot]
+    zero = x - x
+    work.split_dual[a, slot] = where_positive(going, u + penalty * (z - x), u)
+    work.split_impulse[a, slot] = where_positive(going, z, old)
+    miss = absolute(z - x) * work.split_diagonal[a, slot]
+    return where_positive(going, miss, zero), where_positive(going, absolute(z - old) * penalty, zero)
+
+
+@wp.func
+def take_contact(model: ModelArrays, work: WorkArrays, a: int, going: Real, slot: int):
+    """z and u of a point of contact, whose normal is at a place."""
+    point = model.row_item[work.gathered[a, slot]] // 3
+    x = vec3(solved_impulse(work, a, slot), solved_impulse(work, a - 1, slot), solved_impulse(work, a - 2, slot))
+    u = vec3(work.split_dual[a, slot], work.split_dual[a - 1, slot], work.split_dual[a - 2, slot])
+    penalty = work.split_penalty[a, slot]
+    rho = where_positive(penalty, penalty, real(1.0, penalty))
+    z = nearest_in_cone(x - u * (real(1.0, rho) / rho), work.contact_friction[point, slot])
+    takes = going * work.row_mask[a, slot]
+    miss_n, change_n = keep_split(work, a, x.x, z.x, takes, slot)
+    miss_1, change_1 = keep_split(work, a - 1, x.y, z.y, takes, slot)
+    miss_2, change_2 = keep_split(work, a - 2, x.z, z.z, takes, slot)
+    return maximum(miss_n, maximum(miss_1, miss_2)), maximum(change_n, maximum(change_1, change_2))
+
+
+@wp.func
+def nearest_in_cone(z: Vec3, mu: Real):
+    """The impulse (normal, tangents) nearest to another with a normal part that pushes, and |z_t| <= mu z_n."""
+    zero = real(0.0, mu)
+    one = real(1.0, mu)
+    t = sqrt(z.y * z.y + z.z * z.z)
+    n = (mu * t + z.x) / (mu * mu + one)
+    side = mu * n / where_positive(t, t, one)
+    inside = where_positive(t - mu * z.x, zero, where_positive(neg(z.x), zero, one))
+    pulls = where_positive(n, zero, one)
+    n = where_positive(inside, z.x, where_positive(pulls, zero, n))
+    side = where_positive(inside, one, where_positive(pulls, zero, side))
+    return vec3(n, z.y * side, z.z * side)
+
+
+@wp.func
+def change_penalties(work: WorkArrays, count: int, wider: Real, narrower: Real, slot: int):
+    """Make rho larger, or smaller, in some environments."""
+    step = real(PENALTY_STEP, wider)
+    one = real(1.0, wider)
+    factor = where_positive(wider, step, where_positive(narrower, one / step, one))
+    for a in range(count):
+        work.split_penalty[a, slot] = work.split_penalty[a, slot] * factor
+
+
+@wp.func
+def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, slot: int):
+    """Let the impulses found take the place of those before where contacts give way by more than `most`; says where."""
+    zero = real(0.0, most)
+    given = zero
+    for a in range(count):
+        if is_contact(model, work, a, slot):
+            item = model.row_item[work.gathered[a, slot]]
+            gives = work.contact_give[item, slot] * (work.split_impulse[a, slot] - work.contact_before[item, slot])
+            given = maximum(given, absolute(gives) * work.row_mask[a, slot])
+    moves = where_positive(given - most, real(1.0, most), zero)
+    for a in range(count):
+        if is_contact(model, work, a, slot):
+            item = model.row_item[work.gathered[a, slot]]
+            takes = moves * work.row_mask[a, slot]
+            before = work.contact_before[item, slot]
+            work.contact_before[item, slot] = where_positive(takes, work.split_impulse[a, slot], before)
+    return moves
+
+
+@wp.func
+def give_contacts(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Give contacts their impulses, and have the other rows start as they are here."""
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
+    for a in range(count):
+        row = work.gathered[a, slot]
+        mask = work.row_mask[a, slot]
+        z = work.split_impulse[a, slot]
+        if is_contact(model, work, a, slot):
+            work.in_working_set[a, slot] = zero
+            work.trial_impulse[a, slot] = z * mask
+        else:
+            lower = work.window[2 * row, slot]
+            upper = work.window[2 * row + 1, slot]
+            bound = work.present_bound[a, slot]
+            is_stop = where_positive(upper - lower, one, zero)
+            is_open = is_stop * where_positive(absolute(z), zero, one)
+            at_bound = where_positive(bound - absolute(z), zero, one)
+            target = where_positive(z, lower, where_positive(neg(z), upper, work.target[a, slot]))
+            work.target[a, slot] = where_positive(is_stop, target, work.target[a, slot])
+            work.in_working_set[a, slot] = mask * (one - maximum(is_open, at_bound))
+            given = where_positive(is_open, zero, where_positive(z, bound, neg(bound)))
+            work.trial_impulse[a, slot] = where_positive(maximum(is_open, at_bound), mask * given, zero)
