@@ -16,6 +16,7 @@ ALLOWED = {
     "math": {"math", "errors"},
     "model": {"model", "math", "description"},
     "joints": {"joints", "math"},
+    "collision": {"collision", "model", "math"},
     "phases": {"phases", "joints", "model", "math"},
     "constraints": {"constraints", "phases", "joints", "model", "math", "description"},
     "mechanisms": {"mechanisms", "constraints", "phases", "joints", "model", "math", "description"},

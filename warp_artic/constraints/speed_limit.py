@@ -48,6 +48,7 @@ from warp_artic.constraints.tree_velocity import (
     tree_motion,
 )
 from warp_artic.description.articulation import Articulation
+from warp_artic.math.directions import across, choose, length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -112,29 +113,6 @@ def largest_speed(model: ModelArrays, row: int, column: int):
     if family == LINK_SPIN_ORDER:
         fastest = model.link_max_angular_velocity[model.row_item[row], column]
     return fastest
-
-
-@wp.func
-def length(v: Vec3):
-    """|v|"""
-    return sqrt(dot(v, v))
-
-
-@wp.func
-def choose(x: Real, a: Vec3, b: Vec3):
-    """a where x is positive, else b."""
-    return vec3(where_positive(x, a.x, b.x), where_positive(x, a.y, b.y), where_positive(x, a.z, b.z))
-
-
-@wp.func
-def across(d: Vec3):
-    """Two unit vectors that are normal to a unit vector and to each other (Duff et al., Building an orthonormal basis,
-    revisited, 2017)."""
-    one = real(1.0, d.x)
-    side = where_positive(neg(d.z), neg(one), one)
-    a = neg(one) / (side + d.z)
-    b = d.x * d.y * a
-    return vec3(one + side * d.x * d.x * a, side * b, neg(side * d.x)), vec3(b, side + d.y * d.y * a, neg(d.y))
 
 
 @wp.func

@@ -1,0 +1,1 @@
+"""Where two solids touch, or how far they are apart: one pair of kinds of shapes a file or section, for one column."""

@@ -1,0 +1,102 @@
+"""Where the solids of a pair touch, or may touch soon: the places of every pair of kinds."""
+
+import warp as wp
+
+from warp_artic.collision.capsules import capsule_box, capsule_capsule
+from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, PLANE, SPHERE, Solid
+from warp_artic.collision.planes import plane_box, plane_capsule, plane_cone, plane_convex, plane_cylinder, plane_sphere
+from warp_artic.collision.spheres import sphere_box, sphere_capsule, sphere_cone, sphere_cylinder, sphere_sphere
+from warp_artic.math.numbers import Mat3, Vec3
+from warp_artic.model.arrays import Array
+
+_PLACES = {
+    Solid.PLANE: {
+        Solid.PLANE: 0,
+        Solid.SPHERE: 1,
+        Solid.CAPSULE: 2,
+        Solid.CYLINDER: 4,
+        Solid.BOX: 8,
+        Solid.CONVEX: 5,
+        Solid.CONE: 4,
+    },
+    Solid.SPHERE: {Solid.SPHERE: 1, Solid.CAPSULE: 1, Solid.CYLINDER: 1, Solid.BOX: 1, Solid.CONE: 1},
+    Solid.CAPSULE: {Solid.CAPSULE: 2, Solid.BOX: 3},
+}
+
+
+def contact_points(kind0: Solid | int, kind1: Solid | int) -> int:
+    """The number of places of a pair, kind0 <= kind1; zero where a pair is not looked at."""
+    return _PLACES.get(Solid(kind0), {}).get(Solid(kind1), 0)
+
+
+@wp.func
+def collide(
+    hull_points: Array,
+    column: int,
+    places: Array,
+    first: int,
+    slot: int,
+    kind0: int,
+    kind1: int,
+    x0: Vec3,
+    R0: Mat3,
+    size0: Vec3,
+    hull0_first: int,
+    hull0_count: int,
+    x1: Vec3,
+    R1: Mat3,
+    size1: Vec3,
+    hull1_first: int,
+    hull1_count: int,
+):
+    """Write the places of a pair of solids, `contact_points(kind0, kind1)` of them, from `first` on.
+
+    Place k is the same feature of the solids while they move little.
+
+    Args:
+        hull_points: Vertices of hulls in the frames of their shapes [m], three rows each.
+        column: Of the hull points.
+        places: What is written: 7 rows a place, `places`.
+        first: The first of the places.
+        slot: The column of the places.
+        kind0: `Solid` of shape 0, not greater than `kind1`.
+        kind1: `Solid` of shape 1.
+        x0: Origin of the frame of shape 0, in world axes about the origin of both [m].
+        R0: Its axes.
+        size0: Sphere: radius. Capsule, cylinder, cone: radius, half height (of a capsule without its round ends).
+            Box: half extents [m].
+        hull0_first: The first vertex of a hull in `hull_points`.
+        hull0_count: The number of its vertices, at least one.
+        x1: Likewise of shape 1.
+        R1: Likewise.
+        size1: Likewise.
+        hull1_first: Likewise.
+        hull1_count: Likewise.
+    """
+    if kind0 == PLANE:
+        if kind1 == SPHERE:
+            plane_sphere(places, first, slot, x0, R0, x1, size1.x)
+        elif kind1 == CAPSULE:
+            plane_capsule(places, first, slot, x0, R0, x1, R1, size1)
+        elif kind1 == CYLINDER:
+            plane_cylinder(places, first, slot, x0, R0, x1, R1, size1)
+        elif kind1 == BOX:
+            plane_box(places, first, slot, x0, R0, x1, R1, size1)
+        elif kind1 == CONVEX:
+            plane_convex(places, first, slot, x0, R0, x1, R1, hull_points, hull1_first, hull1_count, column)
+        elif kind1 == CONE:
+            plane_cone(places, first, slot, x0, R0, x1, R1, size1)
+    elif kind0 == SPHERE and kind1 == SPHERE:
+        sphere_sphere(places, first, slot, x0, size0.x, x1, size1.x)
+    elif kind0 == SPHERE and kind1 == CAPSULE:
+        sphere_capsule(places, first, slot, x0, size0.x, x1, R1, size1)
+    elif kind0 == SPHERE and kind1 == CYLINDER:
+        sphere_cylinder(places, first, slot, x0, size0.x, x1, R1, size1)
+    elif kind0 == SPHERE and kind1 == BOX:
+        sphere_box(places, first, slot, x0, size0.x, x1, R1, size1)
+    elif kind0 == SPHERE and kind1 == CONE:
+        sphere_cone(places, first, slot, x0, size0.x, x1, R1, size1)
+    elif kind0 == CAPSULE and kind1 == CAPSULE:
+        capsule_capsule(places, first, slot, x0, R0, size0, x1, R1, size1)
+    elif kind0 == CAPSULE and kind1 == BOX:
+        capsule_box(places, first, slot, x0, R0, size0, x1, R1, size1)

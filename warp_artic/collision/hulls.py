@@ -1,0 +1,23 @@
+"""Vertices of convex hulls, three rows each of an array."""
+
+import warp as wp
+
+from warp_artic.math.directions import choose
+from warp_artic.math.numbers import Vec3, maximum, real, sub, where_positive  # noqa: F401 (operators)
+from warp_artic.math.spatial import dot
+from warp_artic.model.arrays import Array, load_vec3
+
+
+@wp.func
+def furthest_vertex(hull_points: Array, hull_first: int, hull_count: int, column: int, u: Vec3):
+    """The vertex that is furthest along u, and which one it is; of equals the first one. In the frame of the hull."""
+    best = load_vec3(hull_points, 3 * hull_first, column)
+    most = dot(u, best)
+    number = real(0.0, most)
+    for i in range(1, hull_count):
+        v = load_vec3(hull_points, 3 * (hull_first + i), column)
+        along = dot(u, v)
+        number = where_positive(along - most, real(float(i), most), number)
+        best = choose(along - most, v, best)
+        most = maximum(along, most)
+    return best, number
