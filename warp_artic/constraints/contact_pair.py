@@ -21,11 +21,10 @@ Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k
 
 Points that slide, faster than SLIDES, have the dynamic coefficient of friction, others the static one.
 
-Source: Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988); De Saxce and Feng, The bipotential
-method (1998) for the law; Rockafellar, Monotone operators and the proximal point algorithm (1976) for R.
+Source: Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988); De Saxce and Feng, The
+bipotential method (1998) for the law; Rockafellar, Monotone operators and the proximal point algorithm (1976) for R.
 """
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -349,7 +348,7 @@ def _point_count(pair: ContactPair) -> int:
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
-    """Three rows for each point: normal and tangents; on the dofs from one link to where the paths meet, then others."""
+    """Three rows for each point, on the dofs from one link to where the paths meet, then on those from the other."""
     found, point = [], 0
     for one in pairs(articulation):
         inner, outer = (layout.inward(link) for link, _ in sides(one))
@@ -482,7 +481,7 @@ CONTACT_PAIR = ConstraintFamily(
     ),
     add_load=add_contact_load,
     memory=(
-        Measure(name="contact_impulse", meaning="Impulse at each point of the last step [N s], world axes", size=3),
+        Measure(name="contact_impulse", meaning="Impulse at each point in the last step [N s], world axes", size=3),
     ),
     structure=_structure,
     counts={

@@ -4,11 +4,11 @@ With G = J M^-1 P with compliances, y = y_free + G x and the set Z of impulses t
     x in Z,   with the velocity y of each row as its law has it for x.
 The method of multipliers takes turns (Boyd et al., Distributed optimization by the alternating direction method of
 multipliers, 2011), with a penalty rho for each row and u, which becomes y beyond what the row wants:
-    (G + rho) x = - y_free + u + rho z,    z = the impulse that is nearest to x - u / rho,    u = u + rho (z - x)
+    (G + rho) x = - y_free + u + rho z,   z = the impulse that is nearest to x - u / rho,   u = u + rho (z - x)
 until z = x and z stays. What is nearest is, for a window [lower, upper] and a bound,  clamp(x - u / rho + end / rho),
-and for a point of contact the projection onto the cone |z_t| <= mu z_n. Its normal wants y_n = b less mu |u_t| (De Saxce
-and Feng), with which the answer is that of Coulomb's law, where friction is along the slip. Every z obeys the cone.
-Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow what is left of
+and for a point of contact the projection onto the cone |z_t| <= mu z_n. Its normal wants y_n = b less mu |u_t| (De
+Saxce and Feng), with which the answer is that of Coulomb's law, where friction is along the slip. Every z obeys the
+cone. Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow what is left of
 both conditions. The rows of a point have the same, as the cone is one of all three.
 
 Rows of contacts give way a little, by what the impulses differ from those before (`constraints.contact_pair`). Where
@@ -107,7 +107,9 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, slot: int):
         work.split_dual[a, slot] = zero
         if is_normal(model, work, a, slot):
             found = bool(True)
-            mean = (diagonal + work.delassus[triangle(a - 1) + a - 1, slot] + work.delassus[triangle(a - 2) + a - 2, slot])
+            mean = (
+                diagonal + work.delassus[triangle(a - 1) + a - 1, slot] + work.delassus[triangle(a - 2) + a - 2, slot]
+            )
             mean = mean * real(1.0 / 3.0, one) * real(PENALTY, one)
             first = model.row_item[row]
             for k in range(3):

@@ -1,9 +1,10 @@
 """Projected Gauss-Seidel over the active rows.
 
 Each iteration visits the active rows, gives each the impulse that solves it alone, and applies the difference through
-its response. Of a point of contact it takes the normal, and then both tangents, up to the cone of the normal. It visits them in reversed order first, then in order, so that what comes last has the last word: a sweep
-in both directions leaves a real share below one of each error, and what many coupled rows leave of their errors in a
-step dies out in the following ones, where sweeps in one direction can make it grow.
+its response. Of a point of contact it takes the normal, and then both tangents, up to the cone of the normal. It visits
+them in reversed order first, then in order, so that what comes last has the last word: a sweep in both directions
+leaves a real share below one of each error, and what many coupled rows leave of their errors in a step dies out in the
+following ones, where sweeps in one direction can make it grow.
 """
 
 import warp as wp
