@@ -8,8 +8,8 @@ multipliers, 2011), with a penalty rho for each row and u, which becomes y beyon
 until z = x and z stays. What is nearest is, for a window [lower, upper] and a bound,  clamp(x - u / rho + end / rho),
 and for a point of contact the projection onto the cone |z_t| <= mu z_n. Its normal wants y_n = b less mu |u_t| (De
 Saxce and Feng), with which the answer is that of Coulomb's law, where friction is along the slip. Every z obeys the
-cone. Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow what is left of
-both conditions. The rows of a point have the same, as the cone is one of all three.
+cone. Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow what is
+left of both conditions. The rows of a point have the same, as the cone is one of all three.
 
 Rows of contacts give way a little, by what the impulses differ from those before (`constraints.contact_pair`). Where
 that would be more than ANCHORED of the velocities here, the impulses found take the place of those before, and the
