@@ -18,7 +18,7 @@ ALLOWED = {
     "joints": {"joints", "math"},
     "collision": {"collision", "model", "math"},
     "phases": {"phases", "joints", "model", "math"},
-    "constraints": {"constraints", "phases", "joints", "model", "math", "description"},
+    "constraints": {"constraints", "collision", "phases", "joints", "model", "math", "description"},
     "mechanisms": {"mechanisms", "constraints", "phases", "joints", "model", "math", "description"},
     "solver": {"solver", "constraints", "phases", "model", "math", "description", "errors"},
     "kernels": {"kernels", "solver", "mechanisms", "constraints", "phases", "model", "math"},

@@ -27,6 +27,7 @@ TOLD_OF_FORCES = (
     "joint_tendon_force",
     "joint_mimic_force",
     "joint_loop_force",
+    "joint_contact_force",
     "link_incoming_joint_force",
     "mimic_force",
     "loop_force",

@@ -47,6 +47,7 @@ SHAPES = {
     "joint_tendon_force": ("joint_names",),
     "joint_mimic_force": ("joint_names",),
     "joint_loop_force": ("joint_names",),
+    "joint_contact_force": ("joint_names",),
     "joint_external_force": ("joint_names",),
     "joint_damping_force": ("joint_names",),
     "joint_gravity_force": ("joint_names",),
@@ -146,6 +147,8 @@ class Recording:
     """Of mimic joints [N or N m], shape (R, E, D)."""
     joint_loop_force: np.ndarray | None = None
     """Of loop joints and distances, which joints of the tree do not transmit [N or N m], shape (R, E, D)."""
+    joint_contact_force: np.ndarray | None = None
+    """Of contacts of shapes, normal and friction [N or N m], shape (R, E, D)."""
     joint_external_force: np.ndarray | None = None
     """Of external forces on links [N or N m], shape (R, E, D)."""
     joint_damping_force: np.ndarray | None = None
