@@ -2,6 +2,7 @@
 
 import warp as wp
 
+from warp_artic.collision.boxes import box_box
 from warp_artic.collision.capsules import capsule_box, capsule_capsule
 from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, PLANE, SPHERE, Solid
 from warp_artic.collision.planes import plane_box, plane_capsule, plane_cone, plane_convex, plane_cylinder, plane_sphere
@@ -21,6 +22,7 @@ _PLACES = {
     },
     Solid.SPHERE: {Solid.SPHERE: 1, Solid.CAPSULE: 1, Solid.CYLINDER: 1, Solid.BOX: 1, Solid.CONE: 1},
     Solid.CAPSULE: {Solid.CAPSULE: 2, Solid.BOX: 3},
+    Solid.BOX: {Solid.BOX: 8},
 }
 
 
@@ -100,3 +102,5 @@ def collide(
         capsule_capsule(places, first, slot, x0, R0, size0, x1, R1, size1)
     elif kind0 == CAPSULE and kind1 == BOX:
         capsule_box(places, first, slot, x0, R0, size0, x1, R1, size1)
+    elif kind0 == BOX and kind1 == BOX:
+        box_box(places, first, slot, x0, R0, size0, x1, R1, size1)
