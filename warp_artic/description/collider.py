@@ -1,0 +1,105 @@
+"""Colliders: shapes with their surfaces, and what says of two of them that they never touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from warp_artic.description.contact_pair import DEPENETRATION_SPEED
+from warp_artic.description.shape import Shape, ShapeKind
+from warp_artic.description.surface import Surface
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collider:
+    """A shape that may touch others, with what it is like to touch."""
+
+    path: str
+    """Prim path."""
+    kind: ShapeKind | None
+    """None where it is of no kind that there is."""
+    shape: Shape | None = None
+    """None where its kind is not simulated."""
+    body: str = ""
+    """Path of the body it moves with, or is on where that stays; empty: none."""
+    articulation: str = ""
+    """Path of the articulation that the body is a link of; empty: it stays where it is."""
+    surface: Surface = Surface()
+    contact_offset: float = 0.0
+    """How far from the shape contacts are looked at [m]."""
+    rest_offset: float = 0.0
+    """How far from the shape contacts rest [m]."""
+    depenetration_speed: float = DEPENETRATION_SPEED
+    """[m/s]"""
+    groups: frozenset[str] = frozenset()
+    """Paths of the collision groups that it is in."""
+    owner: str = ""
+    """Path of the physics scene that it is in; those of different scenes never touch."""
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What a filter may call it: itself, its body, its articulation."""
+        return frozenset((self.path, self.body, self.articulation)) - {""}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollisionGroup:
+    """Colliders that do not touch those of other groups."""
+
+    path: str
+    filtered: frozenset[str] = frozenset()
+    """Paths of the groups whose colliders it does not touch; it may be among them."""
+    is_inverted: bool = False
+    """Whether the filtered groups are those that it does touch, and no other one."""
+    merged: str = ""
+    """Groups with the same word here are one; empty: it is one alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContactFilter:
+    """What never touches: groups of colliders, and pairs by the names of colliders, bodies and articulations."""
+
+    groups: tuple[CollisionGroup, ...] = ()
+    apart: frozenset[frozenset[str]] = frozenset()
+    """Pairs of names; an articulation alone does not touch itself."""
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """All names that pairs have."""
+        return frozenset(name for pair in self.apart for name in pair)
+
+    def are_apart(self, first: Iterable[str], second: Iterable[str]) -> bool:
+        """Whether a pair has one of the first names and one of the second."""
+        ones, others = self.named.intersection(first), self.named.intersection(second)
+        return any(frozenset((one, other)) in self.apart for one in ones for other in others)
+
+    def are_blocked(self, first: Iterable[str], second: Iterable[str]) -> bool:
+        """Whether colliders of some groups never touch those of others: any group of one blocks any of the other."""
+        ones, others = ({self._merged.get(path, path) for path in paths} for paths in (first, second))
+        return any(self._refuses(one, other) or self._refuses(other, one) for one in ones for other in others)
+
+    def _refuses(self, one: str, other: str) -> bool:
+        refused, allowed = self._rules.get(one, (frozenset(), None))
+        return other in refused or (allowed is not None and other not in allowed)
+
+    @cached_property
+    def _merged(self) -> dict[str, str]:
+        """What each group is called: the path of the first one that it is merged with, or its own."""
+        first: dict[str, str] = {}
+        return {one.path: first.setdefault(one.merged, one.path) if one.merged else one.path for one in self.groups}
+
+    @cached_property
+    def _rules(self) -> dict[str, tuple[frozenset[str], frozenset[str] | None]]:
+        """Of each group, merged, those that it refuses, and the only ones that it allows, if it says so."""
+        rules: dict[str, tuple[frozenset[str], frozenset[str] | None]] = {}
+        for one in self.groups:
+            own = self._merged[one.path]
+            refused, allowed = rules.get(own, (frozenset(), None))
+            filtered = frozenset(self._merged.get(path, path) for path in one.filtered)
+            if one.is_inverted:
+                allowed = filtered | (allowed or frozenset())
+            else:
+                refused = refused | filtered
+            rules[own] = (refused, allowed)
+        return rules

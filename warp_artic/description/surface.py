@@ -1,0 +1,87 @@
+"""Surfaces of colliders, and what two of them make together.
+
+Of two combine modes the later one in the order average, min, multiply, max counts. Where one surface is compliant and
+the other is rigid, the pair is as compliant as the one; where both are, stiffness goes by the mode of restitution.
+A compliant pair does not bounce. Static friction is at least dynamic friction. All of this is as in PhysX.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+
+class CombineMode(Enum):
+    """What becomes of two values; later ones win over earlier ones."""
+
+    AVERAGE = "average"
+    MIN = "min"
+    MULTIPLY = "multiply"
+    MAX = "max"
+
+
+_PRECEDENCE = {mode: place for place, mode in enumerate(CombineMode)}
+_COMBINED = {
+    CombineMode.AVERAGE: lambda a, b: 0.5 * (a + b),
+    CombineMode.MIN: min,
+    CombineMode.MULTIPLY: lambda a, b: a * b,
+    CombineMode.MAX: max,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surface:
+    """What a collider is like to touch; by default as one without a material is in PhysX."""
+
+    static_friction: float = 0.5
+    dynamic_friction: float = 0.5
+    restitution: float = 0.0
+    stiffness: float = math.inf
+    """Of a spring along the normal [N/m]; infinite: rigid."""
+    damping: float = 0.0
+    """Of a damper beside the spring [N s/m]."""
+    friction_mode: CombineMode = CombineMode.AVERAGE
+    restitution_mode: CombineMode = CombineMode.AVERAGE
+    damping_mode: CombineMode = CombineMode.AVERAGE
+
+    @property
+    def is_compliant(self) -> bool:
+        """Whether a spring acts along the normal."""
+        return self.stiffness < math.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSurface:
+    """What two surfaces are together, as fields of a `ContactPair`."""
+
+    static_friction: float
+    dynamic_friction: float
+    restitution: float
+    stiffness: float
+    damping: float
+
+
+def combined(first: Surface, second: Surface) -> PairSurface:
+    """What two surfaces are together, in either order."""
+    friction = _mode(first.friction_mode, second.friction_mode)
+    restitution = _mode(first.restitution_mode, second.restitution_mode)
+    dynamic = friction(first.dynamic_friction, second.dynamic_friction)
+    compliant = [one for one in (first, second) if one.is_compliant]
+    if len(compliant) == 2:
+        stiffness = restitution(first.stiffness, second.stiffness)
+        damping = _mode(first.damping_mode, second.damping_mode)(first.damping, second.damping)
+    else:
+        stiffness = compliant[0].stiffness if compliant else math.inf
+        damping = compliant[0].damping if compliant else 0.0
+    return PairSurface(
+        static_friction=max(dynamic, friction(first.static_friction, second.static_friction)),
+        dynamic_friction=dynamic,
+        restitution=0.0 if compliant else restitution(first.restitution, second.restitution),
+        stiffness=stiffness,
+        damping=damping,
+    )
+
+
+def _mode(first: CombineMode, second: CombineMode):
+    return _COMBINED[max(first, second, key=_PRECEDENCE.__getitem__)]
