@@ -8,15 +8,18 @@ The points are those where a step places the links. At the start of the step the
 closing speed u = - y_n before the step and the acceleration a_n without rows along n:
     no impact         b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step,
                       b = min(- g_0 / (2 h), depenetration speed)  where the shapes overlap
-    impact            u > STILL |a_n| h,  u h > g_0, at  tau = g_0 / u  after the start:
+    impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
 A point that stays in contact moves with the mean of v and v+, as the rest of a midpoint step; what an impact changes
 acts for the rest of the step, 1 - tau / h, so that the point is moved by that share of it, beside the share of a half.
 
-Every row gives way a little, by R times what its impulse differs from that of the step before, in the same place:
-    y + R (z - z_before) = ...,   R = NORMAL_GIVE G_nn,  TANGENT_GIVE G_tt,   G = J M^-1 J^T
-so that the solvers have a well conditioned problem, in which supports share loads as they did before; a contact that
-holds still gives way to nothing, for ever. After an impact z_before is zero.
+Every row gives way a little, by R times what its impulse differs from an anchor, so that the solvers have a well
+conditioned problem, in which supports share loads as they did before:
+    y + R (z - anchor) = ...,   R = NORMAL_GIVE G_nn,  TANGENT_GIVE G_tt,   G = J M^-1 J^T
+The anchor of friction is its impulse in the step before. That of a normal follows its impulses, by FOLLOWS of what is
+missing in a step: at once would be stable for R up to 3 times the least eigenvalue of G only, as b brings back the gap
+that R leaves; so it is up to 1 / FOLLOWS + 2 times. What holds still gives way to nothing, for ever. After an impact,
+and where there was no contact, the anchors are zero.
 Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k g_0 / (h k + d), with the same R.
 
 Points that slide, faster than SLIDES, have the dynamic coefficient of friction, others the static one.
@@ -88,7 +91,9 @@ NORMAL_GIVE = wp.constant(0.025)
 TANGENT_GIVE = wp.constant(0.01)
 """R of a tangent as a share of G_tt."""
 STILL = wp.constant(0.6)
-"""What closes no faster than by this share of what forces do in a step is in contact already."""
+"""What closes no faster than by this share of what forces and impulses do in a step is in contact already."""
+FOLLOWS = wp.constant(1.0 / 512.0)
+"""Part of the way to its impulse that the anchor of a normal takes in a step."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
 
@@ -203,7 +208,11 @@ def set_normal_row(
     deepest = model.contact_depenetration[pair, column]
     back = minimum(neg(gap) * real(0.5, h) / h, deepest)
     resting = where_positive(gap, neg(gap) / h, back)
-    hits = where_positive(u - real(STILL, h) * absolute(a) * h, where_positive(u * h - gap, one, zero), zero)
+    n = load_vec3(work.contact_point, 7 * point + 3, slot)
+    before = load_vec3(work.contact_memory, 3 * point, slot)
+    g = load_vec3(model.gravity, 0, column)
+    still = (absolute(a) + sqrt(dot(g, g))) * h + work.row_mobility[row, slot] * maximum(dot(n, before), zero)
+    hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, one, zero), zero)
     tau = minimum(maximum(gap, zero) / where_positive(hits, u, one), h)
     bounce = model.contact_restitution[pair, column] * (u - a * tau) + a * (h - tau)
     bounces = where_positive(u - model.contact_bounce_threshold[pair, column], hits, zero)
@@ -222,19 +231,21 @@ def set_normal_row(
     work.compliance[row, slot] = give + where_positive(soft, one / (h * slope), zero)
     share = real(0.5, h)
     work.contact_share[point, slot] = where_positive(hits, one - tau / h, share)
-    n = load_vec3(work.contact_point, 7 * point + 3, slot)
     t_1, t_2 = tangents(n)
-    before = load_vec3(work.contact_memory, 3 * point, slot)
-    work.contact_before[3 * point, slot] = where_positive(hits, zero, maximum(dot(n, before), zero))
-    work.contact_before[3 * point + 1, slot] = where_positive(hits, zero, dot(t_1, before))
-    work.contact_before[3 * point + 2, slot] = where_positive(hits, zero, dot(t_2, before))
+    work.contact_hits[point, slot] = hits
+    work.contact_start[3 * point, slot] = where_positive(hits, zero, maximum(dot(n, before), zero))
+    work.contact_start[3 * point + 1, slot] = where_positive(hits, zero, dot(t_1, before))
+    work.contact_start[3 * point + 2, slot] = where_positive(hits, zero, dot(t_2, before))
+    work.contact_anchor[3 * point, slot] = where_positive(hits, zero, work.contact_follower[point, slot])
+    work.contact_anchor[3 * point + 1, slot] = work.contact_start[3 * point + 1, slot]
+    work.contact_anchor[3 * point + 2, slot] = work.contact_start[3 * point + 2, slot]
     work.contact_speed[point, slot] = b
     y_1 = row_rate(model, work, work.v, row + 1, slot)
     y_2 = row_rate(model, work, work.v, row + 2, slot)
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, h)
     held = model.contact_static_friction[pair, column]
     work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], held)
-    set_window(work, row, slot, b + give * work.contact_before[3 * point, slot], one / zero)
+    set_window(work, row, slot, b + give * work.contact_anchor[3 * point, slot], one / zero)
 
 
 @wp.func
@@ -242,6 +253,9 @@ def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, colu
     """Read the impulses of the step before."""
     for k in range(3 * model.contact_point_count):
         work.contact_memory[k, slot] = state.contact_impulse[k, column]
+    for point in range(model.contact_point_count):
+        work.contact_follower[point, slot] = state.contact_follower[point, column]
+        work.contact_hits[point, slot] = real(0.0, model.gravity[0, column])
 
 
 @wp.func
@@ -254,6 +268,9 @@ def keep_contacts(model: ModelArrays, work: WorkArrays, slot: int):
             t_1, t_2 = tangents(n)
             total = n * work.impulse[row, slot] + t_1 * work.impulse[row + 1, slot] + t_2 * work.impulse[row + 2, slot]
             store_vec3(work.contact_memory, 3 * point, slot, total)
+            z = work.impulse[row, slot]
+            old = where_positive(work.contact_hits[point, slot], z - z, work.contact_follower[point, slot])
+            work.contact_follower[point, slot] = where_positive(z, old + (z - old) * real(FOLLOWS, z), z - z)
 
 
 @wp.func
@@ -263,6 +280,9 @@ def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, col
     for k in range(3 * model.contact_point_count):
         old = state.contact_impulse[k, column]
         state.contact_impulse[k, column] = where_positive(kept, old, work.contact_memory[k, slot])
+    for point in range(model.contact_point_count):
+        old = state.contact_follower[point, column]
+        state.contact_follower[point, column] = where_positive(kept, old, work.contact_follower[point, slot])
 
 
 @wp.func
@@ -482,6 +502,7 @@ CONTACT_PAIR = ConstraintFamily(
     add_load=add_contact_load,
     memory=(
         Measure(name="contact_impulse", meaning="Impulse at each point in the last step [N s], world axes", size=3),
+        Measure(name="contact_follower", meaning="Normal impulse that the ones of steps go to [N s]"),
     ),
     structure=_structure,
     counts={
@@ -512,7 +533,10 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_speed": _points,
         "contact_friction": _points,
         "contact_share": _points,
-        "contact_before": lambda tree: 3 * _points(tree),
+        "contact_hits": _points,
+        "contact_follower": _points,
+        "contact_start": lambda tree: 3 * _points(tree),
+        "contact_anchor": lambda tree: 3 * _points(tree),
         "contact_give": lambda tree: 3 * _points(tree),
         "contact_memory": lambda tree: 3 * _points(tree),
         "contact_path": lambda tree: tree.dof_count * (_points(tree) > 0),

@@ -11,9 +11,8 @@ Saxce and Feng), with which the answer is that of Coulomb's law, where friction 
 cone. Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow what is
 left of both conditions. The rows of a point have the same, as the cone is one of all three.
 
-Rows of contacts give way a little, by what the impulses differ from those before (`constraints.contact_pair`). Where
-that would be more than ANCHORED of the velocities here, the impulses found take the place of those before, and the
-turns go on.
+Rows of contacts give way a little, by what the impulses differ from anchors (`constraints.contact_pair`). Where impacts
+would do so by more than ANCHORED of the velocities, the impulses found become the anchors, and the turns go on.
 
 Then impulses of contacts are given, and `solver.rows.active_set` solves the rest without an iteration error, starting
 from what rows hold here. Each environment ends its turns by itself, and each starts from the impulses before.
@@ -60,7 +59,7 @@ MOST_TURNS = wp.constant(300)
 ANCHORED = wp.constant(1e-6)
 """Part of the velocities that contacts may give way by."""
 ANCHORS = wp.constant(4)
-"""Times that impulses found take the place of those before."""
+"""Times that impulses found become the anchors."""
 
 
 @wp.func
@@ -114,7 +113,7 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, slot: int):
             first = model.row_item[row]
             for k in range(3):
                 work.split_penalty[a - k, slot] = mean
-                work.split_impulse[a - k, slot] = work.contact_before[first + k, slot]
+                work.split_impulse[a - k, slot] = work.contact_start[first + k, slot]
     return found
 
 
@@ -182,7 +181,7 @@ def solve_penalized(model: ModelArrays, work: WorkArrays, factored: int, slot: i
         right = work.split_dual[a, slot] + penalty * work.split_impulse[a, slot] - work.y_free[a, slot]
         if is_contact(model, work, a, slot):
             item = model.row_item[row]
-            right = right + work.contact_give[item, slot] * work.contact_before[item, slot]
+            right = right + work.contact_give[item, slot] * work.contact_anchor[item, slot]
             if is_normal(model, work, a, slot):
                 u_1 = work.split_dual[a - 1, slot]
                 u_2 = work.split_dual[a - 2, slot]
@@ -295,21 +294,23 @@ def change_penalties(work: WorkArrays, count: int, wider: Real, narrower: Real, 
 
 @wp.func
 def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, slot: int):
-    """Let the impulses found take the place of those before where contacts give way by more than `most`; says where."""
+    """Let the impulses found be the anchors where impacts give way by more than `most`; says where."""
     zero = real(0.0, most)
     given = zero
     for a in range(count):
         if is_contact(model, work, a, slot):
             item = model.row_item[work.gathered[a, slot]]
-            gives = work.contact_give[item, slot] * (work.split_impulse[a, slot] - work.contact_before[item, slot])
-            given = maximum(given, absolute(gives) * work.row_mask[a, slot])
+            gives = work.contact_give[item, slot] * (work.split_impulse[a, slot] - work.contact_anchor[item, slot])
+            hits = work.contact_hits[item // 3, slot] * work.row_mask[a, slot]
+            given = maximum(given, absolute(gives) * hits)
     moves = where_positive(given - most, real(1.0, most), zero)
     for a in range(count):
         if is_contact(model, work, a, slot):
             item = model.row_item[work.gathered[a, slot]]
             takes = moves * work.row_mask[a, slot]
-            before = work.contact_before[item, slot]
-            work.contact_before[item, slot] = where_positive(takes, work.split_impulse[a, slot], before)
+            before = work.contact_anchor[item, slot]
+            work.contact_anchor[item, slot] = where_positive(takes, work.split_impulse[a, slot], before)
+            work.contact_start[item, slot] = work.split_impulse[a, slot]
     return moves
 
 
