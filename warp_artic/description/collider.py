@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
 
 from warp_artic.description.contact_pair import DEPENETRATION_SPEED
 from warp_artic.description.shape import Shape, ShapeKind
@@ -53,7 +55,7 @@ class CollisionGroup:
     is_inverted: bool = False
     """Whether the filtered groups are those that it does touch, and no other one."""
     merged: str = ""
-    """Groups with the same word here are one; empty: it is one alone."""
+    """Groups with the same word here are one, with the colliders and the filtered groups of all; empty: one alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,14 +76,24 @@ class ContactFilter:
         ones, others = self.named.intersection(first), self.named.intersection(second)
         return any(frozenset((one, other)) in self.apart for one in ones for other in others)
 
-    def are_blocked(self, first: Iterable[str], second: Iterable[str]) -> bool:
-        """Whether colliders of some groups never touch those of others: any group of one blocks any of the other."""
-        ones, others = ({self._merged.get(path, path) for path in paths} for paths in (first, second))
-        return any(self._refuses(one, other) or self._refuses(other, one) for one in ones for other in others)
+    def blocked(self, sets: Sequence[frozenset[str]]) -> np.ndarray:
+        """Whether colliders of some groups never touch those of others, for each two of n sets, shape (n, n).
 
-    def _refuses(self, one: str, other: str) -> bool:
-        refused, allowed = self._rules.get(one, (frozenset(), None))
-        return other in refused or (allowed is not None and other not in allowed)
+        Any group of one set blocks any of the other.
+        """
+        names = sorted({self._merged[path] for own in sets for path in own})
+        place = {name: number for number, name in enumerate(names)}
+        refuses = np.zeros((len(names), len(names)), np.float32)
+        for name, row in place.items():
+            refused, allowed = self._rules[name]
+            if allowed is not None:
+                refuses[row] = 1.0
+                refuses[row, [place[other] for other in allowed if other in place]] = 0.0
+            refuses[row, [place[other] for other in refused if other in place]] = 1.0
+        members = np.zeros((len(sets), len(names)), np.float32)
+        for row, own in enumerate(sets):
+            members[row, [place[self._merged[path]] for path in own]] = 1.0
+        return members @ (refuses + refuses.T) @ members.T > 0.0
 
     @cached_property
     def _merged(self) -> dict[str, str]:

@@ -32,6 +32,8 @@ class FoundPairs:
     """Some pairs of articulations that could touch, by their paths, but are not of one mechanism."""
     passing_count: int = 0
     """How many such pairs there are."""
+    carried: list[str] = field(default_factory=list)
+    """Paths of the articulations that a kinematic body carries and whose links could touch what stays."""
     untouched: list[Collider] = field(default_factory=list)
     """Colliders of kinds that are not simulated, and that something could touch."""
 
@@ -58,12 +60,15 @@ def contact_pairs(
     carried = {number for number, one in enumerate(articulations) if one.base_motion is not None}
     mechanisms = ContactMechanisms(articulations, touching, {paths[path] for path in alone} | carried)
     found: dict[str, list[ContactPair]] = {}
+    left: list[str] = []
     for group in mechanisms.groups:
         for place, one in enumerate(group):
             own = touching.of[one]
-            pairs = touching.pairs(own, own)
+            pairs, still = touching.pairs(own, own), touching.pairs(touching.of[STATIC], own)
             if one not in carried:
-                pairs += touching.pairs(touching.of[STATIC], own)
+                pairs += still
+            elif still:
+                left.append(articulations[one].path)
             for other in group[place + 1 :]:
                 pairs += touching.pairs(own, touching.of[other])
             for pair in pairs:
@@ -75,6 +80,7 @@ def contact_pairs(
         pairs=found,
         passing=[(articulations[one].path, articulations[other].path) for one, other in mechanisms.passing],
         passing_count=mechanisms.passing_count,
+        carried=left,
         untouched=_untouched(colliders, kept_apart),
     )
 
@@ -112,20 +118,22 @@ def _pair(
 
 def _untouched(colliders: Sequence[Collider], kept_apart: ContactFilter) -> list[Collider]:
     """Colliders of kinds that are not simulated, and that one of another body could touch, if one of the two moves."""
-    kinds: dict[tuple, list[Collider]] = {}
+    kinds: dict[tuple[frozenset[str], str, bool], list[Collider]] = {}
     for one in colliders:
         own = kinds.setdefault((one.groups, one.owner, bool(one.articulation)), [])
         if len(own) < 2 and all(one.body != other.body for other in own):
             own.append(one)
+    sets = {groups: number for number, groups in enumerate({groups: None for groups, _, _ in kinds})}
+    blocked = kept_apart.blocked(list(sets))
+
+    def could_touch(one: Collider, other: Collider) -> bool:
+        moves = bool(one.articulation or other.articulation)
+        is_of_one = one.body == other.body and bool(one.articulation)
+        is_blocked = one.owner != other.owner or blocked[sets[one.groups], sets[other.groups]]
+        return moves and not is_of_one and not is_blocked and not kept_apart.are_apart(one.names, other.names)
+
     return [
         one
         for one in sorted(colliders, key=lambda one: one.path)
-        if one.shape is None and any(_could_touch(one, other, kept_apart) for own in kinds.values() for other in own)
+        if one.shape is None and any(could_touch(one, other) for own in kinds.values() for other in own)
     ]
-
-
-def _could_touch(one: Collider, other: Collider, kept_apart: ContactFilter) -> bool:
-    moves = bool(one.articulation or other.articulation)
-    is_of_one = one.body == other.body and bool(one.articulation)
-    is_filtered = kept_apart.are_apart(one.names, other.names) or kept_apart.are_blocked(one.groups, other.groups)
-    return moves and not is_of_one and one.owner == other.owner and not is_filtered

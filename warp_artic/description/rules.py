@@ -1013,6 +1013,52 @@ _OF_ELASTIC_BODIES = (
     ),
 )
 
+_OF_CONTACTS = (
+    Rule(
+        "contact-shape",
+        WARNING,
+        "A collider has a shape that is not simulated as authored: another one stands for it, or it touches nothing.",
+        "Planes, balls, capsules, cylinders and boxes of some size, and meshes that are or may be their convex hulls.",
+        "Give the collider one of these shapes, scale it evenly, or let convexHull be the approximation of its mesh.",
+    ),
+    Rule(
+        "contact-material",
+        ERROR_OR_NOTE,
+        "A physics material has a value that cannot be; or, as a note, colliders have none, and are as in PhysX then.",
+        "Friction, stiffness and damping that are finite and not negative, restitution from 0 to 1.",
+        "Correct the value, or bind a Material with PhysicsMaterialAPI (material:binding:physics).",
+    ),
+    Rule(
+        "contact-offset",
+        ERROR,
+        "A collider is touched only when others are closer to it than they are to rest.",
+        "A contact offset that is finite, and not below the rest offset.",
+        "Correct the larger or the smaller one of the two, or remove both.",
+    ),
+    Rule(
+        "contact-filter",
+        ERROR_OR_WARNING,
+        "What is to keep colliders apart leads to none, or cannot be read.",
+        "Filtered pairs of colliders, rigid bodies and articulation roots, and collections of colliders.",
+        "Correct the relationship.",
+    ),
+    Rule(
+        "contact-mechanism",
+        WARNING,
+        "So much could touch each other that it is not stepped as one mechanism; the rest passes through each other.",
+        "Mechanisms that touch with at most 128 degrees of freedom in all, 100 m apart or less, without kinematic bodies "
+        "that carry them and elastic bodies on them.",
+        "Keep what need not touch apart with collision groups or filtered pairs, or place it further away.",
+    ),
+    Rule(
+        "contact-animated",
+        WARNING,
+        "A kinematic body moves and has colliders, or carries links that have some; these touch nothing yet.",
+        "Colliders of bodies that move by forces, and of what stays.",
+        "Drive the body by a joint, or expect that others pass through it.",
+    ),
+)
+
 RULES: dict[str, Rule] = {
     rule.name: rule
     for group in (
@@ -1025,6 +1071,7 @@ RULES: dict[str, Rule] = {
         _OF_TENDONS,
         _OF_MIMICS,
         _OF_ELASTIC_BODIES,
+        _OF_CONTACTS,
     )
     for rule in group
 }

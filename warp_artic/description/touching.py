@@ -54,11 +54,10 @@ class Touching:
         """Of each collider a class by its groups and its scene, and which classes touch each other, (n, n)."""
         numbers: dict[tuple[frozenset[str], str], int] = {}
         own = [numbers.setdefault((one.groups, one.owner), len(numbers)) for one in self.colliders]
-        allowed = [
-            [first[1] == second[1] and not self.kept_apart.are_blocked(first[0], second[0]) for second in numbers]
-            for first in numbers
-        ]
-        return np.array(own, int), np.array(allowed, bool).reshape(len(numbers), len(numbers))
+        owners = {owner: number for number, (_, owner) in enumerate(numbers)}
+        scenes = np.array([owners[owner] for _, owner in numbers], int)
+        allowed = (scenes[:, None] == scenes) & ~self.kept_apart.blocked([groups for groups, _ in numbers])
+        return np.array(own, int), allowed
 
     def _place(self, articulations: Sequence[Articulation]) -> None:
         """Find where colliders are at the start, and where they can get."""

@@ -22,7 +22,7 @@ def read_solid(prim: Usd.Prim, attributes: Attributes) -> Solid | None:
             text = f"a collider of type {prim.GetTypeName()} gives no mass to its body; types that do are {allowed}"
             attributes.report.warn("collider-shape", prim.GetPath(), text)
         return None
-    solid = reader(_Shape(prim, attributes))
+    solid = reader(Sizes(prim, attributes))
     if solid is not None and not solid.volume > 0.0:
         attributes.report.warn(
             "collider-shape",
@@ -33,7 +33,7 @@ def read_solid(prim: Usd.Prim, attributes: Attributes) -> Solid | None:
     return solid
 
 
-class _Shape:
+class Sizes:
     """Sizes of a gprim, with the fallbacks of its schema."""
 
     def __init__(self, prim: Usd.Prim, attributes: Attributes):
@@ -60,49 +60,70 @@ class _Shape:
 
     def along_axis(self, solid: Solid) -> Solid:
         """A solid along z, turned along the authored axis."""
+        return solid.along(self.axis())
+
+    def axis(self) -> str:
+        """X, Y or Z."""
         fallback = self.prim.GetPrimDefinition().GetAttributeFallbackValue("axis")
-        return solid.along(self.attributes.token(self.prim, "axis", fallback, AXES))
+        return self.attributes.token(self.prim, "axis", fallback, AXES)
 
 
-def _cube(shape: _Shape) -> Solid:
+def _cube(shape: Sizes) -> Solid:
     return solids.box(*3 * (shape.size("size"),))
 
 
-def _sphere(shape: _Shape) -> Solid:
+def _sphere(shape: Sizes) -> Solid:
     return solids.sphere(shape.size("radius"))
 
 
-def _cylinder(shape: _Shape) -> Solid:
+def _cylinder(shape: Sizes) -> Solid:
     return shape.along_axis(solids.frustum(*2 * (shape.size("radius"),), shape.size("height")))
 
 
-def _cylinder_1(shape: _Shape) -> Solid:
+def _cylinder_1(shape: Sizes) -> Solid:
     solid = solids.frustum(shape.size("radiusBottom"), shape.size("radiusTop"), shape.size("height"))
     return shape.along_axis(solid)
 
 
-def _cone(shape: _Shape) -> Solid:
+def _cone(shape: Sizes) -> Solid:
     return shape.along_axis(solids.frustum(shape.size("radius"), 0.0, shape.size("height")))
 
 
-def _capsule(shape: _Shape) -> Solid:
+def _capsule(shape: Sizes) -> Solid:
     return shape.along_axis(solids.capsule(*2 * (shape.size("radius"),), shape.size("height")))
 
 
-def _capsule_1(shape: _Shape) -> Solid:
+def _capsule_1(shape: Sizes) -> Solid:
     solid = solids.capsule(shape.size("radiusBottom"), shape.size("radiusTop"), shape.size("height"))
     return shape.along_axis(solid)
 
 
-def _mesh(shape: _Shape) -> Solid | None:
+def _mesh(shape: Sizes) -> Solid | None:
     """The inside of a closed mesh, or the box around an open one."""
+    surface = read_surface_mesh(shape)
+    report, path = shape.attributes.report, shape.prim.GetPath()
+    if surface is None:
+        if not report.is_refused(f"{path}.points") and not report.is_refused(f"{path}.faceVertexIndices"):
+            text = "a mesh without points or faces gives no mass to its body; it must have both to do so"
+            report.warn("collider-shape", path, text)
+        return None
+    points, triangles = surface
+    if solids.is_closed(triangles):
+        return solids.mesh(points, triangles)
+    report.warn("collider-open", path, "the mesh is not closed: mass properties are those of the box around it")
+    low, high = points.min(axis=0), points.max(axis=0)
+    X = np.eye(4)
+    X[:3, 3] = 0.5 * (low + high)
+    return solids.box(*(high - low)).transformed(X)
+
+
+def read_surface_mesh(shape: Sizes) -> tuple[np.ndarray, np.ndarray] | None:
+    """Points (N, 3) and triangles (M, 3) of a mesh; None where it has none, or, with an error, wrong ones."""
     report, path = shape.attributes.report, shape.prim.GetPath()
     points = shape.array("points", POINTS)
     counts = shape.array("faceVertexCounts", (Vt.IntArray,))
     corners = shape.array("faceVertexIndices", (Vt.IntArray,))
     if not len(points) or not len(counts):
-        text = "a mesh without points or faces gives no mass to its body; it must have both to do so"
-        report.warn("collider-shape", path, text)
         return None
     if not np.isfinite(points).all():
         report.error("attribute-value", f"{path}.points", "has a point that is not finite, must have finite ones")
@@ -114,14 +135,7 @@ def _mesh(shape: _Shape) -> Solid | None:
         )
         report.error("attribute-value", f"{path}.faceVertexIndices", text)
         return None
-    triangles = _triangles(counts, corners)
-    if solids.is_closed(triangles):
-        return solids.mesh(points.astype(float), triangles)
-    report.warn("collider-open", path, "the mesh is not closed: mass properties are those of the box around it")
-    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
-    X = np.eye(4)
-    X[:3, 3] = 0.5 * (low + high)
-    return solids.box(*(high - low)).transformed(X)
+    return points.astype(float), _triangles(counts, corners)
 
 
 def _triangles(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:

@@ -5,6 +5,9 @@ from __future__ import annotations
 RIGID_BODY = "PhysicsRigidBodyAPI"
 PHYSX_RIGID_BODY = "PhysxRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"
+COLLISION_GROUP = "PhysicsCollisionGroup"
+MATERIALS = ("PhysicsMaterialAPI", "NewtonMaterialAPI")
+"""The second brings the first with it, also where its plugin is not registered."""
 ARTICULATION_ROOTS = ("PhysicsArticulationRootAPI", "NewtonArticulationRootAPI")
 """The second brings the first with it, also where its plugin is not registered."""
 SCENE = "PhysicsScene"

@@ -107,7 +107,7 @@ HARMLESS = (
     "physics:collisionGroup",
     "physics:filteredPairs",
     "physics:filteredGroups",
-    "physics:mergeGroupName",
+    "physics:mergeGroup",
     "physics:invertFilteredGroups",
     "physics:simulationOwner",
     "physics:tensor",

@@ -1,0 +1,215 @@
+"""Colliders of every type, with every scale, become shapes."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from tests.usd.authoring import body
+from tests.usd.contact_stages import CENTIMETRES, FLOOR, collider, contacts_of, scaled
+from warp_artic.description.shape import Shape, ShapeKind
+from warp_artic.usd.solids import mesh
+
+MESH = "PhysicsMeshCollisionAPI"
+TETRAHEDRON = (
+    "point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 3)]\nint[] faceVertexCounts = [3, 3, 3, 3]\n"
+    "int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]\n"
+)
+L_SHAPE = (
+    "point3f[] points = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (1, 1, 0), (1, 2, 0), (0, 2, 0), "
+    "(0, 0, 1), (2, 0, 1), (2, 1, 1), (1, 1, 1), (1, 2, 1), (0, 2, 1)]\n"
+    "int[] faceVertexCounts = [6, 6, 4, 4, 4, 4, 4, 4]\n"
+    "int[] faceVertexIndices = [5, 4, 3, 2, 1, 0, 6, 7, 8, 9, 10, 11, 0, 1, 7, 6, 1, 2, 8, 7, 2, 3, 9, 8, "
+    "3, 4, 10, 9, 4, 5, 11, 10, 5, 0, 6, 11]\n"
+)
+
+
+def shape_of(kind: str, content: str = "", applied=(), on="", header=None, told=()) -> Shape:
+    """The shape of a collider on a body with transform ops."""
+    text = body("a", on + collider(kind, "shape", content, applied))
+    read = contacts_of(text) if header is None else contacts_of(text, header)
+    assert len(read.told) == len(told), read.told
+    for one, part in zip(read.told, told):
+        assert part in one
+    return read.shapes["/a/shape"]
+
+
+def approximation(word: str) -> str:
+    """The token of a mesh."""
+    return f'uniform token physics:approximation = "{word}"\n'
+
+
+def test_sizes():
+    """Sizes are those of the prim, with the fallbacks of its schema, in metres."""
+    assert shape_of("Sphere").radius == 1.0
+    assert shape_of("Sphere", "double radius = 30", header=CENTIMETRES).radius == pytest.approx(0.3)
+    assert shape_of("Cube", "double size = 3").half_extents == (1.5, 1.5, 1.5)
+    for kind, expected in (("Capsule", (0.5, 0.5)), ("Cylinder", (1.0, 1.0))):
+        shape = shape_of(kind)
+        assert (shape.kind.value, shape.radius, shape.half_height) == (kind.lower(), *expected)
+    shape = shape_of("Capsule_1", "double radiusBottom = 0.3\ndouble radiusTop = 0.3\ndouble height = 3")
+    assert (shape.radius, shape.half_height) == (0.3, 1.5)
+
+
+@pytest.mark.parametrize("axis", "XYZ")
+@pytest.mark.parametrize("kind", ["Capsule", "Cylinder"])
+def test_axes(kind, axis):
+    """The axis of a shape is Z of its frame, and a scale along it lengthens the shape."""
+    place = "XYZ".index(axis)
+    scale = [2.0, 2.0, 2.0]
+    scale[place] = 5.0 if kind == "Cylinder" else 2.0
+    content = f'token axis = "{axis}"\ndouble radius = 0.5\ndouble height = 3\n{scaled(*scale, translate=(1, 2, 3))}'
+    shape = shape_of(kind, content)
+    assert shape.frame.rotation[:, 2] == pytest.approx(np.eye(3)[place])
+    assert shape.frame.position == pytest.approx((1, 2, 3))
+    assert shape.radius == pytest.approx(1.0) and shape.half_height == pytest.approx(1.5 * scale[place])
+
+
+def test_scales_of_boxes():
+    """A cube under a scale along its axes is a box; under a shear, a hull of its corners."""
+    shape = shape_of("Cube", scaled(1, 2, -3))
+    assert shape.half_extents == pytest.approx((1, 2, 3))
+    inner = 'float3 xformOp:rotateXYZ = (0, 0, 45)\nuniform token[] xformOpOrder = ["xformOp:rotateXYZ"]'
+    text = f'def Xform "stretched" {{\n{scaled(1, 4, 1)}{collider("Cube", "shape", inner)}}}\n'
+    shape = contacts_of(body("a", text)).shapes["/a/stretched/shape"]
+    assert shape.kind is ShapeKind.CONVEX and len(shape.points) == 8
+    corners = np.array([shape.frame.apply(point) for point in shape.points])
+    assert np.abs(corners).max(axis=0) == pytest.approx((math.sqrt(2.0), 4 * math.sqrt(2.0), 1.0))
+    assert mesh(np.array(shape.points), np.array(shape.triangles)).volume == pytest.approx(8 * 4)
+
+
+def test_scale_of_the_body():
+    """The scale of a body scales its colliders, and where they are on it."""
+    on = 'float3 xformOp:scale = (2, 2, 2)\nuniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]\n'
+    shape = shape_of("Sphere", "double radius = 0.5\n" + scaled(1, 1, 1, (1, 0, 0)), on=on)
+    assert shape.radius == pytest.approx(1.0) and shape.frame.position == pytest.approx((2, 0, 0))
+
+
+@pytest.mark.parametrize(
+    "kind, scale, text, radius",
+    [
+        ("Sphere", (1, 2, 3), "its scale makes it an ellipsoid", 3.0),
+        ("Cylinder", (1, 2, 1), "its scale makes it elliptic", 2.0),
+        ("Capsule", (1, 1, 2), "its scale stretches its round ends", 0.5),
+    ],
+)
+def test_scales_that_no_shape_has(kind, scale, text, radius):
+    """They are told, and the largest size is taken."""
+    assert shape_of(kind, scaled(*scale), told=(text,)).radius == pytest.approx(radius)
+
+
+def test_two_radii():
+    """A capsule of two radii has the larger one, which is told."""
+    content = "double radiusBottom = 0.3\ndouble radiusTop = 0.2\n"
+    assert shape_of("Capsule_1", content, told=("it is 0.3 wide at one end and 0.2 at the other",)).radius == 0.3
+
+
+def test_mirrored_plane():
+    """The solid side of a plane is mirrored with it."""
+    text = body("a", collider("Sphere")) + collider(
+        "Plane", "floor", 'token axis = "Y"\n' + scaled(1, -1, 1, (0, 5, 0))
+    )
+    frame = contacts_of(text).shapes["/floor"].frame
+    assert frame.rotation[:, 2] == pytest.approx((0, -1, 0)) and frame.position == pytest.approx((0, 5, 0))
+    upright = contacts_of(body("a", collider("Sphere")) + FLOOR).shapes["/floor"].frame
+    assert upright.rotation[:, 2] == pytest.approx((0, 0, 1))
+
+
+def test_hull_of_a_mesh():
+    """A mesh that is its own hull is taken for it silently, mirrored or not, with outward faces."""
+    for word, scale in itertools.product(("convexHull", "none", "convexDecomposition"), ((1, 1, 1), (-1, 2, 1))):
+        shape = shape_of("Mesh", TETRAHEDRON + approximation(word) + scaled(*scale), (MESH,))
+        assert shape.kind is ShapeKind.CONVEX and len(shape.points) == 4
+        corners = {tuple(np.round(shape.frame.apply(point), 9) + 0.0) for point in shape.points}
+        x, y, z = scale
+        assert corners == {(0, 0, 0), (x, 0, 0), (0, 2 * y, 0), (0, 0, 3 * z)}
+        a, b, c = (np.array(shape.points)[np.array(shape.triangles)[:, place]] for place in range(3))
+        signed = np.einsum("ni,ni->n", a, np.cross(b, c)).sum() / 6.0
+        assert signed == pytest.approx(abs(x * y * z))
+
+
+@pytest.mark.parametrize("word", ["none", "meshSimplification", "convexDecomposition", "sdf", "sphereFill"])
+def test_hollow_meshes_that_move(word):
+    """They are their convex hulls, which is told."""
+    told = (f"its approximation is {word}, which is not simulated yet on what moves: its convex hull is taken",)
+    shape = shape_of("Mesh", L_SHAPE + approximation(word), (MESH,), told=told)
+    assert len(shape.points) == 10
+    assert mesh(np.array(shape.points), np.array(shape.triangles)).volume == pytest.approx(3.5)
+    assert len(shape_of("Mesh", L_SHAPE + approximation("convexHull"), (MESH,)).points) == 10
+
+
+def test_bounds_of_a_mesh():
+    """boundingCube and boundingSphere are around its points, with its scale."""
+    shape = shape_of("Mesh", L_SHAPE + approximation("boundingCube") + scaled(1, 2, 3, (1, 0, 0)), (MESH,))
+    assert shape.half_extents == pytest.approx((1.0, 2.0, 1.5)) and shape.frame.position == pytest.approx((2, 2, 1.5))
+    shape = shape_of("Mesh", L_SHAPE + approximation("boundingSphere") + scaled(2, 2, 2), (MESH,))
+    assert shape.radius == pytest.approx(3.0) and shape.frame.position == pytest.approx((2, 2, 1))
+
+
+def test_unknown_approximation():
+    """It is told, and taken for none."""
+    told = ("physics:approximation: is fancy, which is none of none, meshSimplification",)
+    assert shape_of("Mesh", TETRAHEDRON + approximation("fancy"), (MESH,), told=told).kind is ShapeKind.CONVEX
+
+
+def test_vertices_of_a_hull_are_bounded():
+    """64 as in PhysX, or as many as are authored."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    listed = ", ".join(f"({x}, {y}, {z})" for x, y, z in points)
+    corners = ", ".join(map(str, range(300)))
+    content = (
+        f"point3f[] points = [{listed}]\nint[] faceVertexCounts = [{', '.join(['3'] * 100)}]\n"
+        f"int[] faceVertexIndices = [{corners}]\n{approximation('convexHull')}"
+    )
+    for more, count in (
+        ("", 64),
+        ("int physxConvexHullCollision:hullVertexLimit = 20\n", 20),
+        ("int newton:maxHullVertices = -1\n", 300),
+    ):
+        assert len(shape_of("Mesh", content + more, (MESH,)).points) == count
+
+
+def test_static_meshes_and_other_kinds():
+    """Triangles, cones and what is no shape have a kind only, and are told together."""
+    text = body("a", collider("Sphere") + collider("Cone", "cone") + collider("Points", "dust")) + collider(
+        "Mesh", "ground", L_SHAPE, (MESH,)
+    )
+    read = contacts_of(text + FLOOR)
+    assert set(read.shapes) == {"/a/shape", "/floor"} and set(read.pairs) == {"/floor:/a/shape"}
+    (told,) = read.told
+    assert told == (
+        "/: 3 colliders of kinds that do not touch others yet (1 cone, 1 mesh, 1 other): /a/cone, /a/dust, /ground; "
+        "everything passes through them"
+    )
+    hull = collider("Mesh", "ground", L_SHAPE + approximation("convexHull"), (MESH,))
+    assert contacts_of(body("a", collider("Sphere")) + hull).shapes["/ground"].kind is ShapeKind.CONVEX
+
+
+@pytest.mark.parametrize(
+    "kind, content",
+    [
+        ("Sphere", "double radius = 0"),
+        ("Cube", scaled(1, 1, 0)),
+        (
+            "Mesh",
+            "point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]\nint[] faceVertexCounts = [3]\n"
+            "int[] faceVertexIndices = [0, 1, 2]",
+        ),
+        ("Mesh", ""),
+    ],
+    ids=["ball", "box", "flat", "empty"],
+)
+def test_shapes_without_size(kind, content):
+    """They touch nothing, which is told."""
+    read = contacts_of(body("a", collider(kind, "shape", content, (MESH,) if kind == "Mesh" else ())) + FLOOR)
+    assert read.pairs == {}
+    assert read.told == ["/a/shape: has no size that something could touch, so it touches nothing"]
+
+
+def test_wrong_sizes_are_errors():
+    """A size that cannot be is an error and nothing else."""
+    read = contacts_of(body("a", collider("Sphere")) + collider("Sphere", "s", "double radius = -1"))
+    assert read.told == ["/s.radius: is -1, must not be negative"]

@@ -1,0 +1,159 @@
+"""Physics materials and offsets of colliders, in all dialects, become numbers of contact pairs."""
+
+import math
+
+import pytest
+
+from tests.usd.authoring import body, schemas
+from tests.usd.contact_stages import CENTIMETRES, FLOOR, collider, contacts_of
+
+BIND = "rel material:binding:physics = </rubber>\n"
+FRICTION = "float physics:staticFriction = 0.9\nfloat physics:dynamicFriction = 0.7\nfloat physics:restitution = 0.4\n"
+
+
+def material(content: str, name: str = "rubber", *applied: str) -> str:
+    """A physics material."""
+    return f'def Material "{name}" {schemas("PhysicsMaterialAPI", *applied)} {{\n{content}\n}}\n'
+
+
+def ball(content: str = "", name: str = "a", applied=(), on: str = "", on_applied=()) -> str:
+    """A body with a ball; content and schemas of the ball, and of the body."""
+    return body(name, on + collider("Sphere", "shape", content, applied), on_applied)
+
+
+def pair_of(text: str, header=None, told=(), name="/floor:/a/shape"):
+    """The pair of the ball /a/shape and the floor; what is told beside it."""
+    read = contacts_of(text) if header is None else contacts_of(text, header)
+    assert read.told == list(told)
+    return read.pairs[name]
+
+
+def test_colliders_without_material():
+    """They are as in PhysX, which is noted once with the first of them."""
+    read = contacts_of(ball() + ball(name="b") + FLOOR)
+    pair = read.pairs["/floor:/a/shape"]
+    assert (pair.static_friction, pair.dynamic_friction, pair.restitution) == (0.5, 0.5, 0.0)
+    assert (pair.stiffness, pair.damping, pair.bounce_threshold, pair.depenetration_speed) == (math.inf, 0, 0.2, 3.0)
+    assert read.notes == [
+        "/: 3 colliders without a physics material: friction 0.5 and restitution 0 are taken for /a/shape, /b/shape, "
+        "/floor"
+    ]
+
+
+def test_material_by_binding():
+    """A bound physics material counts, that of what is above too; what it does not author is zero."""
+    pair = pair_of(ball(BIND) + material(FRICTION) + FLOOR)
+    assert (pair.static_friction, pair.dynamic_friction, pair.restitution) == pytest.approx((0.7, 0.6, 0.2))
+    assert pair_of(ball("", on=BIND) + material(FRICTION) + FLOOR) == pair
+    bare = pair_of(ball(BIND) + material("float physics:dynamicFriction = 0.3") + FLOOR)
+    assert (bare.static_friction, bare.dynamic_friction, bare.restitution) == pytest.approx((0.4, 0.4, 0.0))
+    looks = f'def Material "rubber" {{\n}}\n{ball(BIND.replace(":physics", ""))}{FLOOR}'
+    assert pair_of(looks).dynamic_friction == 0.5
+
+
+def test_material_of_the_scene():
+    """What is bound to the physics scene is taken where nothing is bound."""
+    scene = f'def PhysicsScene "scene" {schemas("MaterialBindingAPI")} {{\n{BIND}}}\n'
+    pair = pair_of(scene + ball() + material(FRICTION) + FLOOR)
+    assert (pair.static_friction, pair.dynamic_friction, pair.restitution) == pytest.approx((0.9, 0.7, 0.4))
+
+
+def test_combine_modes():
+    """Each of the modes of PhysX, the one that wins of two."""
+    api = "PhysxMaterialAPI"
+    other = "float physics:dynamicFriction = 0.1\nfloat physics:restitution = 0.8\n"
+    floor = collider("Plane", "floor", 'token axis = "Z"\nrel material:binding:physics = </ice>\n')
+    for mode, friction, bounce in (("min", 0.1, 0.4), ("multiply", 0.07, 0.32), ("max", 0.7, 0.8)):
+        words = f'uniform token physxMaterial:frictionCombineMode = "{mode}"\n'
+        words += f'uniform token physxMaterial:restitutionCombineMode = "{mode}"\n'
+        pair = pair_of(ball(BIND) + material(FRICTION + words, "rubber", api) + material(other, "ice") + floor)
+        assert (pair.dynamic_friction, pair.restitution) == pytest.approx((friction, bounce))
+
+
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        (
+            "float physxMaterial:compliantContactStiffness = 500\nfloat physxMaterial:compliantContactDamping = 7\n",
+            (500, 7),
+        ),
+        ("float newton:contactStiffness = 300\nfloat newton:contactDamping = 5\n", (300, 5)),
+        ("float newton:contactStiffness = -inf\nfloat newton:contactDamping = -inf\n", (math.inf, 0)),
+        ("float physxMaterial:compliantContactStiffness = 0\n", (math.inf, 0)),
+    ],
+)
+def test_compliance(content, expected):
+    """Springs and dampers of PhysX and Newton; zero or minus infinity is none."""
+    pair = pair_of(ball(BIND) + material(content, "rubber", "PhysxMaterialAPI", "NewtonMaterialAPI") + FLOOR)
+    assert (pair.stiffness, pair.damping) == expected
+
+
+@pytest.mark.parametrize(
+    "content, sentence",
+    [
+        ("float physics:staticFriction = -1", "/rubber.physics:staticFriction: is -1, must be finite and not negative"),
+        ("float physics:restitution = 1.5", "/rubber.physics:restitution: is 1.5, must be from 0 to 1"),
+        (
+            "float physxMaterial:compliantContactDamping = -2",
+            "/rubber.physxMaterial:compliantContactDamping: is -2 force*s/distance, must be finite and not negative",
+        ),
+    ],
+)
+def test_materials_that_cannot_be(content, sentence):
+    """Are errors with what was found and what is allowed."""
+    pair_of(ball(BIND) + material(content) + FLOOR, told=(sentence,))
+
+
+@pytest.mark.parametrize(
+    "content, contact, rest",
+    [
+        ("", 0.02, 0.0),
+        ("double radius = 0.1", 0.004, 0.0),
+        ("float physxCollision:contactOffset = 0.05\nfloat physxCollision:restOffset = -0.01", 0.05, -0.01),
+        ("float physxCollision:contactOffset = -inf\nfloat physxCollision:restOffset = -inf", 0.02, 0.0),
+        ("float physxCollision:restOffset = 0.5", 0.52, 0.5),
+        ("float newton:contactMargin = 0.01\nfloat newton:contactGap = 0.04", 0.05, 0.01),
+        ("float newton:contactMargin = 0.01\nfloat newton:contactGap = -inf", 0.03, 0.01),
+        ("double mjc:margin = 0.05\ndouble mjc:gap = 0.03", 0.05, 0.02),
+        ("double mjc:margin = 0.05", 0.07, 0.05),
+    ],
+)
+def test_offsets(content, contact, rest):
+    """Of PhysX, Newton and MuJoCo; by default a fiftieth of the size, 2 cm at most."""
+    pair = pair_of(ball(content) + FLOOR)
+    assert (pair.contact_distance, pair.rest_distance) == pytest.approx((0.02 + contact, rest))
+
+
+def test_offsets_that_cannot_be():
+    """A shape is not looked at later than it rests."""
+    content = "float physxCollision:contactOffset = 0.01\nfloat physxCollision:restOffset = 0.02"
+    sentence = "/a/shape: is touched from 0.01 m on and rests at 0.02 m; the first must be finite, and not the smaller"
+    pair_of(ball(content) + FLOOR, told=(sentence,))
+
+
+def test_dialects_that_differ():
+    """Newton comes before PhysX, and what differs is told."""
+    content = "float physxCollision:restOffset = 0.01\nfloat newton:contactMargin = 0.02"
+    sentence = (
+        "/a/shape.physxCollision:restOffset: gives rest 0.01 m, but newton:contactMargin gives 0.02 m, which is used"
+    )
+    assert pair_of(ball(content) + FLOOR, told=(sentence,)).rest_distance == pytest.approx(0.02)
+
+
+def test_speeds():
+    """The slower depenetration of two bodies and the threshold of the scene count, in metres."""
+    scene = f'def PhysicsScene "scene" {schemas("PhysxSceneAPI")} {{\nfloat physxScene:bounceThreshold = 50\n}}\n'
+    slow = "float physxRigidBody:maxDepenetrationVelocity = 100\n"
+    text = scene + ball(on=slow, on_applied=("PhysxRigidBodyAPI",)) + ball(name="b") + FLOOR
+    read = contacts_of(text, CENTIMETRES)
+    assert {pair.bounce_threshold for pair in read.pairs.values()} == {0.5}
+    speeds = {name: pair.depenetration_speed for name, pair in read.pairs.items()}
+    assert speeds == {"/a/shape:/b/shape": 1.0, "/floor:/a/shape": 1.0, "/floor:/b/shape": 3.0}
+
+
+def test_lengths_are_in_metres():
+    """Offsets, stiffness and damping are converted."""
+    content = "double radius = 50\nfloat physxCollision:contactOffset = 1\n" + BIND
+    soft = "float physxMaterial:compliantContactStiffness = 500\n"
+    pair = pair_of(ball(content) + material(soft) + FLOOR, CENTIMETRES)
+    assert pair.contact_distance == pytest.approx(0.03) and pair.stiffness == pytest.approx(500.0)

@@ -1,0 +1,215 @@
+"""Colliders of a stage become pairs of shapes that may touch, which the articulations have as constraints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pxr import Usd
+
+from warp_artic.description.articulation import Articulation
+from warp_artic.description.collider import Collider, ContactFilter
+from warp_artic.description.contact_mechanisms import FARTHEST, MOST_DOFS
+from warp_artic.description.contact_pairs import SIMULATED, FoundPairs, contact_pairs
+from warp_artic.description.mesh_tendon import LinkPoint
+from warp_artic.description.surface import Surface
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.copies import Copy, is_at_or_below
+from warp_artic.usd.inventory import Inventory, owner_of
+from warp_artic.usd.placement import Placements
+from warp_artic.usd.read_base_motion import moves_over_time
+from warp_artic.usd.read_contact_filter import Groups, read_contact_filter
+from warp_artic.usd.read_meshes import Meshes
+from warp_artic.usd.read_scene import choose_scene
+from warp_artic.usd.read_shape import ShapeReader, place_of
+from warp_artic.usd.read_surface import Materials, read_bounce_threshold, read_depenetration_speed, read_offsets
+
+MOST_NAMED = 3
+"""How many colliders a sentence names."""
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """What is read of the colliders of a stage."""
+
+    colliders: tuple[Collider, ...]
+    kept_apart: ContactFilter
+    bounce_threshold: float
+    """[m/s]"""
+
+
+class _Reader:
+    """Reads the colliders of a stage, one after the other."""
+
+    def __init__(self, groups: Groups, inventory: Inventory, attributes: Attributes, placements: Placements):
+        self.groups, self.inventory, self.attributes, self.placements = groups, inventory, attributes, placements
+
+    def read(self, prim: Usd.Prim, body: str, articulation: str, surface: Surface | None) -> Collider | None:
+        """The collider of a prim; None where it touches nothing, which is told, or, with an error, has no place."""
+        inventory, attributes = self.inventory, self.attributes
+        path, link = str(prim.GetPath()), inventory.bodies.get(body) if articulation else None
+        place = place_of(prim, link, self.placements)
+        if place is None:
+            return None
+        reader = ShapeReader(prim, place, link is None, inventory, attributes)
+        kind, shape = reader.kind(), None
+        offsets = (0.0, 0.0)
+        if kind in SIMULATED:
+            shape = reader.read(kind)
+            if shape is None:
+                return None
+            kind, offsets = shape.kind, read_offsets(prim, shape, attributes)
+        owner = owner_of(inventory.bodies.get(body, inventory.held.get(body, prim)), inventory, attributes)
+        return Collider(
+            path=path,
+            kind=kind,
+            shape=shape,
+            body=body,
+            articulation=articulation,
+            surface=surface or Surface(),
+            contact_offset=offsets[0],
+            rest_offset=offsets[1],
+            depenetration_speed=read_depenetration_speed(link, attributes),
+            groups=self.groups.of(path),
+            owner=owner if owner in inventory.scenes else next(iter(inventory.scenes), ""),
+        )
+
+
+def read_contacts(
+    articulations: Iterable[Articulation],
+    inventory: Inventory,
+    copies: Sequence[Copy],
+    attributes: Attributes,
+    placements: Placements,
+) -> Contacts:
+    """The colliders of a stage and of its copies, and what keeps them apart."""
+    trees = [tree for tree in articulations if tree is not None]
+    home = {path: tree.path for tree in trees for path in tree.bodies}
+    groups = Groups(inventory, copies, attributes)
+    scene = choose_scene(inventory, attributes)
+    reader = _Reader(groups, inventory, attributes, placements)
+    prims = _acting(inventory, home, attributes)
+    surfaces = Materials(scene, inventory, attributes).of([prim for prim, _ in prims])
+    found = []
+    for (prim, body), surface in zip(prims, surfaces):
+        collider = reader.read(prim, body, home.get(body, ""), surface)
+        if collider is not None:
+            found.append(collider)
+            found += _copied(collider, prim, surface, copies, reader)
+    _report_materials([prim for (prim, _), surface in zip(prims, surfaces) if surface is None], attributes)
+    kept_apart = read_contact_filter(groups, trees, inventory, copies, attributes)
+    return Contacts(tuple(found), kept_apart, read_bounce_threshold(scene, attributes))
+
+
+def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) -> list[tuple[Usd.Prim, str]]:
+    """The colliders that touch others, each with the path of its body, which is empty where it has none."""
+    found = []
+    for body, group in inventory.colliders.items():
+        own = [prim for prim in group if attributes.flag(prim, "physics:collisionEnabled", True)]
+        prim = inventory.bodies.get(body, inventory.held.get(body))
+        if prim is not None and not attributes.flag(prim, "physxRigidBody:solveContact", True):
+            continue
+        if body in inventory.held and body not in inventory.foreign and own and moves_over_time(prim):
+            text = (
+                f"moves as it is animated, and has {_count(len(own), 'collider')}: what they push and carry is not "
+                "simulated yet, so they touch nothing"
+            )
+            attributes.report.warn("contact-animated", body, text)
+            continue
+        if body in inventory.bodies and body not in home:
+            continue  # its tree cannot be read, which is an error
+        found += [(one, body) for one in own]
+    return found
+
+
+def _copied(
+    collider: Collider, prim: Usd.Prim, surface: Surface | None, copies: Sequence[Copy], reader: _Reader
+) -> list[Collider]:
+    """The same collider in copies; those that stay where they are have a place of their own in each."""
+    found = []
+    for copy in copies:
+        if not is_at_or_below(collider.path, copy.like):
+            continue
+        path, body = copy.path(collider.path), collider.body and copy.path(collider.body)
+        if not collider.articulation:
+            made = reader.read(copy.prim(collider.path), body, "", surface)
+            found += [] if made is None else [replace(made, owner=collider.owner)]
+            continue
+        found.append(
+            replace(
+                collider,
+                path=path,
+                body=body,
+                articulation=copy.path(collider.articulation),
+                shape=collider.shape and replace(collider.shape, path=path),
+                groups=reader.groups.of(path),
+            )
+        )
+    return found
+
+
+def with_contacts(
+    articulations: Sequence[Articulation], contacts: Contacts, meshes: Meshes, attributes: Attributes
+) -> list[Articulation]:
+    """Articulations with the pairs of shapes that may touch; what could touch and does not is reported.
+
+    Args:
+        articulations: All of the stage, those of copies included.
+        contacts: What is read of its colliders.
+        meshes: Elastic bodies and tendons on them: what they are attached to is a mechanism by itself.
+        attributes: Of the stage.
+    """
+    attached = {point.link for body in meshes.elastic_bodies for point in body.attachments}
+    attached |= {point.link for one in meshes.mesh_tendons for point in one.waypoints if isinstance(point, LinkPoint)}
+    alone = [tree.path for tree in articulations if not attached.isdisjoint(tree.bodies)]
+    found = contact_pairs(
+        articulations, contacts.colliders, contacts.kept_apart, contacts.bounce_threshold, alone=alone
+    )
+    _report(found, attributes)
+    return [
+        replace(tree, constraints=(*tree.constraints, *found.pairs[tree.path])) if tree.path in found.pairs else tree
+        for tree in articulations
+    ]
+
+
+def _report(found: FoundPairs, attributes: Attributes) -> None:
+    """Say what passes through each other."""
+    if found.untouched:
+        kinds = Counter(one.kind.value if one.kind else "other" for one in found.untouched)
+        told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        named = _named([one.path for one in found.untouched])
+        count = _count(len(found.untouched), "collider")
+        text = f"{count} of kinds that do not touch others yet ({told}): {named}; everything passes through them"
+        attributes.report.warn("contacts", "/", text)
+    if found.passing_count:
+        named = _named([" and ".join(pair) for pair in found.passing], found.passing_count)
+        text = (
+            f"{_count(found.passing_count, 'pair')} of mechanisms could touch each other and pass through each other: "
+            f"{named}; what touches is stepped together, up to {MOST_DOFS} degrees of freedom and {FARTHEST:g} m apart"
+        )
+        attributes.report.warn("contact-mechanism", "/", text)
+    for path in found.carried:
+        text = "is carried by a kinematic body that moves: its links do not touch what stays yet"
+        attributes.report.warn("contact-animated", path, text)
+
+
+def _report_materials(prims: Sequence[Usd.Prim], attributes: Attributes) -> None:
+    """Say which colliders have no physics material."""
+    if prims:
+        own = Surface()
+        text = (
+            f"{_count(len(prims), 'collider')} without a physics material: friction {own.static_friction:g} and "
+            f"restitution {own.restitution:g} are taken for {_named([str(prim.GetPath()) for prim in prims])}"
+        )
+        attributes.report.note("contact-material", "/", text)
+
+
+def _named(names: Sequence[str], count: int | None = None) -> str:
+    """Some names, and how many more there are."""
+    more = (len(names) if count is None else count) - len(names[:MOST_NAMED])
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,279 @@
+"""A collider becomes a shape, in the frame of its link or in the world, with all scale above it.
+
+Shapes that a scale makes into none of the kinds there are keep the largest of their sizes, as UsdPhysics says: a ball
+under a scale that differs along its axes is as large as its largest half axis. Boxes and meshes are exact under any
+transform. Planes are infinite. A mesh on a body that moves is a convex hull, whatever its approximation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from pxr import Usd
+
+from warp_artic.description.pose import Pose
+from warp_artic.description.shape import Shape, ShapeKind
+from warp_artic.usd import solids, units
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.convex_hull import convex_hull
+from warp_artic.usd.inventory import Inventory
+from warp_artic.usd.lookup import Source, resolve
+from warp_artic.usd.placement import SHEAR, Placements, decompose
+from warp_artic.usd.read_solid import Sizes, read_surface_mesh
+
+UNEVEN = 1e-3
+"""By how much sizes that should be the same may differ, relative to the largest."""
+HULL_VERTICES = 64
+"""Most vertices of a convex hull, where nothing is authored; that of PhysX."""
+HULL_FIELDS = {
+    "vertices": (
+        Source("newton:maxHullVertices", units.NUMBER),
+        Source("physxConvexHullCollision:hullVertexLimit", units.NUMBER),
+        Source("mjc:maxhullvert", units.NUMBER),
+    )
+}
+"""A negative number means any."""
+HOLLOW = 0.01
+"""By how much the volume of a mesh may be less than that of its hull to be taken for it."""
+EXACT = ("none", "meshSimplification", "sdf")
+"""Approximations of a mesh by its triangles."""
+HULLS = ("convexHull", "convexDecomposition", "sphereFill")
+"""Approximations by one convex hull, or by something finer for which there is none yet."""
+SPHERE, CUBE = "boundingSphere", "boundingCube"
+APPROXIMATIONS = (*EXACT, *HULLS, SPHERE, CUBE)
+CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+HALF_TURN = Pose(quaternion=(1.0, 0.0, 0.0, 0.0))
+"""About X: it turns Z round."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the axes of a collider are, in the frame of its link or in the world."""
+
+    X: np.ndarray
+    """Affine, from its space in stage units to metres, shape (4, 4)."""
+    pose: Pose
+    """Without scale."""
+    scale: np.ndarray
+    """Metres in a unit along each axis, shape (3)."""
+    is_mirrored: bool
+    is_sheared: bool
+
+    def apply(self, points: np.ndarray) -> np.ndarray:
+        """Points (N, 3) in its space, in metres."""
+        return points @ self.X[:3, :3].T + self.X[:3, 3]
+
+
+def place_of(collider: Usd.Prim, body: Usd.Prim | None, placements: Placements) -> Place | None:
+    """Where a collider is in the frame of a body, or in the world; None, and an error, where there is no such place."""
+    X = placements.matrix(collider)
+    if X is not None and body is not None:
+        own = placements.of(body)
+        X = None if own is None else placements.relative(collider, body)
+        if X is not None:
+            X = np.array([*own.scale, 1.0])[:, None] * X
+    if X is None:
+        return None
+    poses, scale, cosine = decompose(X[None])
+    return Place(X, poses[0], np.abs(scale[0]), bool(scale[0, 0] < 0.0), bool(cosine[0] > SHEAR))
+
+
+@dataclass
+class ShapeReader:
+    """Reads the shape of one collider."""
+
+    prim: Usd.Prim
+    place: Place
+    is_static: bool
+    inventory: Inventory
+    attributes: Attributes
+
+    def __post_init__(self):
+        self.sizes = Sizes(self.prim, self.attributes)
+
+    @property
+    def path(self) -> str:
+        """Of the collider."""
+        return str(self.prim.GetPath())
+
+    def kind(self) -> ShapeKind | None:
+        """What it is; None where it is no shape that there is."""
+        name = str(self.prim.GetTypeName())
+        if self.path in self.inventory.elastic_bodies:
+            return None
+        if name == "Mesh":
+            return self._kind_of_mesh()
+        if name == "Cube" and self.place.is_sheared:
+            return ShapeKind.CONVEX
+        return KINDS.get(name)
+
+    def read(self, kind: ShapeKind) -> Shape | None:
+        """Its shape; None, and a warning unless there is an error, where it has no size."""
+        is_mesh = self.prim.GetTypeName() == "Mesh"
+        shape = self._of_mesh(kind) if is_mesh else READERS[kind](self)
+        if shape is not None and not next(iter(shape.problems), None):
+            return shape
+        if not any(error.path.partition(".")[0] == self.path for error in self.attributes.report.errors):
+            self._tell("has no size that something could touch, so it touches nothing")
+        return None
+
+    def _tell(self, text: str) -> None:
+        self.attributes.report.warn("contact-shape", self.path, text)
+
+    def _approximation(self) -> str:
+        name = "physics:approximation"
+        word = self.attributes.text(self.prim, name, "none")
+        if word not in APPROXIMATIONS:
+            text = f"is {word}, which is none of {', '.join(APPROXIMATIONS)}: none is taken"
+            self.attributes.report.warn("contact-shape", f"{self.path}.{name}", text)
+            return "none"
+        return word
+
+    def _kind_of_mesh(self) -> ShapeKind:
+        word = self._approximation()
+        if word in EXACT and self.is_static:
+            return ShapeKind.MESH
+        return {SPHERE: ShapeKind.SPHERE, CUBE: ShapeKind.BOX}.get(word, ShapeKind.CONVEX)
+
+    def _of_mesh(self, kind: ShapeKind) -> Shape | None:
+        surface = read_surface_mesh(self.sizes)
+        if surface is None:
+            return None
+        points, triangles = surface
+        points = points[np.unique(triangles)] if kind is not ShapeKind.MESH else points
+        if kind is ShapeKind.MESH:
+            return self._surface(points, triangles)
+        if kind is ShapeKind.SPHERE:
+            center = 0.5 * (points.min(axis=0) + points.max(axis=0))
+            middle = self.place.apply(center[None])[0]
+            radius = float(np.linalg.norm(self.place.apply(points) - middle, axis=1).max())
+            return Shape(path=self.path, kind=kind, frame=Pose(tuple(map(float, middle))), radius=radius)
+        if kind is ShapeKind.BOX:
+            low, high = points.min(axis=0), points.max(axis=0)
+            return self._box(0.5 * (low + high), 0.5 * (high - low))
+        shape = self._hull(points)
+        word = self._approximation()
+        if word != "convexHull" and shape is not None and not self._is_filled_by(shape, *surface):
+            where = "" if self.is_static else " on what moves"
+            self._tell(f"its approximation is {word}, which is not simulated yet{where}: its convex hull is taken")
+        return shape
+
+    def _is_filled_by(self, hull: Shape, points: np.ndarray, triangles: np.ndarray) -> bool:
+        """Whether a mesh is as large as its hull."""
+        if not solids.is_closed(triangles):
+            return False
+        own = solids.mesh(self.place.apply(points), triangles).volume
+        whole = solids.mesh(np.array(hull.points), np.array(hull.triangles)).volume
+        return own >= (1.0 - HOLLOW) * whole
+
+    def _surface(self, points: np.ndarray, triangles: np.ndarray) -> Shape:
+        word = self.attributes.token(self.prim, "orientation", "rightHanded", ("rightHanded", "leftHanded"))
+        is_turned = (word == "leftHanded") != (np.linalg.det(self.place.X[:3, :3]) < 0.0)
+        faces = triangles[:, ::-1] if is_turned else triangles
+        frame, local = self._local(points)
+        corners = tuple(map(tuple, faces.tolist()))
+        return Shape(path=self.path, kind=ShapeKind.MESH, frame=frame, points=_rows(local), triangles=corners)
+
+    def _hull(self, points: np.ndarray) -> Shape | None:
+        frame, local = self._local(points)
+        hull = convex_hull(local, self._most_vertices())
+        if hull is None:
+            return None
+        return Shape(path=self.path, kind=ShapeKind.CONVEX, frame=frame, points=hull.points, triangles=hull.triangles)
+
+    def _local(self, points: np.ndarray) -> tuple[Pose, np.ndarray]:
+        """A frame with the axes of the collider in the middle of points, and the points in it (N, 3) [m]."""
+        moved, R = self.place.apply(points), self.place.pose.rotation
+        local = moved @ R
+        middle = 0.5 * (local.min(axis=0) + local.max(axis=0))
+        return Pose(tuple(map(float, R @ middle)), self.place.pose.quaternion), local - middle
+
+    def _most_vertices(self) -> int:
+        reading = resolve(self.attributes, self.prim, "vertices", HULL_FIELDS["vertices"])
+        if reading is None:
+            return HULL_VERTICES
+        return int(reading.value) if reading.value >= 0.0 else np.iinfo(np.int32).max
+
+    def _box(self, center: np.ndarray, half: np.ndarray) -> Shape | None:
+        """A box along the axes of the collider; a hull where these are sheared."""
+        if self.place.is_sheared:
+            return self._hull(center + CORNERS * half)
+        position = tuple(map(float, self.place.apply(center[None])[0]))
+        extents = tuple(map(float, half * self.place.scale))
+        frame = Pose(position, self.place.pose.quaternion)
+        return Shape(path=self.path, kind=ShapeKind.BOX, frame=frame, half_extents=extents)
+
+    def cube(self) -> Shape | None:
+        """Of a Cube."""
+        return self._box(np.zeros(3), np.full(3, 0.5 * self.sizes.size("size")))
+
+    def sphere(self) -> Shape:
+        """Of a Sphere."""
+        radius = self.sizes.size("radius") * self._even(self.place.scale, "its scale makes it an ellipsoid")
+        return Shape(path=self.path, kind=ShapeKind.SPHERE, frame=self.place.pose, radius=radius)
+
+    def plane(self) -> Shape:
+        """Of a Plane."""
+        return Shape(path=self.path, kind=ShapeKind.PLANE, frame=self._along()[0])
+
+    def long(self, kind: ShapeKind) -> Shape:
+        """Of a Capsule, Cylinder or Cone."""
+        frame, axis = self._along()
+        around = np.delete(self.place.scale, axis)
+        radius = self._radius() * self._even(around, "its scale makes it elliptic")
+        if kind is ShapeKind.CAPSULE:
+            self._even(np.array([around.max(), self.place.scale[axis]]), "its scale stretches its round ends")
+        half = 0.5 * self.sizes.size("height") * float(self.place.scale[axis])
+        return Shape(path=self.path, kind=kind, frame=frame, radius=radius, half_height=half)
+
+    def _radius(self) -> float:
+        """In stage units; the larger one where there are two."""
+        if "radius" in self.prim.GetPrimDefinition().GetPropertyNames():
+            return self.sizes.size("radius")
+        radii = np.array([self.sizes.size("radiusBottom"), self.sizes.size("radiusTop")])
+        return self._even(radii, f"it is {radii[0]:g} wide at one end and {radii[1]:g} at the other")
+
+    def _even(self, values: np.ndarray, text: str) -> float:
+        """The largest of values that should be the same; where they are not, or axes are sheared, that is told."""
+        largest = float(values.max())
+        if largest - float(values.min()) > UNEVEN * largest:
+            self._tell(f"{text}, which is not simulated: the largest of its sizes is taken for all")
+        elif self.place.is_sheared:
+            self._tell("its transform shears it, which is not simulated: its sizes along its axes are taken")
+        return largest
+
+    def _along(self) -> tuple[Pose, int]:
+        """The frame whose Z is along the axis of the collider, and the number of that axis."""
+        axis = "XYZ".index(self.sizes.axis())
+        turn = Pose.of((0.0, 0.0, 0.0), np.roll(np.eye(3), axis - 2, axis=0))
+        frame = self.place.pose @ turn
+        return (frame @ HALF_TURN if self.place.is_mirrored else frame), axis
+
+
+def _rows(points: np.ndarray) -> tuple[tuple[float, float, float], ...]:
+    return tuple(map(tuple, points.tolist()))
+
+
+KINDS: dict[str, ShapeKind] = {
+    "Plane": ShapeKind.PLANE,
+    "Sphere": ShapeKind.SPHERE,
+    "Capsule": ShapeKind.CAPSULE,
+    "Capsule_1": ShapeKind.CAPSULE,
+    "Cylinder": ShapeKind.CYLINDER,
+    "Cylinder_1": ShapeKind.CYLINDER,
+    "Cone": ShapeKind.CONE,
+    "Cube": ShapeKind.BOX,
+}
+"""By the type of the prim."""
+READERS: dict[ShapeKind, Callable[[ShapeReader], Shape | None]] = {
+    ShapeKind.PLANE: ShapeReader.plane,
+    ShapeKind.SPHERE: ShapeReader.sphere,
+    ShapeKind.CAPSULE: lambda reader: reader.long(ShapeKind.CAPSULE),
+    ShapeKind.CYLINDER: lambda reader: reader.long(ShapeKind.CYLINDER),
+    ShapeKind.CONE: lambda reader: reader.long(ShapeKind.CONE),
+    ShapeKind.BOX: ShapeReader.cube,
+    ShapeKind.CONVEX: ShapeReader.cube,
+}
+"""Of prims that are no mesh."""
