@@ -87,7 +87,7 @@ class ContactProblem:
         return (self.free_slip + self.matrix @ z + self.softness * z).reshape(-1, 3)
 
     def softened(self, normal: float, tangent: float, impulse_before=None) -> ContactProblem:
-        """The problem with R these shares of the response of each contact alone: of its normal, and of both tangents."""
+        """The problem with R these shares of the response of each contact alone: normal, and mean of the tangents."""
         own = np.diag(self.matrix).reshape(-1, 3)
         across = tangent * 0.5 * (own[:, 1] + own[:, 2])
         R = np.stack([normal * own[:, 0], across, across], axis=1).ravel()

@@ -95,7 +95,7 @@ def ball(mass: float, position, radius: float, velocity=np.zeros(6), load=np.zer
 
 
 def stack(masses: Sequence[float], rng: np.random.Generator | None = None, push: float = 0.0, friction: float = 0.5):
-    """Cubes of 1 m on each other, from below, at rest; each pushed at random by about the share `push` of its weight."""
+    """Cubes of 1 m on each other, from below, at rest; pushed at random by about the share `push` of their weight."""
     bodies, touches = [], []
     for k, mass in enumerate(masses):
         load = np.zeros(6)
