@@ -106,7 +106,7 @@ class ContactScene:
             f"float physics:staticFriction = {self.friction!r}\nfloat physics:dynamicFriction = {self.friction!r}\n"
             f"float physics:restitution = {self.restitution!r}\n}}\n"
             + ground
-            + "".join(_usd_of(solid) for solid in self.solids)
+            + "".join(usd_of(solid) for solid in self.solids)
             + self.joints
             + "}\n"
         )
@@ -119,7 +119,7 @@ class ContactScene:
             'integrator="implicitfast"/>\n'
             f'<default><geom friction="{self.friction!r} 0 0" condim="3"/></default>\n<worldbody>\n'
             + ground
-            + "".join(_mjcf_of(solid) for solid in self.solids)
+            + "".join(mjcf_of(solid) for solid in self.solids)
             + "</worldbody></mujoco>\n"
         )
 
@@ -138,7 +138,8 @@ def _spaced(values) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
-def _usd_of(solid: Solid) -> str:
+def usd_of(solid: Solid) -> str:
+    """A body, or below another prim a collider at a place on it where the solid has no mass."""
     x, y, z, w = solid.quaternion
     place = (
         f"double3 xformOp:translate = {_text(solid.position)}\nquatd xformOp:orient = {_text((w, x, y, z))}\n"
@@ -171,7 +172,8 @@ def _shape_of(solid: Solid) -> str:
     )
 
 
-def _mjcf_of(solid: Solid) -> str:
+def mjcf_of(solid: Solid) -> str:
+    """A body, or a geom where the solid has no mass."""
     x, y, z, w = solid.quaternion
     place = f'pos="{_spaced(solid.position)}" quat="{_spaced((w, x, y, z))}"'
     geom = f'<geom type="{solid.kind}" size="{_spaced(solid.size)}"'
