@@ -37,6 +37,8 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 
     Tangents of a point of contact become active with its normal.
     """
+    if has_trait(model, row, IS_CONTACT) and not may_touch(model, work, row, slot):
+        return False
     y = row_velocity(model, work, row, slot)
     outside = maximum(work.window[2 * row, slot] - y, y - work.window[2 * row + 1, slot])
     active = work.active[row, slot]
@@ -50,6 +52,13 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     island = model.row_island[row]
     work.environment_mask[island, slot] = maximum(work.environment_mask[island, slot], newly)
     return True
+
+
+@wp.func
+def may_touch(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Whether a row is the normal of a point of contact that may touch in any environment."""
+    item = model.row_item[row]
+    return item % 3 == 0 and any_positive(work.contact_near[item // 3, slot])
 
 
 @wp.func
