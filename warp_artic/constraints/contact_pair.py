@@ -4,7 +4,9 @@ At a point x with the unit normal n from shape 0 to shape 1, two tangents t_1 an
 at which contacts rest, y = d^T (velocity of x on shape 1 - on shape 0) for each of the directions d, Coulomb's law is
     normal:    y_n >= b,  z_n >= 0,  one of them with equality
     friction:  |z_t| <= mu z_n,  y_t = 0, or z_t = - mu z_n y_t / |y_t|
-The points are those where a step places the links. At the start of the step the gap is  g_0 = g + J_n shift. With the
+The points are those where a step places the links. Shapes that move against each other by more than the half of the
+thinner one until then might have passed each other: there the points are those at the start of the step, with the gap
+that their velocity leaves. At the start of the step the gap is  g_0 = g + J_n shift. With the
 closing speed u = - y_n before the step and the acceleration a_n without rows along n:
     no impact         b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step,
                       b = min(- g_0 / (2 h), depenetration speed)  where the shapes overlap
@@ -50,6 +52,7 @@ from warp_artic.description.joint import WORLD
 from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    Vec3,
     absolute,
     add,
     any_positive,
@@ -65,7 +68,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.spatial import cross, dot
-from warp_artic.model.allowed_values import ANGLE, FINITE, NOT_NEGATIVE, SHARE, Allowed
+from warp_artic.model.allowed_values import ANGLE, FINITE, LARGEST, NOT_NEGATIVE, SHARE, Allowed
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
@@ -108,6 +111,11 @@ def find_contacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
         inner = model.contact_link0[pair]
         outer = model.contact_link1[pair]
         first = model.contact_first[pair]
+        x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.contact_frame0, pair, column, slot)
+        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.contact_frame1, pair, column, slot)
+        moved = (velocity_at(work, outer, x_1, slot) - velocity_at(work, inner, x_0, slot)) * work.since_placed[0, slot]
+        thin = model.contact_thickness[pair, column]
+        moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
         collide(
             model.contact_hull_point,
             column,
@@ -116,19 +124,28 @@ def find_contacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
             slot,
             model.contact_kind0[pair],
             model.contact_kind1[pair],
-            frame_origin(work.R_WM, work.p_WM, inner, model.contact_frame0, pair, column, slot),
+            x_0,
             frame_axes(work.R_WM, inner, model.contact_frame0, pair, column, slot),
             load_vec3(model.contact_size0, 3 * pair, column),
             model.contact_hull0[pair],
             model.contact_hull0_count[pair],
-            frame_origin(work.R_WM, work.p_WM, outer, model.contact_frame1, pair, column, slot),
+            x_1 + moved,
             frame_axes(work.R_WM, outer, model.contact_frame1, pair, column, slot),
             load_vec3(model.contact_size1, 3 * pair, column),
             model.contact_hull1[pair],
             model.contact_hull1_count[pair],
         )
         for point in range(first, first + model.contact_points[pair]):
+            n = load_vec3(work.contact_point, 7 * point + 3, slot)
+            work.contact_point[7 * point + 6, slot] = work.contact_point[7 * point + 6, slot] - dot(n, moved)
             work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
+
+
+@wp.func
+def velocity_at(work: WorkArrays, link: int, x: Vec3, slot: int):
+    """The velocity of a point of a link, with the velocities that `find_contacts` has found."""
+    r = x - load_vec3(work.p_WM, 3 * link, slot)
+    return load_vec3(work.linear, 3 * link, slot) + cross(load_vec3(work.angular, 3 * link, slot), r)
 
 
 @wp.func
@@ -138,12 +155,8 @@ def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, column
     n = load_vec3(work.contact_point, 7 * point + 3, slot)
     gap = work.contact_point[7 * point + 6, slot]
     one = real(1.0, gap)
-    inner = model.contact_link0[pair]
-    outer = model.contact_link1[pair]
-    r_0 = x - load_vec3(work.p_WM, 3 * inner, slot)
-    r_1 = x - load_vec3(work.p_WM, 3 * outer, slot)
-    v_0 = load_vec3(work.linear, 3 * inner, slot) + cross(load_vec3(work.angular, 3 * inner, slot), r_0)
-    v_1 = load_vec3(work.linear, 3 * outer, slot) + cross(load_vec3(work.angular, 3 * outer, slot), r_1)
+    v_0 = velocity_at(work, model.contact_link0[pair], x, slot)
+    v_1 = velocity_at(work, model.contact_link1[pair], x, slot)
     closing = maximum(dot(n, v_0 - v_1), one - one)
     reach = model.contact_distance[pair, column] + h * closing - gap
     return where_positive(reach, one, one - one)
@@ -430,6 +443,19 @@ def _size(shape: Shape) -> tuple[float, float, float]:
     return shape.half_extents if shape.kind is ShapeKind.BOX else (shape.radius, shape.half_height, 0.0)
 
 
+def _thickness(shape: Shape) -> float:
+    """Half of the least extent of a shape [m]."""
+    if shape.kind is ShapeKind.PLANE:
+        return np.inf
+    if shape.kind is ShapeKind.BOX:
+        return min(shape.half_extents)
+    if shape.kind is ShapeKind.CONVEX:
+        return 0.5 * float(np.min(np.ptp(np.array(shape.points), axis=0)))
+    if shape.kind in (ShapeKind.CYLINDER, ShapeKind.CONE):
+        return min(shape.radius, shape.half_height)
+    return shape.radius
+
+
 def _hull_points(articulation: Articulation) -> np.ndarray:
     return np.ravel([point for one in pairs(articulation) for _, shape in sides(one) for point in _hull(shape)])
 
@@ -490,6 +516,7 @@ CONTACT_PAIR = ConstraintFamily(
         _each("damping", lambda one: one.damping, NOT_NEGATIVE),
         _each("rest", lambda one: one.rest_distance, FINITE),
         _each("distance", lambda one: one.contact_distance, FINITE),
+        _each("thickness", lambda one: min(_thickness(one.shape0), _thickness(one.shape1)), LARGEST),
         _each("depenetration", lambda one: one.depenetration_speed, ANGLE),
     ),
     multiplier=Measure(
