@@ -15,8 +15,7 @@ from warp_artic.usd.copies import find_families, take_inventory_once
 from warp_artic.usd.inventory import traverse
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_contacts import Contacts, read_contacts, with_contacts
-from warp_artic.usd.read_meshes import Meshes
-from warp_artic.usd.read_stage import read_stage, start_time
+from warp_artic.usd.read_stage import inspect_stage, start_time
 from warp_artic.usd.report import Report
 from warp_artic.usd.units import Units
 
@@ -56,10 +55,10 @@ def contacts_of(stage: Usd.Stage | str, header: str = SI) -> Read:
     """What is read of the colliders of a stage."""
     stage = open_text(stage, header) if isinstance(stage, str) else stage
     report, prims = Report(), traverse(stage)
-    scene = read_stage(stage)
+    seen = inspect_stage(stage)
     trees = [
         replace(one, constraints=tuple(c for c in one.constraints if not isinstance(c, ContactPair)))
-        for one in scene.articulations
+        for one in seen.articulations
     ]
     meters = 0.01 if header == CENTIMETRES else 1.0
     attributes = Attributes(start_time(stage), Units(meters), report)
@@ -67,8 +66,7 @@ def contacts_of(stage: Usd.Stage | str, header: str = SI) -> Read:
     inventory, copies = take_inventory_once(prims, find_families(prims), attributes, placements)
     read = [one for one in trees if one.links[0].path in inventory.bodies]
     contacts = read_contacts(read, inventory, copies, attributes, placements)
-    meshes = Meshes(scene.elastic_bodies, scene.mesh_tendons)
-    return Read(tuple(with_contacts(trees, contacts, meshes, attributes)), contacts, report)
+    return Read(tuple(with_contacts(trees, contacts, seen.meshes, attributes)), contacts, report)
 
 
 def collider(kind: str, name: str = "shape", content: str = "", applied: tuple[str, ...] = ()) -> str:

@@ -1046,8 +1046,8 @@ _OF_CONTACTS = (
         "contact-mechanism",
         WARNING,
         "So much could touch each other that it is not stepped as one mechanism; the rest passes through each other.",
-        "Mechanisms that touch with at most 128 degrees of freedom in all, 100 m apart or less, without kinematic bodies "
-        "that carry them and elastic bodies on them.",
+        "Mechanisms that touch with at most 128 degrees of freedom in all, 100 m apart or less, without kinematic "
+        "bodies that carry them and elastic bodies on them.",
         "Keep what need not touch apart with collision groups or filtered pairs, or place it further away.",
     ),
     Rule(

@@ -37,6 +37,8 @@ class Contacts:
     kept_apart: ContactFilter
     bounce_threshold: float
     """[m/s]"""
+    without_material: tuple[str, ...]
+    """Paths of colliders for which there is no physics material."""
 
 
 class _Reader:
@@ -91,15 +93,16 @@ def read_contacts(
     reader = _Reader(groups, inventory, attributes, placements)
     prims = _acting(inventory, home, attributes)
     surfaces = Materials(scene, inventory, attributes).of([prim for prim, _ in prims])
-    found = []
+    found, bare = [], []
     for (prim, body), surface in zip(prims, surfaces):
         collider = reader.read(prim, body, home.get(body, ""), surface)
         if collider is not None:
-            found.append(collider)
-            found += _copied(collider, prim, surface, copies, reader)
-    _report_materials([prim for (prim, _), surface in zip(prims, surfaces) if surface is None], attributes)
+            own = [collider, *_copied(collider, surface, copies, reader)]
+            found += own
+            bare += own if surface is None else []
     kept_apart = read_contact_filter(groups, trees, inventory, copies, attributes)
-    return Contacts(tuple(found), kept_apart, read_bounce_threshold(scene, attributes))
+    without = tuple(sorted(one.path for one in bare))
+    return Contacts(tuple(found), kept_apart, read_bounce_threshold(scene, attributes), without)
 
 
 def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) -> list[tuple[Usd.Prim, str]]:
@@ -123,9 +126,7 @@ def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) 
     return found
 
 
-def _copied(
-    collider: Collider, prim: Usd.Prim, surface: Surface | None, copies: Sequence[Copy], reader: _Reader
-) -> list[Collider]:
+def _copied(collider: Collider, surface: Surface | None, copies: Sequence[Copy], reader: _Reader) -> list[Collider]:
     """The same collider in copies; those that stay where they are have a place of their own in each."""
     found = []
     for copy in copies:
@@ -167,6 +168,8 @@ def with_contacts(
         articulations, contacts.colliders, contacts.kept_apart, contacts.bounce_threshold, alone=alone
     )
     _report(found, attributes)
+    if found.pairs:
+        _report_materials(contacts.without_material, attributes)
     return [
         replace(tree, constraints=(*tree.constraints, *found.pairs[tree.path])) if tree.path in found.pairs else tree
         for tree in articulations
@@ -194,13 +197,13 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
         attributes.report.warn("contact-animated", path, text)
 
 
-def _report_materials(prims: Sequence[Usd.Prim], attributes: Attributes) -> None:
+def _report_materials(paths: Sequence[str], attributes: Attributes) -> None:
     """Say which colliders have no physics material."""
-    if prims:
+    if paths:
         own = Surface()
         text = (
-            f"{_count(len(prims), 'collider')} without a physics material: friction {own.static_friction:g} and "
-            f"restitution {own.restitution:g} are taken for {_named([str(prim.GetPath()) for prim in prims])}"
+            f"{_count(len(paths), 'collider')} without a physics material: friction {own.static_friction:g} and "
+            f"restitution {own.restitution:g} are taken for {_named(paths)}"
         )
         attributes.report.note("contact-material", "/", text)
 
