@@ -157,3 +157,13 @@ def test_lengths_are_in_metres():
     soft = "float physxMaterial:compliantContactStiffness = 500\n"
     pair = pair_of(ball(content) + material(soft) + FLOOR, CENTIMETRES)
     assert pair.contact_distance == pytest.approx(0.03) and pair.stiffness == pytest.approx(500.0)
+
+
+def test_contacts_of_one_dimension():
+    """In the MuJoCo dialect two such colliders have no friction; with others it is as ever."""
+    smooth = collider("Plane", "ice", "int mjc:condim = 1", ("MjcCollisionAPI",))
+    read = contacts_of(ball("int mjc:condim = 1") + smooth + FLOOR)
+    frictions = {name: (pair.static_friction, pair.dynamic_friction) for name, pair in read.pairs.items()}
+    assert frictions == {"/ice:/a/shape": (0.0, 0.0), "/floor:/a/shape": (0.5, 0.5)}
+    rolling = contacts_of(ball("int mjc:condim = 6") + FLOOR)
+    assert rolling.told == ["/a/shape.mjc:condim: is 6; torsional and rolling friction is not simulated yet"]

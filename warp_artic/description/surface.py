@@ -2,7 +2,8 @@
 
 Of two combine modes the later one in the order average, min, multiply, max counts. Where one surface is compliant and
 the other is rigid, the pair is as compliant as the one; where both are, stiffness goes by the mode of restitution.
-A compliant pair does not bounce. Static friction is at least dynamic friction. All of this is as in PhysX.
+A compliant pair does not bounce. Static friction is at least dynamic friction. All of this is as in PhysX; that two
+surfaces may be smooth to each other, but not to others, is as in MuJoCo.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 
 class CombineMode(Enum):
@@ -44,6 +46,8 @@ class Surface:
     friction_mode: CombineMode = CombineMode.AVERAGE
     restitution_mode: CombineMode = CombineMode.AVERAGE
     damping_mode: CombineMode = CombineMode.AVERAGE
+    is_smooth: bool = False
+    """Whether there is no friction with others of which the same is true."""
 
     @property
     def is_compliant(self) -> bool:
@@ -62,10 +66,13 @@ class PairSurface:
     damping: float
 
 
+@lru_cache(1024)  # many pairs are of the same two materials
 def combined(first: Surface, second: Surface) -> PairSurface:
     """What two surfaces are together, in either order."""
     friction = _mode(first.friction_mode, second.friction_mode)
     restitution = _mode(first.restitution_mode, second.restitution_mode)
+    if first.is_smooth and second.is_smooth:
+        friction = _none
     dynamic = friction(first.dynamic_friction, second.dynamic_friction)
     compliant = [one for one in (first, second) if one.is_compliant]
     if len(compliant) == 2:
@@ -85,3 +92,7 @@ def combined(first: Surface, second: Surface) -> PairSurface:
 
 def _mode(first: CombineMode, second: CombineMode):
     return _COMBINED[max(first, second, key=_PRECEDENCE.__getitem__)]
+
+
+def _none(_first: float, _second: float) -> float:
+    return 0.0

@@ -93,9 +93,11 @@ def read_contact_filter(
     for root, prim in inventory.roots.items():
         if not collides_with_itself(prim, attributes):
             apart.update(frozenset((tree,)) for tree in trees.get(root, ()))
-    for copy in copies:
-        own = [pair for pair in apart if all(is_at_or_below(name, copy.like) for name in pair)]
-        apart.update(frozenset(map(copy.path, pair)) for pair in own)
+    own = {
+        like: [pair for pair in apart if all(is_at_or_below(name, like) for name in pair)]
+        for like in {copy.like for copy in copies}
+    }
+    apart.update(frozenset(map(copy.path, pair)) for copy in copies for pair in own[copy.like])
     return ContactFilter(groups=tuple(groups.groups), apart=frozenset(apart))
 
 

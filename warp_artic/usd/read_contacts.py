@@ -23,7 +23,13 @@ from warp_artic.usd.read_contact_filter import Groups, read_contact_filter
 from warp_artic.usd.read_meshes import Meshes
 from warp_artic.usd.read_scene import choose_scene
 from warp_artic.usd.read_shape import ShapeReader, place_of
-from warp_artic.usd.read_surface import Materials, read_bounce_threshold, read_depenetration_speed, read_offsets
+from warp_artic.usd.read_surface import (
+    Materials,
+    read_bounce_threshold,
+    read_depenetration_speed,
+    read_offsets,
+    with_smoothness,
+)
 
 MOST_NAMED = 3
 """How many colliders a sentence names."""
@@ -69,7 +75,7 @@ class _Reader:
             shape=shape,
             body=body,
             articulation=articulation,
-            surface=surface or Surface(),
+            surface=with_smoothness(surface or Surface(), prim, attributes),
             contact_offset=offsets[0],
             rest_offset=offsets[1],
             depenetration_speed=read_depenetration_speed(link, attributes),

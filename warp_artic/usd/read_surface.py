@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pxr import Usd, UsdShade
 
@@ -52,6 +53,7 @@ GAP_FIELD = (Source("newton:contactGap", units.DISTANCE, unbounded=True, unset_b
 CONTACT_FIELD = (Source("physxCollision:contactOffset", units.DISTANCE, unbounded=True, unset_below=-UNBOUNDED),)
 """Offsets; negative infinity means unset."""
 MJC_MARGIN, MJC_GAP = (Source("mjc:margin", units.DISTANCE),), (Source("mjc:gap", units.DISTANCE),)
+CONTACT_DIMENSION = "mjc:condim"
 BODY_FIELDS = {
     "depenetration_speed": (
         Source("physxRigidBody:maxDepenetrationVelocity", units.LINEAR_VELOCITY, unbounded=True, unset_below=SMALLEST),
@@ -111,6 +113,18 @@ def read_surface(material: Usd.Prim, attributes: Attributes) -> Surface:
         for field, name in MODES.items()
     }
     return Surface(**values, **modes) if is_right else GOES_ON
+
+
+def with_smoothness(surface: Surface, collider: Usd.Prim, attributes: Attributes) -> Surface:
+    """The surface of a collider; in the MuJoCo dialect contacts of one dimension are smooth.
+
+    Those of four and six have torsional and rolling friction, which is told.
+    """
+    dimension = attributes.number(collider, CONTACT_DIMENSION, 3.0)
+    if dimension > 3.0:
+        text = f"is {dimension:g}; torsional and rolling friction is not simulated yet"
+        attributes.report.warn("not-simulated", f"{collider.GetPath()}.{CONTACT_DIMENSION}", text)
+    return replace(surface, is_smooth=True) if dimension == 1.0 else surface
 
 
 def read_offsets(collider: Usd.Prim, shape: Shape, attributes: Attributes) -> tuple[float, float]:
