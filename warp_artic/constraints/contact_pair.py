@@ -18,10 +18,9 @@ acts for the rest of the step, 1 - tau / h, so that the point is moved by that s
 Every row gives way a little, by R times what its impulse differs from an anchor, so that the solvers have a well
 conditioned problem, in which supports share loads as they did before:
     y + R (z - anchor) = ...,   R = NORMAL_GIVE G_nn,  TANGENT_GIVE G_tt,   G = J M^-1 J^T
-The anchor of friction is its impulse in the step before. That of a normal follows its impulses, by FOLLOWS of what is
-missing in a step: at once would be stable for R up to 3 times the least eigenvalue of G only, as b brings back the gap
-that R leaves; so it is up to 1 / FOLLOWS + 2 times. What holds still gives way to nothing, for ever. After an impact,
-and where there was no contact, the anchors are zero.
+The anchor is the impulse in the step before, so that what holds still gives way to nothing, for ever. After an impact,
+and where there was no contact, it is zero. With R alone that would be stable for R up to 3 times the least eigenvalue
+of G only, as b brings back the gap that R leaves: `solver.rows.contacts` makes R smaller where points stick.
 Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k g_0 / (h k + d), with the same R.
 
 Points that slide, faster than SLIDES, have the dynamic coefficient of friction, others the static one.
@@ -95,8 +94,6 @@ TANGENT_GIVE = wp.constant(0.01)
 """R of a tangent as a share of G_tt."""
 STILL = wp.constant(0.6)
 """What closes no faster than by this share of what forces and impulses do in a step is in contact already."""
-FOLLOWS = wp.constant(1.0 / 512.0)
-"""Part of the way to its impulse that the anchor of a normal takes in a step."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
 
@@ -246,12 +243,9 @@ def set_normal_row(
     work.contact_share[point, slot] = where_positive(hits, one - tau / h, share)
     t_1, t_2 = tangents(n)
     work.contact_hits[point, slot] = hits
-    work.contact_start[3 * point, slot] = where_positive(hits, zero, maximum(dot(n, before), zero))
-    work.contact_start[3 * point + 1, slot] = where_positive(hits, zero, dot(t_1, before))
-    work.contact_start[3 * point + 2, slot] = where_positive(hits, zero, dot(t_2, before))
-    work.contact_anchor[3 * point, slot] = where_positive(hits, zero, work.contact_follower[point, slot])
-    work.contact_anchor[3 * point + 1, slot] = work.contact_start[3 * point + 1, slot]
-    work.contact_anchor[3 * point + 2, slot] = work.contact_start[3 * point + 2, slot]
+    work.contact_anchor[3 * point, slot] = where_positive(hits, zero, maximum(dot(n, before), zero))
+    work.contact_anchor[3 * point + 1, slot] = where_positive(hits, zero, dot(t_1, before))
+    work.contact_anchor[3 * point + 2, slot] = where_positive(hits, zero, dot(t_2, before))
     work.contact_speed[point, slot] = b
     y_1 = row_rate(model, work, work.v, row + 1, slot)
     y_2 = row_rate(model, work, work.v, row + 2, slot)
@@ -267,7 +261,6 @@ def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, colu
     for k in range(3 * model.contact_point_count):
         work.contact_memory[k, slot] = state.contact_impulse[k, column]
     for point in range(model.contact_point_count):
-        work.contact_follower[point, slot] = state.contact_follower[point, column]
         work.contact_hits[point, slot] = real(0.0, model.gravity[0, column])
 
 
@@ -281,9 +274,6 @@ def keep_contacts(model: ModelArrays, work: WorkArrays, slot: int):
             t_1, t_2 = tangents(n)
             total = n * work.impulse[row, slot] + t_1 * work.impulse[row + 1, slot] + t_2 * work.impulse[row + 2, slot]
             store_vec3(work.contact_memory, 3 * point, slot, total)
-            z = work.impulse[row, slot]
-            old = where_positive(work.contact_hits[point, slot], z - z, work.contact_follower[point, slot])
-            work.contact_follower[point, slot] = where_positive(z, old + (z - old) * real(FOLLOWS, z), z - z)
 
 
 @wp.func
@@ -293,9 +283,6 @@ def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, col
     for k in range(3 * model.contact_point_count):
         old = state.contact_impulse[k, column]
         state.contact_impulse[k, column] = where_positive(kept, old, work.contact_memory[k, slot])
-    for point in range(model.contact_point_count):
-        old = state.contact_follower[point, column]
-        state.contact_follower[point, column] = where_positive(kept, old, work.contact_follower[point, slot])
 
 
 @wp.func
@@ -529,7 +516,6 @@ CONTACT_PAIR = ConstraintFamily(
     add_load=add_contact_load,
     memory=(
         Measure(name="contact_impulse", meaning="Impulse at each point in the last step [N s], world axes", size=3),
-        Measure(name="contact_follower", meaning="Normal impulse that the ones of steps go to [N s]"),
     ),
     structure=_structure,
     counts={
@@ -561,8 +547,6 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_friction": _points,
         "contact_share": _points,
         "contact_hits": _points,
-        "contact_follower": _points,
-        "contact_start": lambda tree: 3 * _points(tree),
         "contact_anchor": lambda tree: 3 * _points(tree),
         "contact_give": lambda tree: 3 * _points(tree),
         "contact_memory": lambda tree: 3 * _points(tree),

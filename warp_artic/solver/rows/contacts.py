@@ -14,14 +14,19 @@ left of both conditions. The rows of a point have the same, as the cone is one o
 Rows of contacts give way a little, by what the impulses differ from anchors (`constraints.contact_pair`). Where impacts
 would do so by more than ANCHORED of the velocities, the impulses found become the anchors, and the turns go on.
 
-Then impulses of contacts are given, and `solver.rows.active_set` solves the rest without an iteration error, starting
-from what rows hold here. Each environment ends its turns by itself, and each starts from the impulses before.
+Then it is known what sticks and what holds. There the velocities with a small part of R and without an
+anchor follow from linear equations, which are solved twice, for what each answer leaves. What leaves the cone by it is
+put back.
+
+Last the impulses of contacts are given, and `solver.rows.active_set` solves the rest without an iteration error,
+starting from what rows hold here. Each environment ends its turns by itself, and each starts from the impulses before.
 
 Source: coefficients and turns as measured for one-step problems; see the tests for figures.
 """
 
 import warp as wp
 
+from warp_artic.constraints.rows import add_innovations, change_of_rate
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -45,6 +50,7 @@ from warp_artic.model.families import IS_CONTACT, has_trait
 from warp_artic.solver.rows.active_set import find_working_set
 from warp_artic.solver.rows.direct import set_first_working_set, take_solution
 from warp_artic.solver.rows.factors import factor_working_set, set_delassus, solve_factored, triangle
+from warp_artic.solver.rows.held import scale_innovations
 from warp_artic.solver.rows.problem import gather_rows
 
 PENALTY = wp.constant(0.4)
@@ -60,6 +66,12 @@ ANCHORED = wp.constant(1e-6)
 """Part of the velocities that contacts may give way by."""
 ANCHORS = wp.constant(4)
 """Times that impulses found become the anchors."""
+STIFFEST = wp.constant(1.0 / 16384.0)
+"""Part of R that is left where points stick, if their rows are known well enough."""
+KNOWN = wp.constant(2000.0)
+"""Times that a solved number is known to which is the least part of R that may be left."""
+STICKS = wp.constant(0.999)
+"""Part of the cone in which a point sticks."""
 
 
 @wp.func
@@ -113,7 +125,7 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, slot: int):
             first = model.row_item[row]
             for k in range(3):
                 work.split_penalty[a - k, slot] = mean
-                work.split_impulse[a - k, slot] = work.contact_start[first + k, slot]
+                work.split_impulse[a - k, slot] = work.contact_anchor[first + k, slot]
     return found
 
 
@@ -146,6 +158,7 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot
             going = move_anchors(model, work, count, maximum(scale * real(ANCHORED, one), tolerance), slot)
             goes = any_positive(going) and turns < MOST_TURNS
     give_contacts(model, work, count, slot)
+    stiffen_contacts(model, work, count, slot)
 
 
 @wp.func
@@ -310,7 +323,6 @@ def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, s
             takes = moves * work.row_mask[a, slot]
             before = work.contact_anchor[item, slot]
             work.contact_anchor[item, slot] = where_positive(takes, work.split_impulse[a, slot], before)
-            work.contact_start[item, slot] = work.split_impulse[a, slot]
     return moves
 
 
@@ -338,3 +350,83 @@ def give_contacts(model: ModelArrays, work: WorkArrays, count: int, slot: int):
             work.in_working_set[a, slot] = mask * (one - maximum(is_open, at_bound))
             given = where_positive(is_open, zero, where_positive(z, bound, neg(bound)))
             work.trial_impulse[a, slot] = where_positive(maximum(is_open, at_bound), mask * given, zero)
+
+
+@wp.func
+def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Have the points that stick give way by a part of R only, with the working set of the other rows."""
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
+    less = one - maximum(real(STIFFEST, one), model.rounding[0, 0] * real(KNOWN, one))
+    for a in range(count):
+        if is_normal(model, work, a, slot):
+            z = work.split_impulse[a, slot]
+            most = work.contact_friction[model.row_item[work.gathered[a, slot]] // 3, slot] * z * real(STICKS, one)
+            sticks = where_positive(z, where_positive(most - tangent_size(work, a, slot), one, zero), zero)
+            for k in range(3):
+                row = work.gathered[a - k, slot]
+                give = work.contact_give[model.row_item[row], slot]
+                work.in_working_set[a - k, slot] = sticks * work.row_mask[a - k, slot]
+                work.delassus[triangle(a - k) + a - k, slot] = work.split_diagonal[a - k, slot] - give * less
+    factored, _inaccurate, _refines = factor_working_set(model, work, count, slot)
+    for _turn in range(2):
+        for dof in range(model.dof_count):
+            work.innovation[dof, slot] = zero
+        for a in range(count):
+            z = work.split_impulse[a, slot] * work.row_mask[a, slot]
+            if any_positive(absolute(z)):
+                add_innovations(model, work, work.gathered[a, slot], z, slot)
+        scale_innovations(model, work, slot)
+        for i in range(factored):
+            a = work.factored[i, slot]
+            work.residual[i, slot] = missing_velocity(model, work, a, slot) * work.in_working_set[a, slot]
+        solve_factored(model, work, factored, slot)
+        for i in range(factored):
+            a = work.factored[i, slot]
+            more = where_positive(work.in_working_set[a, slot], work.residual[i, slot], zero)
+            work.split_impulse[a, slot] = work.split_impulse[a, slot] + more
+    for a in range(count):
+        work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot]
+        if is_normal(model, work, a, slot):
+            put_into_cone(model, work, a, slot)
+
+
+@wp.func
+def missing_velocity(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """What the velocity of a gathered row misses with the impulses so far, without R; innovations are those of all."""
+    row = work.gathered[a, slot]
+    y = work.y_free[a, slot] + change_of_rate(model, work, row, slot)
+    compliance = work.compliance[row, slot]
+    target = work.target[a, slot]
+    if is_contact(model, work, a, slot):
+        item = model.row_item[row]
+        compliance = compliance - work.contact_give[item, slot]
+        target = target - target
+        if item % 3 == 0:
+            target = work.contact_speed[item // 3, slot]
+    return target - y - compliance * work.split_impulse[a, slot]
+
+
+@wp.func
+def tangent_size(work: WorkArrays, a: int, slot: int):
+    """The size of the friction at a point whose normal is at a place."""
+    z_1 = work.split_impulse[a - 1, slot]
+    z_2 = work.split_impulse[a - 2, slot]
+    return sqrt(z_1 * z_1 + z_2 * z_2)
+
+
+@wp.func
+def put_into_cone(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """Give a point whose normal is at a place an impulse that pushes, with no more friction than the cone has."""
+    zero = real(0.0, work.y_free[0, slot])
+    one = real(1.0, zero)
+    z = maximum(work.split_impulse[a, slot], zero)
+    most = work.contact_friction[model.row_item[work.gathered[a, slot]] // 3, slot] * z
+    size = tangent_size(work, a, slot)
+    share = where_positive(size - most, most / where_positive(size, size, one), one)
+    work.split_impulse[a, slot] = z
+    work.split_impulse[a - 1, slot] = work.split_impulse[a - 1, slot] * share
+    work.split_impulse[a - 2, slot] = work.split_impulse[a - 2, slot] * share
+    for k in range(3):
+        work.in_working_set[a - k, slot] = zero
+        work.trial_impulse[a - k, slot] = work.split_impulse[a - k, slot] * work.row_mask[a - k, slot]
