@@ -84,11 +84,16 @@ def test_bodies_of_a_point_instancer():
     assert warning.startswith("/many: bodies below a point instancer are simulated once")
 
 
-def test_contacts_are_one_note():
-    """However many colliders there are, contacts are one note with their number."""
-    cubes = "".join(f'def Cube "c{i}" {schemas("PhysicsCollisionAPI")} {{\n}}\n' for i in range(3))
-    notes = [text for text in notes_of(open_text(body("a", cubes))) if "contacts" in text]
-    assert notes == ["/: contacts are not simulated yet; the stage has 3 colliders"]
+def test_colliders_that_touch_nothing_are_one_warning():
+    """However many there are, with their number; those that touch others are nothing to report."""
+    cones = "".join(f'def Cone "c{i}" {schemas("PhysicsCollisionAPI")} {{\n}}\n' for i in range(3))
+    cube = f'def Cube "cube" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
+    assert warnings_of(open_text(body("a", cube) + cube)) == []
+    assert warnings_of(open_text(body("a", cones) + cube)) == [
+        "/: 3 colliders of kinds that do not touch others yet (3 cone): /a/c0, /a/c1, /a/c2; everything passes through "
+        "them"
+    ]
+    assert warnings_of(open_text(body("a", cones))) == []
 
 
 def test_unknown_attributes_and_schemas():
@@ -132,20 +137,24 @@ def test_schemas_of_joints_elsewhere():
 
 def test_attributes_of_contacts_and_engines_are_notes():
     """Attributes that cannot change the motion of a tree are notes, not warnings."""
-    stage = pendulum(world="bool physxArticulation:enabledSelfCollisions = 0")
+    stage = pendulum(world="float physxArticulation:stabilizationThreshold = 0.1")
     assert not warnings_of(stage)
     assert any(
-        text.startswith("/World.physxArticulation:enabledSelfCollisions: is not used") for text in notes_of(stage)
+        text.startswith("/World.physxArticulation:stabilizationThreshold: is not used") for text in notes_of(stage)
     )
+    used = pendulum(world="bool physxArticulation:enabledSelfCollisions = 0")
+    assert not any("enabledSelfCollisions" in text for text in notes_of(used))
 
 
 def test_solver_parameters_of_colliders_are_notes():
-    """By the same names as those of constraints, which are warnings; so are the frictions of rolling and of turning."""
+    """By the same names as those of constraints, which are warnings, as is the friction of rolling."""
     text = "double[] mjc:solref = [0.01, 1]\n"
     shape = f'def Sphere "ball" {schemas("PhysicsCollisionAPI", "MjcCollisionAPI")} {{\n{text}}}\n'
     material = f'def Material "m" {schemas("NewtonMaterialAPI")} {{\nfloat newton:rollingFriction = 0.1\n}}\n'
     stage = pendulum(rod=shape + material)
-    assert warnings_of(stage) == []
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/rod/m.newton:rollingFriction: is 0.1")
+    assert warning.endswith("rolling friction is not simulated yet")
     assert any(one.startswith("/World/rod/ball.mjc:solref: is not used") for one in notes_of(stage))
 
 

@@ -132,14 +132,6 @@ _OF_A_STAGE = (
         "Expect a motion without it, or remove the opinion.",
     ),
     Rule(
-        "contacts",
-        WARNING_OR_NOTE,
-        "The stage has colliders; they give mass to bodies, but do not touch each other. A note where nothing that "
-        "moves could touch anything.",
-        "Any colliders.",
-        "Expect links to pass through each other and through the ground.",
-    ),
-    Rule(
         "point-instancer",
         WARNING,
         "Rigid bodies are below a point instancer, which repeats them.",
@@ -1014,6 +1006,13 @@ _OF_ELASTIC_BODIES = (
 )
 
 _OF_CONTACTS = (
+    Rule(
+        "contacts",
+        WARNING,
+        "The stage has colliders of kinds that do not touch others yet: cones, meshes that stay, and what is no shape.",
+        "Planes, balls, capsules, cylinders, boxes and convex hulls.",
+        "Let convexHull or boundingCube be the approximation of a mesh, or expect that everything passes through it.",
+    ),
     Rule(
         "contact-shape",
         WARNING,

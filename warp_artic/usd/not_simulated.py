@@ -93,12 +93,22 @@ ATTRIBUTES: dict[str, tuple[str, object]] = {
     "physxRigidBody:lockedRotAxis": ("a body locked about axes of the world", 0.0),
     "physxRigidBody:retainAccelerations": ("forces kept for further steps", 0.0),
     "physxRigidBody:cfmScale": ("constraint force mixing", 0.0),
+    "physxRigidBody:maxContactImpulse": ("a bound on the impulse of contacts", math.inf),
+    "physxCollision:torsionalPatchRadius": ("torsional friction", 0.0),
+    "physxCollision:minTorsionalPatchRadius": ("torsional friction", 0.0),
+    "physxMaterial:compliantContactAccelerationSpring": ("a compliant contact whose spring gives accelerations", 0.0),
+    "newton:torsionalFriction": ("torsional friction", (0.0, 0.005)),
+    "newton:rollingFriction": ("rolling friction", (0.0, 0.0001)),
+    "newton:contactFrictionGain": ("friction by the speed of sliding", -math.inf),
+    "newton:contactAdhesion": ("adhesion", -math.inf),
     "newton:massModel": ("a mass that is spread over the surface of a shape", "solid"),
     "newton:shellThickness": ("a mass that is spread over the surface of a shape", -math.inf),
     "physics:breakForce": ("breaking of a joint by force", math.inf),
     "physics:breakTorque": ("breaking of a joint by torque", math.inf),
 } | MJC_ATTRIBUTES
-"""What an attribute stands for, and the value that means none."""
+"""What an attribute stands for, and the value that means none; of a number several may, such as its default."""
+SINGLE = 1e-6
+"""By how much a number on a stage may differ from one of these, relative to it: it is a float."""
 FAMILIES = {
     "physxJoint:jointFriction": "load_friction",
     "newton:limitStiffness": "soft_limit",
@@ -108,7 +118,7 @@ FAMILIES = {
 
 
 def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
-    """Report every feature of the tables above that is on the stage, and its colliders."""
+    """Report every feature of the tables above that is on the stage."""
     read = {reading.attribute for group in attributes.report.readings.values() for reading in group}
     for prim in inventory.all_prims():
         names = sorted(attributes.names(prim))
@@ -121,23 +131,6 @@ def report_not_simulated(inventory: Inventory, attributes: Attributes) -> None:
         if any(body.startswith(path + "/") for body in (*inventory.bodies, *inventory.elastic_bodies)):
             text = "bodies below a point instancer are simulated once where they are, not for each of its points"
             attributes.report.warn("point-instancer", path, text)
-    _report_contacts(inventory, attributes)
-
-
-def _report_contacts(inventory: Inventory, attributes: Attributes) -> None:
-    """Say that shapes pass through each other: a warning where one that moves could touch one of another body."""
-    colliders = sum(len(group) for group in inventory.colliders.values()) + inventory.copied_colliders
-    if not colliders:
-        return
-    touching = {
-        body
-        for body, group in inventory.colliders.items()
-        if any(attributes.flag(prim, "physics:collisionEnabled", True) for prim in group)
-    }
-    moves = any(body in inventory.bodies for body in touching)
-    add = attributes.report.warn if moves and len(touching) > 1 else attributes.report.note
-    text = f"contacts are not simulated yet; the stage has {colliders} collider{'s' * (colliders != 1)}"
-    add("contacts", "/", text)
 
 
 def _report_type(prim: Usd.Prim, names: list[str], attributes: Attributes) -> None:
@@ -185,9 +178,12 @@ def _is(value, none) -> bool:
     """Whether a value is the one that means none."""
     if isinstance(none, str):
         return value == none
+    if isinstance(none, tuple) and hasattr(value, "__len__"):
+        return tuple(value) == none
+    number = _as_number(value)
     if isinstance(none, tuple):
-        return hasattr(value, "__len__") and tuple(value) == none
-    return _as_number(value) == none
+        return any(math.isclose(number, one, rel_tol=SINGLE) for one in none)
+    return number == none
 
 
 def _as_number(value) -> float:

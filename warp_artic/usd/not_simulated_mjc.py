@@ -8,6 +8,7 @@ SOLREF = (0.02, 1.0)
 MJC_ATTRIBUTES: dict[str, tuple[str, object]] = {
     "mjc:springdamper": ("a spring given by its time constant and damping ratio", (0.0, 0.0)),
     "mjc:margin": ("a margin before a limit", 0.0),
+    "mjc:priority": ("a material that counts before others", 0.0),
     "mjc:actuatorgravcomp": ("gravity compensation by actuators", 0.0),
     "mjc:gravcomp": ("gravity compensation", 0.0),
     "mjc:solreflimit": ("the compliance of a limit in solver parameters", SOLREF),

@@ -33,6 +33,7 @@ from warp_artic.usd.open_stage import open_stage, reading
 from warp_artic.usd.placement import Placements
 from warp_artic.usd.read_articulation import read_articulation
 from warp_artic.usd.read_base_motion import moves_over_time
+from warp_artic.usd.read_contacts import read_contacts, with_contacts
 from warp_artic.usd.read_couplings import refuse_strays
 from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
@@ -223,9 +224,10 @@ def _read(
     if None not in articulations:
         refuse_strays(articulations, inventory, attributes)
     meshes = read_meshes(inventory, attributes, placements)
+    trees = tuple(tree for tree in articulations if tree is not None)
+    contacts = read_contacts(trees, inventory, copies, attributes, placements)
     report_not_simulated(inventory, attributes)
     report_unused(inventory, attributes)
-    trees = tuple(tree for tree in articulations if tree is not None)
     for finding in mesh_findings(_scene(trees, settings, places, meshes)):
         report.add(finding)
     if report.errors or None in articulations:
@@ -248,7 +250,7 @@ def _read(
             same = {copy.path(name): mobility for name, mobility in found.items()}
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
-    scene = _scene(articulations, settings, places, meshes) if copies else scene
+    scene = _scene(with_contacts(articulations, contacts, meshes, attributes), settings, places, meshes)
     refuse_open_loops(scene, report)
     return _Read(scene, scene.articulations, meshes)
 
