@@ -99,9 +99,10 @@ def project(x: np.ndarray, friction: np.ndarray) -> np.ndarray:
     """The points of the cones |z_t| <= mu z_n nearest to the rows of x, shape (C, 3)."""
     normal, across = x[:, 0], np.hypot(x[:, 1], x[:, 2])
     on_cone = np.maximum((normal + friction * across) / (1.0 + friction**2), 0.0)
-    ratio = friction * on_cone / np.where(across > 0.0, across, 1.0)
+    ratio = friction * on_cone / np.where(across > 1e-200, across, 1.0)
     outside = np.stack([on_cone, ratio * x[:, 1], ratio * x[:, 2]], axis=1)
-    return np.where((across <= friction * normal)[:, None], x, outside)
+    inside = (across <= friction * normal) & (normal >= 0.0)
+    return np.where(inside[:, None], x, outside)
 
 
 def shifted(u: np.ndarray, friction: np.ndarray) -> np.ndarray:

@@ -6,10 +6,10 @@ g = g_M - h/2 y_n at the start and y = J v, the least normal velocity b at the e
     min(- g / (2 h), MAX_DEPARTURE)      in each other: half of it is taken back,
     0 or - e (y_n + a t) + a (h - t)     on an impact after the time t = - g / y_n, with the acceleration a of the gap;
 the latter where the closing speed is above a threshold. An impact is where y_n < - 0.6 |gravity| h and g + h y_n < 0.
-Impulses obey, with z' those of the step before, or of the pass before,
+Impulses obey the rigid law of Coulomb (`contact_problem`), or in passes, with z' those of the step or the pass before,
     z_n = max(0, z'_n + (b - y_n) / R_n),   z_t = z'_t - y_t / R_t, at most mu z_n long,
     R_n = 0.025 G_nn,  R_t = 0.01 of the mean of G_tt,
-which passes repeated to their end make the rigid law of Coulomb. Bodies move with
+which is the rigid law where z = z'. Bodies move with
     (v + v+) / 2 + M^-1 J^T (s - 1/2) z,   s = 1/2, in the step of an impact 1 - t / h:
 the rest of the step after it.
 """
@@ -31,6 +31,8 @@ from warp_artic.description.joint import WORLD
 
 NORMAL_SOFTNESS, TANGENT_SOFTNESS = 0.025, 0.01
 """R of a contact by its own response."""
+RIGID_TOLERANCE = 1e-10
+"""What is left of the rigid law, by the speeds of the contacts."""
 MAX_DEPARTURE = 3.0
 """Fastest that bodies leave each other for being in each other [m/s]."""
 MARGIN = 0.02
@@ -120,8 +122,8 @@ class ContactStep:
     threshold: float = 0.2
     """Impacts slower than this do not bounce [m/s]."""
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-    passes: int = 1
-    """How often impulses are found, each time from those before."""
+    passes: int = 0
+    """How often soft impulses are found, each time from those before; none: the rigid law."""
 
     def __call__(
         self, bodies: Sequence[RigidBody], memory: Sequence[Memory] = ()
@@ -139,6 +141,8 @@ class ContactStep:
             mass=M, jacobian=J, free_velocity=v_free, target=b, friction=np.full(len(contacts), self.friction)
         )
         z = np.concatenate([frame(c.found.normal) @ remembered(c, middle, memory) for c in contacts])
+        if self.passes == 0:
+            z = contact_problem.solved(problem, tolerance=RIGID_TOLERANCE, start=z)
         for _ in range(self.passes):
             z = impulses(problem.softened(NORMAL_SOFTNESS, TANGENT_SOFTNESS, z), v)
         v_next = problem.velocity(z)
