@@ -9,7 +9,7 @@ thinner one until then might have passed each other: there the points are those 
 that their velocity leaves. At the start of the step the gap is  g_0 = g + J_n shift. With the
 closing speed u = - y_n before the step and the acceleration a_n without rows along n:
     no impact         b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step,
-                      b = min(- g_0 / (2 h), depenetration speed)  where the shapes overlap
+                      b = min(- s g_0 / (2 h), depenetration speed),  s = min(- g_0 / deep, 1),  where they overlap
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
 A point that stays in contact moves with the mean of v and v+, as the rest of a midpoint step; what an impact changes
@@ -94,6 +94,9 @@ TANGENT_GIVE = wp.constant(0.01)
 """R of a tangent as a share of G_tt."""
 STILL = wp.constant(0.6)
 """What closes no faster than by this share of what forces and impulses do in a step is in contact already."""
+DEEP = wp.constant(0.02)
+"""Overlap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a smaller
+part: what a turning body has moved in by the curve of its path is not to throw it."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
 
@@ -216,7 +219,8 @@ def set_normal_row(
     gap = work.contact_point[7 * point + 6, slot] - model.contact_rest[pair, column]
     gap = gap + row_rate(model, work, work.shift, row, slot)
     deepest = model.contact_depenetration[pair, column]
-    back = minimum(neg(gap) * real(0.5, h) / h, deepest)
+    deep = neg(gap) / (model.contact_thickness[pair, column] * real(DEEP, h))
+    back = minimum(neg(gap) * minimum(deep, one) * real(0.5, h) / h, deepest)
     resting = where_positive(gap, neg(gap) / h, back)
     n = load_vec3(work.contact_point, 7 * point + 3, slot)
     before = load_vec3(work.contact_memory, 3 * point, slot)

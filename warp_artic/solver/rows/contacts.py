@@ -14,9 +14,9 @@ left of both conditions. The rows of a point have the same, as the cone is one o
 Rows of contacts give way a little, by what the impulses differ from anchors (`constraints.contact_pair`). Where impacts
 would do so by more than ANCHORED of the velocities, the impulses found become the anchors, and the turns go on.
 
-Then it is known what sticks and what holds. There the velocities with a small part of R and without an
-anchor follow from linear equations, which are solved twice, for what each answer leaves. What leaves the cone by it is
-put back.
+Then it is known what sticks, slides and holds. There the velocities with a small part of R and without an anchor follow
+from linear equations, which are solved twice, for what each answer leaves. Points that leave the cone by it are let go,
+and it is done again. Where that leaves more, because they are not known well enough, the answer is not taken.
 
 Last the impulses of contacts are given, and `solver.rows.active_set` solves the rest without an iteration error,
 starting from what rows hold here. Each environment ends its turns by itself, and each starts from the impulses before.
@@ -68,6 +68,8 @@ ANCHORS = wp.constant(4)
 """Times that impulses found become the anchors."""
 STIFFEST = wp.constant(1.0 / 16384.0)
 """Part of R that is left where points stick, if their rows are known well enough."""
+ROUNDS = wp.constant(5)
+"""Times that points may leave those that stick."""
 KNOWN = wp.constant(2000.0)
 """Times that a solved number is known to which is the least part of R that may be left."""
 STICKS = wp.constant(0.999)
@@ -359,36 +361,106 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, slot: int
     zero = one - one
     less = one - maximum(real(STIFFEST, one), model.rounding[0, 0] * real(KNOWN, one))
     for a in range(count):
+        work.split_dual[a, slot] = work.split_impulse[a, slot]
         if is_normal(model, work, a, slot):
-            z = work.split_impulse[a, slot]
-            most = work.contact_friction[model.row_item[work.gathered[a, slot]] // 3, slot] * z * real(STICKS, one)
-            sticks = where_positive(z, where_positive(most - tangent_size(work, a, slot), one, zero), zero)
+            pushes = where_positive(work.split_impulse[a, slot], work.row_mask[a, slot], zero)
+            sticks = where_positive(friction_excess(model, work, a, slot, real(STICKS, one)), zero, pushes)
             for k in range(3):
-                row = work.gathered[a - k, slot]
-                give = work.contact_give[model.row_item[row], slot]
-                work.in_working_set[a - k, slot] = sticks * work.row_mask[a - k, slot]
+                give = work.contact_give[model.row_item[work.gathered[a - k, slot]], slot]
+                work.in_working_set[a - k, slot] = sticks
+                if k == 0:
+                    work.in_working_set[a, slot] = pushes
                 work.delassus[triangle(a - k) + a - k, slot] = work.split_diagonal[a - k, slot] - give * less
-    factored, _inaccurate, _refines = factor_working_set(model, work, count, slot)
-    for _turn in range(2):
-        for dof in range(model.dof_count):
-            work.innovation[dof, slot] = zero
+    wrong = one
+    gains = one
+    rounds = int(0)
+    while rounds < ROUNDS and any_positive(wrong):
         for a in range(count):
-            z = work.split_impulse[a, slot] * work.row_mask[a, slot]
-            if any_positive(absolute(z)):
-                add_innovations(model, work, work.gathered[a, slot], z, slot)
-        scale_innovations(model, work, slot)
-        for i in range(factored):
-            a = work.factored[i, slot]
-            work.residual[i, slot] = missing_velocity(model, work, a, slot) * work.in_working_set[a, slot]
-        solve_factored(model, work, factored, slot)
-        for i in range(factored):
-            a = work.factored[i, slot]
-            more = where_positive(work.in_working_set[a, slot], work.residual[i, slot], zero)
-            work.split_impulse[a, slot] = work.split_impulse[a, slot] + more
+            z = work.split_impulse[a, slot]
+            work.split_impulse[a, slot] = where_positive(wrong, work.split_dual[a, slot], z)
+        factored, _inaccurate, _refines = factor_working_set(model, work, count, slot)
+        missed = miss_velocities(model, work, count, factored, slot)
+        for _turn in range(2):
+            solve_factored(model, work, factored, slot)
+            for i in range(factored):
+                a = work.factored[i, slot]
+                more = where_positive(work.in_working_set[a, slot] * wrong, work.residual[i, slot], zero)
+                work.split_impulse[a, slot] = work.split_impulse[a, slot] + more
+            left = miss_velocities(model, work, count, factored, slot)
+        gains = where_positive(wrong, missed - left, gains)
+        wrong = let_points_go(model, work, count, wrong, slot)
+        rounds += 1
     for a in range(count):
         work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot]
         if is_normal(model, work, a, slot):
-            put_into_cone(model, work, a, slot)
+            taken = where_positive(wrong, zero, gains) * work.row_mask[a, slot]
+            z = work.split_impulse[a, slot]
+            before = work.trial_impulse[a, slot]
+            # What slides has the friction of its normal.
+            share = where_positive(before, z / where_positive(before, before, one), zero)
+            share = where_positive(work.in_working_set[a - 1, slot], one, share)
+            work.trial_impulse[a, slot] = where_positive(taken, z, before)
+            for k in range(1, 3):
+                side = work.split_impulse[a - k, slot] * share
+                work.trial_impulse[a - k, slot] = where_positive(taken, side, work.trial_impulse[a - k, slot])
+            for k in range(3):
+                work.in_working_set[a - k, slot] = zero
+
+
+@wp.func
+def let_points_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, slot: int):
+    """Take points that pull out of the working set, and tangents of those that would need more than the cone has.
+
+    These have no impulse, or that of the splitting. Says where there are any.
+    """
+    one = real(1.0, chosen)
+    zero = one - one
+    found = zero
+    for a in range(count):
+        if is_normal(model, work, a, slot):
+            is_in = work.in_working_set[a, slot] * chosen
+            pulls = where_positive(work.split_impulse[a, slot], zero, is_in)
+            exceeds = where_positive(friction_excess(model, work, a, slot, one), is_in, zero)
+            slides = exceeds * work.in_working_set[a - 1, slot]
+            found = maximum(found, maximum(pulls, slides))
+            for k in range(3):
+                leaves = pulls
+                if k > 0:
+                    leaves = maximum(pulls, slides)
+                work.in_working_set[a - k, slot] = where_positive(leaves, zero, work.in_working_set[a - k, slot])
+                base = work.split_dual[a - k, slot]
+                work.split_dual[a - k, slot] = where_positive(pulls, zero, base)
+    return found
+
+
+@wp.func
+def friction_excess(model: ModelArrays, work: WorkArrays, a: int, slot: int, share: Real):
+    """By how much friction is more than a share of the cone at a point whose normal is at a place; positive on it."""
+    z_1 = work.split_impulse[a - 1, slot]
+    z_2 = work.split_impulse[a - 2, slot]
+    most = work.contact_friction[model.row_item[work.gathered[a, slot]] // 3, slot] * work.split_impulse[a, slot]
+    size = sqrt(z_1 * z_1 + z_2 * z_2)
+    return where_positive(most, size - share * most, real(1.0, most))
+
+
+@wp.func
+def miss_velocities(model: ModelArrays, work: WorkArrays, count: int, factored: int, slot: int):
+    """Write what the velocities of the working set miss with the impulses so far to `work.residual`; the largest."""
+    zero = real(0.0, work.y_free[0, slot])
+    largest = zero
+    for dof in range(model.dof_count):
+        work.innovation[dof, slot] = zero
+    for a in range(count):
+        z = work.split_impulse[a, slot] * work.row_mask[a, slot]
+        if any_positive(absolute(z)):
+            add_innovations(model, work, work.gathered[a, slot], z, slot)
+    scale_innovations(model, work, slot)
+    for i in range(factored):
+        a = work.factored[i, slot]
+        missing = missing_velocity(model, work, a, slot) * work.in_working_set[a, slot]
+        work.residual[i, slot] = missing
+        largest = maximum(largest, absolute(missing))
+    return largest
 
 
 @wp.func
@@ -405,28 +477,3 @@ def missing_velocity(model: ModelArrays, work: WorkArrays, a: int, slot: int):
         if item % 3 == 0:
             target = work.contact_speed[item // 3, slot]
     return target - y - compliance * work.split_impulse[a, slot]
-
-
-@wp.func
-def tangent_size(work: WorkArrays, a: int, slot: int):
-    """The size of the friction at a point whose normal is at a place."""
-    z_1 = work.split_impulse[a - 1, slot]
-    z_2 = work.split_impulse[a - 2, slot]
-    return sqrt(z_1 * z_1 + z_2 * z_2)
-
-
-@wp.func
-def put_into_cone(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """Give a point whose normal is at a place an impulse that pushes, with no more friction than the cone has."""
-    zero = real(0.0, work.y_free[0, slot])
-    one = real(1.0, zero)
-    z = maximum(work.split_impulse[a, slot], zero)
-    most = work.contact_friction[model.row_item[work.gathered[a, slot]] // 3, slot] * z
-    size = tangent_size(work, a, slot)
-    share = where_positive(size - most, most / where_positive(size, size, one), one)
-    work.split_impulse[a, slot] = z
-    work.split_impulse[a - 1, slot] = work.split_impulse[a - 1, slot] * share
-    work.split_impulse[a - 2, slot] = work.split_impulse[a - 2, slot] * share
-    for k in range(3):
-        work.in_working_set[a - k, slot] = zero
-        work.trial_impulse[a - k, slot] = work.split_impulse[a - k, slot] * work.row_mask[a - k, slot]
