@@ -12,6 +12,7 @@ from tests import trees
 from tests.oracles import rigid
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.joint import WORLD, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.scene import Scene
@@ -97,7 +98,10 @@ def mass_matrices(scene: Scene, model: mujoco.MjModel) -> list[tuple[np.ndarray,
 
 
 def smooth(scene: Scene) -> Scene:
-    """The scene without what MuJoCo solves as constraints: limits, dry friction, equalities, ranges of efforts."""
+    """The scene without what MuJoCo solves as constraints: limits, dry friction, equalities, contacts, force ranges."""
+
+    def without_contacts(tree):
+        return tuple(one for one in tree.constraints if not isinstance(one, ContactPair))
 
     def dof(one):
         friction = one.friction and replace(one.friction, static_effort=0.0, dynamic_effort=0.0)
@@ -107,7 +111,10 @@ def smooth(scene: Scene) -> Scene:
     def joint(one):
         return replace(one, cone_limit=None, dofs=tuple(map(dof, one.dofs)))
 
-    own = (replace(tree, mimics=(), joints=tuple(map(joint, tree.joints))) for tree in scene.articulations)
+    own = (
+        replace(tree, mimics=(), joints=tuple(map(joint, tree.joints)), constraints=without_contacts(tree))
+        for tree in scene.articulations
+    )
     return replace(scene, articulations=tuple(own))
 
 

@@ -226,6 +226,15 @@ def test_bodies_that_stay():
     ]
 
 
+def test_scenes_without_contacts():
+    """The MuJoCo dialect switches them off for all."""
+    scene = f'def PhysicsScene "s" {schemas("MjcSceneAPI")} {{\nbool mjc:flag:contact = 0\n}}\n'
+    read = contacts_of(scene + ball("a") + FLOOR)
+    assert read.pairs == {} and read.told == []
+    assert "/s: switches contacts off: nothing touches anything" in read.notes
+    assert names(scene.replace("= 0", "= 1") + ball("a") + FLOOR) == {"/floor:/a/shape"}
+
+
 def test_too_many_for_one_mechanism():
     """One warning with the count and the nearest of the pairs that pass through each other."""
     text = "".join(ball(f"b{number:02}", at=(3 * number, 0, 0)) for number in range(25))

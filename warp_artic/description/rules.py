@@ -1014,6 +1014,13 @@ _OF_CONTACTS = (
         "Let convexHull or boundingCube be the approximation of a mesh, or expect that everything passes through it.",
     ),
     Rule(
+        "contacts-off",
+        NOTE,
+        "The physics scene says that nothing touches anything.",
+        "Any.",
+        "Author mjc:flag:contact = 1 where bodies should touch.",
+    ),
+    Rule(
         "contact-shape",
         WARNING,
         "A collider has a shape that is not simulated as authored: another one stands for it, or it touches nothing.",

@@ -11,6 +11,7 @@ from pxr import Usd
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.collider import Collider, ContactFilter
 from warp_artic.description.contact_mechanisms import FARTHEST, MOST_DOFS
+from warp_artic.description.contact_pair import BOUNCE_THRESHOLD
 from warp_artic.description.contact_pairs import SIMULATED, FoundPairs, contact_pairs
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.description.surface import Surface
@@ -96,6 +97,9 @@ def read_contacts(
     home = {path: tree.path for tree in trees for path in tree.bodies}
     groups = Groups(inventory, copies, attributes)
     scene = choose_scene(inventory, attributes)
+    if scene is not None and not attributes.flag(scene, "mjc:flag:contact", True):
+        attributes.report.note("contacts-off", scene.GetPath(), "switches contacts off: nothing touches anything")
+        return Contacts((), ContactFilter(), BOUNCE_THRESHOLD, ())
     reader = _Reader(groups, inventory, attributes, placements)
     prims = _acting(inventory, home, attributes)
     surfaces = Materials(scene, inventory, attributes).of([prim for prim, _ in prims])
