@@ -18,9 +18,10 @@ acts for the rest of the step, 1 - tau / h, so that the point is moved by that s
 Every row gives way a little, by R times what its impulse differs from an anchor, so that the solvers have a well
 conditioned problem, in which supports share loads as they did before:
     y + R (z - anchor) = ...,   R = NORMAL_GIVE G_nn,  TANGENT_GIVE G_tt,   G = J M^-1 J^T
-The anchor is the impulse in the step before, so that what holds still gives way to nothing, for ever. After an impact,
-and where there was no contact, it is zero. With R alone that would be stable for R up to 3 times the least eigenvalue
-of G only, as b brings back the gap that R leaves: `solver.rows.contacts` makes R smaller where points stick.
+The anchor is the impulse in the step before, so that what holds still gives way to nothing, for ever. It is zero in and
+after an impact, where there was no contact, and of the friction of what slides, which is to be against the slip. With R
+alone that would be stable for R up to 3 times the least eigenvalue of G only, as b brings back the gap that R leaves:
+`solver.rows.contacts` makes R smaller.
 Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k g_0 / (h k + d), with the same R.
 
 Points that slide, faster than SLIDES, have the dynamic coefficient of friction, others the static one.
@@ -246,16 +247,20 @@ def set_normal_row(
     share = real(0.5, h)
     work.contact_share[point, slot] = where_positive(hits, one - tau / h, share)
     t_1, t_2 = tangents(n)
+    is_new = maximum(hits, work.contact_hits[point, slot])
     work.contact_hits[point, slot] = hits
-    work.contact_anchor[3 * point, slot] = where_positive(hits, zero, maximum(dot(n, before), zero))
-    work.contact_anchor[3 * point + 1, slot] = where_positive(hits, zero, dot(t_1, before))
-    work.contact_anchor[3 * point + 2, slot] = where_positive(hits, zero, dot(t_2, before))
+    work.contact_start[3 * point, slot] = where_positive(is_new, zero, maximum(dot(n, before), zero))
+    work.contact_start[3 * point + 1, slot] = where_positive(is_new, zero, dot(t_1, before))
+    work.contact_start[3 * point + 2, slot] = where_positive(is_new, zero, dot(t_2, before))
     work.contact_speed[point, slot] = b
     y_1 = row_rate(model, work, work.v, row + 1, slot)
     y_2 = row_rate(model, work, work.v, row + 2, slot)
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, h)
     held = model.contact_static_friction[pair, column]
     work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], held)
+    work.contact_anchor[3 * point, slot] = work.contact_start[3 * point, slot]
+    for k in range(3 * point + 1, 3 * point + 3):
+        work.contact_anchor[k, slot] = where_positive(slip, zero, work.contact_start[k, slot])
     set_window(work, row, slot, b + give * work.contact_anchor[3 * point, slot], one / zero)
 
 
@@ -265,7 +270,7 @@ def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, colu
     for k in range(3 * model.contact_point_count):
         work.contact_memory[k, slot] = state.contact_impulse[k, column]
     for point in range(model.contact_point_count):
-        work.contact_hits[point, slot] = real(0.0, model.gravity[0, column])
+        work.contact_hits[point, slot] = state.contact_impact[point, column]
 
 
 @wp.func
@@ -287,6 +292,9 @@ def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, col
     for k in range(3 * model.contact_point_count):
         old = state.contact_impulse[k, column]
         state.contact_impulse[k, column] = where_positive(kept, old, work.contact_memory[k, slot])
+    for point in range(model.contact_point_count):
+        old = state.contact_impact[point, column]
+        state.contact_impact[point, column] = where_positive(kept, old, work.contact_hits[point, slot])
 
 
 @wp.func
@@ -520,6 +528,7 @@ CONTACT_PAIR = ConstraintFamily(
     add_load=add_contact_load,
     memory=(
         Measure(name="contact_impulse", meaning="Impulse at each point in the last step [N s], world axes", size=3),
+        Measure(name="contact_impact", meaning="1 where the last step had an impact, 0 elsewhere"),
     ),
     structure=_structure,
     counts={
@@ -551,6 +560,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_friction": _points,
         "contact_share": _points,
         "contact_hits": _points,
+        "contact_start": lambda tree: 3 * _points(tree),
         "contact_anchor": lambda tree: 3 * _points(tree),
         "contact_give": lambda tree: 3 * _points(tree),
         "contact_memory": lambda tree: 3 * _points(tree),

@@ -127,7 +127,7 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, slot: int):
             first = model.row_item[row]
             for k in range(3):
                 work.split_penalty[a - k, slot] = mean
-                work.split_impulse[a - k, slot] = work.contact_anchor[first + k, slot]
+                work.split_impulse[a - k, slot] = work.contact_start[first + k, slot]
     return found
 
 
@@ -325,6 +325,7 @@ def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, s
             takes = moves * work.row_mask[a, slot]
             before = work.contact_anchor[item, slot]
             work.contact_anchor[item, slot] = where_positive(takes, work.split_impulse[a, slot], before)
+            work.contact_start[item, slot] = work.split_impulse[a, slot]
     return moves
 
 

@@ -50,7 +50,7 @@ def start_contact_row(model: ModelArrays, work: WorkArrays, row: int, slot: int)
     takes = work.active[row, slot] * work.environment_mask[model.row_island[row], slot]
     if any_positive(takes):
         z = work.impulse[row, slot]
-        before = work.contact_anchor[model.row_item[row], slot]
+        before = work.contact_start[model.row_item[row], slot]
         take_direction(model, work, row, before, where_positive(absolute(z), z - z, takes), slot)
 
 
