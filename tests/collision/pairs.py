@@ -1,6 +1,6 @@
 """Pairs of solids at random, and their places as the lane functions find them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -43,12 +43,17 @@ class Pairs:
         parts = self.x0, self.R0.reshape(-1, 9), self.size0, self.x1, self.R1.reshape(-1, 9), self.size1
         return np.ascontiguousarray(np.concatenate(parts, axis=1).T)
 
+    def taken(self, which: np.ndarray) -> "Pairs":
+        """Some of the pairs."""
+        names = "x0", "R0", "size0", "x1", "R1", "size1"
+        return replace(self, **{name: getattr(self, name)[which] for name in names})
+
     def rounded(self, scalar: type) -> "Pairs":
         """The same pairs, as a number type can say them."""
         dtype = wp.dtype_to_numpy(scalar)
         names = "x0", "R0", "size0", "x1", "R1", "size1", "hull0", "hull1"
         values = {name: getattr(self, name).astype(dtype).astype(float) for name in names}
-        return Pairs(self.kind0, self.kind1, **values)
+        return replace(self, **values)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import warp as wp
 
 from warp_artic.collision.places import set_place, set_place_where
 from warp_artic.collision.segments import clamp_one, clamp_to_box, over
+from warp_artic.collision.signs import signed, signed_vector
 from warp_artic.math.directions import choose, unit_or
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
@@ -70,18 +71,6 @@ def absolute_vector(v: Vec3):
 def reach(m: Mat3, size: Vec3):
     """How far a box with these half extents goes along directions: the rows of m, in its frame."""
     return vec3(dot(absolute_vector(m.x), size), dot(absolute_vector(m.y), size), dot(absolute_vector(m.z), size))
-
-
-@wp.func
-def signed(size: Real, sign: Real):
-    """size with the sign of a number, positive for zero."""
-    return where_positive(neg(sign), neg(size), size)
-
-
-@wp.func
-def signed_vector(size: Vec3, sign: Vec3):
-    """A vector with the signs of another one."""
-    return vec3(signed(size.x, sign.x), signed(size.y, sign.y), signed(size.z, sign.z))
 
 
 @wp.func
@@ -436,10 +425,14 @@ def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x
     s_1 = absolute_vector(B * c) - b - reach(B, a)
     face_0, is_x_0, is_y_0 = best_face(s_0)
     face_1, is_x_1, is_y_1 = best_face(s_1)
-    by_1 = face_1 - face_0 - tie
+    # What is apart has one nearest place, and no preference.
+    apart = maximum(face_0, face_1) - tie
+    preferred = where_positive(apart, zero, tie)
+    rounding = where_positive(apart, zero, size * real(EDGE_ROUNDING, one))
+    by_1 = face_1 - face_0 - preferred
     face = where_positive(by_1, face_1, face_0)
-    edge, n_edge, edge_0, edge_1 = best_edges(c, a, b, B, size * real(EDGE_ROUNDING, one))
-    by_edge = edge - face - tie
+    edge, n_edge, edge_0, edge_1 = best_edges(c, a, b, B, rounding)
+    by_edge = edge - face - preferred
     by_face = where_positive(by_edge, zero, one)
     # Both faces, in the axes of box 0: P of the reference box and Q of the other.
     I = mat3(vec3(one, zero, zero), vec3(zero, one, zero), vec3(zero, zero, one))

@@ -2,8 +2,10 @@
 
 import warp as wp
 
+from warp_artic.collision.bodies import body
 from warp_artic.collision.boxes import box_box
 from warp_artic.collision.capsules import capsule_box, capsule_capsule
+from warp_artic.collision.convex import convex_convex, sphere_convex
 from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, PLANE, SPHERE, Solid
 from warp_artic.collision.planes import plane_box, plane_capsule, plane_cone, plane_convex, plane_cylinder, plane_sphere
 from warp_artic.collision.spheres import sphere_box, sphere_capsule, sphere_cone, sphere_cylinder, sphere_sphere
@@ -20,9 +22,19 @@ _PLACES = {
         Solid.CONVEX: 5,
         Solid.CONE: 4,
     },
-    Solid.SPHERE: {Solid.SPHERE: 1, Solid.CAPSULE: 1, Solid.CYLINDER: 1, Solid.BOX: 1, Solid.CONE: 1},
-    Solid.CAPSULE: {Solid.CAPSULE: 2, Solid.BOX: 3},
-    Solid.BOX: {Solid.BOX: 8},
+    Solid.SPHERE: {
+        Solid.SPHERE: 1,
+        Solid.CAPSULE: 1,
+        Solid.CYLINDER: 1,
+        Solid.BOX: 1,
+        Solid.CONVEX: 1,
+        Solid.CONE: 1,
+    },
+    Solid.CAPSULE: {Solid.CAPSULE: 2, Solid.CYLINDER: 5, Solid.BOX: 3, Solid.CONVEX: 5, Solid.CONE: 5},
+    Solid.CYLINDER: {Solid.CYLINDER: 5, Solid.BOX: 5, Solid.CONVEX: 5, Solid.CONE: 5},
+    Solid.BOX: {Solid.BOX: 8, Solid.CONVEX: 5, Solid.CONE: 5},
+    Solid.CONVEX: {Solid.CONVEX: 5, Solid.CONE: 5},
+    Solid.CONE: {Solid.CONE: 5},
 }
 
 
@@ -104,3 +116,10 @@ def collide(
         capsule_box(places, first, slot, x0, R0, size0, x1, R1, size1)
     elif kind0 == BOX and kind1 == BOX:
         box_box(places, first, slot, x0, R0, size0, x1, R1, size1)
+    else:
+        body0 = body(kind0, hull0_first, hull0_count, column, R0, size0)
+        body1 = body(kind1, hull1_first, hull1_count, column, R1, size1)
+        if kind0 == SPHERE:
+            sphere_convex(hull_points, places, first, slot, x0, body0, x1, body1)
+        else:
+            convex_convex(hull_points, places, first, slot, x0, body0, x1, body1)

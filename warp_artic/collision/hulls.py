@@ -3,7 +3,17 @@
 import warp as wp
 
 from warp_artic.math.directions import choose
-from warp_artic.math.numbers import Vec3, maximum, real, sub, where_positive  # noqa: F401 (operators)
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Vec3,
+    add,
+    div,
+    maximum,
+    mul,
+    real,
+    sqrt,
+    sub,
+    where_positive,
+)
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import Array, load_vec3
 
@@ -21,3 +31,16 @@ def furthest_vertex(hull_points: Array, hull_first: int, hull_count: int, column
         best = choose(along - most, v, best)
         most = maximum(along, most)
     return best, number
+
+
+@wp.func
+def hull_middle(hull_points: Array, hull_first: int, hull_count: int, column: int):
+    """The mean of the vertices, and how far the one furthest from the first one is from it."""
+    first = load_vec3(hull_points, 3 * hull_first, column)
+    sum = first
+    most = real(0.0, first.x)
+    for i in range(1, hull_count):
+        v = load_vec3(hull_points, 3 * (hull_first + i), column)
+        sum = sum + v
+        most = maximum(dot(v - first, v - first), most)
+    return sum * (real(1.0, most) / real(float(hull_count), most)), sqrt(most)

@@ -10,7 +10,7 @@ import warp as wp
 
 from warp_artic.collision.hulls import furthest_vertex
 from warp_artic.collision.places import set_place, set_place_where
-from warp_artic.math.directions import across, choose, unit_or
+from warp_artic.math.directions import across_steadily, choose, unit_or
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
     Real,
@@ -164,7 +164,7 @@ def plane_convex(
     height = dot(N, x1 - x0)
     one = real(1.0, height)
     down = transpose_mul(R1, neg(N))
-    s, t = across(down)
+    s, t = across_steadily(down)
     e = s * real(TILT_COSINE, one) + t * real(TILT_SINE, one)
     f = t * real(TILT_COSINE, one) - s * real(TILT_SINE, one)
     tilt = real(TILT, one)

@@ -15,7 +15,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (add, sub, mul and div are t
     vec3,
     where_positive,
 )
-from warp_artic.math.spatial import dot
+from warp_artic.math.spatial import cross, dot
 
 SHORTEST_SQUARE = wp.constant(wp.float64(1e-30))
 """Squared length from which on a vector has a direction."""
@@ -52,3 +52,16 @@ def across(d: Vec3):
     a = neg(one) / (side + d.z)
     b = d.x * d.y * a
     return vec3(one + side * d.x * d.x * a, side * b, neg(side * d.x)), vec3(b, side + d.y * d.y * a, neg(d.y))
+
+
+@wp.func
+def across_steadily(d: Vec3):
+    """Two unit vectors that are normal to a unit vector and to each other, which turn only a little with it unless it
+    comes to be at some 37 degrees to the z axis; never along an axis or across one."""
+    one = real(1.0, d.x)
+    zero = one - one
+    is_steep = d.z * d.z - real(0.64, one)
+    e = choose(is_steep, vec3(one, zero, zero), vec3(zero, zero, one))
+    s = e - d * dot(e, d)
+    s = s * (one / length(s))
+    return s, cross(d, s)

@@ -1,0 +1,129 @@
+"""A solid as the general method sees it: the point of its core that is furthest in a direction, and a radius.
+
+A sphere is the core of one point and a capsule that of a segment, both with a radius; what else has none.
+"""
+
+from typing import Any
+
+import warp as wp
+
+from warp_artic.collision.hulls import furthest_vertex, hull_middle
+from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, SPHERE
+from warp_artic.collision.signs import signed, signed_vector
+from warp_artic.math.directions import length
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    SCALAR32,
+    SCALAR64,
+    WIDE32,
+    WIDE64,
+    Numbers,
+    Real,
+    Vec3,
+    add,
+    div,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.math.spatial import transpose_mul
+from warp_artic.model.arrays import Array
+
+Body = Any
+"""Annotation of a solid: its kind, axes and size, and the vertices that it has if it is a hull."""
+
+
+def _body_of(numbers: Numbers, body):
+    """Add the overload for a number type; the argument is the function so far, which Warp extends by name."""
+    Matrix, Vector = numbers.mat3, numbers.vec3
+
+    @wp.struct
+    class Body:
+        kind: int
+        first: int
+        count: int
+        column: int
+        R: Matrix
+        size: Vector
+
+    @wp.func
+    def body(kind: int, first: int, count: int, column: int, R: Matrix, size: Vector):
+        return Body(kind, first, count, column, R, size)
+
+    return body
+
+
+body = None
+for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
+    body = _body_of(_type, body)
+
+
+@wp.func
+def support(hull_points: Array, body: Body, u: Vec3):
+    """The point of a core that is furthest along u, from the origin of the solid, in world axes."""
+    return body.R * local_support(hull_points, body, transpose_mul(body.R, u))
+
+
+@wp.func
+def local_support(hull_points: Array, body: Body, u: Vec3):
+    """The same, with both in the frame of the solid."""
+    zero = real(0.0, u.x)
+    if body.kind == CAPSULE:
+        return vec3(zero, zero, signed(body.size.y, u.z))
+    if body.kind == CYLINDER:
+        x, y, _aside = rim_point(body.size.x, u)
+        return vec3(x, y, signed(body.size.y, u.z))
+    if body.kind == BOX:
+        return signed_vector(body.size, u)
+    if body.kind == CONVEX:
+        v, _number = furthest_vertex(hull_points, body.first, body.count, body.column, u)
+        return v
+    if body.kind == CONE:
+        x, y, aside = rim_point(body.size.x, u)
+        by_apex = (body.size.y + body.size.y) * u.z - body.size.x * aside
+        x = where_positive(by_apex, zero, x)
+        y = where_positive(by_apex, zero, y)
+        return vec3(x, y, where_positive(by_apex, body.size.y, neg(body.size.y)))
+    return vec3(zero, zero, zero)
+
+
+@wp.func
+def rim_point(radius: Real, u: Vec3):
+    """The point of a circle about z that is furthest along u, x and y of it; and the part of u across z."""
+    one = real(1.0, radius)
+    square = u.x * u.x + u.y * u.y
+    moves = square - real(1.0e-30, one)
+    aside = where_positive(moves, sqrt(where_positive(moves, square, one)), one - one)
+    scale = where_positive(moves, radius / where_positive(moves, aside, one), one - one)
+    return where_positive(moves, u.x * scale, radius), u.y * scale, aside
+
+
+@wp.func
+def round_radius(body: Body):
+    """The radius about the core."""
+    if body.kind == SPHERE or body.kind == CAPSULE:
+        return body.size.x
+    return body.size.x - body.size.x
+
+
+@wp.func
+def middle_of(hull_points: Array, body: Body):
+    """A point in the core, from the origin of the solid, in world axes; and a length of the size of the solid."""
+    zero = real(0.0, body.size.x)
+    if body.kind == CONVEX:
+        middle, size = hull_middle(hull_points, body.first, body.count, body.column)
+        return body.R * middle, size
+    return vec3(zero, zero, zero), solid_size(body)
+
+
+@wp.func
+def solid_size(body: Body):
+    """A length of the size of a solid that is no hull."""
+    if body.kind == SPHERE:
+        return body.size.x
+    if body.kind == BOX:
+        return length(body.size)
+    return body.size.x + body.size.y
