@@ -8,8 +8,8 @@ The points are those where a step places the links. Shapes that move against eac
 thinner one until then might have passed each other: there the points are those at the start of the step, with the gap
 that their velocity leaves. At the start of the step the gap is  g_0 = g + J_n shift. With the
 closing speed u = - y_n before the step and the acceleration a_n without rows along n:
-    no impact         b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step,
-                      b = min(- s g_0 / (2 h), depenetration speed),  s = min(- g_0 / deep, 1),  where they overlap
+    new contact       b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step
+    contact, overlap  b = min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
 A point that stays in contact moves with the mean of v and v+, as the rest of a midpoint step; what an impact changes
@@ -18,10 +18,10 @@ acts for the rest of the step, 1 - tau / h, so that the point is moved by that s
 Every row gives way a little, by R times what its impulse differs from an anchor, so that the solvers have a well
 conditioned problem, in which supports share loads as they did before:
     y + R (z - anchor) = ...,   R = NORMAL_GIVE G_nn,  TANGENT_GIVE G_tt,   G = J M^-1 J^T
-The anchor is the impulse in the step before, so that what holds still gives way to nothing, for ever. It is zero in and
-after an impact, where there was no contact, and of the friction of what slides, which is to be against the slip. With R
-alone that would be stable for R up to 3 times the least eigenvalue of G only, as b brings back the gap that R leaves:
-`solver.rows.contacts` makes R smaller.
+The anchor is the impulse in the step before, so that what holds still gives way to nothing, for ever. It is zero in
+and after an impact, where there was no contact, and of the friction of what slides, which is to be against the slip.
+With R alone that would be stable for R up to 3 times the least eigenvalue of G only if b brought back all of a small
+gap that R leaves: s does not, and `solver.rows.contacts` makes R smaller.
 Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k g_0 / (h k + d), with the same R.
 
 Points that slide, faster than SLIDES, have the dynamic coefficient of friction, others the static one.
@@ -95,9 +95,9 @@ TANGENT_GIVE = wp.constant(0.01)
 """R of a tangent as a share of G_tt."""
 STILL = wp.constant(0.6)
 """What closes no faster than by this share of what forces and impulses do in a step is in contact already."""
-DEEP = wp.constant(0.02)
-"""Overlap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a smaller
-part: what a turning body has moved in by the curve of its path is not to throw it."""
+DEEP = wp.constant(0.005)
+"""Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
+smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
 
@@ -220,11 +220,12 @@ def set_normal_row(
     gap = work.contact_point[7 * point + 6, slot] - model.contact_rest[pair, column]
     gap = gap + row_rate(model, work, work.shift, row, slot)
     deepest = model.contact_depenetration[pair, column]
-    deep = neg(gap) / (model.contact_thickness[pair, column] * real(DEEP, h))
-    back = minimum(neg(gap) * minimum(deep, one) * real(0.5, h) / h, deepest)
-    resting = where_positive(gap, neg(gap) / h, back)
     n = load_vec3(work.contact_point, 7 * point + 3, slot)
     before = load_vec3(work.contact_memory, 3 * point, slot)
+    part = minimum(absolute(gap) / (model.contact_thickness[pair, column] * real(DEEP, h)), one) * real(0.5, h)
+    back = minimum(neg(gap) * part / h, deepest)
+    closes = neg(gap) * where_positive(dot(n, before), part, one) / h
+    resting = where_positive(gap, closes, back)
     g = load_vec3(model.gravity, 0, column)
     still = (absolute(a) + sqrt(dot(g, g))) * h + work.row_mobility[row, slot] * maximum(dot(n, before), zero)
     hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, one, zero), zero)
