@@ -12,8 +12,9 @@ closing speed u = - y_n before the step and the acceleration a_n without rows al
     contact, overlap  b = min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
-A point that stays in contact moves with the mean of v and v+, as the rest of a midpoint step; what an impact changes
-acts for the rest of the step, 1 - tau / h, so that the point is moved by that share of it, beside the share of a half.
+A point that stays in contact moves as the rest of a midpoint step, and what it ties together moves alike
+(`constraints.shares`); what an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved by
+that share of it, instead of the share of their dofs.
 
 Every row gives way a little, by R times what its impulse differs from an anchor, so that the solvers have a well
 conditioned problem, in which supports share loads as they did before:
@@ -245,8 +246,7 @@ def set_normal_row(
     b = where_positive(soft, neg(k * gap) / slope, b)
     hits = where_positive(soft, zero, hits)
     work.compliance[row, slot] = give + where_positive(soft, one / (h * slope), zero)
-    share = real(0.5, h)
-    work.contact_share[point, slot] = where_positive(hits, one - tau / h, share)
+    work.contact_share[point, slot] = one - tau / h
     t_1, t_2 = tangents(n)
     is_new = maximum(hits, work.contact_hits[point, slot])
     work.contact_hits[point, slot] = hits
@@ -304,7 +304,9 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int, sign: Real)
     found = bool(False)
     for row in range(model.contact_row, model.contact_row + model.contact_rows):
         point = model.row_item[row] // 3
-        extra = (work.contact_share[point, slot] - real(0.5, sign)) * work.impulse[row, slot]
+        own = work.share[model.row_dof[row], slot]
+        extra = (work.contact_share[point, slot] - own) * work.impulse[row, slot]
+        extra = where_positive(work.contact_hits[point, slot], extra, own - own)
         work.given[row, slot] = extra
         if any_positive(absolute(extra)):
             found = bool(True)

@@ -40,7 +40,7 @@ def set_shares(model: ModelArrays, work: WorkArrays, slot: int, like: Real, has_
             active = work.active[row, slot]
             if any_positive(active):
                 share_row(model, work, row, slot, active, least, free)
-    if model.held_positions > 0:
+    if model.held_positions + model.contact_count > 0:
         for _turn in range(2):
             tie_weights(model, work, slot)
     if model.bouncing_limits > 0:
@@ -68,10 +68,15 @@ def share_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, active:
 
 @wp.func
 def tie_weights(model: ModelArrays, work: WorkArrays, slot: int):
-    """Have all dofs that a position to hold ties together move alike, with the largest of their weights."""
+    """Have all dofs that a position to hold, or a contact, ties together move alike, with the largest of their weights.
+
+    Else what has no velocity against each other would slip all the same.
+    """
     for row in range(model.stop_row):
-        if has_trait(model, row, HOLDS_POSITIONS):
+        if has_trait(model, row, HOLDS_POSITIONS | IS_CONTACT):
             holds = is_finite(work.window[2 * row, slot])
+            if has_trait(model, row, IS_CONTACT):
+                holds = absolute(work.impulse[row, slot])
             first = model.row_term[row]
             share = work.share[model.term_dof[first], slot]
             for term in range(first + 1, first + model.row_terms[row]):
