@@ -73,7 +73,7 @@ def test_the_nearest_place(kinds, number):
     x, n, gap = nearest(find_places(pairs, number))
     is_rounded = TYPES[number].scalar is wp.float32
     boxes = kinds == (Solid.BOX, Solid.BOX)
-    rounding = (3e-6 if is_rounded else 1e-7) * conditioning(pairs, gap) + OF_SIZE * (is_searched(kinds) or boxes)
+    rounding = (3e-6 if is_rounded else 1e-6) * conditioning(pairs, gap) + OF_SIZE * (is_searched(kinds) or boxes)
     assert 0.1 < (gap > 0).mean() < 0.9
     np.testing.assert_allclose(np.linalg.norm(n, axis=-1), 1, atol=1e-6)
     along = pairs.R0[:, :, 2] if kinds[0] == Solid.PLANE else n / np.linalg.norm(n, axis=-1, keepdims=True)

@@ -11,7 +11,7 @@ import warp as wp
 
 from warp_artic.collision.bodies import Body, middle_of, round_radius, support
 from warp_artic.collision.places import UNUSED, set_place, set_place_where, set_unused
-from warp_artic.collision.search import ACCURACY, nearest_points
+from warp_artic.collision.search import nearest_points
 from warp_artic.math.directions import across_steadily, choose, length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
@@ -42,6 +42,8 @@ SIDE_SINE = wp.constant(wp.float64(0.667))
 """Of the turn of the sides against the axes of a solid, some 42 degrees: to these, boxes have no ties."""
 WIDTH = wp.constant(wp.float64(1e-3))
 """Of the size of a pair: by how much a patch is wider than its points, so that lines have something in common."""
+CURVED = wp.constant(wp.float64(3e-4))
+"""Of the size of a pair: how much nearer the nearest points may be than the places, and are none."""
 MERGED = wp.constant(wp.float64(0.01))
 """Of the size of a pair: places that are closer to each other are one."""
 
@@ -241,18 +243,21 @@ def set_patch_places(
     used_3 = minimum(used_0, minimum(minimum(length(x_3 - x_0), length(x_3 - x_1)), length(x_3 - x_2)) - merged)
     # One corner alone is the nearest place.
     several = maximum(used_1, maximum(used_2, used_3))
-    x_0 = offset + transpose_mul(axes, x_0)
-    x_1 = offset + transpose_mul(axes, x_1)
-    x_2 = offset + transpose_mul(axes, x_2)
-    x_3 = offset + transpose_mul(axes, x_3)
-    set_place_where(places, first, slot, minimum(several, near), x_0, n, gap_0 - radii)
-    set_place_where(places, first + 1, slot, minimum(used_1, near), x_1, n, gap_1 - radii)
-    set_place_where(places, first + 2, slot, minimum(used_2, near), x_2, n, gap_2 - radii)
-    set_place_where(places, first + 3, slot, minimum(used_3, near), x_3, n, gap_3 - radii)
+    # What is not near is as where no environment of the column is.
+    normal = choose(near, n, vec3(zero, zero, one))
+    x_0 = choose(near, offset + transpose_mul(axes, x_0), x0)
+    x_1 = choose(near, offset + transpose_mul(axes, x_1), x0)
+    x_2 = choose(near, offset + transpose_mul(axes, x_2), x0)
+    x_3 = choose(near, offset + transpose_mul(axes, x_3), x0)
+    # On what is curved the places are a little less near than the nearest points; else these are one more place.
     gap = minimum(gap_0, where_positive(used_1, gap_1, gap_0))
     gap = minimum(gap, minimum(where_positive(used_2, gap_2, gap), where_positive(used_3, gap_3, gap)))
-    same = size * real(ACCURACY, one)
-    is_nearer = gap - s - same - same
+    is_nearer = gap - s - size * real(CURVED, one)
+    nearer = where_positive(is_nearer, zero, gap - s) + radii
+    set_place_where(places, first, slot, minimum(several, near), x_0, normal, gap_0 - nearer)
+    set_place_where(places, first + 1, slot, minimum(used_1, near), x_1, normal, gap_1 - nearer)
+    set_place_where(places, first + 2, slot, minimum(used_2, near), x_2, normal, gap_2 - nearer)
+    set_place_where(places, first + 3, slot, minimum(used_3, near), x_3, normal, gap_3 - nearer)
     alone = where_positive(minimum(several, near), is_nearer, one)
     places[7 * (first + 4) + 6, slot] = where_positive(alone, s - radii, real(UNUSED, one))
 
@@ -289,7 +294,7 @@ def convex_convex(
 ):
     """Four places at the corners of what the solids have in common, to four sides, and that of the nearest points."""
     n, s, p0, p1, size = nearest_place(hull_points, places, first + 4, slot, x0, body0, x1, body1)
-    near = size * real(NEAR, s) - s
+    near = size * real(NEAR, s) - s + round_radius(body0) + round_radius(body1)
     if any_positive(near):
         set_patch_places(hull_points, places, first, slot, body0, body1, x1 - x0, n, s, p0, p1, x0, size, near)
     else:

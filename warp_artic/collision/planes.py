@@ -30,7 +30,7 @@ from warp_artic.math.spatial import column as matrix_column
 from warp_artic.math.spatial import dot, transpose_mul
 from warp_artic.model.arrays import Array
 
-STEADY = wp.constant(wp.float64(1e-5))
+STEADY = wp.constant(wp.float64(1e-4))
 """Sine of the tilt below which a cylinder stands: what is its lowest point then follows its own axes, not rounding."""
 TILT = wp.constant(wp.float64(0.05))
 """By how much the directions are tilted in which a hull has four of its places."""
