@@ -110,18 +110,19 @@ def lying(kinds: tuple[Solid, Solid], angle: float, gap: float) -> Pairs:
     """Solids along y, one over the other; the upper one is turned about the vertical, from 0 to an angle."""
     angles = np.linspace(0, angle, 64)
     flat = Rotation.from_rotvec([-np.pi / 2, 0, 0])
-    turns = Rotation.from_rotvec(np.outer(angles, [0, 0, 1])) * flat
+    turns = Rotation.from_rotvec(np.outer(angles, [0, 0, 1]))
+    if kinds[1] != Solid.BOX:
+        turns = turns * flat
     size = np.array([0.2, 0.5, 0.2])
     height = 0.4 + gap
     return Pairs(
         *kinds,
         x0=np.zeros((64, 3)),
-        R0=np.tile((Rotation.identity() if kinds[0] == Solid.CONVEX else flat).as_matrix(), (64, 1, 1)),
+        R0=np.tile(flat.as_matrix(), (64, 1, 1)),
         size0=np.tile(size, (64, 1)),
         x1=np.tile([0.0, 0.2, height], (64, 1)),
         R1=turns.as_matrix(),
         size1=np.tile(size, (64, 1)),
-        hull0=CUBE * [0.4, 0.5, 0.2],
     )
 
 
@@ -134,7 +135,7 @@ LONG = [
 
 @pytest.mark.parametrize("number", ["wide32", "wide64"])
 @pytest.mark.parametrize("gap", [0.01, -DEPTH])
-@pytest.mark.parametrize("kinds", LONG, ids=str)
+@pytest.mark.parametrize("kinds", [*LONG, (Solid.CYLINDER, Solid.BOX), (Solid.CAPSULE, Solid.BOX)], ids=str)
 def test_along_each_other(kinds, gap, number):
     """Solids that lie along each other touch at the ends of the part that they have in common."""
     places = find_places(lying(kinds, 0.0, gap), number)
@@ -142,7 +143,7 @@ def test_along_each_other(kinds, gap, number):
     assert used.sum() == 2
     np.testing.assert_allclose(places.gap[used], gap, atol=1e-5)
     np.testing.assert_allclose(np.sort(places.x[used, 0, 1]), [-0.3, 0.5], atol=5e-3)
-    np.testing.assert_allclose(places.x[used, 0, 0], 0, atol=1e-3)
+    np.testing.assert_allclose(places.x[used, 0, 0], 0, atol=1e-5)
     np.testing.assert_allclose(places.n[used, 0], [[0, 0, 1]] * 2, atol=1e-5)
 
 
@@ -157,5 +158,5 @@ def test_across_each_other(kinds, gap, number):
     assert (used.sum(axis=0)[32:] == 1).all()
     place = np.argmin(places.gap, axis=0)
     pair = np.arange(64)
-    np.testing.assert_allclose(places.n[place, pair], np.tile([0, 0, 1], (64, 1)), atol=2e-3)
-    np.testing.assert_allclose(places.x[place[32:], pair[32:], :2], np.tile([0, 0.2], (32, 1)), atol=1e-2)
+    np.testing.assert_allclose(places.n[place, pair], np.tile([0, 0, 1], (64, 1)), atol=5e-4)
+    np.testing.assert_allclose(places.x[place[32:], pair[32:], :2], np.tile([0, 0.2], (32, 1)), atol=1e-3)

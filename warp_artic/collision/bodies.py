@@ -10,7 +10,7 @@ import warp as wp
 from warp_artic.collision.hulls import furthest_vertex, hull_middle
 from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, SPHERE
 from warp_artic.collision.signs import signed, signed_vector
-from warp_artic.math.directions import length
+from warp_artic.math.directions import choose, length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     SCALAR32,
     SCALAR64,
@@ -29,7 +29,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     vec3,
     where_positive,
 )
-from warp_artic.math.spatial import transpose_mul
+from warp_artic.math.spatial import dot, transpose_mul
 from warp_artic.model.arrays import Array
 
 Body = Any
@@ -64,41 +64,52 @@ for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
 @wp.func
 def support(hull_points: Array, body: Body, u: Vec3):
     """The point of a core that is furthest along u, from the origin of the solid, in world axes."""
-    return body.R * local_support(hull_points, body, transpose_mul(body.R, u))
+    local = transpose_mul(body.R, u)
+    return body.R * local_support(hull_points, body, local, local)
 
 
 @wp.func
-def local_support(hull_points: Array, body: Body, u: Vec3):
-    """The same, with both in the frame of the solid."""
+def tilted_support(hull_points: Array, body: Body, u: Vec3, tilt: Vec3):
+    """The point that is furthest along u + tilt, for a short tilt across the unit vector u.
+
+    Of a rim it is where the rim is furthest along u, unless u is that close to its axis that all of it is about as far:
+    a cylinder that lies is not taken to lie beside its lowest line.
+    """
+    local = transpose_mul(body.R, u)
+    aside = transpose_mul(body.R, tilt)
+    square = dot(aside, aside)
+    share = square / (square + local.x * local.x + local.y * local.y)
+    return body.R * local_support(hull_points, body, local + aside, local + aside * share)
+
+
+@wp.func
+def local_support(hull_points: Array, body: Body, u: Vec3, around: Vec3):
+    """The point that is furthest along u, of a rim that which is furthest along `around`; in the frame of the solid."""
     zero = real(0.0, u.x)
     if body.kind == CAPSULE:
         return vec3(zero, zero, signed(body.size.y, u.z))
     if body.kind == CYLINDER:
-        x, y, _aside = rim_point(body.size.x, u)
-        return vec3(x, y, signed(body.size.y, u.z))
+        return rim_point(body.size.x, around, signed(body.size.y, u.z))
     if body.kind == BOX:
         return signed_vector(body.size, u)
     if body.kind == CONVEX:
         v, _number = furthest_vertex(hull_points, body.first, body.count, body.column, u)
         return v
     if body.kind == CONE:
-        x, y, aside = rim_point(body.size.x, u)
-        by_apex = (body.size.y + body.size.y) * u.z - body.size.x * aside
-        x = where_positive(by_apex, zero, x)
-        y = where_positive(by_apex, zero, y)
-        return vec3(x, y, where_positive(by_apex, body.size.y, neg(body.size.y)))
+        rim = rim_point(body.size.x, around, neg(body.size.y))
+        apex = vec3(zero, zero, body.size.y)
+        return choose(dot(u, apex - rim), apex, rim)
     return vec3(zero, zero, zero)
 
 
 @wp.func
-def rim_point(radius: Real, u: Vec3):
-    """The point of a circle about z that is furthest along u, x and y of it; and the part of u across z."""
+def rim_point(radius: Real, u: Vec3, z: Real):
+    """The point of a circle about the z axis that is furthest along u, at some z; of all of it, that along x."""
     one = real(1.0, radius)
     square = u.x * u.x + u.y * u.y
     moves = square - real(1.0e-30, one)
-    aside = where_positive(moves, sqrt(where_positive(moves, square, one)), one - one)
-    scale = where_positive(moves, radius / where_positive(moves, aside, one), one - one)
-    return where_positive(moves, u.x * scale, radius), u.y * scale, aside
+    scale = where_positive(moves, radius / sqrt(where_positive(moves, square, one)), one - one)
+    return vec3(where_positive(moves, u.x * scale, radius), u.y * scale, z)
 
 
 @wp.func

@@ -9,7 +9,7 @@ nearest points is one more, which is used where it is nearer than those are.
 
 import warp as wp
 
-from warp_artic.collision.bodies import Body, middle_of, round_radius, support
+from warp_artic.collision.bodies import Body, middle_of, round_radius, tilted_support
 from warp_artic.collision.places import UNUSED, set_place, set_place_where, set_unused
 from warp_artic.collision.search import nearest_points
 from warp_artic.math.directions import across_steadily, choose, length
@@ -60,7 +60,7 @@ def sides_of(body: Body, n: Vec3):
 @wp.func
 def patch_corner(hull_points: Array, body: Body, u: Vec3, side: Vec3, offset: Vec3, axes: Mat3):
     """The point of a core that is furthest along u tilted to a side, from an offset, in some axes."""
-    return axes * (support(hull_points, body, u + side * real(TILT, u.x)) - offset)
+    return axes * (tilted_support(hull_points, body, u, side * real(TILT, u.x)) - offset)
 
 
 @wp.func
@@ -209,6 +209,9 @@ def set_patch_places(
             where_positive(is_b, u_x, v_x),
             width,
         )
+        # What crosses a thin patch does so in its middle.
+        is_short = width * real(4.0, one) - piece * (absolute(d.x) + absolute(d.y))
+        t = t + where_positive(is_short, piece * half, zero)
         p = p + d * where_positive(neg(piece), zero, t)
         a_height = where_positive(is_b, plane_height(p, a_middle, a_slope_x, a_slope_y), p.z)
         b_height = where_positive(is_b, p.z, plane_height(p, b_middle, b_slope_x, b_slope_y))
