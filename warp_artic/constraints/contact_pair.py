@@ -299,27 +299,66 @@ def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, col
 
 
 @wp.func
-def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int, sign: Real):
-    """Add to v+, or with the sign -1 take away again, what impacts change of the path of a midpoint step."""
+def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
+    """Add to v+, until `follow_impacts`, what impacts change of the path of a midpoint step; before `keep_contacts`.
+
+    What other contacts of an island with impacts do more than in the step before, they do when these are.
+    """
+    zero = real(0.0, work.v_next[0, slot])
+    end = model.contact_row + model.contact_rows
+    find_impacts(model, work, slot)
     found = bool(False)
-    for row in range(model.contact_row, model.contact_row + model.contact_rows):
-        point = model.row_item[row] // 3
+    for row in range(model.contact_row, end):
+        item = model.row_item[row]
         own = work.share[model.row_dof[row], slot]
-        extra = (work.contact_share[point, slot] - own) * work.impulse[row, slot]
-        extra = where_positive(work.contact_hits[point, slot], extra, own - own)
+        hits = work.contact_hits[item // 3, slot]
+        z = work.impulse[row, slot]
+        moment = work.island_impact[model.row_island[row], slot]
+        before = dot(contact_direction(model, work, row, slot), load_vec3(work.contact_memory, item // 3 * 3, slot))
+        others = where_positive(moment, (moment - own) * (z - before), zero)
+        extra = where_positive(hits, (work.contact_share[item // 3, slot] - own) * z, others)
+        extra = where_positive(work.active[row, slot], extra, zero)
         work.given[row, slot] = extra
         if any_positive(absolute(extra)):
             found = bool(True)
+    for dof in range(model.dof_count):
+        work.contact_path[dof, slot] = zero
+        work.v_before_lead[dof, slot] = work.v_next[dof, slot]
     if found:
-        for dof in range(model.dof_count):
-            work.contact_path[dof, slot] = real(0.0, sign)
-        first = model.contact_row
-        add_responses(model, work, work.given, first, first + model.contact_rows, work.contact_path, slot)
+        add_responses(model, work, work.given, model.contact_row, end, work.contact_path, slot)
         for dof in range(model.dof_count):
             v = work.v_next[dof, slot]
-            work.v_next[dof, slot] = v + sign * work.contact_path[dof, slot] / work.share[dof, slot]
+            work.v_next[dof, slot] = v + work.contact_path[dof, slot] / work.share[dof, slot]
+    for row in range(model.contact_row, end):
+        work.given[row, slot] = zero
+
+
+@wp.func
+def find_impacts(model: ModelArrays, work: WorkArrays, slot: int):
+    """Write for each island which share of the step is left after its impacts, by their impulses; zero without any."""
+    zero = real(0.0, work.v_next[0, slot])
+    one = real(1.0, zero)
+    for island in range(model.island_count):
+        work.island_impact[island, slot] = zero
+        work.island_push[island, slot] = zero
     for row in range(model.contact_row, model.contact_row + model.contact_rows):
-        work.given[row, slot] = real(0.0, sign)
+        if model.row_item[row] % 3 == 0:
+            point = model.row_item[row] // 3
+            island = model.row_island[row]
+            z = where_positive(work.contact_hits[point, slot], work.impulse[row, slot], zero)
+            share = work.contact_share[point, slot]
+            work.island_impact[island, slot] = work.island_impact[island, slot] + z * share
+            work.island_push[island, slot] = work.island_push[island, slot] + z
+    for island in range(model.island_count):
+        push = work.island_push[island, slot]
+        work.island_impact[island, slot] = work.island_impact[island, slot] / where_positive(push, push, one)
+
+
+@wp.func
+def follow_impacts(model: ModelArrays, work: WorkArrays, slot: int):
+    """Take away from v+ what `lead_by_impacts` has added."""
+    for dof in range(model.dof_count):
+        work.v_next[dof, slot] = work.v_before_lead[dof, slot]
 
 
 @wp.func
@@ -568,6 +607,9 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_give": lambda tree: 3 * _points(tree),
         "contact_memory": lambda tree: 3 * _points(tree),
         "contact_path": lambda tree: tree.dof_count * (_points(tree) > 0),
+        "v_before_lead": lambda tree: tree.dof_count * (_points(tree) > 0),
+        "island_impact": lambda tree: tree.island_count * (_points(tree) > 0),
+        "island_push": lambda tree: tree.island_count * (_points(tree) > 0),
         "split_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_dual": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_penalty": lambda tree: len(tree.rows) * (_points(tree) > 0),

@@ -17,7 +17,13 @@ Implementation).
 
 import warp as wp
 
-from warp_artic.constraints.contact_pair import keep_contacts, lead_by_impacts, load_contacts, store_contacts
+from warp_artic.constraints.contact_pair import (
+    follow_impacts,
+    keep_contacts,
+    lead_by_impacts,
+    load_contacts,
+    store_contacts,
+)
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.rotation_limit import hold_limits
 from warp_artic.constraints.shares import set_shares
@@ -121,14 +127,14 @@ def step_column(
         if is_corrected:
             compare_accelerations(model, state, work, column, slot)
             correct_end(model, state, work, column, slot, h)
-        if model.contact_count > 0:
-            keep_contacts(model, work, slot)
         leads = model.contact_count > 0 and has_middle == 1
         if leads:
-            lead_by_impacts(model, work, slot, real(1.0, h))
+            lead_by_impacts(model, work, slot)
+        if model.contact_count > 0:
+            keep_contacts(model, work, slot)
         move_joints(model, work, work.position, work.root, column, slot, h_sub, has_middle, 1)
         if leads:
-            lead_by_impacts(model, work, slot, real(-1.0, h))
+            follow_impacts(model, work, slot)
         take_velocities(model, work, slot, h_sub)
         if is_corrected:
             take_corrected(model, state, work, column, slot)
