@@ -187,25 +187,24 @@ def set_contact_pair_gradient(model: ModelArrays, work: WorkArrays, row: int, co
 
 @wp.func
 def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Fill the row of the normal or a tangent of a point; tangents take part where their normal does."""
+    """Fill the row of the normal or a tangent of a point that may touch; tangents take part where their normal does."""
     point = model.row_item[row] // 3
     axis = model.row_item[row] % 3
     zero = real(0.0, h)
     near = work.contact_near[point, slot]
-    set_unbounded(work, row, slot, h)
-    set_window(work, row, slot, zero, zero)
-    give = work.row_mobility[row, slot]
-    if axis == 0:
-        give = give * real(NORMAL_GIVE, h)
-    else:
-        give = give * real(TANGENT_GIVE, h)
-    work.contact_give[model.row_item[row], slot] = give
-    work.compliance[row, slot] = give
-    if axis == 0 and any_positive(near):
-        set_normal_row(model, work, row, point, give, column, slot, h)
-        allow_every_velocity(work, row, slot, near)
-    else:
+    if any_positive(near):
+        share = real(TANGENT_GIVE, h)
+        if axis == 0:
+            share = real(NORMAL_GIVE, h)
+        give = work.row_mobility[row, slot] * share
+        work.contact_give[model.row_item[row], slot] = give
+        work.compliance[row, slot] = give
+        set_unbounded(work, row, slot, h)
+        set_window(work, row, slot, zero, zero)
         allow_every_velocity(work, row, slot, zero)
+        if axis == 0:
+            set_normal_row(model, work, row, point, give, column, slot, h)
+            allow_every_velocity(work, row, slot, near)
 
 
 @wp.func
@@ -306,9 +305,13 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
     """
     zero = real(0.0, work.v_next[0, slot])
     end = model.contact_row + model.contact_rows
-    find_impacts(model, work, slot)
     found = bool(False)
-    for row in range(model.contact_row, end):
+    for dof in range(model.dof_count):
+        work.v_before_lead[dof, slot] = work.v_next[dof, slot]
+    rows = int(0)
+    if find_impacts(model, work, slot):
+        rows = model.contact_rows
+    for row in range(model.contact_row, model.contact_row + rows):
         item = model.row_item[row]
         own = work.share[model.row_dof[row], slot]
         hits = work.contact_hits[item // 3, slot]
@@ -321,29 +324,33 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
         work.given[row, slot] = extra
         if any_positive(absolute(extra)):
             found = bool(True)
-    for dof in range(model.dof_count):
-        work.contact_path[dof, slot] = zero
-        work.v_before_lead[dof, slot] = work.v_next[dof, slot]
     if found:
+        for dof in range(model.dof_count):
+            work.contact_path[dof, slot] = zero
         add_responses(model, work, work.given, model.contact_row, end, work.contact_path, slot)
         for dof in range(model.dof_count):
             v = work.v_next[dof, slot]
             work.v_next[dof, slot] = v + work.contact_path[dof, slot] / work.share[dof, slot]
-    for row in range(model.contact_row, end):
-        work.given[row, slot] = zero
+        for row in range(model.contact_row, end):
+            work.given[row, slot] = zero
 
 
 @wp.func
 def find_impacts(model: ModelArrays, work: WorkArrays, slot: int):
-    """Write for each island which share of the step is left after its impacts, by their impulses; zero without any."""
+    """Write for each island which share of the step is left after its impacts, by their impulses; zero without any.
+
+    Says whether there are any.
+    """
+    found = bool(False)
     zero = real(0.0, work.v_next[0, slot])
     one = real(1.0, zero)
     for island in range(model.island_count):
         work.island_impact[island, slot] = zero
         work.island_push[island, slot] = zero
     for row in range(model.contact_row, model.contact_row + model.contact_rows):
-        if model.row_item[row] % 3 == 0:
-            point = model.row_item[row] // 3
+        point = model.row_item[row] // 3
+        if model.row_item[row] % 3 == 0 and any_positive(work.contact_hits[point, slot] * work.impulse[row, slot]):
+            found = bool(True)
             island = model.row_island[row]
             z = where_positive(work.contact_hits[point, slot], work.impulse[row, slot], zero)
             share = work.contact_share[point, slot]
@@ -352,6 +359,7 @@ def find_impacts(model: ModelArrays, work: WorkArrays, slot: int):
     for island in range(model.island_count):
         push = work.island_push[island, slot]
         work.island_impact[island, slot] = work.island_impact[island, slot] / where_positive(push, push, one)
+    return found
 
 
 @wp.func

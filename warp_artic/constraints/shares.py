@@ -73,14 +73,23 @@ def tie_weights(model: ModelArrays, work: WorkArrays, slot: int):
     Else what has no velocity against each other would slip all the same.
     """
     for row in range(model.stop_row):
-        if has_trait(model, row, HOLDS_POSITIONS | IS_CONTACT):
-            holds = is_finite(work.window[2 * row, slot])
-            if has_trait(model, row, IS_CONTACT):
-                holds = absolute(work.impulse[row, slot])
-            first = model.row_term[row]
-            share = work.share[model.term_dof[first], slot]
-            for term in range(first + 1, first + model.row_terms[row]):
-                share = maximum(share, work.share[model.term_dof[term], slot])
-            for term in range(first, first + model.row_terms[row]):
-                dof = model.term_dof[term]
-                work.share[dof, slot] = where_positive(holds, share, work.share[dof, slot])
+        if has_trait(model, row, HOLDS_POSITIONS):
+            tie_row(model, work, row, is_finite(work.window[2 * row, slot]), slot)
+    for k in range(model.contact_rows // 3):
+        row = model.contact_row + 3 * k
+        pushes = work.impulse[row, slot]
+        if any_positive(pushes):
+            tie_row(model, work, row, pushes, slot)
+
+
+@wp.func
+def tie_row(model: ModelArrays, work: WorkArrays, row: int, holds: Real, slot: int):
+    """Have the dofs of a row move alike where it holds."""
+    first = model.row_term[row]
+    end = first + model.row_terms[row]
+    share = work.share[model.term_dof[first], slot]
+    for term in range(first + 1, end):
+        share = maximum(share, work.share[model.term_dof[term], slot])
+    for term in range(first, end):
+        dof = model.term_dof[term]
+        work.share[dof, slot] = where_positive(holds, share, work.share[dof, slot])

@@ -60,7 +60,7 @@ PENALTY_STEP = wp.constant(4.0)
 IMBALANCE = wp.constant(5.0)
 TURNS_BETWEEN = wp.constant(10)
 """Turns after which rho may change."""
-MOST_TURNS = wp.constant(300)
+MOST_TURNS = wp.constant(100)
 """After which the impulses are taken as they are."""
 ANCHORED = wp.constant(1e-6)
 """Part of the velocities that contacts may give way by."""
@@ -137,7 +137,7 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot
     one = real(1.0, work.y_free[0, slot])
     zero = one - one
     scale = largest_velocity(model, work, count, slot)
-    tolerance = scale * model.rounding[2, 0] * real(2.0, one)
+    tolerance = scale * model.rounding[2, 0] * real(10.0, one)
     factored = factor_penalized(model, work, count, slot)
     going = where_positive(scale, one, zero)
     goes = bool(True)
