@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.spatial.transform import Rotation
 
-from tests.collision.pairs import Pairs, find_places
+from tests.collision.pairs import TYPES, Pairs, find_places
 from warp_artic.collision.kinds import Solid
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1) for y in (-1.0, 1) for z in (-1.0, 1)])
@@ -86,6 +86,30 @@ def test_flat_faces(kinds, number):
         # The middle of the upper solid, which is over the lower one, is between the places.
         around = ConvexHull(places.x[used[:, pair], pair, :2])
         assert (around.equations[:, :2] @ pairs.x1[pair, :2] + around.equations[:, 2]).max() < 0.05
+
+
+@pytest.mark.parametrize("number", ["wide32", "wide64"])
+@pytest.mark.parametrize("kinds", FLAT, ids=lambda kinds: f"{kinds[0].name}-{kinds[1].name}".lower())
+def test_a_small_solid_on_a_large_one(kinds, number):
+    """Of two centimetres on twenty metres, at a place beside the middle."""
+    scale = 20.0 / SIZE0
+    pairs = standing(kinds, 64, seed=7, reach=0.0)
+    height = 20.0 + 0.02 - 1e-5
+    pairs = dataclasses.replace(
+        pairs,
+        size0=pairs.size0 * scale,
+        hull0=pairs.hull0 * scale,
+        size1=np.tile([0.02, 0.02, 0.02], (64, 1)),
+        hull1=CUBE * 0.02,
+        x1=np.column_stack([np.random.default_rng(0).uniform(-12, 12, size=(64, 2)), np.full(64, height)]),
+    ).rounded(TYPES[number].scalar)
+    places = find_places(pairs, number)
+    used = np.isfinite(places.gap)
+    assert used.sum(axis=0).min() >= 3
+    np.testing.assert_allclose(places.gap[used], -1e-5, atol=1e-5)
+    np.testing.assert_allclose(places.n[used], np.tile([0, 0, 1], (used.sum(), 1)), atol=1e-4)
+    spread = np.linalg.norm(places.x - pairs.x1, axis=-1)
+    assert spread[used].min() > 0.02 and spread[used].max() < 0.04
 
 
 @pytest.mark.parametrize("number", ["wide32", "wide64"])

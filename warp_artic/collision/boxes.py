@@ -4,7 +4,8 @@ Boxes with the half extents a and b, the centre c of box 1 in the frame of box 0
     the axes of box 0, those of box 1, and each axis of box 0 across each of box 1
 one has them furthest apart, or, where they overlap, least deep in each other:
     s(n) = |n . c| - sum_i a_i |n_i| - sum_j b_j |n . C_j|.
-Axes of box 0 are preferred to those of box 1, and both to edges, by TIE of the size: what rests does not flicker.
+Where boxes touch or overlap, axes of box 0 are preferred to those of box 1, and both to edges, by TIE of the size of
+the smaller box: what rests does not flicker.
 
 An axis of a box: its face is cut with the face of the other box that looks most at it. The corners of what is common
 are the places. Going round it, every one of them begins a piece of one of eight edges:
@@ -41,14 +42,14 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot, mat_mul, transpose, transpose_mul
 from warp_artic.model.arrays import Array, load_vec3
 
-TIE = wp.constant(wp.float64(1e-5))
-"""Of the size of a pair: of two directions that differ by less, the one that is preferred is taken."""
-EDGE_ROUNDING = wp.constant(wp.float64(3e-7))
-"""Of the size of a pair, over the sine of the angle of two edges: how far rounding may have boxes apart across both."""
+TIE = wp.constant(wp.float64(2e-5))
+"""Of the size of the smaller box: of two directions that differ by less, the one that is preferred is taken."""
+ROUNDING = wp.constant(wp.float64(3e-7))
+"""Of the size of a pair: how far rounding may have boxes apart; across two edges over the sine of their angle."""
 PARALLEL = wp.constant(wp.float64(1e-8))
 """Squared sine of the angle of two edges below which nothing is across both."""
-CORNER_REACH = wp.constant(wp.float64(1e-4))
-"""Of the size of a face: by how much a corner may be beyond it and is on it all the same."""
+CORNER_REACH = wp.constant(wp.float64(5e-5))
+"""Of the size of the smaller box: by how much a corner may be beyond it and is on it all the same."""
 
 
 @wp.func
@@ -418,8 +419,11 @@ def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x
     one = real(1.0, a.x)
     c = transpose_mul(R0, x1 - x0)
     B = mat_mul(transpose(R1), R0)
-    size = a.x + a.y + a.z + b.x + b.y + b.z
-    tie = size * real(TIE, one)
+    size0 = a.x + a.y + a.z
+    size1 = b.x + b.y + b.z
+    small = minimum(size0, size1)
+    error = (size0 + size1) * real(ROUNDING, one)
+    tie = small * real(TIE, one) + error
     # The direction.
     s_0 = absolute_vector(c) - a - reach(transpose(B), b)
     s_1 = absolute_vector(B * c) - b - reach(B, a)
@@ -428,7 +432,7 @@ def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x
     # What is apart has one nearest place, and no preference.
     apart = maximum(face_0, face_1) - tie
     preferred = where_positive(apart, zero, tie)
-    rounding = where_positive(apart, zero, size * real(EDGE_ROUNDING, one))
+    rounding = where_positive(apart, zero, error)
     by_1 = face_1 - face_0 - preferred
     face = where_positive(by_1, face_1, face_0)
     edge, n_edge, edge_0, edge_1 = best_edges(c, a, b, B, rounding)
@@ -449,9 +453,9 @@ def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x
     u = chosen_row(is_x, is_y, mat3(P.y, P.z, P.x))
     v = chosen_row(is_x, is_y, mat3(P.z, P.x, P.y)) * side
     h_n = chosen(is_x, is_y, p)
-    wide = one + real(CORNER_REACH, one)
-    h_u = chosen(is_x, is_y, vec3(p.y, p.z, p.x)) * wide
-    h_v = chosen(is_x, is_y, vec3(p.z, p.x, p.y)) * wide
+    wide = small * real(CORNER_REACH, one)
+    h_u = chosen(is_x, is_y, vec3(p.y, p.z, p.x)) + wide
+    h_v = chosen(is_x, is_y, vec3(p.z, p.x, p.y)) + wide
     looks = Q * n
     _most, is_x, is_y = best_face(absolute_vector(looks))
     f = d - chosen_row(is_x, is_y, Q) * signed(chosen(is_x, is_y, q), chosen(is_x, is_y, looks))
@@ -474,6 +478,6 @@ def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x
     s = where_positive(by_edge, edge, face)
     n = choose(by_edge, n_edge * signed(one, dot(n_edge, c)), n * outward)
     reached = edge_distance(places, first, slot, by_edge, x0, R0, c, a, b, B, n, edge_0, edge_1, tie, gap)
-    missed = minimum(s - tie, reached - s - size * real(EDGE_ROUNDING, one))
+    missed = minimum(s - tie, reached - s - error)
     if any_positive(missed):
         set_nearest_corner(places, first, slot, missed, x0, R0, c, a, b, B, reached)

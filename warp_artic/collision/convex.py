@@ -12,6 +12,7 @@ import warp as wp
 from warp_artic.collision.bodies import Body, middle_of, round_radius, tilted_support
 from warp_artic.collision.places import UNUSED, set_place, set_place_where, set_unused
 from warp_artic.collision.search import nearest_points
+from warp_artic.collision.segments import over
 from warp_artic.math.directions import across_steadily, choose, length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
@@ -34,18 +35,18 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.arrays import Array
 
-NEAR = wp.constant(wp.float64(0.1))
-"""Of the size of a pair: solids that are further apart have the nearest place only."""
+NEAR = wp.constant(wp.float64(0.2))
+"""Of the size of the smaller solid, as what follows: solids that are further apart have the nearest place only."""
 TILT = wp.constant(wp.float64(0.02))
 SIDE_COSINE = wp.constant(wp.float64(0.745))
 SIDE_SINE = wp.constant(wp.float64(0.667))
 """Of the turn of the sides against the axes of a solid, some 42 degrees: to these, boxes have no ties."""
-WIDTH = wp.constant(wp.float64(1e-3))
-"""Of the size of a pair: by how much a patch is wider than its points, so that lines have something in common."""
-CURVED = wp.constant(wp.float64(3e-4))
-"""Of the size of a pair: how much nearer the nearest points may be than the places, and are none."""
-MERGED = wp.constant(wp.float64(0.01))
-"""Of the size of a pair: places that are closer to each other are one."""
+WIDTH = wp.constant(wp.float64(2e-3))
+"""By how much a patch is wider than its points, so that lines have something in common."""
+CURVED = wp.constant(wp.float64(6e-4))
+"""How much nearer the nearest points may be than the places, and are none."""
+MERGED = wp.constant(wp.float64(0.02))
+"""Places that are closer to each other are one."""
 
 
 @wp.func
@@ -74,7 +75,7 @@ def patch_slope(a: Vec3, b: Vec3, c: Vec3, d: Vec3, width: Real):
     yy = e.y * e.y + f.y * f.y + small
     x = e.x * e.z + f.x * f.z
     y = e.y * e.z + f.y * f.z
-    inverse = real(1.0, x) / (xx * yy - xy * xy)
+    inverse = over(real(1.0, x), xx * yy - xy * xy, x - x)
     return (x * yy - y * xy) * inverse, (y * xx - x * xy) * inverse
 
 
@@ -269,18 +270,18 @@ def set_patch_places(
 def nearest_place(
     hull_points: Array, places: Array, place: int, slot: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body
 ):
-    """Write the place of the nearest points; returns n, s, both points from the origin of solid 0, and the size."""
+    """Write the place of the nearest points; returns n, s, both points from the origin of solid 0, and the size
+    of the smaller solid."""
     one = real(1.0, x0.x)
     c = x1 - x0
     middle0, size0 = middle_of(hull_points, body0)
     middle1, size1 = middle_of(hull_points, body1)
-    size = size0 + size1
-    n, s, p0, p1 = nearest_points(hull_points, body0, body1, c, middle0, middle1, size)
+    n, s, p0, p1 = nearest_points(hull_points, body0, body1, c, middle0, middle1, size0, size1)
     radius0 = round_radius(body0)
     radius1 = round_radius(body1)
     x = x0 + (p0 + p1 + n * (radius0 - radius1)) * real(0.5, one)
     set_place(places, place, slot, x, n, s - radius0 - radius1)
-    return n, s, p0, p1, size
+    return n, s, p0, p1, minimum(size0, size1)
 
 
 @wp.func

@@ -19,6 +19,8 @@ are apart: then there is but one. Deeper in each other, it begins with the best 
 import warp as wp
 
 from warp_artic.collision.bodies import Body, support
+from warp_artic.collision.segments import over
+from warp_artic.collision.signs import signed
 from warp_artic.collision.simplex import nearest_weights
 from warp_artic.math.directions import choose, length, unit_or
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -42,10 +44,11 @@ from warp_artic.math.spatial import column as matrix_column
 from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import Array
 
-CLEARANCE = wp.constant(wp.float64(0.02))
-"""Of the size of a pair: how far a point is from M at least, whose nearest point in it is looked for."""
-DRAWN = wp.constant(wp.float64(0.9))
-"""Size of cores that are drawn together."""
+CLEARANCE = wp.constant(wp.float64(0.03))
+"""How far a point is from M at least, whose nearest point in it is looked for: of the geometric mean of the size of
+both solids and that of the smaller one. So it is more than rounding of the larger one, and not far off the smaller."""
+DRAWN = wp.constant(wp.float64(0.1))
+"""Of the size of the smaller solid: how much cores are drawn together."""
 DRAWN_ACCURACY = wp.constant(wp.float64(1e-3))
 ACCURACY = wp.constant(wp.float64(1e-6))
 """How little n changes, and of the size of a pair s could still grow, where a search ends."""
@@ -76,7 +79,8 @@ def search(
     c: Vec3,
     middle0: Vec3,
     middle1: Vec3,
-    share: Real,
+    share0: Real,
+    share1: Real,
     n: Vec3,
     clearance: Real,
     tolerance: Real,
@@ -84,12 +88,13 @@ def search(
 ):
     """The n with the greatest s, that s, and the nearest points of both cores, from the origin of solid 0.
 
-    Cores are drawn to their middles: a share of their size is left. A search ends where s can grow by less than the
+    Cores are drawn to their middles: shares of their sizes are left. A search ends where s can grow by less than the
     tolerance. Where `wanted` is not positive there is none.
     """
     one = real(1.0, c.x)
     zero = one - one
-    rest = one - share
+    rest0 = middle0 * (one - share0)
+    rest1 = c + middle1 * (one - share1)
     # The points of M, and those of core 0 that they come from.
     w_0 = vec3(zero, zero, zero)
     w_1 = w_0
@@ -107,8 +112,8 @@ def search(
     active = wanted
     turns = int(0)
     while turns < MOST_TURNS and any_positive(active):
-        a = support(hull_points, body0, n) * share + middle0 * rest
-        w = a - c - support(hull_points, body1, neg(n)) * share - middle1 * rest
+        a = support(hull_points, body0, n) * share0 + rest0
+        w = a - support(hull_points, body1, neg(n)) * share1 - rest1
         s = neg(dot(n, w))
         rise = where_positive(active, s - best_s, active)
         best_s = where_positive(rise, s, best_s)
@@ -152,7 +157,13 @@ def search(
         active = where_positive(active, maximum(goes_on, back), active)
         n = choose(active, next, n)
         turns += 1
-    return best_n, best_s, p, p - m
+    # Of a flat face, which three points of M tell best, n is the normal.
+    _area, face = unit_or(cross(w_1 - w_0, w_2 - w_0), best_n)
+    face = face * signed(one, dot(face, best_n))
+    a = support(hull_points, body0, face) * share0 + rest0
+    w = a - support(hull_points, body1, neg(face)) * share1 - rest1
+    rise = where_positive(wanted, neg(dot(face, w)) - best_s, wanted)
+    return choose(rise, face, best_n), where_positive(rise, neg(dot(face, w)), best_s), p, p - m
 
 
 @wp.func
@@ -191,10 +202,21 @@ def direction_to_try(body0: Body, body1: Body, k: int):
 
 
 @wp.func
-def start_direction(hull_points: Array, body0: Body, body1: Body, c: Vec3, middle0: Vec3, middle1: Vec3, size: Real):
+def start_direction(
+    hull_points: Array,
+    body0: Body,
+    body1: Body,
+    c: Vec3,
+    middle0: Vec3,
+    middle1: Vec3,
+    size0: Real,
+    size1: Real,
+    clearance: Real,
+):
     """A direction in which solids are about as far apart as they are in any."""
-    zero = real(0.0, size)
-    one = real(1.0, size)
+    zero = real(0.0, size0)
+    one = real(1.0, size0)
+    drawn = minimum(size0, size1) * real(DRAWN, one)
     _distance, n = unit_or(c + middle1 - middle0, vec3(zero, zero, one))
     n, s, _p0, _p1 = search(
         hull_points,
@@ -203,10 +225,11 @@ def start_direction(hull_points: Array, body0: Body, body1: Body, c: Vec3, middl
         c,
         middle0,
         middle1,
-        real(DRAWN, one),
+        one - over(drawn, size0, zero),
+        one - over(drawn, size1, zero),
         n,
-        size * real(CLEARANCE, one),
-        size * real(DRAWN_ACCURACY, one),
+        clearance,
+        (size0 + size1) * real(DRAWN_ACCURACY, one),
         one,
     )
     if any_positive(neg(s)):
@@ -216,14 +239,22 @@ def start_direction(hull_points: Array, body0: Body, body1: Body, c: Vec3, middl
 
 
 @wp.func
-def nearest_points(hull_points: Array, body0: Body, body1: Body, c: Vec3, middle0: Vec3, middle1: Vec3, size: Real):
+def nearest_points(
+    hull_points: Array,
+    body0: Body,
+    body1: Body,
+    c: Vec3,
+    middle0: Vec3,
+    middle1: Vec3,
+    size0: Real,
+    size1: Real,
+):
     """n, s and the nearest points of both cores, from the origin of solid 0."""
-    one = real(1.0, size)
-    start = start_direction(hull_points, body0, body1, c, middle0, middle1, size)
-    tolerance = size * real(ACCURACY, one)
-    n, s, p0, p1 = search(
-        hull_points, body0, body1, c, middle0, middle1, one, start, size * real(CLEARANCE, one), tolerance, one
-    )
+    one = real(1.0, size0)
+    clearance = sqrt((size0 + size1) * minimum(size0, size1)) * real(CLEARANCE, one)
+    tolerance = (size0 + size1) * real(ACCURACY, one)
+    start = start_direction(hull_points, body0, body1, c, middle0, middle1, size0, size1, clearance)
+    n, s, p0, p1 = search(hull_points, body0, body1, c, middle0, middle1, one, one, start, clearance, tolerance, one)
     # Where cores are apart, but by less than the clearance, and have corners there, n comes near too slowly.
     unsettled = minimum(s, length(p1 - p0) - s - tolerance - tolerance)
     return refined(hull_points, body0, body1, c, middle0, middle1, n, s, p0, p1, tolerance, unsettled)
@@ -248,7 +279,7 @@ def refined(
     if any_positive(wanted):
         one = real(1.0, s)
         n_0, s_0, p0_0, p1_0 = search(
-            hull_points, body0, body1, c, middle0, middle1, one, n, neg(real(1.0e9, one)), tolerance, wanted
+            hull_points, body0, body1, c, middle0, middle1, one, one, n, neg(real(1.0e9, one)), tolerance, wanted
         )
         better = where_positive(wanted, s_0 - s, wanted)
         return (
