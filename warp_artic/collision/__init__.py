@@ -1,1 +1,1 @@
-"""Where two solids touch, or how far they are apart: one pair of kinds of shapes a file or section, for one column."""
+"""Where two solids touch, or how far they are apart: kinds of pairs in closed form, and a search for all others."""

@@ -16,7 +16,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Vec3,
     absolute,
     add,
-    div,
     maximum,
     minimum,
     mul,

@@ -15,7 +15,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (add, sub, mul and div are t
     add,
     mul,
     real,
-    sub,
     vec3,
     where_positive,
 )

@@ -17,13 +17,11 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Vec3,
     absolute,
     add,
-    div,
     minimum,
     mul,
     neg,
     real,
     sub,
-    vec3,
 )
 from warp_artic.math.rotation import ratio
 from warp_artic.math.spatial import column as matrix_column

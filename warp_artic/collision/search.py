@@ -26,7 +26,6 @@ from warp_artic.math.directions import choose, length, unit_or
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
-    absolute,
     add,
     any_positive,
     div,

@@ -8,7 +8,6 @@ import warp as wp
 
 from warp_artic.math.directions import choose
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Real,
     Vec3,
     add,
     div,
