@@ -68,6 +68,12 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
     "stewart_platform": (-55, 20, [0.0, 2.0], ["hexapod/platform/mark"]),
     "d6_zoo": (-80, 14, [0.0, 0.35, 1.2], ["puck", "marble", "bolt", "seat", "needle/tip"]),
     "breakable_bridge": (-72, 8, [0.0, 0.28, 0.55], ["plank_2", "plank_4", "weight"]),
+    "stack_and_wall": (-62, 16, [0.0, 0.3, 1.4], ["ball"]),
+    "dominoes": (-60, 32, [0.0, 0.35, 1.4], ["ball"]),
+    "marble_run": (-90, 0, np.linspace(0, 6.4, 20), ["marble_0"]),
+    "billiards": (-90, 60, [0.0, 0.3, 0.6, 1.4], ["cue", *(f"ball_{k}" for k in range(6))]),
+    "newtons_cradle": (-82, 6, [0.0, 0.25, 0.36, 0.48, 0.72], []),
+    "ragdoll_on_stairs": (-72, 12, [0.0, 0.6, 0.95, 1.3, 2.4], ["ragdoll/head"]),
     "gears": (-40, 22, [0.0, 0.3, 0.5], [f"axle/{side}_wheel/mark" for side in ("left", "right")]),
 }
 PAPER, INK, TENDON = "#fbfaf7", "#2f3437", (0.36, 0.39, 0.43)
