@@ -265,11 +265,18 @@ def set_normal_row(
 
 
 @wp.func
+def contact_sign(model: ModelArrays, point: int, like: Real):
+    """-1 where detection takes the shapes of the pair the other way round, else 1."""
+    return real(float(model.contact_sense[model.contact_of_point[point]]), like)
+
+
+@wp.func
 def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
     """Read the impulses of the step before."""
-    for k in range(3 * model.contact_point_count):
-        work.contact_memory[k, slot] = state.contact_impulse[k, column]
     for point in range(model.contact_point_count):
+        sign = contact_sign(model, point, state.contact_impact[point, column])
+        for k in range(3 * point, 3 * point + 3):
+            work.contact_memory[k, slot] = sign * state.contact_impulse[k, column]
         work.contact_hits[point, slot] = state.contact_impact[point, column]
 
 
@@ -289,10 +296,11 @@ def keep_contacts(model: ModelArrays, work: WorkArrays, slot: int):
 def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
     """Write the impulses of a step to the state, but not those of environments that have failed or sleep."""
     kept = maximum(state.failure[0, column], find_asleep(model, state, column))
-    for k in range(3 * model.contact_point_count):
-        old = state.contact_impulse[k, column]
-        state.contact_impulse[k, column] = where_positive(kept, old, work.contact_memory[k, slot])
     for point in range(model.contact_point_count):
+        sign = contact_sign(model, point, kept)
+        for k in range(3 * point, 3 * point + 3):
+            old = state.contact_impulse[k, column]
+            state.contact_impulse[k, column] = where_positive(kept, old, sign * work.contact_memory[k, slot])
         old = state.contact_impact[point, column]
         state.contact_impact[point, column] = where_positive(kept, old, work.contact_hits[point, slot])
 
@@ -397,9 +405,10 @@ def contact_direction(model: ModelArrays, work: WorkArrays, row: int, slot: int)
 def add_contact_load(
     model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
 ):
-    """Add the force of a row to that at its point, in world axes."""
-    first = model.row_item[row] // 3 * 3
-    push = contact_direction(model, work, row, slot) * force
+    """Add the force of a row to that on the second shape at its point, in world axes."""
+    point = model.row_item[row] // 3
+    first = 3 * point
+    push = contact_direction(model, work, row, slot) * (contact_sign(model, point, force) * force)
     store_vec3(values, first, place, load_vec3(values, first, place) + push)
 
 
@@ -425,7 +434,8 @@ def sides(pair: ContactPair) -> tuple[tuple[int, Shape], tuple[int, Shape]]:
     return found[::-1] if KINDS[pair.shape0.kind] > KINDS[pair.shape1.kind] else found
 
 
-def _point_count(pair: ContactPair) -> int:
+def point_count(pair: ContactPair) -> int:
+    """How many points a pair has."""
     return contact_points(*(int(KINDS[shape.kind]) for _, shape in sides(pair)))
 
 
@@ -435,7 +445,7 @@ def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
     for one in pairs(articulation):
         inner, outer = (layout.inward(link) for link, _ in sides(one))
         dofs = [dof for dof in outer if dof not in inner] + [dof for dof in inner if dof not in outer]
-        count = _point_count(one)
+        count = point_count(one)
         if dofs:
             found += [Place(one.name, tuple(dofs), item) for item in range(3 * point, 3 * (point + count))]
         point += count
@@ -443,16 +453,18 @@ def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
 
 
 def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
-    """Of each pair its links, where their paths meet, its first point and their number, its kinds, and its hulls."""
+    """Of each pair its links, where their paths meet, its first point and their number, its kinds, its hulls, and -1
+    where these are the other way round than it has them."""
     layout, world = DofLayout(articulation), len(articulation.links)
     found, point, hull = [], 0, 0
     for one in pairs(articulation):
         (link0, shape0), (link1, shape1) = sides(one)
         ends = (world if link == WORLD else link for link in (link0, link1))
-        count, sizes = _point_count(one), (len(_hull(shape0)), len(_hull(shape1)))
+        count, sizes = point_count(one), (len(_hull(shape0)), len(_hull(shape1)))
         kinds = (int(KINDS[shape0.kind]), int(KINDS[shape1.kind]))
         hulls = (hull, sizes[0], hull + sizes[0], sizes[1])
-        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls))
+        sense = 1 if shape0 is one.shape0 else -1
+        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls, sense))
         point += count
         hull += sum(sizes)
     return tuple(found)
@@ -542,9 +554,9 @@ CONTACT_PAIR = ConstraintFamily(
     entries=Entries(
         kind="contact",
         names=lambda articulation: tuple(
-            f"{one.name}:{k}" for one in pairs(articulation) for k in range(_point_count(one))
+            f"{one.shape0.path}:{one.shape1.path}:{k}" for one in pairs(articulation) for k in range(point_count(one))
         ),
-        meaning="Points of contact of pairs of shapes",
+        meaning="Points at which two shapes may touch, by the paths of both and a number",
         row_names=lambda articulation: (),
     ),
     kinds={
@@ -577,8 +589,17 @@ CONTACT_PAIR = ConstraintFamily(
     ),
     add_load=add_contact_load,
     memory=(
-        Measure(name="contact_impulse", meaning="Impulse at each point in the last step [N s], world axes", size=3),
+        Measure(
+            name="contact_impulse",
+            meaning="Impulse at each point on the second shape in the last step, or its last substep [N s], world axes",
+            size=3,
+        ),
         Measure(name="contact_impact", meaning="1 where the last step had an impact, 0 elsewhere"),
+    ),
+    found=(
+        Measure(name="contact_gap", meaning="Distance of the shapes at each point, negative where they overlap [m]"),
+        Measure(name="contact_position", meaning="Midway between the shapes at each point [m], in the world", size=3),
+        Measure(name="contact_normal", meaning="Unit vector toward the second shape at each point, world axes", size=3),
     ),
     structure=_structure,
     counts={
@@ -599,6 +620,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_hull0_count": _table(8),
         "contact_hull1": _table(9),
         "contact_hull1_count": _table(10),
+        "contact_sense": _table(11),
         "contact_of_point": lambda tree: [
             pair for pair, one in enumerate(tree.structure_of(CONTACT_PAIR)) for _point in range(one[4])
         ],

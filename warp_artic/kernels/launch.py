@@ -16,6 +16,7 @@ from functools import cache
 import warp as wp
 
 from warp_artic.constraints.contact_pair import CONTACT_PAIR, find_contacts
+from warp_artic.constraints.contact_places import report_contacts
 from warp_artic.constraints.report import report_rows
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math import compiling
@@ -232,6 +233,32 @@ def mobilities_kernel(numbers: Numbers) -> wp.Kernel:
             measure_tendons(model, state, control, work, mobility, column, slot)
 
     return mobilities
+
+
+@cache
+def contacts_kernel(numbers: Numbers) -> wp.Kernel:
+    """Finds the points of contact at a state."""
+    structs = arrays_for(numbers)
+    Model, State, Work = structs.Model, structs.State, structs.Work
+    Real = numbers.real
+
+    @wp.kernel(**options_for(numbers))
+    def contacts(
+        model: Model,
+        state: State,
+        work: Work,
+        first: int,
+        end: int,
+        workers: int,
+        gap: wp.array2d(dtype=Real),
+        position: wp.array2d(dtype=Real),
+        normal: wp.array2d(dtype=Real),
+    ):
+        slot = wp.tid()
+        for column in range(first + slot, end, workers):
+            report_contacts(model, state, work, gap, position, normal, column, slot)
+
+    return contacts
 
 
 @cache

@@ -26,6 +26,7 @@ from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.mechanisms.public_rows import (
     ALLOWED,
     ENTRIES,
+    FOUND,
     JOINT_FORCES,
     MEASURES,
     MEMORY,
@@ -291,7 +292,7 @@ def _build_group(
         "link_pose": Field.zeros(7 * links, columns),
         "link_velocity": Field.zeros(6 * links, columns),
         "energy": Field.zeros(2 * len(tree.parts), columns),
-        **{name: Field.zeros(rows_in(tree, name), columns) for name in MEASURES},
+        **{name: Field.zeros(rows_in(tree, name), columns) for name in (*MEASURES, *FOUND)},
     }
     workers = 1 if wp.get_device(device).is_cpu else columns.blocks
     structs = arrays_for(numbers)

@@ -12,6 +12,8 @@ PARAMETERS = tuple(parameter for family in FAMILIES for parameter in family.para
 """Of all families."""
 MEASURES: dict[str, Measure] = {measure.name: measure for family in FAMILIES for measure in family.measures}
 """What is reported of a state by families."""
+FOUND: dict[str, Measure] = {measure.name: measure for family in FAMILIES for measure in family.found}
+"""What detection of contacts finds at a state."""
 MULTIPLIERS: dict[str, Measure] = {
     family.multiplier.name: family.multiplier for family in FAMILIES if family.multiplier is not None
 }
@@ -90,7 +92,7 @@ ROW_COUNTS = {
     "link_linear_damping": ("link", 1),
     "link_angular_damping": ("link", 1),
     **{one.name: (one.of, one.size) for one in PARAMETERS if one.allowed is not None},
-    **{name: (kind_of(name), one.size) for name, one in (MEASURES | MULTIPLIERS | MEMORY).items()},
+    **{name: (kind_of(name), one.size) for name, one in (MEASURES | FOUND | MULTIPLIERS | MEMORY).items()},
 }
 """What each public array has a row, or several, for, and how many.
 

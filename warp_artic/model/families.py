@@ -166,6 +166,8 @@ class ConstraintFamily:
     """Of a state."""
     memory: tuple[Measure, ...] = ()
     """What steps remember, zero at the start; users may write it."""
+    found: tuple[Measure, ...] = ()
+    """Of a state, only where somebody asks for them."""
     multiplier: Measure | None = None
     """Where the mean force of a row over a step is reported."""
     add_load: wp.Function | None = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from warp_artic.description.scene import Scene
 from warp_artic.sim.arrays.broken_loops import BrokenLoop, find_broken_loops
+from warp_artic.sim.arrays.contacts import Contact, contact_signs, find_contacts
 from warp_artic.sim.arrays.failures import Failure, find_failures, unresolved_steps
 from warp_artic.sim.change import motion, sleep
 from warp_artic.sim.change.checkpoint import read_checkpoint, write_checkpoint
@@ -52,6 +53,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
     tendon_names: tuple[str, ...]
     mimic_names: tuple[str, ...]
     loop_names: tuple[str, ...]
+    contact_names: tuple[str, ...]
 
     def __init__(
         self,
@@ -247,6 +249,33 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         `state.loop_broken` says the same on the device; a joint holds again where zero is written there.
         """
         return find_broken_loops(self.run.scene, self.run.members)
+
+    def contacts(self) -> list[Contact]:
+        """The colliders that touch now, with forces of the last step; environment by environment.
+
+        `state.contact_impulse`, `contact_gap`, `contact_position` and `contact_normal` say the same of each point in
+        `contact_names`, on the device.
+        """
+        run = self.run
+        run.launches.find_contacts()
+        return find_contacts(run.scene, run.members, self.dt / run.settings.schedule[0])
+
+    def contact_force_on(self, path: str, by: str | None = None) -> np.ndarray:
+        """The sum of the forces by contacts on a link in the last step, shape (environments, 3), world axes [N].
+
+        With substeps, in the last of them. `Recording.contact_force_on` has it over time.
+
+        Args:
+            path: Of a link, which has the colliders below it that are not below another link; of a collider; or of a
+                prim that colliders are below, such as a robot, without what these do to each other.
+            by: Such a path too: only forces by what is there count.
+
+        Raises:
+            SettingsError: No collider that may touch anything is there.
+        """
+        signs = contact_signs(self.contact_names, self.link_names, path, by)
+        impulses = self.state.contact_impulse.numpy().astype(float)
+        return np.einsum("p,pxe->ex", signs, impulses) / (self.dt / self.settings.schedule[0])
 
     def unresolved_steps(self) -> np.ndarray:
         """Steps since the start that did not resolve free motion, shape (environments, articulations).

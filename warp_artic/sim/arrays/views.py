@@ -20,7 +20,7 @@ import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.mechanisms.group import REPORTED, STEP_OUTPUTS, Group
-from warp_artic.mechanisms.public_rows import MEMORY, ROW_COUNTS
+from warp_artic.mechanisms.public_rows import FOUND, MEMORY, ROW_COUNTS
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.rows import Rows, public_rows, shaped
 
@@ -28,7 +28,7 @@ MOTION = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
 FASTEST = float(np.cbrt(np.finfo(np.float32).max))
 """Magnitude of positions and velocities [m, rad, m/s, rad/s], from which velocities run away (`phases.integrate`)."""
 STATE = (*MOTION, "failure", "steps_at_rest", *MEMORY)
-OUTPUTS = REPORTED
+OUTPUTS = (*REPORTED, *FOUND)
 CONTROL = ("drive_position_target", "drive_velocity_target", "joint_effort", "link_external_force")
 PARAMETERS = tuple(name for name in ROW_COUNTS if name not in (*STATE, *OUTPUTS, *STEP_OUTPUTS, *CONTROL))
 

@@ -13,6 +13,7 @@ import warp as wp
 from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import (
     BLOCK,
+    contacts_kernel,
     load,
     mobilities_kernel,
     report_kernel,
@@ -23,6 +24,7 @@ from warp_artic.kernels.launch import (
 )
 from warp_artic.kernels.threads import ColumnLaunch, run_all
 from warp_artic.mechanisms.group import Group
+from warp_artic.mechanisms.public_rows import FOUND
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.solver.settings import SolverSettings
 
@@ -43,6 +45,7 @@ class Launches:
         self.steps = [self._pack_steps(group) for group in self._groups]
         self._measures: list[ColumnLaunch] | None = None
         self._reports: list[ColumnLaunch] | None = None
+        self._contacts: list[ColumnLaunch] | None = None
         self._dynamics: dict[tuple[int, str], wp.Launch] = {}
 
     def step(self, count: int, with_forces: bool) -> None:
@@ -84,6 +87,16 @@ class Launches:
                 if group.tree.tendon_count and "tendon_mobility" in group.outputs
             ]
         self._run(self._measures)
+
+    def find_contacts(self) -> None:
+        """Bring what is found of contacts up to date with the state."""
+        if self._contacts is None:
+            self._contacts = [
+                self._pack(group, contacts_kernel(group.columns.numbers), (), tuple(FOUND))
+                for group in self._groups
+                if group.tree.kinds["contact"]
+            ]
+        self._run(self._contacts)
 
     def lie_down(self) -> None:
         """Let trees sleep that are marked."""

@@ -11,9 +11,8 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.mechanisms.group import JOINT_FORCES, LINK_STEP_OUTPUTS, Group
-from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, MEASURES, MULTIPLIERS, ROW_COUNTS, kind_of
-from warp_artic.sim.arrays.views import OUTPUTS
+from warp_artic.mechanisms.group import JOINT_FORCES, LINK_STEP_OUTPUTS, REPORTED, Group
+from warp_artic.mechanisms.public_rows import FOUND, KINDS_OF_ENTRIES, MEASURES, MULTIPLIERS, ROW_COUNTS, kind_of
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.run.incoming_forces import IncomingForces
@@ -30,7 +29,7 @@ LINKS = ("link_pose", "link_velocity", "energy")
 MESH_TENDONS = ("mesh_tendon_length", "mesh_tendon_tension")
 """Arrays that are read at each record, with a row for each tendon on an elastic body."""
 STATES = (*SCALARS, *LINKS, "mesh_points", *MESH_TENDONS)
-"""All arrays of a recording without forces."""
+"""All arrays of a recording without forces; what is found of contacts only where it is asked for."""
 OF_STEPS = frozenset((*STEP_SCALARS, *LINK_STEP_OUTPUTS))
 """All arrays of the last step before a record."""
 ROWS = {"joint": "dof", **{kind: kind for kind in KINDS_OF_ENTRIES}}
@@ -41,7 +40,7 @@ class Recorder:
     """Takes up to `records` states of a simulation; positions are made world positions in double precision.
 
     The first one has no forces of a step. `quantities` are the names of those of a `Recording` that are kept; all by
-    default, those of forces only with `forces`.
+    default, those of forces and what is found of contacts only with `forces`.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Recorder:
         shapes = {
             **{
                 name: (counts[kind_of(name)], size_of(name))[: 1 + (size_of(name) > 1)]
-                for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility")
+                for name in (*SCALARS, *FOUND, *STEP_SCALARS, "tendon_mobility")
             },
             **dict.fromkeys(LINK_STEP_OUTPUTS, (L, 6)),
             "link_pose": (L, 7),
@@ -78,9 +77,10 @@ class Recorder:
             if name in chosen or name == "joint_position"
         }
         self._steps_keep = chosen <= set(JOINT_STATES) and not forces
-        self._is_reported = not chosen.isdisjoint(OUTPUTS)
+        self._is_reported = not chosen.isdisjoint(REPORTED)
+        self._has_contacts = not chosen.isdisjoint(FOUND)
         self._is_measured = "tendon_mobility" in chosen
-        scalars = tuple(name for name in (*SCALARS, *STEP_SCALARS, "tendon_mobility") if name in chosen)
+        scalars = tuple(name for name in (*SCALARS, *FOUND, *STEP_SCALARS, "tendon_mobility") if name in chosen)
         links = tuple(name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen)
         self._groups = [_GroupReader(run, group, scalars, links) for group in run.groups]
         self._count = 0
@@ -115,6 +115,8 @@ class Recorder:
             report(self._run)
         if self._is_measured:
             self._run.launches.measure_tendons()
+        if self._has_contacts:
+            self._run.launches.find_contacts()
         self._time[k] = self._run.time
         for group in self._groups:
             for name, rows, values in group.read():
@@ -122,6 +124,8 @@ class Recorder:
                     kept[name][k][:, rows] = values
             if "link_pose" in kept and group.has_origins:
                 kept["link_pose"][k][:, group.links, :3] += group.link_origins
+            if "contact_position" in kept and group.has_origins:
+                kept["contact_position"][k][:, group.contacts] += group.link_origins
             if "energy" in kept:
                 kept["energy"][k] += group.energy()
                 if group.has_origins:
@@ -204,7 +208,7 @@ def _version() -> str:
 def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[str]:
     """The quantities that are kept."""
     of_steps = (*STEP_SCALARS, *LINK_STEP_OUTPUTS, "tendon_mobility")
-    allowed = (*STATES, *of_steps)
+    allowed = (*STATES, *FOUND, *of_steps)
     if quantities is None:
         return frozenset(allowed if has_forces else STATES)
     for name in (quantities,) if isinstance(quantities, str) else quantities:
@@ -225,6 +229,7 @@ class _GroupReader:
         }
         links = np.array([rows_of_mechanism(order["link"], one) for one in members])
         self.links = _index(links)
+        self.contacts = _index(np.array([rows_of_mechanism(order["contact"], one) for one in members]))
         self.link_origins = group.origins[:, None] if len(members) > 1 else group.origins
         self.has_origins = bool(group.origins.any())
         self._group = group

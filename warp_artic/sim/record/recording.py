@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from warp_artic.errors import SettingsError
-from warp_artic.mechanisms.public_rows import MEASURES, MULTIPLIERS, kind_of
+from warp_artic.mechanisms.public_rows import FOUND, MEASURES, MULTIPLIERS, kind_of
+from warp_artic.sim.arrays.contacts import contact_signs
 from warp_artic.sim.files.npz import Entry, open_npz, write_npz
 from warp_artic.sim.run.incoming_forces import IncomingForces
 
 OTHER_MEASURES = {
     name: measure
-    for name, measure in (MEASURES | MULTIPLIERS).items()
+    for name, measure in (MEASURES | FOUND | MULTIPLIERS).items()
     if kind_of(name) not in ("tendon", "mimic", "loop")
 }
 """Quantities of constraint families that are described with the families."""
@@ -246,6 +247,22 @@ class Recording:
     def environment_count(self) -> int:
         """E, how many environments are in the recording."""
         return self.joint_position.shape[1]
+
+    def contact_force_on(self, path: str, by: str | None = None) -> np.ndarray:
+        """The sum of the forces by contacts on a link, shape (R, E, 3), world axes [N], of a recording with forces.
+
+        Args:
+            path: Of a link, which has the colliders below it that are not below another link; of a collider; or of a
+                prim that colliders are below, such as a robot, without what these do to each other.
+            by: Such a path too: only forces by what is there count.
+
+        Raises:
+            SettingsError: No collider that may touch anything is there, or forces were not recorded.
+        """
+        signs = contact_signs(self.contact_names, self.link_names, path, by)
+        if not self.contact_force.size:
+            raise SettingsError("recording: contact_force has no entries; record with forces=True")
+        return np.einsum("p,repx->rex", signs, self.contact_force.astype(float))
 
     def save(self, path: str | os.PathLike) -> None:
         """Write an .npz file; complete or not at all.

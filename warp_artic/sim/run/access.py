@@ -5,6 +5,7 @@ from __future__ import annotations
 import warp as wp
 
 from warp_artic.errors import SolveError
+from warp_artic.mechanisms.public_rows import FOUND
 from warp_artic.sim.arrays.rows import Rows, public_rows
 from warp_artic.sim.arrays.views import (
     CONTROL,
@@ -55,7 +56,9 @@ def prepare(run: Run, name: str) -> None:
     """Bring outputs up to date; make a parameter that is asked for one that each environment has for itself."""
     if name in STEP_OUTPUTS and not run.has_step_outputs:
         raise SolveError(f"{name}: is of a step with forces, and the last one had none; see step(forces=True)")
-    if name in OUTPUTS:
+    if name in FOUND:
+        run.launches.find_contacts()
+    elif name in OUTPUTS:
         report(run)
     if name in CONTROL:
         for group in run.groups:

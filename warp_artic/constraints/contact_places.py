@@ -1,0 +1,37 @@
+"""Where points of contact are at a state: midway between both shapes, with the normal and the gap."""
+
+import warp as wp
+
+from warp_artic.constraints.contact_pair import contact_sign, find_contacts
+from warp_artic.math.numbers import mul, real  # noqa: F401 (operators)
+from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.phases.integrate import load_state
+from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_positions import locate_links
+from warp_artic.phases.outputs import report_value, report_vector
+
+
+@wp.func
+def report_contacts(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    gap: Array,
+    position: Array,
+    normal: Array,
+    column: int,
+    slot: int,
+):
+    """Write gaps (a row a point), positions and normals (3 rows a point) at the state; normals toward second shapes."""
+    failure = state.failure[0, column]
+    zero = real(0.0, failure)
+    load_state(model, state, work, column, slot)
+    place_links(model, work, work.position, work.root, work.v, column, slot)
+    locate_links(model, work, work.root, column, slot)
+    work.since_placed[0, slot] = zero
+    find_contacts(model, work, column, slot, zero)
+    for point in range(model.contact_point_count):
+        n = load_vec3(work.contact_point, 7 * point + 3, slot) * contact_sign(model, point, zero)
+        report_value(gap, point, column, failure, work.contact_point[7 * point + 6, slot])
+        report_vector(position, 3 * point, column, failure, load_vec3(work.contact_point, 7 * point, slot))
+        report_vector(normal, 3 * point, column, failure, n)
