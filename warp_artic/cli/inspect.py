@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from warp_artic.cli.check import as_json
+from warp_artic.cli.inspect_contacts import contact_pairs, mechanisms
 from warp_artic.cli.inspect_meshes import elastic_body, mesh_tendon, mesh_totals
 from warp_artic.cli.inspect_tables import blocks
 from warp_artic.cli.inspect_values import plain, readings_of, sourced, units_of
 from warp_artic.cli.table import show
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.constraint import Constraint
+from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.limit import ConeLimit
 from warp_artic.description.link import Link
@@ -115,6 +117,8 @@ def content(inspection: Inspection) -> dict:
         "authored": readings_of(inspection.readings.get(SCENE, ())),
         "totals": _totals(trees) | mesh_totals(inspection.meshes),
         "articulations": [_articulation(tree, inspection) for tree in trees],
+        "mechanisms": mechanisms(trees, scene),
+        "contact_pairs": contact_pairs(trees),
         "elastic_bodies": [elastic_body(one, inspection.readings) for one in inspection.meshes.elastic_bodies],
         "mesh_tendons": [mesh_tendon(one, inspection.readings) for one in inspection.meshes.mesh_tendons],
         "diagnostics": [as_json(item) for item in inspection.diagnostics],
@@ -136,7 +140,8 @@ def _totals(trees: Iterable[Articulation]) -> dict:
         "fixed_tendons": sum(len(tree.fixed_tendons) for tree in trees),
         "spatial_tendons": sum(len(tree.spatial_tendons) for tree in trees),
         "mimics": sum(len(tree.mimics) for tree in trees),
-        "constraints": sum(len(tree.constraints) for tree in trees),
+        "constraints": sum(len(_constraints(tree)) for tree in trees),
+        "contact_pairs": sum(len(tree.constraints_of(ContactPair)) for tree in trees),
     }
 
 
@@ -158,7 +163,7 @@ def _articulation(tree: Articulation, inspection: Inspection) -> dict:
         "fixed_tendons": [_fixed(tendon, tree, inspection) for tendon in tree.fixed_tendons],
         "spatial_tendons": [_spatial(tendon, tree, inspection) for tendon in tree.spatial_tendons],
         "mimics": [_mimic(mimic, tree, inspection) for mimic in tree.mimics],
-        "constraints": [_constraint(one, tree, inspection) for one in tree.constraints],
+        "constraints": [_constraint(one, tree, inspection) for one in _constraints(tree)],
         "loop_axes": [axis for loop in tree.constraints_of(LoopJoint) for axis in _loop_axes(loop, inspection)],
     }
 
@@ -178,6 +183,11 @@ def _mimic(mimic: Mimic, tree: Articulation, inspection: Inspection) -> dict:
     found = {MIMIC_VALUES[one.field]: one.dialect for one in own}
     sources = {name: found.get(name, "default") for name in dict.fromkeys(MIMIC_VALUES.values())}
     return {**values, "sources": sources, "authored": readings_of(own)}
+
+
+def _constraints(tree: Articulation) -> list[Constraint]:
+    """Those that are no pairs of colliders, which are told together."""
+    return [one for one in tree.constraints if not isinstance(one, ContactPair)]
 
 
 def _constraint(constraint: Constraint, tree: Articulation, inspection: Inspection) -> dict:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from warp_artic.cli.check import counts_of, lines_of
+from warp_artic.cli.inspect_contacts import contact_blocks
 from warp_artic.cli.inspect_meshes import mesh_blocks
 from warp_artic.cli.table import Column, Table, width
 from warp_artic.cli.value_table import Row, attribute_name, number_text, value_tables, words_of
@@ -15,7 +16,7 @@ UNUSED = ("attribute-not-used", "schema-not-used", "not-simulated")
 """Rules about what a stage says in vain; these findings have a table of their own."""
 SHOWN = 3
 """How many prims are named of those with the same unused attribute; `check` lists all."""
-OF_MESHES = ("elastic_bodies", "mesh_tendons")
+RARE = ("elastic_bodies", "mesh_tendons", "contact_pairs")
 """Totals that are not told where they are zero."""
 SIDE_WORDS = {"lower": "lower limit", "upper": "upper limit"}
 DOF_WORDS = {
@@ -44,6 +45,7 @@ def blocks(content: dict) -> Iterator[str | Table]:
         yield "\n".join(textwrap.fill(line, width()) for line in LEGEND)
     for tree in content["articulations"]:
         yield from _articulation(tree)
+    yield from contact_blocks(content)
     yield from mesh_blocks(content)
     unused = [item for item in content["diagnostics"] if item["rule"] in UNUSED]
     if unused:
@@ -55,7 +57,7 @@ def blocks(content: dict) -> Iterator[str | Table]:
 def _head(content: dict) -> str:
     """Totals and settings."""
     totals = content["totals"]
-    counts = {name: count for name, count in totals.items() if name != "mass" and (count or name not in OF_MESHES)}
+    counts = {name: count for name, count in totals.items() if name != "mass" and (count or name not in RARE)}
     found = ", ".join(f"{count} {words_of(name, count)}" for name, count in counts.items())
     lines = textwrap.wrap(found, width())
     lines.append(f"mass         {totals['mass']:.6g} kg")

@@ -95,6 +95,7 @@ def _measures(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
         *_tendons(scene, recording),
         *_mimics(scene, recording),
         *_loops(recording),
+        *_contacts(recording),
         *_others(recording),
         *_meshes(recording),
     ]
@@ -209,10 +210,35 @@ def _tendons(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
     return rows
 
 
+def _contacts(recording: Recording) -> list[tuple[str, str]]:
+    """How many pairs of colliders can touch, the largest overlap, and the largest force where forces are recorded."""
+    names = [name.rpartition(":")[0] for name in recording.contact_names]
+    firsts = [point for point, name in enumerate(names) if point == 0 or name != names[point - 1]]
+    if not names:
+        return []
+    text = f"{counted(len(firsts), 'pair')} of colliders can touch"
+    if recording.contact_gap.size:
+        gaps = recording.contact_gap.min(axis=(0, 1))
+        point = int(np.argmin(gaps))
+        overlaps = gaps[point] < 0.0
+        text += f"; overlap at most {-gaps[point]:.3g} m, {_pair(names[point])}" if overlaps else "; none overlap"
+    rows = [("contacts", text)]
+    if recording.contact_force.any():
+        forces = np.linalg.norm(np.add.reduceat(recording.contact_force, firsts, axis=2), axis=-1).max(axis=(0, 1))
+        pair = int(np.argmax(forces))
+        rows.append(("", f"force at most {forces[pair]:.4g} N, {_pair(names[firsts[pair]])}"))
+    return rows
+
+
+def _pair(name: str) -> str:
+    return "between {} and {}".format(*name.split(":")[:2])
+
+
 def _others(recording: Recording) -> list[tuple[str, str]]:
     """What is measured of constraints of further kinds, at the end of the first environment."""
     rows = []
-    for kind in dict.fromkeys(name.partition("_")[0] for name in OTHER_MEASURES):
+    kinds = dict.fromkeys(name.partition("_")[0] for name in OTHER_MEASURES)
+    for kind in (kind for kind in kinds if kind != "contact"):
         for column, name in enumerate(getattr(recording, f"{kind}_names")):
             values = {one: getattr(recording, one)[:, 0] for one in OTHER_MEASURES if one.startswith(f"{kind}_")}
             told = [
