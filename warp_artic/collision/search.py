@@ -85,7 +85,8 @@ def search(
     tolerance: Real,
     wanted: Real,
 ):
-    """The n with the greatest s, that s, and the nearest points of both cores, from the origin of solid 0.
+    """The n with the greatest s, that s, the nearest points of both cores, from the origin of solid 0, and a normal of
+    three points of M around them.
 
     Cores are drawn to their middles: shares of their sizes are left. A search ends where s can grow by less than the
     tolerance. Where `wanted` is not positive there is none.
@@ -156,13 +157,13 @@ def search(
         active = where_positive(active, maximum(goes_on, back), active)
         n = choose(active, next, n)
         turns += 1
-    # Of a flat face, which three points of M tell best, n is the normal.
-    _area, face = unit_or(cross(w_1 - w_0, w_2 - w_0), best_n)
-    face = face * signed(one, dot(face, best_n))
-    a = support(hull_points, body0, face) * share0 + rest0
-    w = a - support(hull_points, body1, neg(face)) * share1 - rest1
-    rise = where_positive(wanted, neg(dot(face, w)) - best_s, wanted)
-    return choose(rise, face, best_n), where_positive(rise, neg(dot(face, w)), best_s), p, p - m
+    return best_n, best_s, p, p - m, cross(w_1 - w_0, w_2 - w_0)
+
+
+@wp.func
+def separation(hull_points: Array, body0: Body, body1: Body, c: Vec3, n: Vec3):
+    """s(n)"""
+    return dot(n, c + support(hull_points, body1, neg(n)) - support(hull_points, body0, n))
 
 
 @wp.func
@@ -172,7 +173,7 @@ def best_direction(hull_points: Array, body0: Body, body1: Body, c: Vec3, n: Vec
     most = s
     for k in range(70):
         u = direction_to_try(body0, body1, k)
-        value = dot(u, c + support(hull_points, body1, neg(u)) - support(hull_points, body0, u))
+        value = separation(hull_points, body0, body1, c, u)
         best = choose(value - most, u, best)
         most = maximum(value, most)
     return best
@@ -217,7 +218,7 @@ def start_direction(
     one = real(1.0, size0)
     drawn = minimum(size0, size1) * real(DRAWN, one)
     _distance, n = unit_or(c + middle1 - middle0, vec3(zero, zero, one))
-    n, s, _p0, _p1 = search(
+    n, s, _p0, _p1, _normal = search(
         hull_points,
         body0,
         body1,
@@ -232,7 +233,7 @@ def start_direction(
         one,
     )
     if any_positive(neg(s)):
-        full = dot(n, c + support(hull_points, body1, neg(n)) - support(hull_points, body0, n))
+        full = separation(hull_points, body0, body1, c, n)
         return choose(s, n, best_direction(hull_points, body0, body1, c, n, full))
     return n
 
@@ -253,7 +254,14 @@ def nearest_points(
     clearance = sqrt((size0 + size1) * minimum(size0, size1)) * real(CLEARANCE, one)
     tolerance = (size0 + size1) * real(ACCURACY, one)
     start = start_direction(hull_points, body0, body1, c, middle0, middle1, size0, size1, clearance)
-    n, s, p0, p1 = search(hull_points, body0, body1, c, middle0, middle1, one, one, start, clearance, tolerance, one)
+    n, s, p0, p1, normal = search(
+        hull_points, body0, body1, c, middle0, middle1, one, one, start, clearance, tolerance, one
+    )
+    # Of a flat face, n is the normal that three points of M tell best.
+    _area, face = unit_or(normal * signed(one, dot(normal, n)), n)
+    rise = separation(hull_points, body0, body1, c, face) - s
+    n = choose(rise, face, n)
+    s = s + maximum(rise, one - one)
     # Where cores are apart, but by less than the clearance, and have corners there, n comes near too slowly.
     unsettled = minimum(s, length(p1 - p0) - s - tolerance - tolerance)
     return refined(hull_points, body0, body1, c, middle0, middle1, n, s, p0, p1, tolerance, unsettled)
@@ -277,7 +285,7 @@ def refined(
     """The same, where `wanted` is positive by a search from the origin itself."""
     if any_positive(wanted):
         one = real(1.0, s)
-        n_0, s_0, p0_0, p1_0 = search(
+        n_0, s_0, p0_0, p1_0, _normal = search(
             hull_points, body0, body1, c, middle0, middle1, one, one, n, neg(real(1.0e9, one)), tolerance, wanted
         )
         better = where_positive(wanted, s_0 - s, wanted)
