@@ -74,6 +74,7 @@ from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays,
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
     ENDS,
+    FROM_OUTSIDE,
     IS_CONTACT,
     LOOKS_AT_ACCELERATIONS,
     PUSHES_LINKS,
@@ -545,8 +546,7 @@ CONTACT_PAIR = ConstraintFamily(
     label=("contact", "contacts"),
     part=ForcePart.CONTACT,
     places=_places,
-    traits=ENDS | IS_CONTACT | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
-    acts_always=True,
+    traits=ENDS | FROM_OUTSIDE | IS_CONTACT | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
     needs_places=True,
     law=set_contact_pair_row,
     gradient=set_contact_pair_gradient,

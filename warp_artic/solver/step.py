@@ -66,6 +66,7 @@ from warp_artic.solver.history import (
 )
 from warp_artic.solver.reports import report_step
 from warp_artic.solver.velocities import solve_velocities
+from warp_artic.solver.violent_spin import keep_spins
 
 
 @wp.func
@@ -151,6 +152,8 @@ def step_column(
                 watch_turns(model, control, work, column, slot)
         if is_watched and any_positive(largest_of_islands(model, work.unresolved, slot)):
             project_energy(model, state, work, column, slot, h, is_turned)
+    if model.contact_count > 0:
+        keep_spins(model, state, control, work, column, slot, h)
     store_state(model, state, work, column, slot)
     if model.contact_count > 0:
         store_contacts(model, state, work, column, slot)

@@ -1,0 +1,87 @@
+"""Single bodies that turn by a good part of a radian in a step keep their angular momentum, where contacts join them.
+
+In free flight  I+ w+ = I w  about the centre of mass, with the inertia where the body is: then the energy of rotation
+stays below |I w|^2 / (2 I_min) for ever, while velocity forces at velocities that a step does not resolve would make it
+grow. Trees that move freely have more, `solver.energy_projection`; those that contacts join with others do not. A body
+that is touched in the step, pushed from outside, or slowed by drag is left as it is.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    maximum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.rotation import quaternion_matrix
+from warp_artic.math.spatial import dot, sym_solve, transpose_mul
+from warp_artic.model.arrays import (
+    ControlArrays,
+    ModelArrays,
+    StateArrays,
+    WorkArrays,
+    load_sym3,
+    load_vec3,
+    store_vec3,
+)
+from warp_artic.model.roots import pose_row
+
+VIOLENT = wp.constant(0.04)
+"""Square of the angle of a step from which on a turn is violent [rad^2]."""
+
+
+@wp.func
+def keep_spins(
+    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
+):
+    """Change the angular velocities of such bodies at the end of a step of length h."""
+    for tree in range(model.tree_count):
+        dof = model.tree_root[tree]
+        is_single = model.tree_link[tree + 1] - model.tree_link[tree] == 1
+        if dof >= 0 and is_single and model.island_moves_freely[model.tree_island[tree]] == 0:
+            w = load_vec3(state.root_velocity, dof + 3, column)
+            violent = h * h * dot(w, w) - real(VIOLENT, h)
+            if any_positive(violent):
+                link = model.order[model.tree_link[tree]]
+                violent = where_positive(
+                    what_acts(model, control, work, link, column, slot), violent - violent, violent
+                )
+                keep_spin(model, state, work, link, dof, violent, column, slot)
+
+
+@wp.func
+def what_acts(model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, column: int, slot: int):
+    """Positive where a body is touched, pushed from outside, or slowed by drag."""
+    acts = maximum(model.link_linear_damping[link, column], model.link_angular_damping[link, column])
+    for k in range(6 * link, 6 * link + 6):
+        acts = maximum(acts, absolute(control.link_external_force[k, column]))
+    for row in range(model.row_count):
+        z = absolute(work.impulse[row, slot])
+        if any_positive(z):
+            for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+                if model.dof_link[model.term_dof[term]] == link:
+                    acts = maximum(acts, z)
+    return acts
+
+
+@wp.func
+def keep_spin(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, link: int, dof: int, chosen: Real, column: int, slot: int
+):
+    """The same of one body whose first dof is given, where `chosen` is positive."""
+    row = pose_row(dof) + 3
+    inertia = load_sym3(model.link_inertia, 6 * link, column)
+    before = quaternion_matrix(load_vec3(state.root_pose, row, column), state.root_pose[row + 3, column])
+    after = quaternion_matrix(load_vec3(work.root, row, slot), work.root[row + 3, slot])
+    momentum = before * (inertia * transpose_mul(before, load_vec3(state.root_velocity, dof + 3, column)))
+    kept = after * sym_solve(inertia, transpose_mul(after, momentum))
+    found = load_vec3(work.v, dof + 3, slot)
+    one = real(1.0, found.x)
+    share = where_positive(chosen, one, one - one)
+    store_vec3(work.v, dof + 3, slot, found + (kept - found) * share)
