@@ -10,6 +10,7 @@ from pxr import Sdf, Usd, UsdGeom
 from warp_artic.description.validate_meshes import SUM
 from warp_artic.errors import SettingsError, StageError
 from warp_artic.usd import tokens
+from warp_artic.usd.author_contacts import bind_physics_material
 from warp_artic.usd.edit import Edit, prim_at, prim_of_type
 from warp_artic.usd.lookup import MATERIAL
 from warp_artic.usd.read_elastic_body import LAWS as MATERIAL_LAWS
@@ -17,7 +18,6 @@ from warp_artic.usd.read_elastic_body import OWN, STATES
 from warp_artic.usd.read_mesh_tendon import COUNTS, LAWS, MESH, NODES, WEIGHTS
 from warp_artic.usd.read_targets import WORLD
 
-BINDING = "material:binding:physics"
 MESHES = ("Mesh", "TetMesh")
 
 Waypoint = int | Mapping[int, float] | tuple
@@ -79,10 +79,7 @@ def elastic_body(
     edit = Edit(path)
     edit.apply(tokens.ARTIC_ELASTIC_BODY)
     if material is not None:
-        if prim_at(stage, material).GetTypeName() != "Material":
-            raise StageError(f"{path}.{BINDING}: leads to {material}, which is no Material")
-        edit.apply("MaterialBindingAPI")
-        edit.targets(BINDING, [Sdf.Path(str(material))])
+        bind_physics_material(stage, edit, material)
     if pinned is not None:
         edit.places(f"{OWN}:pinnedNodes", _nodes(edit, f"{OWN}:pinnedNodes", pinned, count))
     if attached is not None:
