@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import newton
 import numpy as np
 
+from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.scene import Scene
 from warp_artic.errors import HostError
 
@@ -45,15 +46,16 @@ def check_state(state: newton.State) -> None:
         raise HostError("the state requires gradients, which this solver does not have; model.state(False)")
 
 
-def warn_of_what_is_left(model: newton.Model) -> None:
-    """Say what is ignored: contacts, and what of MuJoCo acts on joints."""
-    if model.shape_count:
+def warn_of_what_is_left(model: newton.Model, scene: Scene | None) -> None:
+    """Say what is ignored: contacts, where no scene has them, and what of MuJoCo acts on joints."""
+    touches = scene is not None and any(tree.constraints_of(ContactPair) for tree in scene.articulations)
+    if model.shape_count and not touches:
         collide = model.shape_flags.numpy() & int(newton.ShapeFlags.COLLIDE_SHAPES) != 0
         moving = np.flatnonzero(collide & (model.shape_body.numpy() >= 0))
         if len(moving):
             labels = ", ".join(model.shape_label[shape] for shape in moving[:SHOWN])
             more = f" and {len(moving) - SHOWN} more" if len(moving) > SHOWN else ""
-            _warn(f"contacts are not simulated: the shapes of bodies collide with nothing ({labels}{more})")
+            _warn(f"contacts are not simulated without those of a scene: shapes collide with nothing ({labels}{more})")
     for what, count in _of_mujoco(model):
         if count > 0:
             _warn(f"{count} {what} of MuJoCo are not simulated")

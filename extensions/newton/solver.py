@@ -51,7 +51,7 @@ class SolverWarpArtic(newton.solvers.SolverBase):
 
     Worlds that are alike but for numbers are the environments of one simulation; others lie beside each other in one
     environment. Positions and velocities of a state that are not those given out last are taken in, and then steps
-    remember nothing of before. Contacts are not simulated.
+    remember nothing of before. Contacts are those of colliders of a `scene`; those of Newton are not looked at.
 
     A model has no fixed and spatial tendons of stages, no cones, no load friction and no soft mimic joints. With
     `scene`, read from the stage that the model was read from, all of these are stepped as `warp-artic simulate` steps
@@ -83,7 +83,7 @@ class SolverWarpArtic(newton.solvers.SolverBase):
     ):
         super().__init__(model)
         check_model(model)
-        warn_of_what_is_left(model)
+        warn_of_what_is_left(model, scene)
         if scene is not None:
             check_scene(scene)
         self.simulation: Simulation | None = None
@@ -106,7 +106,7 @@ class SolverWarpArtic(newton.solvers.SolverBase):
     def step(self, state_in, state_out, control, contacts, dt, *, observables=None) -> None:
         """Advance by a time step, of as many steps of the settings as it has.
 
-        Contacts are not looked at.
+        `contacts` are not looked at.
 
         Raises:
             HostError: The time step is not a whole number of those of the settings, or gradients are asked for.

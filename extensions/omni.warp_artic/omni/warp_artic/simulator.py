@@ -193,8 +193,8 @@ class Simulator:
         self._listeners.pop(subscription, None)
 
     def subscribe_contacts(self, callback: Callable) -> int:
-        """There are no contacts: nobody is subscribed, and the log says so."""
-        warning("contacts are not simulated, so none are reported")
+        """Contacts are not told to Kit: nobody is subscribed, and the log says so."""
+        warning("contacts are simulated, but not reported to subscribers yet")
         return k_invalid_subscription_id
 
     def unsubscribe_contacts(self, subscription: int) -> None:
