@@ -100,6 +100,8 @@ STILL = wp.constant(0.6)
 DEEP = wp.constant(0.005)
 """Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
 smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
+MOST_POINTS = 160
+"""Points of a mechanism that can touch at a time: the direct solver has room for each two of their rows."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
 
@@ -279,6 +281,7 @@ def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, colu
         for k in range(3 * point, 3 * point + 3):
             work.contact_memory[k, slot] = sign * state.contact_impulse[k, column]
         work.contact_hits[point, slot] = state.contact_impact[point, column]
+        work.contact_left[point, slot] = real(0.0, model.gravity[0, column])
 
 
 @wp.func
@@ -304,6 +307,8 @@ def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, col
             state.contact_impulse[k, column] = where_positive(kept, old, sign * work.contact_memory[k, slot])
         old = state.contact_impact[point, column]
         state.contact_impact[point, column] = where_positive(kept, old, work.contact_hits[point, slot])
+        old = state.contact_crowded[point, column]
+        state.contact_crowded[point, column] = where_positive(kept, old, work.contact_left[point, slot])
 
 
 @wp.func
@@ -595,6 +600,7 @@ CONTACT_PAIR = ConstraintFamily(
             size=3,
         ),
         Measure(name="contact_impact", meaning="1 where the last step had an impact, 0 elsewhere"),
+        Measure(name="contact_crowded", meaning="1 where the last step had no room for a point that touches, else 0"),
     ),
     found=(
         Measure(name="contact_gap", meaning="Distance of the shapes at each point, negative where they overlap [m]"),
@@ -606,6 +612,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_count": lambda tree: tree.kinds["contact_pair"],
         "contact_point_count": _points,
         "contact_rows": lambda tree: tree.count(CONTACT_PAIR),
+        "contact_room": lambda tree: min(tree.count(CONTACT_PAIR), 3 * MOST_POINTS),
         "contact_row": lambda tree: next((k for k, row in enumerate(tree.rows) if row.family is CONTACT_PAIR), 0),
     },
     tables={
@@ -632,6 +639,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_friction": _points,
         "contact_share": _points,
         "contact_hits": _points,
+        "contact_left": _points,
         "contact_start": lambda tree: 3 * _points(tree),
         "contact_anchor": lambda tree: 3 * _points(tree),
         "contact_give": lambda tree: 3 * _points(tree),

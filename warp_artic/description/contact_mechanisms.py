@@ -18,6 +18,8 @@ from warp_artic.description.touching import Touching
 
 MOST_DOFS = 128
 """Degrees of freedom of a mechanism that articulations are joined to for contacts, with those of floating roots."""
+MOST_PAIRS = 400
+"""Pairs of colliders of a mechanism that articulations are joined to for contacts: each has room in every worker."""
 FARTHEST = 100.0
 """Distance at the start up to which articulations are joined: a mechanism has one origin [m]."""
 NEIGHBOURS = 64
@@ -36,9 +38,12 @@ class ContactMechanisms:
         self.articulations = articulations
         self.leader = list(range(len(articulations)))
         self.dofs = [len(one.dofs) + 6 * one.is_floating for one in articulations]
+        self.members = {one: [one] for one in range(len(articulations))}
         for members in mechanisms_of(Scene(articulations=tuple(articulations))):
             for other in members[1:]:
                 self._join(members[0], other)
+        self.pairs = dict.fromkeys(self.members, 0)
+        """Pairs of colliders between the articulations of each mechanism that contacts have joined."""
         self._place()
         self._meets = self.presence @ touching.allowed.astype(np.float32)
         self._parted = self._parted_by_name()
@@ -46,12 +51,24 @@ class ContactMechanisms:
         for one, other in edges:
             first, second = self._find(one), self._find(other)
             if first != second and self.dofs[first] + self.dofs[second] <= MOST_DOFS:
-                self._join(first, second)
+                pairs = self.pairs[first] + self.pairs[second] + self._pairs_between(first, second)
+                if pairs <= MOST_PAIRS:
+                    self._join(first, second)
+                    self.pairs[min(first, second)] = pairs
         self.passing_count = total - sum(self._count_met(group) for group in self.groups)
         """How many pairs of articulations could touch, but are not of one mechanism."""
         apart = [(one, other) for one, other in (*edges, *refused) if self._find(one) != self._find(other)]
         self.passing = apart[:MOST_NAMED]
         """The nearest of these pairs."""
+
+    def _pairs_between(self, first: int, second: int) -> int:
+        """How many pairs of colliders of two mechanisms may touch."""
+        of = self.touching.of
+        return sum(
+            len(self.touching.pairs(of[one], of[other]))
+            for one in self.members[first]
+            for other in self.members[second]
+        )
 
     @property
     def groups(self) -> list[list[int]]:
@@ -73,6 +90,7 @@ class ContactMechanisms:
         if first != second:
             self.leader[second] = first
             self.dofs[first] += self.dofs[second]
+            self.members[first] += self.members.pop(second)
 
     def _place(self) -> None:
         """Find what classes of colliders each articulation has, where it is at the start, and where it can get."""

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import warp as wp
 
+from warp_artic.constraints.contact_pair import CONTACT_PAIR, MOST_POINTS
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.assemble import all_closed
@@ -680,6 +681,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
     links, dofs, rows = tree.link_count + 1, tree.dof_count, len(tree.rows)
     looped = 3 * links * (tree.count_with(HOLDS_POSITIONS | RETURNS) > 0)
     islands, poses = tree.island_count, 7 * tree.root_dofs // 6
+    room = rows - tree.count(CONTACT_PAIR) + min(tree.count(CONTACT_PAIR), 3 * MOST_POINTS)
     sizes = {
         "R_WM": 9 * links, "p_PM": 3 * links, "p_WM": 3 * links, "w": 3 * links, "velocity_moment": 3 * links,
         "velocity_force": 3 * links, "A": 6 * links, "B": 9 * links, "M": 6 * links, "moment": 3 * links,
@@ -705,7 +707,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,
         "stretch": 3 * rows * any(row.family.keeps_stretch for row in tree.rows), "resolved": rows,
         "spring_displacement": dofs, "tendon_load": dofs, **_speed_limit_sizes(tree),
-        **row_array_sizes(rows, len(terms["term_dof"]), slot_count, dofs, rows if dense_rows else 0, islands),
+        **row_array_sizes(rows, len(terms["term_dof"]), slot_count, dofs, room if dense_rows else 0, islands),
     }  # fmt: skip
     sizes |= {name: size(tree) for family in FAMILIES for name, size in family.scratch.items()}
     for name, size in sizes.items():

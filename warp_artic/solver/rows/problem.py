@@ -19,7 +19,7 @@ import warp as wp
 from warp_artic.constraints.rows import REDUNDANT, prepare_rate
 from warp_artic.math.numbers import Real, any_positive, maximum, real, sub  # noqa: F401 (operators)
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import HOLDS_POSITIONS, has_trait
+from warp_artic.model.families import HOLDS_POSITIONS, IS_CONTACT, has_trait
 
 
 @wp.func
@@ -53,21 +53,33 @@ def range_end(model: ModelArrays, work: WorkArrays, k: int, slot: int):
 def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
     """List the rows that are active in any environment, the last family first, and number the entries of compliances.
 
-    Rows are gathered where environments are not in the mask too, so that their place and their innovations stay.
-    Returns the number of rows, how many of the first ones are where they were in the last list with the same
-    innovations, and the place of the first nonsymmetric one.
+    Points of contact are left out where there is no room for their rows. Rows are gathered where environments are not
+    in the mask too, so that their place and their innovations stay. Returns the number of rows, how many of the first
+    ones are where they were in the last list with the same innovations, and the place of the first nonsymmetric one.
     """
     count = int(0)
     known = int(work.known_rows[0, slot])
     entries = int(model.dof_count)
     first_nonsymmetric = int(model.row_count)
+    contacts = int(0)
+    has_room = int(1)
     for dof in range(model.dof_count):
         work.innovation_weight[dof, slot] = work.D_inverse[dof, slot]
     for k in range(model.row_count):
         work.gathered_before[k, slot] = count
         row = model.row_count - 1 - k
         is_active = work.active[row, slot]
-        if any_positive(is_active):
+        gathers = any_positive(is_active)
+        if gathers and has_trait(model, row, IS_CONTACT):
+            # The rows of a point come last tangent first.
+            item = model.row_item[row]
+            if item % 3 == 2:
+                has_room = int(contacts + 3 <= model.contact_room)
+            gathers = has_room == 1
+            contacts += has_room
+            if not gathers:
+                work.contact_left[item // 3, slot] = is_active
+        if gathers:
             prepare_rate(model, work, row, slot)
             if any_positive(work.nonsymmetric[row, slot]):
                 first_nonsymmetric = wp.min(first_nonsymmetric, count)
