@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from warp_artic.mechanisms.public_rows import FOUND
-from warp_artic.sim.record.recorder import OF_STEPS, STATES
+from warp_artic.sim.record.recorder import OF_CONTACTS, OF_STEPS, STATES
 from warp_artic.sim.record.recording import OTHER_MEASURES
 
 TOLD = (
@@ -44,5 +43,5 @@ BAKED = ("joint_velocity", "link_pose", "tendon_speed")
 def recorded(has_layer: bool, has_file: bool, has_forces: bool) -> tuple[str, ...]:
     """Quantities of a run, of which a layer is written, or a file with all of them; with forces or without."""
     if has_file:
-        return (*STATES, *FOUND, *(sorted((*OF_STEPS, "tendon_mobility")) if has_forces else ()))
+        return (*STATES, *OF_CONTACTS, *(sorted((*OF_STEPS, "tendon_mobility")) if has_forces else ()))
     return (*TOLD, *(BAKED if has_layer else ()), *(TOLD_OF_FORCES if has_forces else ()))

@@ -30,6 +30,8 @@ MESH_TENDONS = ("mesh_tendon_length", "mesh_tendon_tension")
 """Arrays that are read at each record, with a row for each tendon on an elastic body."""
 STATES = (*SCALARS, *LINKS, "mesh_points", *MESH_TENDONS)
 """All arrays of a recording without forces; what is found of contacts only where it is asked for."""
+OF_CONTACTS = tuple(FOUND)
+"""Arrays that are read at each record where they are asked for, and in recordings with forces."""
 OF_STEPS = frozenset((*STEP_SCALARS, *LINK_STEP_OUTPUTS))
 """All arrays of the last step before a record."""
 ROWS = {"joint": "dof", **{kind: kind for kind in KINDS_OF_ENTRIES}}
@@ -62,7 +64,7 @@ class Recorder:
         shapes = {
             **{
                 name: (counts[kind_of(name)], size_of(name))[: 1 + (size_of(name) > 1)]
-                for name in (*SCALARS, *FOUND, *STEP_SCALARS, "tendon_mobility")
+                for name in (*SCALARS, *OF_CONTACTS, *STEP_SCALARS, "tendon_mobility")
             },
             **dict.fromkeys(LINK_STEP_OUTPUTS, (L, 6)),
             "link_pose": (L, 7),
@@ -78,9 +80,9 @@ class Recorder:
         }
         self._steps_keep = chosen <= set(JOINT_STATES) and not forces
         self._is_reported = not chosen.isdisjoint(REPORTED)
-        self._has_contacts = not chosen.isdisjoint(FOUND)
+        self._has_contacts = not chosen.isdisjoint(OF_CONTACTS)
         self._is_measured = "tendon_mobility" in chosen
-        scalars = tuple(name for name in (*SCALARS, *FOUND, *STEP_SCALARS, "tendon_mobility") if name in chosen)
+        scalars = tuple(name for name in (*SCALARS, *OF_CONTACTS, *STEP_SCALARS, "tendon_mobility") if name in chosen)
         links = tuple(name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen)
         self._groups = [_GroupReader(run, group, scalars, links) for group in run.groups]
         self._count = 0
@@ -208,7 +210,7 @@ def _version() -> str:
 def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[str]:
     """The quantities that are kept."""
     of_steps = (*STEP_SCALARS, *LINK_STEP_OUTPUTS, "tendon_mobility")
-    allowed = (*STATES, *FOUND, *of_steps)
+    allowed = (*STATES, *OF_CONTACTS, *of_steps)
     if quantities is None:
         return frozenset(allowed if has_forces else STATES)
     for name in (quantities,) if isinstance(quantities, str) else quantities:
