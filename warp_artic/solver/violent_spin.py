@@ -1,9 +1,9 @@
 """Single bodies that turn by a good part of a radian in a step keep their angular momentum, where contacts join them.
 
-In free flight  I+ w+ = I w  about the centre of mass, with the inertia where the body is: then the energy of rotation
-stays below |I w|^2 / (2 I_min) for ever, while velocity forces at velocities that a step does not resolve would make it
-grow. Trees that move freely have more, `solver.energy_projection`; those that contacts join with others do not. A body
-that is touched in the step, pushed from outside, or slowed by drag is left as it is.
+In free flight  I+ w+ = I w / (1 + h d)  about the centre of mass, with the inertia where the body is and the angular
+damping d: then the energy of rotation stays below |I w|^2 / (2 I_min) for ever, while velocity forces at velocities
+that a step does not resolve would make it grow. Trees that move freely have more, `solver.energy_projection`; those
+that contacts join with others do not. A body that is touched in the step, or pushed from outside, is left as it is.
 """
 
 import warp as wp
@@ -13,6 +13,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     absolute,
     add,
     any_positive,
+    div,
     maximum,
     mul,
     real,
@@ -49,17 +50,15 @@ def keep_spins(
             violent = h * h * dot(w, w) - real(VIOLENT, h)
             if any_positive(violent):
                 link = model.order[model.tree_link[tree]]
-                violent = where_positive(
-                    what_acts(model, control, work, link, column, slot), violent - violent, violent
-                )
-                keep_spin(model, state, work, link, dof, violent, column, slot)
+                acts = what_acts(model, control, work, link, column, slot)
+                keep_spin(model, state, work, link, dof, where_positive(acts, acts - acts, violent), column, slot, h)
 
 
 @wp.func
 def what_acts(model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, column: int, slot: int):
-    """Positive where a body is touched, pushed from outside, or slowed by drag."""
-    acts = maximum(model.link_linear_damping[link, column], model.link_angular_damping[link, column])
-    for k in range(6 * link, 6 * link + 6):
+    """Positive where a body is touched, or pushed from outside."""
+    acts = absolute(control.link_external_force[6 * link, column])
+    for k in range(6 * link + 1, 6 * link + 6):
         acts = maximum(acts, absolute(control.link_external_force[k, column]))
     for row in range(model.row_count):
         z = absolute(work.impulse[row, slot])
@@ -72,7 +71,15 @@ def what_acts(model: ModelArrays, control: ControlArrays, work: WorkArrays, link
 
 @wp.func
 def keep_spin(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, link: int, dof: int, chosen: Real, column: int, slot: int
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    link: int,
+    dof: int,
+    chosen: Real,
+    column: int,
+    slot: int,
+    h: Real,
 ):
     """The same of one body whose first dof is given, where `chosen` is positive."""
     row = pose_row(dof) + 3
@@ -80,8 +87,9 @@ def keep_spin(
     before = quaternion_matrix(load_vec3(state.root_pose, row, column), state.root_pose[row + 3, column])
     after = quaternion_matrix(load_vec3(work.root, row, slot), work.root[row + 3, slot])
     momentum = before * (inertia * transpose_mul(before, load_vec3(state.root_velocity, dof + 3, column)))
-    kept = after * sym_solve(inertia, transpose_mul(after, momentum))
+    one = real(1.0, h)
+    slowed = one / (one + h * model.link_angular_damping[link, column])
+    kept = after * sym_solve(inertia, transpose_mul(after, momentum)) * slowed
     found = load_vec3(work.v, dof + 3, slot)
-    one = real(1.0, found.x)
     share = where_positive(chosen, one, one - one)
     store_vec3(work.v, dof + 3, slot, found + (kept - found) * share)
