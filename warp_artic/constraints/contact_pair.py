@@ -100,7 +100,7 @@ STILL = wp.constant(0.6)
 DEEP = wp.constant(0.005)
 """Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
 smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
-MOST_POINTS = 160
+MOST_POINTS = 400
 """Points of a mechanism that can touch at a time: the direct solver has room for each two of their rows."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
@@ -308,14 +308,16 @@ def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, col
         old = state.contact_impact[point, column]
         state.contact_impact[point, column] = where_positive(kept, old, work.contact_hits[point, slot])
         old = state.contact_crowded[point, column]
-        state.contact_crowded[point, column] = where_positive(kept, old, work.contact_left[point, slot])
+        crowded = maximum(old, work.contact_left[point, slot])
+        state.contact_crowded[point, column] = where_positive(kept, old, crowded)
 
 
 @wp.func
 def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
     """Add to v+, until `follow_impacts`, what impacts change of the path of a midpoint step; before `keep_contacts`.
 
-    What other contacts of an island with impacts do more than in the step before, they do when these are.
+    What other contacts of single bodies, in an island with impacts, do more than in the step before, they do when
+    these are; in a tree with joints these and their limits would have to be moved with them.
     """
     zero = real(0.0, work.v_next[0, slot])
     end = model.contact_row + model.contact_rows
@@ -333,6 +335,8 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
         moment = work.island_impact[model.row_island[row], slot]
         before = dot(contact_direction(model, work, row, slot), load_vec3(work.contact_memory, item // 3 * 3, slot))
         others = where_positive(moment, (moment - own) * (z - before), zero)
+        if not is_of_single_bodies(model, row):
+            others = zero
         extra = where_positive(hits, (work.contact_share[item // 3, slot] - own) * z, others)
         extra = where_positive(work.active[row, slot], extra, zero)
         work.given[row, slot] = extra
@@ -347,6 +351,17 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
             work.v_next[dof, slot] = v + work.contact_path[dof, slot] / work.share[dof, slot]
         for row in range(model.contact_row, end):
             work.given[row, slot] = zero
+
+
+@wp.func
+def is_of_single_bodies(model: ModelArrays, row: int):
+    """Whether the dofs of a row are of trees without joints."""
+    single = bool(True)
+    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+        tree = model.link_tree[model.dof_link[model.term_dof[term]]]
+        if model.tree_link[tree + 1] - model.tree_link[tree] > 1:
+            single = bool(False)
+    return single
 
 
 @wp.func
@@ -600,7 +615,7 @@ CONTACT_PAIR = ConstraintFamily(
             size=3,
         ),
         Measure(name="contact_impact", meaning="1 where the last step had an impact, 0 elsewhere"),
-        Measure(name="contact_crowded", meaning="1 where the last step had no room for a point that touches, else 0"),
+        Measure(name="contact_crowded", meaning="1 where a step had no room for a point that touches, 0 elsewhere"),
     ),
     found=(
         Measure(name="contact_gap", meaning="Distance of the shapes at each point, negative where they overlap [m]"),
@@ -648,6 +663,8 @@ CONTACT_PAIR = ConstraintFamily(
         "v_before_lead": lambda tree: tree.dof_count * (_points(tree) > 0),
         "island_impact": lambda tree: tree.island_count * (_points(tree) > 0),
         "island_push": lambda tree: tree.island_count * (_points(tree) > 0),
+        "island_work": lambda tree: tree.island_count * (_points(tree) > 0),
+        "island_wanted": lambda tree: tree.island_count * (_points(tree) > 0),
         "split_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_dual": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_penalty": lambda tree: len(tree.rows) * (_points(tree) > 0),

@@ -1,9 +1,10 @@
 """Single bodies that turn by a good part of a radian in a step keep their angular momentum, where contacts join them.
 
-In free flight  I+ w+ = I w / (1 + h d)  about the centre of mass, with the inertia where the body is and the angular
-damping d: then the energy of rotation stays below |I w|^2 / (2 I_min) for ever, while velocity forces at velocities
-that a step does not resolve would make it grow. Trees that move freely have more, `solver.energy_projection`; those
-that contacts join with others do not. A body that is touched in the step, or pushed from outside, is left as it is.
+In free flight  I+ w+ = s I w / (1 + h d)  about the centre of mass, with the inertia where the body is, the angular
+damping d, and s <= 1 so that the energy of rotation does not grow: where the body has turned to in such a step is only
+roughly known. Velocity forces at velocities that a step does not resolve would make it grow without end. Trees that
+move freely have more, `solver.energy_projection`; those that contacts join with others do not. A body that is touched
+in the step, or pushed from outside, is left as it is.
 """
 
 import warp as wp
@@ -17,6 +18,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     maximum,
     mul,
     real,
+    sqrt,
     sub,
     where_positive,
 )
@@ -84,12 +86,16 @@ def keep_spin(
     """The same of one body whose first dof is given, where `chosen` is positive."""
     row = pose_row(dof) + 3
     inertia = load_sym3(model.link_inertia, 6 * link, column)
+    w = load_vec3(state.root_velocity, dof + 3, column)
     before = quaternion_matrix(load_vec3(state.root_pose, row, column), state.root_pose[row + 3, column])
     after = quaternion_matrix(load_vec3(work.root, row, slot), work.root[row + 3, slot])
-    momentum = before * (inertia * transpose_mul(before, load_vec3(state.root_velocity, dof + 3, column)))
+    momentum = before * (inertia * transpose_mul(before, w))
     one = real(1.0, h)
     slowed = one / (one + h * model.link_angular_damping[link, column])
     kept = after * sym_solve(inertia, transpose_mul(after, momentum)) * slowed
+    energy = dot(momentum, w)
+    grown = dot(momentum, kept) * slowed
+    kept = kept * where_positive(grown - energy, sqrt(energy / where_positive(grown, grown, one)), one)
     found = load_vec3(work.v, dof + 3, slot)
     share = where_positive(chosen, one, one - one)
     store_vec3(work.v, dof + 3, slot, found + (kept - found) * share)

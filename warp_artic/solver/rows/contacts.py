@@ -18,6 +18,10 @@ Then it is known what sticks, slides and holds. There the velocities with a smal
 from linear equations, which are solved twice, for what each answer leaves. Points that leave the cone by it are let go,
 and it is done again. Where that leaves more, because they are not known well enough, the answer is not taken.
 
+An answer has  z G z <= z (target - y_free), as z pushes nothing beyond its target. Where shapes that start in each other
+contradict each other, turns end before there is an answer: impulses that do more work are made smaller until they
+have it.
+
 Last the impulses of contacts are given, and `solver.rows.active_set` solves the rest without an iteration error,
 starting from what rows hold here. Each environment ends its turns by itself, and each starts from the impulses before.
 
@@ -72,6 +76,8 @@ ROUNDS = wp.constant(5)
 """Times that points may leave those that stick."""
 KNOWN = wp.constant(2000.0)
 """Times that a solved number is known to which is the least part of R that may be left."""
+ANSWERED = wp.constant(0.9)
+"""Part of the work of impulses that targets have for, from which on they are an answer."""
 STICKS = wp.constant(0.999)
 """Part of the cone in which a point sticks."""
 
@@ -161,6 +167,7 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot
             goes = any_positive(going) and turns < MOST_TURNS
     give_contacts(model, work, count, slot)
     stiffen_contacts(model, work, count, slot)
+    limit_work(model, work, count, slot)
 
 
 @wp.func
@@ -442,6 +449,51 @@ def friction_excess(model: ModelArrays, work: WorkArrays, a: int, slot: int, sha
     most = work.contact_friction[model.row_item[work.gathered[a, slot]] // 3, slot] * work.split_impulse[a, slot]
     size = sqrt(z_1 * z_1 + z_2 * z_2)
     return where_positive(most, size - share * most, real(1.0, most))
+
+
+@wp.func
+def limit_work(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Make the impulses of contacts smaller in islands where all rows do more work than their targets have."""
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
+    for island in range(model.island_count):
+        work.island_work[island, slot] = zero
+        work.island_wanted[island, slot] = zero
+    for dof in range(model.dof_count):
+        work.innovation[dof, slot] = zero
+    for a in range(count):
+        row = work.gathered[a, slot]
+        z = work.split_impulse[a, slot]
+        compliance = work.compliance[row, slot]
+        target = work.target[a, slot]
+        if is_contact(model, work, a, slot):
+            item = model.row_item[row]
+            z = work.trial_impulse[a, slot]
+            compliance = compliance - work.contact_give[item, slot]
+            target = zero
+            if item % 3 == 0:
+                target = work.contact_speed[item // 3, slot]
+        z = z * work.row_mask[a, slot]
+        target = where_positive(absolute(z), target, zero)
+        island = model.row_island[row]
+        work.island_work[island, slot] = work.island_work[island, slot] + compliance * z * z
+        wanted = work.island_wanted[island, slot]
+        work.island_wanted[island, slot] = wanted + z * (target - work.y_free[a, slot])
+        if any_positive(absolute(z)):
+            add_innovations(model, work, row, z, slot)
+    scale_innovations(model, work, slot)
+    for dof in range(model.dof_count):
+        island = model.dof_island[dof]
+        done = work.innovation[dof, slot] * work.scaled_innovation[dof, slot]
+        work.island_work[island, slot] = work.island_work[island, slot] + done
+    for a in range(count):
+        if is_contact(model, work, a, slot):
+            island = model.row_island[work.gathered[a, slot]]
+            done = work.island_work[island, slot]
+            share = maximum(work.island_wanted[island, slot], zero) / where_positive(done, done, one)
+            share = where_positive(share - real(ANSWERED, one), one, share)
+            z = work.trial_impulse[a, slot]
+            work.trial_impulse[a, slot] = where_positive(done, z * share, z)
 
 
 @wp.func
