@@ -37,7 +37,8 @@ import numpy as np
 import warp as wp
 
 from warp_artic.collision.collide import collide, contact_points
-from warp_artic.collision.kinds import Solid
+from warp_artic.collision.kinds import PLANE, Solid
+from warp_artic.collision.places import set_unused
 from warp_artic.constraints.contact import tangents
 from warp_artic.constraints.loop_geometry import frame_axes, frame_origin
 from warp_artic.constraints.rows import (
@@ -50,7 +51,9 @@ from warp_artic.constraints.rows import (
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.joint import WORLD
-from warp_artic.description.shape import Shape, ShapeKind
+from warp_artic.description.reach import ball_of
+from warp_artic.description.shape import Seam, Shape, ShapeKind
+from warp_artic.math.directions import length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -68,7 +71,8 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.math.spatial import cross, dot
+from warp_artic.math.spatial import column as matrix_column
+from warp_artic.math.spatial import cross, dot, transpose_mul
 from warp_artic.model.allowed_values import ANGLE, FINITE, LARGEST, NOT_NEGATIVE, SHARE, Allowed
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.dofs import DofLayout
@@ -102,13 +106,26 @@ DEEP = wp.constant(0.005)
 smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
 MOST_POINTS = 400
 """Points of a mechanism that can touch at a time: the direct solver has room for each two of their rows."""
+ROOM = 1.01
+"""By how much balls around shapes are larger than these: for rounding, and for what searches leave."""
+TILT = wp.constant(1e-3)
+"""Sine of the angle up to which what touches a patch of a surface at an edge to another one touches both."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
 
 
 @wp.func
 def find_contacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Find the points of all pairs, for located links, and which of them may touch in a step of length h."""
+    """Find the points of all pairs, for located links, and which of them may touch in a step of length h.
+
+    Those of pairs whose balls do not come near in any environment of the column are unused.
+    """
+    find_contacts_within(model, work, column, slot, h, h - h)
+
+
+@wp.func
+def find_contacts_within(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, further: Real):
+    """The same, but the points of pairs are found too that are further apart than may touch, by so much [m]."""
     move_base(model, work, column, slot)
     for k in range(model.link_count):
         move_link(model, work, work.v, model.order[k], slot)
@@ -121,29 +138,70 @@ def find_contacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
         moved = (velocity_at(work, outer, x_1, slot) - velocity_at(work, inner, x_0, slot)) * work.since_placed[0, slot]
         thin = model.contact_thickness[pair, column]
         moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
-        collide(
-            model.contact_hull_point,
-            column,
-            work.contact_point,
-            first,
-            slot,
-            model.contact_kind0[pair],
-            model.contact_kind1[pair],
-            x_0,
-            frame_axes(work.R_WM, inner, model.contact_frame0, pair, column, slot),
-            load_vec3(model.contact_size0, 3 * pair, column),
-            model.contact_hull0[pair],
-            model.contact_hull0_count[pair],
-            x_1 + moved,
-            frame_axes(work.R_WM, outer, model.contact_frame1, pair, column, slot),
-            load_vec3(model.contact_size1, 3 * pair, column),
-            model.contact_hull1[pair],
-            model.contact_hull1_count[pair],
-        )
-        for point in range(first, first + model.contact_points[pair]):
-            n = load_vec3(work.contact_point, 7 * point + 3, slot)
-            work.contact_point[7 * point + 6, slot] = work.contact_point[7 * point + 6, slot] - dot(n, moved)
-            work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
+        if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, column, slot, h) + further):
+            collide(
+                model.contact_hull_point,
+                column,
+                work.contact_point,
+                first,
+                slot,
+                model.contact_kind0[pair],
+                model.contact_kind1[pair],
+                x_0,
+                frame_axes(work.R_WM, inner, model.contact_frame0, pair, column, slot),
+                load_vec3(model.contact_size0, 3 * pair, column),
+                model.contact_hull0[pair],
+                model.contact_hull0_count[pair],
+                x_1 + moved,
+                frame_axes(work.R_WM, outer, model.contact_frame1, pair, column, slot),
+                load_vec3(model.contact_size1, 3 * pair, column),
+                model.contact_hull1[pair],
+                model.contact_hull1_count[pair],
+            )
+            for point in range(first, first + model.contact_points[pair]):
+                n = load_vec3(work.contact_point, 7 * point + 3, slot)
+                work.contact_point[7 * point + 6, slot] = work.contact_point[7 * point + 6, slot] - dot(n, moved)
+                work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
+        else:
+            for point in range(first, first + model.contact_points[pair]):
+                set_unused(work.contact_point, point, slot, x_0)
+                work.contact_near[point, slot] = h - h
+
+
+@wp.func
+def ball_reach(
+    model: ModelArrays,
+    work: WorkArrays,
+    pair: int,
+    x_0: Vec3,
+    x_1: Vec3,
+    moved: Vec3,
+    column: int,
+    slot: int,
+    h: Real,
+):
+    """Not positive where no point of a pair may touch in a step, by the balls about the frames of its shapes.
+
+    Points are in the ball of the second shape, but for what they are away from it along their normals.
+    """
+    x = x_1 + moved
+    inner = model.contact_link0[pair]
+    outer = model.contact_link1[pair]
+    radius = model.contact_radius1[pair, column]
+    turning = length(load_vec3(work.angular, 3 * outer, slot) - load_vec3(work.angular, 3 * inner, slot))
+    closing = length(velocity_at(work, outer, x, slot) - velocity_at(work, inner, x, slot)) + turning * radius
+    height = pair_distance(model, work, pair, x - x_0, column, slot)
+    reach = model.contact_distance[pair, column] + h * closing + length(moved)
+    return reach + model.contact_radius0[pair, column] + radius - height
+
+
+@wp.func
+def pair_distance(model: ModelArrays, work: WorkArrays, pair: int, c: Vec3, column: int, slot: int):
+    """How far the second frame of a pair is from the first one, or over it where that is of a plane."""
+    if model.contact_kind0[pair] == PLANE:
+        R = frame_axes(work.R_WM, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
+        return dot(matrix_column(R, 2), c)
+    return length(c)
 
 
 @wp.func
@@ -164,7 +222,39 @@ def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, column
     v_1 = velocity_at(work, model.contact_link1[pair], x, slot)
     closing = maximum(dot(n, v_0 - v_1), one - one)
     reach = model.contact_distance[pair, column] + h * closing - gap
-    return where_positive(reach, one, one - one)
+    near = where_positive(reach, one, one - one)
+    if model.contact_patch[pair] >= 0 and any_positive(near):
+        return near * is_of_patch(model, work, pair, n, column, slot)
+    return near
+
+
+@wp.func
+def is_of_patch(model: ModelArrays, work: WorkArrays, pair: int, n: Vec3, column: int, slot: int):
+    """One where n, toward the second shape, is a normal of the patch and not of what it goes on in, else zero.
+
+    Beyond an edge, n is tilted from the normal of the patch to the side, at most by the angle that the surface bends.
+    """
+    if model.contact_patch[pair] == 0:
+        R_0 = frame_axes(work.R_WM, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
+        return is_of_surface(model, pair, transpose_mul(R_0, n), column)
+    R_1 = frame_axes(work.R_WM, model.contact_link1[pair], model.contact_frame1, pair, column, slot)
+    return is_of_surface(model, pair, neg(transpose_mul(R_1, n)), column)
+
+
+@wp.func
+def is_of_surface(model: ModelArrays, pair: int, n: Vec3, column: int):
+    """The same, for n in the frame of the patch and away from it."""
+    one = real(1.0, n.x)
+    zero = one - one
+    found = where_positive(n.z + real(float(2 - 2 * model.contact_one_sided[pair]), one), one, zero)
+    first = model.contact_seam[pair]
+    for seam in range(first, first + model.contact_seams[pair]):
+        row = 4 * seam
+        out = n.x * model.contact_seam_way[row, column] + n.y * model.contact_seam_way[row + 1, column]
+        bent = out * model.contact_seam_way[row + 2, column] - n.z * model.contact_seam_way[row + 3, column]
+        # From behind, what bends away bends towards.
+        found = where_positive(where_positive(n.z, bent, out) - real(TILT, one), zero, found)
+    return found
 
 
 @wp.func
@@ -474,10 +564,10 @@ def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
 
 
 def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
-    """Of each pair its links, where their paths meet, its first point and their number, its kinds, its hulls, and -1
-    where these are the other way round than it has them."""
+    """Of each pair its links, where their paths meet, its first point and their number, its kinds, its hulls, -1 where
+    these are the other way round than it has them, and which side is a patch of a surface, with its seams."""
     layout, world = DofLayout(articulation), len(articulation.links)
-    found, point, hull = [], 0, 0
+    found, point, hull, seam = [], 0, 0, 0
     for one in pairs(articulation):
         (link0, shape0), (link1, shape1) = sides(one)
         ends = (world if link == WORLD else link for link in (link0, link1))
@@ -485,8 +575,13 @@ def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
         kinds = (int(KINDS[shape0.kind]), int(KINDS[shape1.kind]))
         hulls = (hull, sizes[0], hull + sizes[0], sizes[1])
         sense = 1 if shape0 is one.shape0 else -1
-        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls, sense))
+        patch = _patch_side(one)
+        seams = len(_seams(one))
+        is_one_sided = int(patch >= 0 and (shape0, shape1)[patch].is_one_sided)
+        patches = (patch, seam, seams, is_one_sided)
+        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls, sense, *patches))
         point += count
+        seam += seams
         hull += sum(sizes)
     return tuple(found)
 
@@ -494,6 +589,23 @@ def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
 def _hull(shape: Shape) -> tuple[tuple[float, float, float], ...]:
     """The points of which a shape is the hull."""
     return shape.points if shape.kind is ShapeKind.CONVEX else ()
+
+
+def _patch_side(pair: ContactPair) -> int:
+    """The first side that is a patch of a surface; -1 where there is none."""
+    return next((side for side, (_, shape) in enumerate(sides(pair)) if shape.seams or shape.is_one_sided), -1)
+
+
+def _seams(pair: ContactPair) -> tuple[Seam, ...]:
+    """The seams of the side that is a patch."""
+    side = _patch_side(pair)
+    return sides(pair)[side][1].seams if side >= 0 else ()
+
+
+def _seam_ways(articulation: Articulation) -> np.ndarray:
+    """Of each seam the way out, and cosine and sine of its bend."""
+    seams = [seam for one in pairs(articulation) for seam in _seams(one)]
+    return np.ravel([(*seam.direction, np.cos(seam.bend), np.sin(seam.bend)) for seam in seams])
 
 
 def _frames(side: int) -> Parameter:
@@ -525,14 +637,22 @@ def _size(shape: Shape) -> tuple[float, float, float]:
     return shape.half_extents if shape.kind is ShapeKind.BOX else (shape.radius, shape.half_height, 0.0)
 
 
+def _radius(shape: Shape) -> float:
+    """Of a ball about the origin of a shape's frame around it [m]; of a plane zero."""
+    if shape.kind is ShapeKind.PLANE:
+        return 0.0
+    center, radius = ball_of(shape)
+    return ROOM * (float(np.linalg.norm(center - shape.frame.position)) + radius)
+
+
 def _thickness(shape: Shape) -> float:
-    """Half of the least extent of a shape [m]."""
+    """Half of the least extent of a shape [m]; of what is flat infinite: the other shape says what passes it."""
     if shape.kind is ShapeKind.PLANE:
         return np.inf
     if shape.kind is ShapeKind.BOX:
         return min(shape.half_extents)
     if shape.kind is ShapeKind.CONVEX:
-        return 0.5 * float(np.min(np.ptp(np.array(shape.points), axis=0)))
+        return 0.5 * float(np.min(np.ptp(np.array(shape.points), axis=0))) or np.inf
     if shape.kind in (ShapeKind.CYLINDER, ShapeKind.CONE):
         return min(shape.radius, shape.half_height)
     return shape.radius
@@ -542,7 +662,7 @@ def _hull_points(articulation: Articulation) -> np.ndarray:
     return np.ravel([point for one in pairs(articulation) for _, shape in sides(one) for point in _hull(shape)])
 
 
-def _each(name: str, value: Callable[[ContactPair], float], allowed: Allowed) -> Parameter:
+def _each(name: str, value: Callable[[ContactPair], float], allowed: Allowed | None = None) -> Parameter:
     """A number of each pair."""
     return Parameter(
         name=f"contact_{name}",
@@ -550,6 +670,18 @@ def _each(name: str, value: Callable[[ContactPair], float], allowed: Allowed) ->
         values=lambda articulation: [value(one) for one in pairs(articulation)],
         allowed=allowed,
     )
+
+
+def _names(articulation: Articulation) -> tuple[str, ...]:
+    """Of each point the paths of both colliders, and a number: pairs of their patches are counted on."""
+    counts: dict[str, int] = {}
+    found = []
+    for one in pairs(articulation):
+        name = f"{one.shape0.path}:{one.shape1.path}"
+        first = counts.get(name, 0)
+        counts[name] = first + point_count(one)
+        found += [f"{name}:{number}" for number in range(first, counts[name])]
+    return tuple(found)
 
 
 def _table(place: int) -> Callable:
@@ -573,14 +705,13 @@ CONTACT_PAIR = ConstraintFamily(
     take_off=take_contact_off,
     entries=Entries(
         kind="contact",
-        names=lambda articulation: tuple(
-            f"{one.shape0.path}:{one.shape1.path}:{k}" for one in pairs(articulation) for k in range(point_count(one))
-        ),
+        names=_names,
         meaning="Points at which two shapes may touch, by the paths of both and a number",
         row_names=lambda articulation: (),
     ),
     kinds={
         "contact_pair": lambda articulation: len(pairs(articulation)),
+        "contact_seam": lambda articulation: sum(len(_seams(one)) for one in pairs(articulation)),
         "hull_point": lambda articulation: len(_hull_points(articulation)) // 3,
     },
     parameters=(
@@ -588,6 +719,9 @@ CONTACT_PAIR = ConstraintFamily(
         _frames(1),
         _sizes(0),
         _sizes(1),
+        _each("radius0", lambda one: _radius(sides(one)[0][1])),
+        _each("radius1", lambda one: _radius(sides(one)[1][1])),
+        Parameter(name="contact_seam_way", of="contact_seam", values=_seam_ways, size=4),
         Parameter(name="contact_hull_point", of="hull_point", values=_hull_points, size=3),
         _each("static_friction", lambda one: one.static_friction, NOT_NEGATIVE),
         _each("dynamic_friction", lambda one: one.dynamic_friction, NOT_NEGATIVE),
@@ -643,6 +777,10 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_hull1": _table(9),
         "contact_hull1_count": _table(10),
         "contact_sense": _table(11),
+        "contact_patch": _table(12),
+        "contact_seam": _table(13),
+        "contact_seams": _table(14),
+        "contact_one_sided": _table(15),
         "contact_of_point": lambda tree: [
             pair for pair, one in enumerate(tree.structure_of(CONTACT_PAIR)) for _point in range(one[4])
         ],

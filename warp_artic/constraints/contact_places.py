@@ -2,13 +2,16 @@
 
 import warp as wp
 
-from warp_artic.constraints.contact_pair import contact_sign, find_contacts
+from warp_artic.constraints.contact_pair import contact_sign, find_contacts_within
 from warp_artic.math.numbers import mul, real  # noqa: F401 (operators)
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.kinematics import place_links
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.phases.outputs import report_value, report_vector
+
+ANYWHERE = wp.constant(1.0e9)
+"""More than shapes are apart [m]."""
 
 
 @wp.func
@@ -29,7 +32,7 @@ def report_contacts(
     place_links(model, work, work.position, work.root, work.v, column, slot)
     locate_links(model, work, work.root, column, slot)
     work.since_placed[0, slot] = zero
-    find_contacts(model, work, column, slot, zero)
+    find_contacts_within(model, work, column, slot, zero, real(ANYWHERE, zero))
     for point in range(model.contact_point_count):
         n = load_vec3(work.contact_point, 7 * point + 3, slot) * contact_sign(model, point, zero)
         report_value(gap, point, column, failure, work.contact_point[7 * point + 6, slot])

@@ -8,7 +8,7 @@ Articulations that may touch become one mechanism (`contact_mechanisms`).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.collider import Collider, ContactFilter
@@ -74,8 +74,9 @@ def contact_pairs(
             for pair in pairs:
                 made, home = _pair(touching, pair, articulations, bounce_threshold)
                 found.setdefault(home, []).append(made)
-    for pairs in found.values():
+    for home, pairs in found.items():
         pairs.sort(key=lambda pair: (pair.shape0.path, pair.shape1.path))
+        found[home] = _numbered(pairs)
     return FoundPairs(
         pairs=found,
         passing=[(articulations[one].path, articulations[other].path) for one, other in mechanisms.passing],
@@ -114,6 +115,16 @@ def _pair(
         damping=surface.damping,
     )
     return made, homes[0]
+
+
+def _numbered(pairs: list[ContactPair]) -> list[ContactPair]:
+    """The pairs with names of their own: from the second on, those of two colliders of several shapes have numbers."""
+    counts: dict[str, int] = {}
+    made = []
+    for pair in pairs:
+        number = counts[pair.name] = counts.get(pair.name, 0) + 1
+        made.append(replace(pair, name=f"{pair.name}:{number}") if number > 1 else pair)
+    return made
 
 
 def _untouched(colliders: Sequence[Collider], kept_apart: ContactFilter) -> list[Collider]:

@@ -38,8 +38,19 @@ LONG = (ShapeKind.CAPSULE, ShapeKind.CYLINDER, ShapeKind.CONE)
 """Kinds with a length along Z."""
 FACETED = (ShapeKind.CONVEX, ShapeKind.MESH)
 """Kinds of points and triangles."""
-LEAST_POINTS = {ShapeKind.CONVEX: 4, ShapeKind.MESH: 3}
-LEAST_TRIANGLES = {ShapeKind.CONVEX: 4, ShapeKind.MESH: 1}
+LEAST_POINTS = {ShapeKind.CONVEX: 3, ShapeKind.MESH: 3}
+LEAST_TRIANGLES = {ShapeKind.CONVEX: 2, ShapeKind.MESH: 1}
+"""A convex hull may be flat: its faces are then those of both sides."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seam:
+    """Edges of a flat hull at which a surface goes on."""
+
+    direction: tuple[float, float]
+    """The way out of the hull there: x and y in its frame, a unit vector."""
+    bend: float = 0.0
+    """By which angle the surface bends away from +Z there [rad]; zero where it goes on flat, or bends towards +Z."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +72,10 @@ class Shape:
     """Vertices of a convex hull or of a mesh, in the frame of the shape [m]."""
     triangles: tuple[tuple[int, int, int], ...] = ()
     """Faces of a convex hull or of a mesh as indices of points, counter-clockwise as seen from outside."""
+    seams: tuple[Seam, ...] = ()
+    """Of a flat convex hull with z = 0 that is a part of a surface: what touches it from beyond them touches that."""
+    is_one_sided: bool = False
+    """Whether a flat convex hull with z = 0 is solid below: it is touched from +Z alone."""
 
     @cached_property
     def problems(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from warp_artic.description.contact_mechanisms import FARTHEST, MOST_DOFS
 from warp_artic.description.contact_pair import BOUNCE_THRESHOLD
 from warp_artic.description.contact_pairs import SIMULATED, FoundPairs, contact_pairs
 from warp_artic.description.mesh_tendon import LinkPoint
+from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.description.surface import Surface
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import Copy, is_at_or_below
@@ -54,35 +55,42 @@ class _Reader:
     def __init__(self, groups: Groups, inventory: Inventory, attributes: Attributes, placements: Placements):
         self.groups, self.inventory, self.attributes, self.placements = groups, inventory, attributes, placements
 
-    def read(self, prim: Usd.Prim, body: str, articulation: str, surface: Surface | None) -> Collider | None:
-        """The collider of a prim; None where it touches nothing, which is told, or, with an error, has no place."""
+    def read(self, prim: Usd.Prim, body: str, articulation: str, surface: Surface | None) -> list[Collider]:
+        """The collider of a prim, for each of its shapes; none where it touches nothing, which is told, or, with an
+        error, has no place."""
         inventory, attributes = self.inventory, self.attributes
         path, link = str(prim.GetPath()), inventory.bodies.get(body) if articulation else None
         place = place_of(prim, link, self.placements)
         if place is None:
-            return None
+            return []
         reader = ShapeReader(prim, place, link is None, inventory, attributes)
-        kind, shape = reader.kind(), None
-        offsets = (0.0, 0.0)
-        if kind in SIMULATED:
-            shape = reader.read(kind)
-            if shape is None:
-                return None
-            kind, offsets = shape.kind, read_offsets(prim, shape, attributes)
+        kind = reader.kind()
+        shapes: Sequence[Shape | None] = [None]
+        if kind is ShapeKind.MESH:
+            shapes = reader.patches() or [None]
+        elif kind in SIMULATED:
+            shapes = [reader.read(kind)]
+            if shapes == [None]:
+                return []
         owner = owner_of(inventory.bodies.get(body, inventory.held.get(body, prim)), inventory, attributes)
-        return Collider(
-            path=path,
-            kind=kind,
-            shape=shape,
-            body=body,
-            articulation=articulation,
-            surface=with_smoothness(surface or Surface(), prim, attributes),
-            contact_offset=offsets[0],
-            rest_offset=offsets[1],
-            depenetration_speed=read_depenetration_speed(link, attributes),
-            groups=self.groups.of(path),
-            owner=owner if owner in inventory.scenes else next(iter(inventory.scenes), ""),
-        )
+        found = []
+        for shape in shapes:
+            offsets = (0.0, 0.0) if shape is None else read_offsets(prim, shape, attributes)
+            one = Collider(
+                path=path,
+                kind=kind if shape is None else shape.kind,
+                shape=shape,
+                body=body,
+                articulation=articulation,
+                surface=with_smoothness(surface or Surface(), prim, attributes),
+                contact_offset=offsets[0],
+                rest_offset=offsets[1],
+                depenetration_speed=read_depenetration_speed(link, attributes),
+                groups=self.groups.of(path),
+                owner=owner if owner in inventory.scenes else next(iter(inventory.scenes), ""),
+            )
+            found.append(one)
+        return found
 
 
 def read_contacts(
@@ -105,13 +113,13 @@ def read_contacts(
     surfaces = Materials(scene, inventory, attributes).of([prim for prim, _ in prims])
     found, bare = [], []
     for (prim, body), surface in zip(prims, surfaces):
-        collider = reader.read(prim, body, home.get(body, ""), surface)
-        if collider is not None:
-            own = [collider, *_copied(collider, surface, copies, reader)]
+        own = reader.read(prim, body, home.get(body, ""), surface)
+        if own:
+            own += _copied(own, surface, copies, reader)
             found += own
             bare += own if surface is None else []
     kept_apart = read_contact_filter(groups, trees, inventory, copies, attributes)
-    without = tuple(sorted(one.path for one in bare))
+    without = tuple(sorted({one.path for one in bare}))
     return Contacts(tuple(found), kept_apart, read_bounce_threshold(scene, attributes), without)
 
 
@@ -136,27 +144,30 @@ def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) 
     return found
 
 
-def _copied(collider: Collider, surface: Surface | None, copies: Sequence[Copy], reader: _Reader) -> list[Collider]:
-    """The same collider in copies; those that stay where they are have a place of their own in each."""
+def _copied(
+    own: Sequence[Collider], surface: Surface | None, copies: Sequence[Copy], reader: _Reader
+) -> list[Collider]:
+    """The colliders of a prim in copies; those that stay where they are have a place of their own in each."""
     found = []
+    first = own[0]
     for copy in copies:
-        if not is_at_or_below(collider.path, copy.like):
+        if not is_at_or_below(first.path, copy.like):
             continue
-        path, body = copy.path(collider.path), collider.body and copy.path(collider.body)
-        if not collider.articulation:
-            made = reader.read(copy.prim(collider.path), body, "", surface)
-            found += [] if made is None else [replace(made, owner=collider.owner)]
+        path, body = copy.path(first.path), first.body and copy.path(first.body)
+        if not first.articulation:
+            made = reader.read(copy.prim(first.path), body, "", surface)
+            found += [replace(one, owner=first.owner) for one in made]
             continue
-        found.append(
-            replace(
-                collider,
+        for one in own:
+            moved = replace(
+                one,
                 path=path,
                 body=body,
-                articulation=copy.path(collider.articulation),
-                shape=collider.shape and replace(collider.shape, path=path),
+                articulation=copy.path(one.articulation),
+                shape=one.shape and replace(one.shape, path=path),
                 groups=reader.groups.of(path),
             )
-        )
+            found.append(moved)
     return found
 
 

@@ -18,6 +18,7 @@ from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.usd import solids, units
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.convex_hull import convex_hull
+from warp_artic.usd.flat_patches import MOST_TRIANGLES, Patch, flat_patches, is_convex
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import Source, resolve
 from warp_artic.usd.placement import SHEAR, Placements, decompose
@@ -35,6 +36,9 @@ HULL_FIELDS = {
     )
 }
 """A negative number means any."""
+MOST_PATCHES = 64
+"""Flat convex patches of a mesh that stays."""
+ANY = int(np.iinfo(np.int32).max)
 HOLLOW = 0.01
 """By how much the volume of a mesh may be less than that of its hull to be taken for it."""
 EXACT = ("none", "meshSimplification", "sdf")
@@ -109,6 +113,40 @@ class ShapeReader:
             return ShapeKind.CONVEX
         return KINDS.get(name)
 
+    def patches(self) -> list[Shape]:
+        """The shapes of a mesh that stays: itself where it is convex, else flat patches; none where there are too many,
+        which is told."""
+        surface = read_surface_mesh(self.sizes)
+        if surface is None:
+            return []
+        points, triangles = self.place.apply(surface[0]), self._outward(surface[1])
+        hull = self._hull(surface[0][np.unique(triangles)], ANY) if len(triangles) else None
+        is_closed = solids.is_closed(triangles)
+        if hull is not None and is_closed and len(hull.points) <= HULL_VERTICES and is_convex(points, triangles):
+            return [hull]
+        found = flat_patches(points, triangles)
+        if found is None or len(found) > MOST_PATCHES:
+            count = f"{len(triangles)} triangles" if found is None else f"{len(found)} flat convex patches"
+            most = f"{MOST_TRIANGLES} triangles" if found is None else f"{MOST_PATCHES} patches"
+            self._tell(f"its surface has {count}; at most {most} are simulated")
+            return []
+        if not found:
+            self._tell("has no size that something could touch, so it touches nothing")
+        return [self._patch(one, is_closed) for one in found]
+
+    def _patch(self, patch: Patch, is_closed: bool) -> Shape:
+        count = len(patch.corners)
+        front = [(0, k, k + 1) for k in range(1, count - 1)]
+        return Shape(
+            path=self.path,
+            kind=ShapeKind.CONVEX,
+            frame=Pose.of(patch.origin, patch.axes),
+            points=_rows(np.column_stack([patch.corners, np.zeros(count)])),
+            triangles=(*front, *((c, b, a) for a, b, c in front)),
+            seams=patch.seams,
+            is_one_sided=is_closed,
+        )
+
     def read(self, kind: ShapeKind) -> Shape | None:
         """Its shape; None, and a warning unless there is an error, where it has no size."""
         is_mesh = self.prim.GetTypeName() == "Mesh"
@@ -142,9 +180,7 @@ class ShapeReader:
         if surface is None:
             return None
         points, triangles = surface
-        points = points[np.unique(triangles)] if kind is not ShapeKind.MESH else points
-        if kind is ShapeKind.MESH:
-            return self._surface(points, triangles)
+        points = points[np.unique(triangles)]
         if kind is ShapeKind.SPHERE:
             center = 0.5 * (points.min(axis=0) + points.max(axis=0))
             middle = self.place.apply(center[None])[0]
@@ -168,17 +204,15 @@ class ShapeReader:
         whole = solids.mesh(np.array(hull.points), np.array(hull.triangles)).volume
         return own >= (1.0 - HOLLOW) * whole
 
-    def _surface(self, points: np.ndarray, triangles: np.ndarray) -> Shape:
+    def _outward(self, triangles: np.ndarray) -> np.ndarray:
+        """Triangles, counter-clockwise as seen from outside where the mesh is placed."""
         word = self.attributes.token(self.prim, "orientation", "rightHanded", ("rightHanded", "leftHanded"))
         is_turned = (word == "leftHanded") != (np.linalg.det(self.place.X[:3, :3]) < 0.0)
-        faces = triangles[:, ::-1] if is_turned else triangles
-        frame, local = self._local(points)
-        corners = tuple(map(tuple, faces.tolist()))
-        return Shape(path=self.path, kind=ShapeKind.MESH, frame=frame, points=_rows(local), triangles=corners)
+        return triangles[:, ::-1] if is_turned else triangles
 
-    def _hull(self, points: np.ndarray) -> Shape | None:
+    def _hull(self, points: np.ndarray, most: int | None = None) -> Shape | None:
         frame, local = self._local(points)
-        hull = convex_hull(local, self._most_vertices())
+        hull = convex_hull(local, self._most_vertices() if most is None else most)
         if hull is None:
             return None
         return Shape(path=self.path, kind=ShapeKind.CONVEX, frame=frame, points=hull.points, triangles=hull.triangles)
@@ -194,7 +228,7 @@ class ShapeReader:
         reading = resolve(self.attributes, self.prim, "vertices", HULL_FIELDS["vertices"])
         if reading is None:
             return HULL_VERTICES
-        return int(reading.value) if reading.value >= 0.0 else np.iinfo(np.int32).max
+        return int(reading.value) if reading.value >= 0.0 else ANY
 
     def _box(self, center: np.ndarray, half: np.ndarray) -> Shape | None:
         """A box along the axes of the collider; a hull where these are sheared."""

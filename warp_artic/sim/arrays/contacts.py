@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -56,8 +57,10 @@ def find_contacts(scene: Scene, members: Sequence[Member], substep: float) -> li
         gaps = member.array("contact_gap").numpy().astype(float)
         normals, impulses = (member.array(name).numpy().astype(float) for name in ("contact_normal", "contact_impulse"))
         forces, first = impulses / substep, 0
-        for pair in own:
-            points = slice(first, first + point_count(pair))
+        for _, several in groupby(own, lambda pair: (pair.shape0.path, pair.shape1.path)):
+            patches = list(several)
+            pair = patches[0]
+            points = slice(first, first + sum(map(point_count, patches)))
             first = points.stop
             ends = (tree, trees.get(pair.articulation1, tree))
             links = tuple(
