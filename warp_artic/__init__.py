@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from warp_artic.description.mimic import Mimic as Mimic
     from warp_artic.description.pose import Pose as Pose
     from warp_artic.description.scene import Scene as Scene
+    from warp_artic.description.shape import Seam as Seam
     from warp_artic.description.shape import Shape as Shape
     from warp_artic.description.shape import ShapeKind as ShapeKind
     from warp_artic.description.tendon import Attachment as Attachment
@@ -99,6 +100,7 @@ _PUBLIC = {
     "Mimic": "warp_artic.description.mimic",
     "Constraint": "warp_artic.description.constraint",
     "ContactPair": "warp_artic.description.contact_pair",
+    "Seam": "warp_artic.description.shape",
     "Shape": "warp_artic.description.shape",
     "ShapeKind": "warp_artic.description.shape",
     "Distance": "warp_artic.description.distance",

@@ -1009,8 +1009,8 @@ _OF_CONTACTS = (
     Rule(
         "contacts",
         WARNING,
-        "The stage has colliders of kinds that do not touch others yet: cones, meshes that stay, and what is no shape.",
-        "Planes, balls, capsules, cylinders, boxes and convex hulls.",
+        "The stage has colliders of kinds that do not touch others: cones, fine static meshes, and what is no shape.",
+        "Planes, balls, capsules, cylinders, boxes, convex hulls, meshes that stay of up to 64 flat convex patches.",
         "Let convexHull or boundingCube be the approximation of a mesh, or expect that everything passes through it.",
     ),
     Rule(
