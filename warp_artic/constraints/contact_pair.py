@@ -320,16 +320,20 @@ def set_normal_row(
     closes = neg(gap) * where_positive(dot(n, before), part, one) / h
     resting = where_positive(gap, closes, back)
     g = load_vec3(model.gravity, 0, column)
-    still = (absolute(a) + sqrt(dot(g, g))) * h + work.row_mobility[row, slot] * maximum(dot(n, before), zero)
+    e = model.contact_restitution[pair, column]
+    # What an impact gave in the step before does not hold what bounces.
+    held = where_positive(where_positive(e, work.contact_hits[point, slot], zero), zero, maximum(dot(n, before), zero))
+    still = (absolute(a) + sqrt(dot(g, g))) * h + work.row_mobility[row, slot] * held
     hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, one, zero), zero)
     tau = minimum(maximum(gap, zero) / where_positive(hits, u, one), h)
-    bounce = model.contact_restitution[pair, column] * (u - a * tau) + a * (h - tau)
+    bounce = e * (u - a * tau) + a * (h - tau)
     bounces = where_positive(u - model.contact_bounce_threshold[pair, column], hits, zero)
-    bounces = where_positive(model.contact_restitution[pair, column], bounces, zero)
+    bounces = where_positive(e, bounces, zero)
     # One that would come back within the step ends on the other shape.
     bounces = where_positive(bounce, bounces, zero)
     after = maximum(where_positive(bounces, bounce, zero), where_positive(neg(gap), back, zero))
     b = where_positive(hits, after, resting)
+    work.contact_resting[point, slot] = resting
     k = model.contact_stiffness[pair, column]
     d = model.contact_damping[pair, column]
     soft = is_finite(k)
@@ -337,6 +341,7 @@ def set_normal_row(
     slope = h * k + d
     b = where_positive(soft, neg(k * gap) / slope, b)
     hits = where_positive(soft, zero, hits)
+    work.contact_still[point, slot] = where_positive(soft, one / zero, real(STILL, h) * still)
     work.compliance[row, slot] = give + where_positive(soft, one / (h * slope), zero)
     work.contact_share[point, slot] = one - tau / h
     t_1, t_2 = tangents(n)
@@ -349,8 +354,8 @@ def set_normal_row(
     y_1 = row_rate(model, work, work.v, row + 1, slot)
     y_2 = row_rate(model, work, work.v, row + 2, slot)
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, h)
-    held = model.contact_static_friction[pair, column]
-    work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], held)
+    sticks = model.contact_static_friction[pair, column]
+    work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], sticks)
     work.contact_anchor[3 * point, slot] = work.contact_start[3 * point, slot]
     for k in range(3 * point + 1, 3 * point + 3):
         work.contact_anchor[k, slot] = where_positive(slip, zero, work.contact_start[k, slot])
@@ -382,7 +387,10 @@ def keep_contacts(model: ModelArrays, work: WorkArrays, slot: int):
             point = model.row_item[row] // 3
             n = load_vec3(work.contact_point, 7 * point + 3, slot)
             t_1, t_2 = tangents(n)
-            total = n * work.impulse[row, slot] + t_1 * work.impulse[row + 1, slot] + t_2 * work.impulse[row + 2, slot]
+            z_n = work.impulse[row, slot] + work.given[row, slot]
+            z_1 = work.impulse[row + 1, slot] + work.given[row + 1, slot]
+            z_2 = work.impulse[row + 2, slot] + work.given[row + 2, slot]
+            total = n * z_n + t_1 * z_1 + t_2 * z_2
             store_vec3(work.contact_memory, 3 * point, slot, total)
 
 
@@ -407,7 +415,8 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
     """Add to v+, until `follow_impacts`, what impacts change of the path of a midpoint step; before `keep_contacts`.
 
     What other contacts of single bodies, in an island with impacts, do more than in the step before, they do when
-    these are; in a tree with joints these and their limits would have to be moved with them.
+    these are; in a tree with joints these and their limits would have to be moved with them. Of
+    impacts that were passed on (`solver.rows.impacts`) it is known when each of them was.
     """
     zero = real(0.0, work.v_next[0, slot])
     end = model.contact_row + model.contact_rows
@@ -419,28 +428,29 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
         rows = model.contact_rows
     for row in range(model.contact_row, model.contact_row + rows):
         item = model.row_item[row]
+        island = model.row_island[row]
         own = work.share[model.row_dof[row], slot]
         hits = work.contact_hits[item // 3, slot]
         z = work.impulse[row, slot]
-        moment = work.island_impact[model.row_island[row], slot]
+        moment = work.island_impact[island, slot]
         before = dot(contact_direction(model, work, row, slot), load_vec3(work.contact_memory, item // 3 * 3, slot))
         others = where_positive(moment, (moment - own) * (z - before), zero)
         if not is_of_single_bodies(model, row):
             others = zero
         extra = where_positive(hits, (work.contact_share[item // 3, slot] - own) * z, others)
         extra = where_positive(work.active[row, slot], extra, zero)
-        work.given[row, slot] = extra
+        passed = work.contact_led[item, slot] - own * work.given[row, slot]
+        extra = where_positive(work.contact_has_passed[island, slot], passed, extra)
+        work.contact_passed[row, slot] = extra
         if any_positive(absolute(extra)):
             found = bool(True)
     if found:
         for dof in range(model.dof_count):
             work.contact_path[dof, slot] = zero
-        add_responses(model, work, work.given, model.contact_row, end, work.contact_path, slot)
+        add_responses(model, work, work.contact_passed, model.contact_row, end, work.contact_path, slot)
         for dof in range(model.dof_count):
             v = work.v_next[dof, slot]
             work.v_next[dof, slot] = v + work.contact_path[dof, slot] / work.share[dof, slot]
-        for row in range(model.contact_row, end):
-            work.given[row, slot] = zero
 
 
 @wp.func
@@ -476,16 +486,20 @@ def find_impacts(model: ModelArrays, work: WorkArrays, slot: int):
             work.island_impact[island, slot] = work.island_impact[island, slot] + z * share
             work.island_push[island, slot] = work.island_push[island, slot] + z
     for island in range(model.island_count):
+        found = found or any_positive(work.contact_has_passed[island, slot])
         push = work.island_push[island, slot]
         work.island_impact[island, slot] = work.island_impact[island, slot] / where_positive(push, push, one)
     return found
 
 
 @wp.func
-def follow_impacts(model: ModelArrays, work: WorkArrays, slot: int):
-    """Take away from v+ what `lead_by_impacts` has added."""
+def follow_impacts(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+    """Take away from v+ what `lead_by_impacts` has added, and add what that has moved to what dofs have moved by."""
     for dof in range(model.dof_count):
-        work.v_next[dof, slot] = work.v_before_lead[dof, slot]
+        before = work.v_before_lead[dof, slot]
+        led = h * work.share[dof, slot] * (work.v_next[dof, slot] - before)
+        work.shift[dof, slot] = work.shift[dof, slot] + led
+        work.v_next[dof, slot] = before
 
 
 @wp.func
@@ -690,6 +704,10 @@ def _table(place: int) -> Callable:
 
 def _points(tree) -> int:
     return tree.kinds["contact"]
+
+
+def _islands(tree) -> int:
+    return tree.island_count * (_points(tree) > 0)
 
 
 CONTACT_PAIR = ConstraintFamily(

@@ -135,7 +135,7 @@ def step_column(
             keep_contacts(model, work, slot)
         move_joints(model, work, work.position, work.root, column, slot, h_sub, has_middle, 1)
         if leads:
-            follow_impacts(model, work, slot)
+            follow_impacts(model, work, slot, h_sub)
         take_velocities(model, work, slot, h_sub)
         if is_corrected:
             take_corrected(model, state, work, column, slot)

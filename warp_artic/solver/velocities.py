@@ -56,6 +56,7 @@ from warp_artic.solver.curvature import bend_windows
 from warp_artic.solver.energy_projection import find_unresolved, nearness
 from warp_artic.solver.history import largest_of_islands
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
+from warp_artic.solver.rows.impacts import begin_impacts, pass_impacts_on
 from warp_artic.solver.rows.problem import forget_working_set
 
 TURNED = wp.constant(0.02)
@@ -167,6 +168,9 @@ def settle_rows(
         work.bends[island, slot] = where_positive(changed, zero, work.bends[island, slot])
         work.turns[island, slot] = where_positive(changed, zero, work.turns[island, slot])
         work.settled[island, slot] = where_positive(changed, zero, work.settled[island, slot])
+    passes = bool(False)
+    if model.contact_rows > 0:
+        passes = begin_impacts(model, work, column, slot, h)
     unsolved = activate_rows(model, work, slot)
     if goes_on == 1:
         for row in range(model.row_count):
@@ -176,6 +180,7 @@ def settle_rows(
             if work.begins[island, slot] == 0:
                 work.environment_mask[island, slot] = work.changed[island, slot]
     is_start = unsolved and begins == 1
+    rounds = int(0)
     goes = bool(True)
     while goes:
         if unsolved and not is_start:
@@ -184,6 +189,11 @@ def settle_rows(
             unsolved = activate_rows(model, work, slot)
             if not unsolved and model.bouncing_limits > 0:
                 unsolved = drop_bounces(model, work, column, slot, h)
+        if passes and not unsolved:
+            rounds += 1
+            found, again = pass_impacts_on(model, work, column, slot, h, has_middle, rounds)
+            unsolved = found
+            passes = again
         if model.rotation_rows > 0 and (is_start or (bends + model.early_bends > 0 and not unsolved)):
             bent = bend_windows(model, work, column, slot, h, is_start, bends)
             unsolved = unsolved or bent

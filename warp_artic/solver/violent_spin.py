@@ -63,7 +63,7 @@ def what_acts(model: ModelArrays, control: ControlArrays, work: WorkArrays, link
     for k in range(6 * link + 1, 6 * link + 6):
         acts = maximum(acts, absolute(control.link_external_force[k, column]))
     for row in range(model.row_count):
-        z = absolute(work.impulse[row, slot])
+        z = absolute(work.impulse[row, slot] + work.given[row, slot])
         if any_positive(z):
             for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
                 if model.dof_link[model.term_dof[term]] == link:

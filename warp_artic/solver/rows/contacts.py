@@ -172,12 +172,13 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot
 
 @wp.func
 def largest_velocity(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """The largest velocity of rows without impulses, and of what these did before."""
+    """The largest velocity of rows that are to be solved, without impulses, and of what these did before."""
     largest = real(0.0, work.y_free[0, slot])
     for a in range(count):
         if is_contact(model, work, a, slot):
             size = absolute(work.y_free[a, slot]) + work.split_diagonal[a, slot] * absolute(work.split_impulse[a, slot])
-            largest = maximum(largest, size * work.row_mask[a, slot])
+            solved = work.environment_mask[model.row_island[work.gathered[a, slot]], slot]
+            largest = maximum(largest, size * work.row_mask[a, slot] * solved)
     return largest
 
 
