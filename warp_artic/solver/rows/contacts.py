@@ -164,7 +164,8 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot
         if not goes and anchors < ANCHORS:
             anchors += 1
             going = move_anchors(model, work, count, maximum(scale * real(ANCHORED, one), tolerance), slot)
-            goes = any_positive(going) and turns < MOST_TURNS
+            goes = any_positive(going)
+            turns = 0
     give_contacts(model, work, count, slot)
     stiffen_contacts(model, work, count, slot)
     limit_work(model, work, count, slot)
