@@ -347,6 +347,10 @@ def set_normal_row(
     t_1, t_2 = tangents(n)
     is_new = maximum(hits, work.contact_hits[point, slot])
     work.contact_hits[point, slot] = hits
+    near = work.contact_near[point, slot]
+    island = model.row_island[row]
+    work.contact_bounces[island, slot] = maximum(work.contact_bounces[island, slot], near * e)
+    work.contact_passing[island, slot] = maximum(work.contact_passing[island, slot], near * hits)
     work.contact_start[3 * point, slot] = where_positive(is_new, zero, maximum(dot(n, before), zero))
     work.contact_start[3 * point + 1, slot] = where_positive(is_new, zero, dot(t_1, before))
     work.contact_start[3 * point + 2, slot] = where_positive(is_new, zero, dot(t_2, before))
@@ -811,16 +815,25 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_share": _points,
         "contact_hits": _points,
         "contact_left": _points,
+        "contact_still": _points,
+        "contact_resting": _points,
+        "contact_bounces": _islands,
+        "contact_passing": _islands,
+        "contact_slow": _islands,
+        "contact_has_passed": _islands,
+        "contact_kept": lambda tree: 3 * _points(tree),
+        "contact_led": lambda tree: 3 * _points(tree),
+        "contact_passed": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "contact_start": lambda tree: 3 * _points(tree),
         "contact_anchor": lambda tree: 3 * _points(tree),
         "contact_give": lambda tree: 3 * _points(tree),
         "contact_memory": lambda tree: 3 * _points(tree),
         "contact_path": lambda tree: tree.dof_count * (_points(tree) > 0),
         "v_before_lead": lambda tree: tree.dof_count * (_points(tree) > 0),
-        "island_impact": lambda tree: tree.island_count * (_points(tree) > 0),
-        "island_push": lambda tree: tree.island_count * (_points(tree) > 0),
-        "island_work": lambda tree: tree.island_count * (_points(tree) > 0),
-        "island_wanted": lambda tree: tree.island_count * (_points(tree) > 0),
+        "island_impact": _islands,
+        "island_push": _islands,
+        "island_work": _islands,
+        "island_wanted": _islands,
         "split_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_dual": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_penalty": lambda tree: len(tree.rows) * (_points(tree) > 0),

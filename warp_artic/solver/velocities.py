@@ -170,7 +170,7 @@ def settle_rows(
         work.settled[island, slot] = where_positive(changed, zero, work.settled[island, slot])
     passes = bool(False)
     if model.contact_rows > 0:
-        passes = begin_impacts(model, work, column, slot, h)
+        passes = begin_impacts(model, work, slot, h)
     unsolved = activate_rows(model, work, slot)
     if goes_on == 1:
         for row in range(model.row_count):

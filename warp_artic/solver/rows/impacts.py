@@ -41,7 +41,7 @@ ROUNDS = wp.constant(100)
 
 
 @wp.func
-def begin_impacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def begin_impacts(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     """Leave the points with an impact alone among contacts, where something may bounce; says whether that is anywhere.
 
     It is in islands that begin, in environments in which a point with restitution may touch.
@@ -50,28 +50,14 @@ def begin_impacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
     one = real(1.0, h)
     found = bool(False)
     for island in range(model.island_count):
+        bounces = work.contact_bounces[island, slot]
+        passing = where_positive(bounces, work.contact_passing[island, slot], zero)
         work.contact_bounces[island, slot] = zero
-        work.contact_passing[island, slot] = zero
+        work.contact_passing[island, slot] = passing
         if work.begins[island, slot] == 1:
-            work.contact_has_passed[island, slot] = zero
-    for k in range(model.contact_rows // 3):
-        row = model.contact_row + 3 * k
-        point = model.row_item[row] // 3
-        near = work.contact_near[point, slot]
-        island = model.row_island[row]
-        if any_positive(near) and work.begins[island, slot] == 1:
-            e = model.contact_restitution[model.contact_of_point[point], column]
-            bounces = maximum(work.contact_bounces[island, slot], near * e)
-            hits = maximum(work.contact_passing[island, slot], near * work.contact_hits[point, slot])
-            work.contact_bounces[island, slot] = bounces
-            work.contact_passing[island, slot] = hits
-            found = found or any_positive(bounces * hits)
+            work.contact_has_passed[island, slot] = passing
+        found = found or any_positive(passing)
     if found:
-        for island in range(model.island_count):
-            bounces = where_positive(work.contact_bounces[island, slot], one, zero)
-            work.contact_passing[island, slot] = bounces * work.contact_passing[island, slot]
-            passed = maximum(work.contact_has_passed[island, slot], work.contact_passing[island, slot])
-            work.contact_has_passed[island, slot] = passed
         for dof in range(model.dof_count):
             work.contact_path[dof, slot] = zero
         for k in range(model.contact_rows // 3):
@@ -79,7 +65,8 @@ def begin_impacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, 
             point = model.row_item[row] // 3
             for item in range(3 * point, 3 * point + 3):
                 work.contact_kept[item, slot] = work.contact_anchor[item, slot]
-                work.contact_led[item, slot] = zero
+                if work.begins[model.row_island[row], slot] == 1:
+                    work.contact_led[item, slot] = zero
             waits = work.contact_passing[model.row_island[row], slot] * (one - work.contact_hits[point, slot])
             open_row(work, row, slot, waits * work.contact_near[point, slot])
     return found
