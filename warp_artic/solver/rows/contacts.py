@@ -18,8 +18,8 @@ Then it is known what sticks, slides and holds. There the velocities with a smal
 from linear equations, which are solved twice, for what each answer leaves. Points that leave the cone by it are let go,
 and it is done again. Where that leaves more, because they are not known well enough, the answer is not taken.
 
-An answer has  z G z <= z (target - y_free), as z pushes nothing beyond its target. Where shapes that start in each other
-contradict each other, turns end before there is an answer: impulses that do more work are made smaller until they
+An answer has  z G z <= z (target - y_free), as z pushes nothing beyond its target. Where shapes that start in each
+other contradict each other, turns end before there is an answer: impulses that do more work are made smaller until they
 have it.
 
 Last the impulses of contacts are given, and `solver.rows.active_set` solves the rest without an iteration error,
