@@ -38,7 +38,7 @@ def test_ten_boxes_stand_for_a_minute(precision):
 
 @pytest.mark.parametrize(("ratio", "precision"), [(1e2, "float64"), (1e4, "float64"), (1e2, "float32")])
 def test_heavy_box_stands_on_a_light_one(ratio, precision):
-    """10 s, a hundred and ten thousand times as heavy; that in double precision only, as rounding squeezes the other."""
+    """10 s. Ten thousand times as heavy in double precision only: rounding of impulses squeezes the light one out."""
     assert_stands(simulated(stack([1.0, ratio]), 10.0, every=240, precision=precision), 2, precision)
 
 
