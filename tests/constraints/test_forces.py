@@ -8,7 +8,7 @@ from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
 from tests.oracles.dense_step import put
 from warp_artic import SettingsError, Simulation, SolverSettings
-from warp_artic.constraints.table import IN_STEPS, LOOP_DRIVE, LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT
+from warp_artic.constraints.table import CONTACT_PAIR, IN_STEPS, LOOP_DRIVE, LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
@@ -59,8 +59,8 @@ def test_the_parts_are_what_the_equation_of_motion_lacks(solver, integrator):
 
 
 def test_the_busy_tree_has_every_family():
-    """None is left out above but those of loop joints; test_loop_reports has them."""
-    beside = {LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT, LOOP_DRIVE}
+    """None is left out above but those of loop joints and contacts; test_loop_reports and contacts/ have them."""
+    beside = {LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT, LOOP_DRIVE, CONTACT_PAIR}
     assert {row.family for row in tree_of(busy_tree(np.random.default_rng(8))).rows} == IN_STEPS - beside
 
 
