@@ -25,8 +25,12 @@ SEEDS = 1000
 BATCH = 100
 STEPPED = 40
 CONVERTED = 100
-WITHOUT_EFFECT = re.compile(r"mjc:ref|limit:\w+:physics:(low|high)")
-"""What shifts the coordinates that others count in; and bounds, which lock an axis by any two that are inverted."""
+WITHOUT_EFFECT = re.compile(
+    r"mjc:ref|limit:\w+:physics:(low|high)"
+    r"|newton:contact(Gap|Margin)|mjc:(gap|margin)|physxCollision:(contact|rest)Offset"
+)
+"""What shifts the coordinates that others count in; bounds, which lock an axis by any two that are inverted; and how far
+from each other colliders touch that never meet."""
 COVERING = {
     "actuator",
     "articulation-empty",

@@ -9,10 +9,13 @@ import pytest
 from tests import trees
 from tests.sim.test_parameters import everything
 from warp_artic import Simulation, SolverSettings, read_stage
+from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import Limit
 from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.pose import Pose
+from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.description.start_pose import start_poses
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, STATE
 
@@ -25,6 +28,8 @@ MAY_BE_NEGATIVE = {
     "limit_upper",
     *(f"tendon_{name}" for name in ("coefficient", "force_coefficient", "rest_length", "offset", "lower", "upper")),
     "spatial_offset",
+    "contact_rest",
+    "contact_distance",
     "leaf_lower",
     "leaf_upper",
     "attachment_coefficient",
@@ -41,6 +46,8 @@ MAY_BE_INFINITE = {
     "link_max_angular_velocity",
     "loop_break_force",
     "loop_break_torque",
+    "contact_stiffness",
+    "contact_depenetration",
     "loop_cone_angle",
     "loop_drive_max_force",
     *(f"{kind}_upper" for kind in ("limit", "tendon", "leaf", "distance", "loop_limit")),
@@ -74,7 +81,7 @@ def cases(simulation):
 
 
 def with_loop(tree):
-    """A tree whose last body keeps to a plane, unless that breaks."""
+    """A tree whose last body keeps to a plane, unless that breaks, far above a ground."""
     link = len(tree.links) - 1
     loop = LoopJoint(
         name="/World/loop",
@@ -87,7 +94,15 @@ def with_loop(tree):
         break_force=1e9,
         break_torque=1e9,
     )
-    return trees.replace(tree, constraints=(*tree.constraints, loop))
+    touch = ContactPair(
+        name="/World/touch",
+        link0=WORLD,
+        link1=link,
+        shape0=Shape(path="/World/ground", kind=ShapeKind.PLANE, frame=Pose((0.0, 0.0, -1e3))),
+        shape1=Shape(path="/World/ball", kind=ShapeKind.SPHERE, radius=0.1),
+        contact_distance=0.01,
+    )
+    return trees.replace(tree, constraints=(*tree.constraints, loop, touch))
 
 
 def start(environments, **settings):

@@ -47,10 +47,12 @@ FIELDS = {
 """Where a parameter is authored: in each of which parts, in which part of these, under which name or names."""
 
 AWAKE = tuple(
-    name for name in PARAMETERS if name not in ("sleep_threshold", "distance_lower") and not name.startswith("loop_")
+    name
+    for name in PARAMETERS
+    if name not in ("sleep_threshold", "distance_lower") and not name.startswith(("loop_", "contact_"))
 )
 """Those of a tree that does not sleep; `solver/test_sleep.py` has that one. A smallest distance of zero is idle, and
-what loop joints break at `solver/test_break_loops.py` has."""
+what loop joints break at `solver/test_break_loops.py` has, and those of contacts `contacts/`."""
 
 SHIFTED = ("tendon_rest_length", "tendon_offset", "spatial_offset", "leaf_rest_length", "mimic_offset")
 

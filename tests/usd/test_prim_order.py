@@ -12,6 +12,7 @@ import pytest
 from pxr import Sdf, Usd
 
 from warp_artic import Simulation, SolverSettings, read_stage
+from warp_artic.description.contact_pair import ContactPair
 
 ROOT = Path(__file__).parents[2]
 STAGES = (
@@ -25,6 +26,8 @@ SAME = ("samples/scenes/floating_three_links.usda",)
 """Whose order of names no shuffle changes."""
 ROUNDING = 1e-10
 """Sums over siblings are made in their order, so that they may round in another way [SI]."""
+OF_SWEEPS = 2e-3
+"""What few sweeps over contacts make of it."""
 
 
 def shuffled(path: Path, seed: int) -> Usd.Stage:
@@ -72,6 +75,11 @@ def motion(path: Path, seed: int, solver: str) -> tuple[dict, tuple[str, ...]]:
     return found, (*recording.joint_names, *recording.link_names)
 
 
+def touches(path: Path) -> bool:
+    """Whether shapes of a stage may touch."""
+    return any(tree.constraints_of(ContactPair) for tree in read_stage(path).articulations)
+
+
 @pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
 @pytest.mark.parametrize("name", STAGES)
 def test_prims_in_another_order_move_alike(name, solver):
@@ -83,5 +91,6 @@ def test_prims_in_another_order_move_alike(name, solver):
         assert found.keys() == wanted.keys()
         orders.add(own)
         for key, values in found.items():
-            np.testing.assert_allclose(values, wanted[key], rtol=0, atol=ROUNDING * (1.0 + np.abs(wanted[key]).max()))
+            rounding = ROUNDING if solver == "direct" or not touches(ROOT / name) else OF_SWEEPS
+            np.testing.assert_allclose(values, wanted[key], rtol=0, atol=rounding * (1.0 + np.abs(wanted[key]).max()))
     assert orders != {order} or name in SAME

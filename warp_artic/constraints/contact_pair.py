@@ -73,7 +73,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import column as matrix_column
 from warp_artic.math.spatial import cross, dot, transpose_mul
-from warp_artic.model.allowed_values import ANGLE, FINITE, LARGEST, NOT_NEGATIVE, SHARE, Allowed
+from warp_artic.model.allowed_values import ANGLE, FINITE, NOT_NEGATIVE, SHARE, Allowed
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
@@ -753,7 +753,7 @@ CONTACT_PAIR = ConstraintFamily(
         _each("damping", lambda one: one.damping, NOT_NEGATIVE),
         _each("rest", lambda one: one.rest_distance, FINITE),
         _each("distance", lambda one: one.contact_distance, FINITE),
-        _each("thickness", lambda one: min(_thickness(one.shape0), _thickness(one.shape1)), LARGEST),
+        _each("thickness", lambda one: min(_thickness(one.shape0), _thickness(one.shape1))),
         _each("depenetration", lambda one: one.depenetration_speed, ANGLE),
     ),
     multiplier=Measure(

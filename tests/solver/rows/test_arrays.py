@@ -7,6 +7,7 @@ from pathlib import Path
 import warp as wp
 
 import warp_artic
+from warp_artic.constraints.contact_pair import CONTACT_PAIR
 from warp_artic.math.numbers import SCALAR64
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.row_problem import DIRECT, PROBLEM, ROW_ARRAYS, row_array_sizes
@@ -24,8 +25,22 @@ def test_declared_arrays_are_those_of_a_work_space():
 
 
 def test_solvers_of_rows_know_no_other_arrays():
-    """What `solver/rows` reads of a work space is the row problem, the velocities and 1 / D of the dofs."""
-    known = {*ROW_ARRAYS, "v", "v_next", "v_free", "D_inverse"}
+    """What `solver/rows` reads of a work space is the row problem, the velocities and 1 / D of the dofs.
+
+    Where points of contact are solved for, these and what is given to rows are read as well.
+    """
+    known = {
+        *ROW_ARRAYS,
+        "v",
+        "v_next",
+        "v_free",
+        "D_inverse",
+        "vdot",
+        "given",
+        "changed",
+        "shift",
+        *CONTACT_PAIR.scratch,
+    }
     for path in sorted((PACKAGE / "solver" / "rows").glob("*.py")):
         used = set(re.findall(r"\bwork\.(\w+)\[", path.read_text())) | {
             node.attr

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warp_artic.constraints.contact_pair import pairs
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.loop_joint import loop_axes
 from warp_artic.description.scene import Scene
@@ -115,6 +116,7 @@ def owners_of_rows(tree: Articulation) -> dict[str, list[Hashable]]:
         "attachment": [(one.name, point.name) for one in tree.spatial_tendons for point in one.attachments],
         **{kind: list(entry_names(tree, kind)) for kind in KINDS_OF_ENTRIES},
         "loop_axis": [axis.name for axis in loop_axes(tree)],
+        "contact_pair": [one.name for one in pairs(tree)],
         "mimic_term": [(mimic.name, names[dof]) for mimic in tree.mimics for dof in mimic.dofs],
     }
 

@@ -19,6 +19,7 @@ from warp_artic.errors import SettingsError
 from warp_artic.mechanisms.group import arrays_with_rows
 from warp_artic.mechanisms.public_rows import ENTRIES
 from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.model.families import IS_CONTACT
 from warp_artic.model.field import Field
 from warp_artic.model.row import Row
 from warp_artic.sim.arrays.views import Member, by_environment
@@ -108,7 +109,7 @@ class RegisteredConstraints:
         for k, (point, moving) in enumerate(zip(points, dofs)):
             if not moving:
                 raise SettingsError(f"contacts: point {k}: {point.link} does not move")
-        rows = [row for row in tree.rows if row.family.entries is not None and row.family.coefficients is not None]
+        rows = [row for row in tree.rows if row.family.entries is not None and not row.family.traits & IS_CONTACT]
         rows += [Row(CONTACT_FRICTION, moving, k) for k, moving in enumerate(dofs) for _tangent in range(2)]
         rows += [Row(CONTACT, moving, k) for k, moving in enumerate(dofs)]
         self.count = sum(tree.entry_counts) + 3 * len(points)
