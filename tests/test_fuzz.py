@@ -29,8 +29,8 @@ WITHOUT_EFFECT = re.compile(
     r"mjc:ref|limit:\w+:physics:(low|high)"
     r"|newton:contact(Gap|Margin)|mjc:(gap|margin)|physxCollision:(contact|rest)Offset"
 )
-"""What shifts the coordinates that others count in; bounds, which lock an axis by any two that are inverted; and how far
-from each other colliders touch that never meet."""
+"""What shifts the coordinates that others count in; bounds, which lock an axis by any two that are inverted; and where
+colliders begin to touch, of those that never meet."""
 COVERING = {
     "actuator",
     "articulation-empty",

@@ -219,7 +219,7 @@ def test_bounces_on_a_soft_cone_keep_energy(limits, thickness, reverse):
     recording = simulation.record(round(60.0 / H))
     total = total_energy(limits, recording, 30.0)
     beyond = passed(limits, recording.joint_position).reshape(total.shape)
-    assert np.diff(np.signbit(beyond), axis=0).sum(axis=0).min() > 100
+    assert np.diff(np.signbit(beyond), axis=0).sum(axis=0).min() > 50
     assert (np.abs(total - total[0]).max(axis=0) / recording.energy[:, :, 0].max(axis=0)).max() < 0.02
 
 

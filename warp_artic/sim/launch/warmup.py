@@ -8,7 +8,13 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import warp as wp
 
-from warp_artic.kernels.columns import axis_kernels_for, column_kernels_for, indices_of_longs, indices_of_mask
+from warp_artic.kernels.columns import (
+    axis_kernels_for,
+    column_kernels_for,
+    indices_of_longs,
+    indices_of_mask,
+    row_kernels_for,
+)
 from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import (
     SETTLES,
@@ -53,6 +59,8 @@ def kernels_ahead(
     for precision, scalar in {precision: numbers_for(precision, False).scalar for precision in precisions}.items():
         copies = vars(column_kernels_for(scalar))
         wanted |= {f"{name} environments, {precision}": kernel for name, kernel in copies.items()}
+        rows = vars(row_kernels_for(scalar))
+        wanted |= {f"{name} rows of environments, {precision}": kernel for name, kernel in rows.items()}
         axes = vars(axis_kernels_for(scalar)) if dynamics else {}
         wanted |= {f"{name}, {precision}": kernel for name, kernel in axes.items()}
     return wanted | {"indices": indices_of_longs, "indices of a mask": indices_of_mask}
