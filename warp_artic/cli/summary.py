@@ -80,6 +80,7 @@ def _rows(stage: str, run, wrote: list[str]) -> list[tuple[str, str]]:
         *(() if recording is None else _measures(scene, recording)),
         *_gained(run),
         *_unresolved(simulation),
+        *_crowded(simulation),
         *_unconverged(simulation),
         *_sleep(simulation),
         *_warnings(stage, scene),
@@ -310,6 +311,12 @@ def _gained(run) -> list[tuple[str, str]]:
         f"kinetic, from {gain.time:.4g} s on; take a shorter --dt"
     )
     return [("energy", text)]
+
+
+def _crowded(simulation) -> list[tuple[str, str]]:
+    """Points of contact that the solver had no room for."""
+    points = int(simulation.state.contact_crowded.numpy().any(axis=-1).sum())
+    return [("contacts", f"no room for {points} points that touch: these passed through")] if points else []
 
 
 def _unresolved(simulation) -> list[tuple[str, str]]:
