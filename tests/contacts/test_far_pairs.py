@@ -5,7 +5,7 @@ import pytest
 
 from tests.contact_stages import ContactScene, box, capsule, cylinder, sphere
 from tests.contacts.motion import PRECISIONS, simulated
-from warp_artic.constraints import contact_pair
+from warp_artic.constraints import contact_tables
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -20,7 +20,7 @@ def test_the_motion_is_the_same(precision, monkeypatch):
     ]
     scene = ContactScene(solids=solids, restitution=0.3)
     skipped = simulated(scene, 1.5, precision=precision).recording
-    monkeypatch.setattr(contact_pair, "ROOM", 1e3)
+    monkeypatch.setattr(contact_tables, "ROOM", 1e3)
     looked_at = simulated(scene, 1.5, precision=precision).recording
     assert np.isfinite(skipped.link_pose).all()
     np.testing.assert_array_equal(skipped.link_pose, looked_at.link_pose)

@@ -4,10 +4,8 @@ At a point x with the unit normal n from shape 0 to shape 1, two tangents t_1 an
 at which contacts rest, y = d^T (velocity of x on shape 1 - on shape 0) for each of the directions d, Coulomb's law is
     normal:    y_n >= b,  z_n >= 0,  one of them with equality
     friction:  |z_t| <= mu z_n,  y_t = 0, or z_t = - mu z_n y_t / |y_t|
-The points are those where a step places the links. Shapes that move against each other by more than the half of the
-thinner one until then might have passed each other: there the points are those at the start of the step, with the gap
-that their velocity leaves. At the start of the step the gap is  g_0 = g + J_n shift. With the
-closing speed u = - y_n before the step and the acceleration a_n without rows along n:
+The points are those where a step places the links (`constraints.contact_detection`). At the start of the step the gap
+is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and the acceleration a_n without rows along n:
     new contact       b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step
     contact, overlap  b = min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
@@ -33,30 +31,27 @@ bipotential method (1998) for the law; Rockafellar, Monotone operators and the p
 
 from collections.abc import Callable
 
-import numpy as np
 import warp as wp
 
-from warp_artic.collision.collide import collide, contact_points
-from warp_artic.collision.kinds import PLANE, Solid
-from warp_artic.collision.places import set_unused
 from warp_artic.constraints.contact import tangents
-from warp_artic.constraints.loop_geometry import frame_axes, frame_origin
-from warp_artic.constraints.rows import (
-    add_responses,
-    allow_every_velocity,
-    row_rate,
-    set_unbounded,
-    set_window,
+from warp_artic.constraints.contact_tables import (
+    ball_radius,
+    half_thickness,
+    hull_points,
+    of_each_pair,
+    pair_frames,
+    pair_seams,
+    pair_sizes,
+    pair_structure,
+    pairs,
+    point_names,
+    row_places,
+    seam_ways,
+    sides,
 )
-from warp_artic.description.articulation import Articulation
-from warp_artic.description.contact_pair import ContactPair
-from warp_artic.description.joint import WORLD
-from warp_artic.description.reach import ball_of
-from warp_artic.description.shape import Seam, Shape, ShapeKind
-from warp_artic.math.directions import length
+from warp_artic.constraints.rows import allow_every_velocity, row_rate, set_unbounded, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
-    Vec3,
     absolute,
     add,
     any_positive,
@@ -71,11 +66,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot, transpose_mul
-from warp_artic.model.allowed_values import ANGLE, FINITE, NOT_NEGATIVE, SHARE, Allowed
-from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3, store_vec3
-from warp_artic.model.dofs import DofLayout
+from warp_artic.math.spatial import dot
+from warp_artic.model.allowed_values import ANGLE, FINITE, NOT_NEGATIVE, SHARE
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.families import (
     ENDS,
     FROM_OUTSIDE,
@@ -88,10 +81,6 @@ from warp_artic.model.families import (
     Parameter,
 )
 from warp_artic.model.force_parts import ForcePart
-from warp_artic.model.frames import link_to_moving, origin_of
-from warp_artic.model.row import Place
-from warp_artic.phases.integrate import find_asleep
-from warp_artic.phases.link_velocities import move_base, move_link
 from warp_artic.phases.point_motion import set_point_gradient
 from warp_artic.phases.transmitted_forces import take_push_off
 
@@ -106,155 +95,8 @@ DEEP = wp.constant(0.005)
 smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
 MOST_POINTS = 400
 """Points of a mechanism that can touch at a time: the direct solver has room for each two of their rows."""
-ROOM = 1.01
-"""By how much balls around shapes are larger than these: for rounding, and for what searches leave."""
-TILT = wp.constant(1e-3)
-"""Sine of the angle up to which what touches a patch of a surface at an edge to another one touches both."""
 SLIDES = wp.constant(1e-3)
 """Speed above which a point slides [m/s]."""
-
-
-@wp.func
-def find_contacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Find the points of all pairs, for located links, and which of them may touch in a step of length h.
-
-    Those of pairs whose balls do not come near in any environment of the column are unused.
-    """
-    find_contacts_within(model, work, column, slot, h, h - h)
-
-
-@wp.func
-def find_contacts_within(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, further: Real):
-    """The same, but the points of pairs are found too that are further apart than may touch, by so much [m]."""
-    move_base(model, work, column, slot)
-    for k in range(model.link_count):
-        move_link(model, work, work.v, model.order[k], slot)
-    for pair in range(model.contact_count):
-        inner = model.contact_link0[pair]
-        outer = model.contact_link1[pair]
-        first = model.contact_first[pair]
-        x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.contact_frame0, pair, column, slot)
-        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.contact_frame1, pair, column, slot)
-        moved = (velocity_at(work, outer, x_1, slot) - velocity_at(work, inner, x_0, slot)) * work.since_placed[0, slot]
-        thin = model.contact_thickness[pair, column]
-        moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
-        if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, column, slot, h) + further):
-            collide(
-                model.contact_hull_point,
-                column,
-                work.contact_point,
-                first,
-                slot,
-                model.contact_kind0[pair],
-                model.contact_kind1[pair],
-                x_0,
-                frame_axes(work.R_WM, inner, model.contact_frame0, pair, column, slot),
-                load_vec3(model.contact_size0, 3 * pair, column),
-                model.contact_hull0[pair],
-                model.contact_hull0_count[pair],
-                x_1 + moved,
-                frame_axes(work.R_WM, outer, model.contact_frame1, pair, column, slot),
-                load_vec3(model.contact_size1, 3 * pair, column),
-                model.contact_hull1[pair],
-                model.contact_hull1_count[pair],
-            )
-            for point in range(first, first + model.contact_points[pair]):
-                n = load_vec3(work.contact_point, 7 * point + 3, slot)
-                work.contact_point[7 * point + 6, slot] = work.contact_point[7 * point + 6, slot] - dot(n, moved)
-                work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
-        else:
-            for point in range(first, first + model.contact_points[pair]):
-                set_unused(work.contact_point, point, slot, x_0)
-                work.contact_near[point, slot] = h - h
-
-
-@wp.func
-def ball_reach(
-    model: ModelArrays,
-    work: WorkArrays,
-    pair: int,
-    x_0: Vec3,
-    x_1: Vec3,
-    moved: Vec3,
-    column: int,
-    slot: int,
-    h: Real,
-):
-    """Not positive where no point of a pair may touch in a step, by the balls about the frames of its shapes.
-
-    Points are in the ball of the second shape, but for what they are away from it along their normals.
-    """
-    x = x_1 + moved
-    inner = model.contact_link0[pair]
-    outer = model.contact_link1[pair]
-    radius = model.contact_radius1[pair, column]
-    turning = length(load_vec3(work.angular, 3 * outer, slot) - load_vec3(work.angular, 3 * inner, slot))
-    closing = length(velocity_at(work, outer, x, slot) - velocity_at(work, inner, x, slot)) + turning * radius
-    height = pair_distance(model, work, pair, x - x_0, column, slot)
-    reach = model.contact_distance[pair, column] + h * closing + length(moved)
-    return reach + model.contact_radius0[pair, column] + radius - height
-
-
-@wp.func
-def pair_distance(model: ModelArrays, work: WorkArrays, pair: int, c: Vec3, column: int, slot: int):
-    """How far the second frame of a pair is from the first one, or over it where that is of a plane."""
-    if model.contact_kind0[pair] == PLANE:
-        R = frame_axes(work.R_WM, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
-        return dot(matrix_column(R, 2), c)
-    return length(c)
-
-
-@wp.func
-def velocity_at(work: WorkArrays, link: int, x: Vec3, slot: int):
-    """The velocity of a point of a link, with the velocities that `find_contacts` has found."""
-    r = x - load_vec3(work.p_WM, 3 * link, slot)
-    return load_vec3(work.linear, 3 * link, slot) + cross(load_vec3(work.angular, 3 * link, slot), r)
-
-
-@wp.func
-def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, column: int, slot: int, h: Real):
-    """One where a point may touch in a step, zero elsewhere."""
-    x = load_vec3(work.contact_point, 7 * point, slot)
-    n = load_vec3(work.contact_point, 7 * point + 3, slot)
-    gap = work.contact_point[7 * point + 6, slot]
-    one = real(1.0, gap)
-    v_0 = velocity_at(work, model.contact_link0[pair], x, slot)
-    v_1 = velocity_at(work, model.contact_link1[pair], x, slot)
-    closing = maximum(dot(n, v_0 - v_1), one - one)
-    reach = model.contact_distance[pair, column] + h * closing - gap
-    near = where_positive(reach, one, one - one)
-    if model.contact_patch[pair] >= 0 and any_positive(near):
-        return near * is_of_patch(model, work, pair, n, column, slot)
-    return near
-
-
-@wp.func
-def is_of_patch(model: ModelArrays, work: WorkArrays, pair: int, n: Vec3, column: int, slot: int):
-    """One where n, toward the second shape, is a normal of the patch and not of what it goes on in, else zero.
-
-    Beyond an edge, n is tilted from the normal of the patch to the side, at most by the angle that the surface bends.
-    """
-    if model.contact_patch[pair] == 0:
-        R_0 = frame_axes(work.R_WM, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
-        return is_of_surface(model, pair, transpose_mul(R_0, n), column)
-    R_1 = frame_axes(work.R_WM, model.contact_link1[pair], model.contact_frame1, pair, column, slot)
-    return is_of_surface(model, pair, neg(transpose_mul(R_1, n)), column)
-
-
-@wp.func
-def is_of_surface(model: ModelArrays, pair: int, n: Vec3, column: int):
-    """The same, for n in the frame of the patch and away from it."""
-    one = real(1.0, n.x)
-    zero = one - one
-    found = where_positive(n.z + real(float(2 - 2 * model.contact_one_sided[pair]), one), one, zero)
-    first = model.contact_seam[pair]
-    for seam in range(first, first + model.contact_seams[pair]):
-        row = 4 * seam
-        out = n.x * model.contact_seam_way[row, column] + n.y * model.contact_seam_way[row + 1, column]
-        bent = out * model.contact_seam_way[row + 2, column] - n.z * model.contact_seam_way[row + 3, column]
-        # From behind, what bends away bends towards.
-        found = where_positive(where_positive(n.z, bent, out) - real(TILT, one), zero, found)
-    return found
 
 
 @wp.func
@@ -373,140 +215,6 @@ def contact_sign(model: ModelArrays, point: int, like: Real):
 
 
 @wp.func
-def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Read the impulses of the step before."""
-    for point in range(model.contact_point_count):
-        sign = contact_sign(model, point, state.contact_impact[point, column])
-        for k in range(3 * point, 3 * point + 3):
-            work.contact_memory[k, slot] = sign * state.contact_impulse[k, column]
-        work.contact_hits[point, slot] = state.contact_impact[point, column]
-        work.contact_left[point, slot] = real(0.0, model.gravity[0, column])
-
-
-@wp.func
-def keep_contacts(model: ModelArrays, work: WorkArrays, slot: int):
-    """Remember the impulses of a substep, in world axes."""
-    for row in range(model.contact_row, model.contact_row + model.contact_rows):
-        if model.row_item[row] % 3 == 0:
-            point = model.row_item[row] // 3
-            n = load_vec3(work.contact_point, 7 * point + 3, slot)
-            t_1, t_2 = tangents(n)
-            z_n = work.impulse[row, slot] + work.given[row, slot]
-            z_1 = work.impulse[row + 1, slot] + work.given[row + 1, slot]
-            z_2 = work.impulse[row + 2, slot] + work.given[row + 2, slot]
-            total = n * z_n + t_1 * z_1 + t_2 * z_2
-            store_vec3(work.contact_memory, 3 * point, slot, total)
-
-
-@wp.func
-def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Write the impulses of a step to the state, but not those of environments that have failed or sleep."""
-    kept = maximum(state.failure[0, column], find_asleep(model, state, column))
-    for point in range(model.contact_point_count):
-        sign = contact_sign(model, point, kept)
-        for k in range(3 * point, 3 * point + 3):
-            old = state.contact_impulse[k, column]
-            state.contact_impulse[k, column] = where_positive(kept, old, sign * work.contact_memory[k, slot])
-        old = state.contact_impact[point, column]
-        state.contact_impact[point, column] = where_positive(kept, old, work.contact_hits[point, slot])
-        old = state.contact_crowded[point, column]
-        crowded = maximum(old, work.contact_left[point, slot])
-        state.contact_crowded[point, column] = where_positive(kept, old, crowded)
-
-
-@wp.func
-def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
-    """Add to v+, until `follow_impacts`, what impacts change of the path of a midpoint step; before `keep_contacts`.
-
-    What other contacts of single bodies, in an island with impacts, do more than in the step before, they do when
-    these are; in a tree with joints these and their limits would have to be moved with them. Of
-    impacts that were passed on (`solver.rows.impacts`) it is known when each of them was.
-    """
-    zero = real(0.0, work.v_next[0, slot])
-    end = model.contact_row + model.contact_rows
-    found = bool(False)
-    for dof in range(model.dof_count):
-        work.v_before_lead[dof, slot] = work.v_next[dof, slot]
-    rows = int(0)
-    if find_impacts(model, work, slot):
-        rows = model.contact_rows
-    for row in range(model.contact_row, model.contact_row + rows):
-        item = model.row_item[row]
-        island = model.row_island[row]
-        own = work.share[model.row_dof[row], slot]
-        hits = work.contact_hits[item // 3, slot]
-        z = work.impulse[row, slot]
-        moment = work.island_impact[island, slot]
-        before = dot(contact_direction(model, work, row, slot), load_vec3(work.contact_memory, item // 3 * 3, slot))
-        others = where_positive(moment, (moment - own) * (z - before), zero)
-        if not is_of_single_bodies(model, row):
-            others = zero
-        extra = where_positive(hits, (work.contact_share[item // 3, slot] - own) * z, others)
-        extra = where_positive(work.active[row, slot], extra, zero)
-        passed = work.contact_led[item, slot] - own * work.given[row, slot]
-        extra = where_positive(work.contact_has_passed[island, slot], passed, extra)
-        work.contact_passed[row, slot] = extra
-        if any_positive(absolute(extra)):
-            found = bool(True)
-    if found:
-        for dof in range(model.dof_count):
-            work.contact_path[dof, slot] = zero
-        add_responses(model, work, work.contact_passed, model.contact_row, end, work.contact_path, slot)
-        for dof in range(model.dof_count):
-            v = work.v_next[dof, slot]
-            work.v_next[dof, slot] = v + work.contact_path[dof, slot] / work.share[dof, slot]
-
-
-@wp.func
-def is_of_single_bodies(model: ModelArrays, row: int):
-    """Whether the dofs of a row are of trees without joints."""
-    single = bool(True)
-    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-        tree = model.link_tree[model.dof_link[model.term_dof[term]]]
-        if model.tree_link[tree + 1] - model.tree_link[tree] > 1:
-            single = bool(False)
-    return single
-
-
-@wp.func
-def find_impacts(model: ModelArrays, work: WorkArrays, slot: int):
-    """Write for each island which share of the step is left after its impacts, by their impulses; zero without any.
-
-    Says whether there are any.
-    """
-    found = bool(False)
-    zero = real(0.0, work.v_next[0, slot])
-    one = real(1.0, zero)
-    for island in range(model.island_count):
-        work.island_impact[island, slot] = zero
-        work.island_push[island, slot] = zero
-    for row in range(model.contact_row, model.contact_row + model.contact_rows):
-        point = model.row_item[row] // 3
-        if model.row_item[row] % 3 == 0 and any_positive(work.contact_hits[point, slot] * work.impulse[row, slot]):
-            found = bool(True)
-            island = model.row_island[row]
-            z = where_positive(work.contact_hits[point, slot], work.impulse[row, slot], zero)
-            share = work.contact_share[point, slot]
-            work.island_impact[island, slot] = work.island_impact[island, slot] + z * share
-            work.island_push[island, slot] = work.island_push[island, slot] + z
-    for island in range(model.island_count):
-        found = found or any_positive(work.contact_has_passed[island, slot])
-        push = work.island_push[island, slot]
-        work.island_impact[island, slot] = work.island_impact[island, slot] / where_positive(push, push, one)
-    return found
-
-
-@wp.func
-def follow_impacts(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """Take away from v+ what `lead_by_impacts` has added, and add what that has moved to what dofs have moved by."""
-    for dof in range(model.dof_count):
-        before = work.v_before_lead[dof, slot]
-        led = h * work.share[dof, slot] * (work.v_next[dof, slot] - before)
-        work.shift[dof, slot] = work.shift[dof, slot] + led
-        work.v_next[dof, slot] = before
-
-
-@wp.func
 def take_contact_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
     """Take what a contact does to its links off what these need."""
     point = model.row_item[row] // 3
@@ -541,167 +249,6 @@ def add_contact_load(
     store_vec3(values, first, place, load_vec3(values, first, place) + push)
 
 
-KINDS = {
-    ShapeKind.PLANE: Solid.PLANE,
-    ShapeKind.SPHERE: Solid.SPHERE,
-    ShapeKind.CAPSULE: Solid.CAPSULE,
-    ShapeKind.CYLINDER: Solid.CYLINDER,
-    ShapeKind.BOX: Solid.BOX,
-    ShapeKind.CONVEX: Solid.CONVEX,
-    ShapeKind.CONE: Solid.CONE,
-}
-
-
-def pairs(articulation: Articulation) -> tuple[ContactPair, ...]:
-    """The pairs that are enabled."""
-    return tuple(one for one in articulation.constraints_of(ContactPair) if one.enabled)
-
-
-def sides(pair: ContactPair) -> tuple[tuple[int, Shape], tuple[int, Shape]]:
-    """Link and shape of both sides, in the order of the kinds in which detection takes them."""
-    found = (pair.link0, pair.shape0), (pair.link1, pair.shape1)
-    return found[::-1] if KINDS[pair.shape0.kind] > KINDS[pair.shape1.kind] else found
-
-
-def point_count(pair: ContactPair) -> int:
-    """How many points a pair has."""
-    return contact_points(*(int(KINDS[shape.kind]) for _, shape in sides(pair)))
-
-
-def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
-    """Three rows for each point, on the dofs from one link to where the paths meet, then on those from the other."""
-    found, point = [], 0
-    for one in pairs(articulation):
-        inner, outer = (layout.inward(link) for link, _ in sides(one))
-        dofs = [dof for dof in outer if dof not in inner] + [dof for dof in inner if dof not in outer]
-        count = point_count(one)
-        if dofs:
-            found += [Place(one.name, tuple(dofs), item) for item in range(3 * point, 3 * (point + count))]
-        point += count
-    return found
-
-
-def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
-    """Of each pair its links, where their paths meet, its first point and their number, its kinds, its hulls, -1 where
-    these are the other way round than it has them, and which side is a patch of a surface, with its seams."""
-    layout, world = DofLayout(articulation), len(articulation.links)
-    found, point, hull, seam = [], 0, 0, 0
-    for one in pairs(articulation):
-        (link0, shape0), (link1, shape1) = sides(one)
-        ends = (world if link == WORLD else link for link in (link0, link1))
-        count, sizes = point_count(one), (len(_hull(shape0)), len(_hull(shape1)))
-        kinds = (int(KINDS[shape0.kind]), int(KINDS[shape1.kind]))
-        hulls = (hull, sizes[0], hull + sizes[0], sizes[1])
-        sense = 1 if shape0 is one.shape0 else -1
-        patch = _patch_side(one)
-        seams = len(_seams(one))
-        is_one_sided = int(patch >= 0 and (shape0, shape1)[patch].is_one_sided)
-        patches = (patch, seam, seams, is_one_sided)
-        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls, sense, *patches))
-        point += count
-        seam += seams
-        hull += sum(sizes)
-    return tuple(found)
-
-
-def _hull(shape: Shape) -> tuple[tuple[float, float, float], ...]:
-    """The points of which a shape is the hull."""
-    return shape.points if shape.kind is ShapeKind.CONVEX else ()
-
-
-def _patch_side(pair: ContactPair) -> int:
-    """The first side that is a patch of a surface; -1 where there is none."""
-    return next((side for side, (_, shape) in enumerate(sides(pair)) if shape.seams or shape.is_one_sided), -1)
-
-
-def _seams(pair: ContactPair) -> tuple[Seam, ...]:
-    """The seams of the side that is a patch."""
-    side = _patch_side(pair)
-    return sides(pair)[side][1].seams if side >= 0 else ()
-
-
-def _seam_ways(articulation: Articulation) -> np.ndarray:
-    """Of each seam the way out, and cosine and sine of its bend."""
-    seams = [seam for one in pairs(articulation) for seam in _seams(one)]
-    return np.ravel([(*seam.direction, np.cos(seam.bend), np.sin(seam.bend)) for seam in seams])
-
-
-def _frames(side: int) -> Parameter:
-    """The frames on one side, in the moving frames of their links, or in the world about the origin."""
-
-    def values(articulation: Articulation) -> np.ndarray:
-        placed = [link_to_moving(joint, link) for link, joint in zip(articulation.links, articulation.inbound)]
-        origin, rows = origin_of(articulation), []
-        for one in pairs(articulation):
-            link, shape = sides(one)[side]
-            R_LM, p_LM = (np.eye(3), origin) if link == WORLD else placed[link]
-            turned = R_LM.T @ shape.frame.rotation
-            rows.append([*turned.ravel(), *(R_LM.T @ (np.asarray(shape.frame.position) - p_LM))])
-        return np.ravel(rows)
-
-    return Parameter(name=f"contact_frame{side}", of="contact_pair", values=values, size=12)
-
-
-def _sizes(side: int) -> Parameter:
-    """The sizes on one side, as detection takes them."""
-
-    def values(articulation: Articulation) -> np.ndarray:
-        return np.ravel([_size(sides(one)[side][1]) for one in pairs(articulation)])
-
-    return Parameter(name=f"contact_size{side}", of="contact_pair", values=values, size=3)
-
-
-def _size(shape: Shape) -> tuple[float, float, float]:
-    return shape.half_extents if shape.kind is ShapeKind.BOX else (shape.radius, shape.half_height, 0.0)
-
-
-def _radius(shape: Shape) -> float:
-    """Of a ball about the origin of a shape's frame around it [m]; of a plane zero."""
-    if shape.kind is ShapeKind.PLANE:
-        return 0.0
-    center, radius = ball_of(shape)
-    return ROOM * (float(np.linalg.norm(center - shape.frame.position)) + radius)
-
-
-def _thickness(shape: Shape) -> float:
-    """Half of the least extent of a shape [m]; of what is flat infinite: the other shape says what passes it."""
-    if shape.kind is ShapeKind.PLANE:
-        return np.inf
-    if shape.kind is ShapeKind.BOX:
-        return min(shape.half_extents)
-    if shape.kind is ShapeKind.CONVEX:
-        return 0.5 * float(np.min(np.ptp(np.array(shape.points), axis=0))) or np.inf
-    if shape.kind in (ShapeKind.CYLINDER, ShapeKind.CONE):
-        return min(shape.radius, shape.half_height)
-    return shape.radius
-
-
-def _hull_points(articulation: Articulation) -> np.ndarray:
-    return np.ravel([point for one in pairs(articulation) for _, shape in sides(one) for point in _hull(shape)])
-
-
-def _each(name: str, value: Callable[[ContactPair], float], allowed: Allowed | None = None) -> Parameter:
-    """A number of each pair."""
-    return Parameter(
-        name=f"contact_{name}",
-        of="contact_pair",
-        values=lambda articulation: [value(one) for one in pairs(articulation)],
-        allowed=allowed,
-    )
-
-
-def _names(articulation: Articulation) -> tuple[str, ...]:
-    """Of each point the paths of both colliders, and a number: pairs of their patches are counted on."""
-    counts: dict[str, int] = {}
-    found = []
-    for one in pairs(articulation):
-        name = f"{one.shape0.path}:{one.shape1.path}"
-        first = counts.get(name, 0)
-        counts[name] = first + point_count(one)
-        found += [f"{name}:{number}" for number in range(first, counts[name])]
-    return tuple(found)
-
-
 def _table(place: int) -> Callable:
     return lambda tree: [one[place] for one in tree.structure_of(CONTACT_PAIR)]
 
@@ -719,7 +266,7 @@ CONTACT_PAIR = ConstraintFamily(
     order=890,
     label=("contact", "contacts"),
     part=ForcePart.CONTACT,
-    places=_places,
+    places=row_places,
     traits=ENDS | FROM_OUTSIDE | IS_CONTACT | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
     needs_places=True,
     law=set_contact_pair_row,
@@ -727,34 +274,34 @@ CONTACT_PAIR = ConstraintFamily(
     take_off=take_contact_off,
     entries=Entries(
         kind="contact",
-        names=_names,
+        names=point_names,
         meaning="Points at which two shapes may touch, by the paths of both and a number",
         row_names=lambda articulation: (),
     ),
     kinds={
         "contact_pair": lambda articulation: len(pairs(articulation)),
-        "contact_seam": lambda articulation: sum(len(_seams(one)) for one in pairs(articulation)),
-        "hull_point": lambda articulation: len(_hull_points(articulation)) // 3,
+        "contact_seam": lambda articulation: sum(len(pair_seams(one)) for one in pairs(articulation)),
+        "hull_point": lambda articulation: len(hull_points(articulation)) // 3,
     },
     parameters=(
-        _frames(0),
-        _frames(1),
-        _sizes(0),
-        _sizes(1),
-        _each("radius0", lambda one: _radius(sides(one)[0][1])),
-        _each("radius1", lambda one: _radius(sides(one)[1][1])),
-        Parameter(name="contact_seam_way", of="contact_seam", values=_seam_ways, size=4),
-        Parameter(name="contact_hull_point", of="hull_point", values=_hull_points, size=3),
-        _each("static_friction", lambda one: one.static_friction, NOT_NEGATIVE),
-        _each("dynamic_friction", lambda one: one.dynamic_friction, NOT_NEGATIVE),
-        _each("restitution", lambda one: one.restitution, SHARE),
-        _each("bounce_threshold", lambda one: one.bounce_threshold, NOT_NEGATIVE),
-        _each("stiffness", lambda one: one.stiffness, ANGLE),
-        _each("damping", lambda one: one.damping, NOT_NEGATIVE),
-        _each("rest", lambda one: one.rest_distance, FINITE),
-        _each("distance", lambda one: one.contact_distance, FINITE),
-        _each("thickness", lambda one: min(_thickness(one.shape0), _thickness(one.shape1))),
-        _each("depenetration", lambda one: one.depenetration_speed, ANGLE),
+        pair_frames(0),
+        pair_frames(1),
+        pair_sizes(0),
+        pair_sizes(1),
+        of_each_pair("radius0", lambda one: ball_radius(sides(one)[0][1])),
+        of_each_pair("radius1", lambda one: ball_radius(sides(one)[1][1])),
+        Parameter(name="contact_seam_way", of="contact_seam", values=seam_ways, size=4),
+        Parameter(name="contact_hull_point", of="hull_point", values=hull_points, size=3),
+        of_each_pair("static_friction", lambda one: one.static_friction, NOT_NEGATIVE),
+        of_each_pair("dynamic_friction", lambda one: one.dynamic_friction, NOT_NEGATIVE),
+        of_each_pair("restitution", lambda one: one.restitution, SHARE),
+        of_each_pair("bounce_threshold", lambda one: one.bounce_threshold, NOT_NEGATIVE),
+        of_each_pair("stiffness", lambda one: one.stiffness, ANGLE),
+        of_each_pair("damping", lambda one: one.damping, NOT_NEGATIVE),
+        of_each_pair("rest", lambda one: one.rest_distance, FINITE),
+        of_each_pair("distance", lambda one: one.contact_distance, FINITE),
+        of_each_pair("thickness", lambda one: min(half_thickness(one.shape0), half_thickness(one.shape1))),
+        of_each_pair("depenetration", lambda one: one.depenetration_speed, ANGLE),
     ),
     multiplier=Measure(
         name="contact_force",
@@ -778,7 +325,7 @@ CONTACT_PAIR = ConstraintFamily(
         Measure(name="contact_position", meaning="Midway between the shapes at each point [m], in the world", size=3),
         Measure(name="contact_normal", meaning="Unit vector toward the second shape at each point, world axes", size=3),
     ),
-    structure=_structure,
+    structure=pair_structure,
     counts={
         "contact_count": lambda tree: tree.kinds["contact_pair"],
         "contact_point_count": _points,

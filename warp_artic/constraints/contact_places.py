@@ -2,7 +2,8 @@
 
 import warp as wp
 
-from warp_artic.constraints.contact_pair import contact_sign, find_contacts_within
+from warp_artic.constraints.contact_detection import find_contacts_within
+from warp_artic.constraints.contact_pair import contact_sign
 from warp_artic.math.numbers import mul, real  # noqa: F401 (operators)
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.phases.integrate import load_state

@@ -15,7 +15,8 @@ from functools import cache
 
 import warp as wp
 
-from warp_artic.constraints.contact_pair import CONTACT_PAIR, find_contacts
+from warp_artic.constraints.contact_detection import find_contacts
+from warp_artic.constraints.contact_pair import CONTACT_PAIR
 from warp_artic.constraints.contact_places import report_contacts
 from warp_artic.constraints.report import report_rows
 from warp_artic.kernels.layout import with_known_layout

@@ -17,13 +17,8 @@ Implementation).
 
 import warp as wp
 
-from warp_artic.constraints.contact_pair import (
-    follow_impacts,
-    keep_contacts,
-    lead_by_impacts,
-    load_contacts,
-    store_contacts,
-)
+from warp_artic.constraints.contact_impacts import follow_impacts, lead_by_impacts
+from warp_artic.constraints.contact_memory import keep_contacts, load_contacts, store_contacts
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.rotation_limit import hold_limits
 from warp_artic.constraints.shares import set_shares

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from warp_artic.constraints.contact_pair import pairs, point_count
+from warp_artic.constraints.contact_tables import pairs, point_count
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.joint import WORLD
 from warp_artic.description.scene import Scene

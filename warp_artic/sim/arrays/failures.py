@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warp_artic.constraints.contact_pair import pairs
+from warp_artic.constraints.contact_tables import pairs
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.loop_joint import loop_axes
 from warp_artic.description.scene import Scene

@@ -1,0 +1,177 @@
+"""Where the shapes of contact pairs touch, or may touch in a step.
+
+The points are those where a step places the links. Shapes that move against each other by more than the half of the
+thinner one until then might have passed each other: there the points are those at the start of the step, with the gap
+that their velocity leaves. Pairs whose balls do not come near are not looked at. Of a patch of a surface a point counts
+where its normal is one of the patch, and not of what the patch goes on in.
+"""
+
+import warp as wp
+
+from warp_artic.collision.collide import collide
+from warp_artic.collision.kinds import PLANE
+from warp_artic.collision.places import set_unused
+from warp_artic.constraints.loop_geometry import frame_axes, frame_origin
+from warp_artic.math.directions import length
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    add,
+    any_positive,
+    maximum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.spatial import column as matrix_column
+from warp_artic.math.spatial import cross, dot, transpose_mul
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
+from warp_artic.phases.link_velocities import move_base, move_link
+
+TILT = wp.constant(1e-3)
+"""Sine of the angle up to which what touches a patch of a surface at an edge to another one touches both."""
+
+
+@wp.func
+def find_contacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+    """Find the points of all pairs, for located links, and which of them may touch in a step of length h.
+
+    Those of pairs whose balls do not come near in any environment of the column are unused.
+    """
+    find_contacts_within(model, work, column, slot, h, h - h)
+
+
+@wp.func
+def find_contacts_within(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, further: Real):
+    """The same, but the points of pairs are found too that are further apart than may touch, by so much [m]."""
+    move_base(model, work, column, slot)
+    for k in range(model.link_count):
+        move_link(model, work, work.v, model.order[k], slot)
+    for pair in range(model.contact_count):
+        inner = model.contact_link0[pair]
+        outer = model.contact_link1[pair]
+        first = model.contact_first[pair]
+        x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.contact_frame0, pair, column, slot)
+        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.contact_frame1, pair, column, slot)
+        moved = (velocity_at(work, outer, x_1, slot) - velocity_at(work, inner, x_0, slot)) * work.since_placed[0, slot]
+        thin = model.contact_thickness[pair, column]
+        moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
+        if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, column, slot, h) + further):
+            collide(
+                model.contact_hull_point,
+                column,
+                work.contact_point,
+                first,
+                slot,
+                model.contact_kind0[pair],
+                model.contact_kind1[pair],
+                x_0,
+                frame_axes(work.R_WM, inner, model.contact_frame0, pair, column, slot),
+                load_vec3(model.contact_size0, 3 * pair, column),
+                model.contact_hull0[pair],
+                model.contact_hull0_count[pair],
+                x_1 + moved,
+                frame_axes(work.R_WM, outer, model.contact_frame1, pair, column, slot),
+                load_vec3(model.contact_size1, 3 * pair, column),
+                model.contact_hull1[pair],
+                model.contact_hull1_count[pair],
+            )
+            for point in range(first, first + model.contact_points[pair]):
+                n = load_vec3(work.contact_point, 7 * point + 3, slot)
+                work.contact_point[7 * point + 6, slot] = work.contact_point[7 * point + 6, slot] - dot(n, moved)
+                work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
+        else:
+            for point in range(first, first + model.contact_points[pair]):
+                set_unused(work.contact_point, point, slot, x_0)
+                work.contact_near[point, slot] = h - h
+
+
+@wp.func
+def ball_reach(
+    model: ModelArrays,
+    work: WorkArrays,
+    pair: int,
+    x_0: Vec3,
+    x_1: Vec3,
+    moved: Vec3,
+    column: int,
+    slot: int,
+    h: Real,
+):
+    """Not positive where no point of a pair may touch in a step, by the balls about the frames of its shapes.
+
+    Points are in the ball of the second shape, but for what they are away from it along their normals.
+    """
+    x = x_1 + moved
+    inner = model.contact_link0[pair]
+    outer = model.contact_link1[pair]
+    radius = model.contact_radius1[pair, column]
+    turning = length(load_vec3(work.angular, 3 * outer, slot) - load_vec3(work.angular, 3 * inner, slot))
+    closing = length(velocity_at(work, outer, x, slot) - velocity_at(work, inner, x, slot)) + turning * radius
+    height = pair_distance(model, work, pair, x - x_0, column, slot)
+    reach = model.contact_distance[pair, column] + h * closing + length(moved)
+    return reach + model.contact_radius0[pair, column] + radius - height
+
+
+@wp.func
+def pair_distance(model: ModelArrays, work: WorkArrays, pair: int, c: Vec3, column: int, slot: int):
+    """How far the second frame of a pair is from the first one, or over it where that is of a plane."""
+    if model.contact_kind0[pair] == PLANE:
+        R = frame_axes(work.R_WM, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
+        return dot(matrix_column(R, 2), c)
+    return length(c)
+
+
+@wp.func
+def velocity_at(work: WorkArrays, link: int, x: Vec3, slot: int):
+    """The velocity of a point of a link, with the velocities that `find_contacts` has found."""
+    r = x - load_vec3(work.p_WM, 3 * link, slot)
+    return load_vec3(work.linear, 3 * link, slot) + cross(load_vec3(work.angular, 3 * link, slot), r)
+
+
+@wp.func
+def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, column: int, slot: int, h: Real):
+    """One where a point may touch in a step, zero elsewhere."""
+    x = load_vec3(work.contact_point, 7 * point, slot)
+    n = load_vec3(work.contact_point, 7 * point + 3, slot)
+    gap = work.contact_point[7 * point + 6, slot]
+    one = real(1.0, gap)
+    v_0 = velocity_at(work, model.contact_link0[pair], x, slot)
+    v_1 = velocity_at(work, model.contact_link1[pair], x, slot)
+    closing = maximum(dot(n, v_0 - v_1), one - one)
+    reach = model.contact_distance[pair, column] + h * closing - gap
+    near = where_positive(reach, one, one - one)
+    if model.contact_patch[pair] >= 0 and any_positive(near):
+        return near * is_of_patch(model, work, pair, n, column, slot)
+    return near
+
+
+@wp.func
+def is_of_patch(model: ModelArrays, work: WorkArrays, pair: int, n: Vec3, column: int, slot: int):
+    """One where n, toward the second shape, is a normal of the patch and not of what it goes on in, else zero.
+
+    Beyond an edge, n is tilted from the normal of the patch to the side, at most by the angle that the surface bends.
+    """
+    if model.contact_patch[pair] == 0:
+        R_0 = frame_axes(work.R_WM, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
+        return is_of_surface(model, pair, transpose_mul(R_0, n), column)
+    R_1 = frame_axes(work.R_WM, model.contact_link1[pair], model.contact_frame1, pair, column, slot)
+    return is_of_surface(model, pair, neg(transpose_mul(R_1, n)), column)
+
+
+@wp.func
+def is_of_surface(model: ModelArrays, pair: int, n: Vec3, column: int):
+    """The same, for n in the frame of the patch and away from it."""
+    one = real(1.0, n.x)
+    zero = one - one
+    found = where_positive(n.z + real(float(2 - 2 * model.contact_one_sided[pair]), one), one, zero)
+    first = model.contact_seam[pair]
+    for seam in range(first, first + model.contact_seams[pair]):
+        row = 4 * seam
+        out = n.x * model.contact_seam_way[row, column] + n.y * model.contact_seam_way[row + 1, column]
+        bent = out * model.contact_seam_way[row + 2, column] - n.z * model.contact_seam_way[row + 3, column]
+        # From behind, what bends away bends towards.
+        found = where_positive(where_positive(n.z, bent, out) - real(TILT, one), zero, found)
+    return found
