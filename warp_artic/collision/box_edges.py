@@ -2,6 +2,7 @@
 
 import warp as wp
 
+from warp_artic.collision.box_pair import BoxPair
 from warp_artic.collision.places import set_place
 from warp_artic.collision.segments import clamp_one, clamp_to_box, over
 from warp_artic.collision.signs import absolute_vector, signed_vector
@@ -42,11 +43,15 @@ def component(v: Vec3, index: int):
 
 
 @wp.func
-def best_edges(c: Vec3, a: Vec3, b: Vec3, B: Mat3, rounding: Real):
+def best_edges(boxes: BoxPair, rounding: Real):
     """The greatest s of directions across an edge of both boxes, that direction, and the edges: half of each.
 
-    B has the axes of box 1 as its rows. What rounding can make of s is taken off it.
+    What rounding can make of s is taken off it.
     """
+    c = boxes.c
+    a = boxes.a
+    b = boxes.b
+    B = boxes.B
     zero = real(0.0, c.x)
     one = real(1.0, c.x)
     most = neg(real(1.0e9, one))
@@ -94,18 +99,17 @@ def set_edge_place(
     place: int,
     slot: int,
     used: Real,
-    x0: Vec3,
-    R0: Mat3,
-    c: Vec3,
-    a: Vec3,
-    b: Vec3,
-    B: Mat3,
+    boxes: BoxPair,
     n: Vec3,
     edge_0: Vec3,
     edge_1: Vec3,
     tie: Real,
 ):
     """Write, where a number is positive, the place of two edges; returns how far their points are apart."""
+    a = boxes.a
+    b = boxes.b
+    c = boxes.c
+    B = boxes.B
     one = real(1.0, a.x)
     square_0 = dot(edge_0, edge_0)
     square_1 = dot(edge_1, edge_1)
@@ -125,7 +129,9 @@ def set_edge_place(
     apart = s - tie
     direction = choose(apart, direction, n)
     gap = where_positive(apart, distance, s)
-    keep_or_set(places, place, slot, used, x0 + R0 * ((p_0 + p_1) * real(0.5, one)), R0 * direction, gap)
+    keep_or_set(
+        places, place, slot, used, boxes.x0 + boxes.R0 * ((p_0 + p_1) * real(0.5, one)), boxes.R0 * direction, gap
+    )
     return distance
 
 
@@ -135,12 +141,7 @@ def edge_distance(
     place: int,
     slot: int,
     by_edge: Real,
-    x0: Vec3,
-    R0: Mat3,
-    c: Vec3,
-    a: Vec3,
-    b: Vec3,
-    B: Mat3,
+    boxes: BoxPair,
     n: Vec3,
     edge_0: Vec3,
     edge_1: Vec3,
@@ -149,7 +150,7 @@ def edge_distance(
 ):
     """Write the place of two edges where `by_edge` is positive, and return how far its points are apart there."""
     if any_positive(by_edge):
-        distance = set_edge_place(places, place, slot, by_edge, x0, R0, c, a, b, B, n, edge_0, edge_1, tie)
+        distance = set_edge_place(places, place, slot, by_edge, boxes, n, edge_0, edge_1, tie)
         return where_positive(by_edge, distance, otherwise)
     return otherwise
 
@@ -187,21 +188,13 @@ def nearest_corner(p: Vec3, along: Mat3, size: Vec3):
 
 
 @wp.func
-def set_nearest_corner(
-    places: Array,
-    place: int,
-    slot: int,
-    used: Real,
-    x0: Vec3,
-    R0: Mat3,
-    c: Vec3,
-    a: Vec3,
-    b: Vec3,
-    B: Mat3,
-    reached: Real,
-):
+def set_nearest_corner(places: Array, place: int, slot: int, used: Real, boxes: BoxPair, reached: Real):
     """Write, where a number is positive, the place of the corner of either box that is nearest to the other box, if
     they are nearer to each other there than what is reached by now."""
+    a = boxes.a
+    b = boxes.b
+    c = boxes.c
+    B = boxes.B
     C = transpose(B)
     p, q, square = nearest_corner(c, mat3(B.x * b.x, B.y * b.y, B.z * b.z), a)
     corner, on_box, other_square = nearest_corner(neg(B * c), mat3(C.x * a.x, C.y * a.y, C.z * a.z), b)
@@ -209,5 +202,5 @@ def set_nearest_corner(
     p_0 = choose(nearer, c + C * corner, q)
     p_1 = choose(nearer, c + C * on_box, p)
     gap, n = unit_or(p_1 - p_0, c)
-    x = x0 + R0 * ((p_0 + p_1) * real(0.5, gap))
-    keep_or_set(places, place, slot, minimum(used, reached - gap), x, R0 * n, gap)
+    x = boxes.x0 + boxes.R0 * ((p_0 + p_1) * real(0.5, gap))
+    keep_or_set(places, place, slot, minimum(used, reached - gap), x, boxes.R0 * n, gap)

@@ -8,14 +8,22 @@ The corners of what is common are the places. Going round it, every one of them 
     place 4 + k  begins the piece of edge k of the reference face,   its corner k, or where edge k enters the incident.
 """
 
+from typing import Any
+
 import warp as wp
 
+from warp_artic.collision.box_pair import BoxPair
 from warp_artic.collision.places import set_place_where
 from warp_artic.collision.segments import over
 from warp_artic.collision.signs import absolute_vector, signed
 from warp_artic.math.directions import choose
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    SCALAR32,
+    SCALAR64,
+    WIDE32,
+    WIDE64,
     Mat3,
+    Numbers,
     Real,
     Vec3,
     absolute,
@@ -33,6 +41,36 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import Array
+
+Face = Any
+"""Annotation of a reference face: its middle and the axes u, v and n in the world; `outward`, 1 for one of box 0, else
+-1; and half its sides h_u and h_v."""
+
+
+def _face_of(numbers: Numbers, face_of):
+    """Add the overload for a number type; the argument is the function so far, which Warp extends by name."""
+    Number, Vector = numbers.real, numbers.vec3
+
+    @wp.struct
+    class Face:
+        middle: Vector
+        u: Vector
+        v: Vector
+        n: Vector
+        outward: Number
+        h_u: Number
+        h_v: Number
+
+    @wp.func
+    def face_of(middle: Vector, u: Vector, v: Vector, n: Vector, outward: Number, h_u: Number, h_v: Number):
+        return Face(middle, u, v, n, outward, h_u, h_v)
+
+    return face_of
+
+
+face_of = None
+for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
+    face_of = _face_of(_type, face_of)
 
 CORNER_REACH = wp.constant(wp.float64(5e-5))
 """Of the size of the smaller box: by how much a corner may be beyond a face and is on it all the same."""
@@ -88,18 +126,14 @@ def set_face_place(
     place: int,
     slot: int,
     used: Real,
-    on_face: Vec3,
-    u: Vec3,
-    v: Vec3,
-    n: Vec3,
-    outward: Real,
+    face: Face,
     p_u: Real,
     p_v: Real,
     gap: Real,
 ):
-    """Write a place over the point (p_u, p_v) of a face with the normal n; it is that of shape 0 if outward is 1."""
-    x = on_face + u * p_u + v * p_v + n * (gap * real(0.5, gap))
-    set_place_where(places, place, slot, used, x, n * outward, gap)
+    """Write a place over the point (p_u, p_v) of a face."""
+    x = face.middle + face.u * p_u + face.v * p_v + face.n * (gap * real(0.5, gap))
+    set_place_where(places, place, slot, used, x, face.n * face.outward, gap)
 
 
 @wp.func
@@ -108,13 +142,7 @@ def set_incident_places(
     first: int,
     slot: int,
     used: Real,
-    on_face: Vec3,
-    u: Vec3,
-    v: Vec3,
-    n: Vec3,
-    outward: Real,
-    h_u: Real,
-    h_v: Real,
+    face: Face,
     f: Vec3,
     e1: Vec3,
     e2: Vec3,
@@ -136,12 +164,12 @@ def set_incident_places(
         if k == 3:
             p = f - e1 + e2
             d = neg(e2 + e2)
-        t, piece = begins(p.x, p.y, d.x, d.y, h_u, h_v)
+        t, piece = begins(p.x, p.y, d.x, d.y, face.h_u, face.h_v)
         is_used = where_positive(neg(piece), piece, used)
         t = where_positive(is_used, t, used - used)
         gap = p.z + d.z * t
         least = minimum(least, where_positive(is_used, gap, least))
-        set_face_place(places, first + k, slot, is_used, on_face, u, v, n, outward, p.x + d.x * t, p.y + d.y * t, gap)
+        set_face_place(places, first + k, slot, is_used, face, p.x + d.x * t, p.y + d.y * t, gap)
     return least
 
 
@@ -151,13 +179,7 @@ def set_reference_places(
     first: int,
     slot: int,
     used: Real,
-    on_face: Vec3,
-    u: Vec3,
-    v: Vec3,
-    n: Vec3,
-    outward: Real,
-    h_u: Real,
-    h_v: Real,
+    face: Face,
     f: Vec3,
     e1: Vec3,
     e2: Vec3,
@@ -166,6 +188,8 @@ def set_reference_places(
     `set_incident_places`."""
     one = real(1.0, used)
     least = real(1.0e9, used)
+    h_u = face.h_u
+    h_v = face.h_v
     inverse = over(one, e1.x * e2.y - e1.y * e2.x, one - one)
     for k in range(4):
         p_x = neg(h_u)
@@ -198,9 +222,7 @@ def set_reference_places(
         t = where_positive(is_used, t, one - one)
         gap = f.z + e1.z * (alpha + d_alpha * t) + e2.z * (beta + d_beta * t)
         least = minimum(least, where_positive(is_used, gap, least))
-        set_face_place(
-            places, first + 4 + k, slot, is_used, on_face, u, v, n, outward, p_x + d_x * t, p_y + d_y * t, gap
-        )
+        set_face_place(places, first + 4 + k, slot, is_used, face, p_x + d_x * t, p_y + d_y * t, gap)
     return least
 
 
@@ -213,12 +235,7 @@ def set_face_places(
     by_1: Real,
     is_x: Real,
     is_y: Real,
-    x0: Vec3,
-    R0: Mat3,
-    c: Vec3,
-    a: Vec3,
-    b: Vec3,
-    B: Mat3,
+    boxes: BoxPair,
     small: Real,
 ):
     """Write the eight places, which are used where `by_face` is positive; returns the least gap, and n from box 0 to 1.
@@ -227,6 +244,11 @@ def set_face_places(
     """
     zero = real(0.0, small)
     one = real(1.0, small)
+    R0 = boxes.R0
+    a = boxes.a
+    b = boxes.b
+    c = boxes.c
+    B = boxes.B
     # P of the reference box and Q of the other, in the axes of box 0.
     I = mat3(vec3(one, zero, zero), vec3(zero, one, zero), vec3(zero, zero, one))
     P = mat3(choose(by_1, B.x, I.x), choose(by_1, B.y, I.y), choose(by_1, B.z, I.z))
@@ -252,14 +274,9 @@ def set_face_places(
     e1 = vec3(dot(u, e1), dot(v, e1), dot(n, e1))
     e2 = vec3(dot(u, e2), dot(v, e2), dot(n, e2))
     e2 = e2 * signed(one, e1.x * e2.y - e1.y * e2.x)
-    on_face = x0 + R0 * (n * h_n + choose(by_1, c, vec3(zero, zero, zero)))
-    u = R0 * u
-    v = R0 * v
-    normal = R0 * n
+    middle = boxes.x0 + R0 * (n * h_n + choose(by_1, c, vec3(zero, zero, zero)))
     outward = where_positive(by_1, neg(one), one)
-    gap = set_incident_places(places, first, slot, by_face, on_face, u, v, normal, outward, h_u, h_v, f, e1, e2)
-    gap = minimum(
-        gap,
-        set_reference_places(places, first, slot, by_face, on_face, u, v, normal, outward, h_u, h_v, f, e1, e2),
-    )
+    reference = face_of(middle, R0 * u, R0 * v, R0 * n, outward, h_u, h_v)
+    gap = set_incident_places(places, first, slot, by_face, reference, f, e1, e2)
+    gap = minimum(gap, set_reference_places(places, first, slot, by_face, reference, f, e1, e2))
     return gap, n * outward

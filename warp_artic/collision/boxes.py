@@ -15,6 +15,7 @@ import warp as wp
 
 from warp_artic.collision.box_edges import best_edges, edge_distance, set_nearest_corner
 from warp_artic.collision.box_faces import best_face, set_face_places
+from warp_artic.collision.box_pair import seen_from_first
 from warp_artic.collision.signs import absolute_vector, signed
 from warp_artic.math.directions import choose
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -30,7 +31,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     vec3,
     where_positive,
 )
-from warp_artic.math.spatial import dot, mat_mul, transpose, transpose_mul
+from warp_artic.math.spatial import dot, transpose
 from warp_artic.model.arrays import Array
 
 TIE = wp.constant(wp.float64(2e-5))
@@ -50,8 +51,9 @@ def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x
     """Eight places: corners of what two faces have in common; or place 0, of two edges or of a corner."""
     zero = real(0.0, a.x)
     one = real(1.0, a.x)
-    c = transpose_mul(R0, x1 - x0)
-    B = mat_mul(transpose(R1), R0)
+    boxes = seen_from_first(x0, R0, a, x1, R1, b)
+    c = boxes.c
+    B = boxes.B
     size0 = a.x + a.y + a.z
     size1 = b.x + b.y + b.z
     small = minimum(size0, size1)
@@ -68,15 +70,15 @@ def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x
     rounding = where_positive(apart, zero, error)
     by_1 = face_1 - face_0 - preferred
     face = where_positive(by_1, face_1, face_0)
-    edge, n_edge, edge_0, edge_1 = best_edges(c, a, b, B, rounding)
+    edge, n_edge, edge_0, edge_1 = best_edges(boxes, rounding)
     by_edge = edge - face - preferred
     by_face = where_positive(by_edge, zero, one)
     is_x = where_positive(by_1, is_x_1, is_x_0)
     is_y = where_positive(by_1, is_y_1, is_y_0)
-    gap, n = set_face_places(places, first, slot, by_face, by_1, is_x, is_y, x0, R0, c, a, b, B, small)
+    gap, n = set_face_places(places, first, slot, by_face, by_1, is_x, is_y, boxes, small)
     s = where_positive(by_edge, edge, face)
     n = choose(by_edge, n_edge * signed(one, dot(n_edge, c)), n)
-    reached = edge_distance(places, first, slot, by_edge, x0, R0, c, a, b, B, n, edge_0, edge_1, tie, gap)
+    reached = edge_distance(places, first, slot, by_edge, boxes, n, edge_0, edge_1, tie, gap)
     missed = minimum(s - tie, reached - s - error)
     if any_positive(missed):
-        set_nearest_corner(places, first, slot, missed, x0, R0, c, a, b, B, reached)
+        set_nearest_corner(places, first, slot, missed, boxes, reached)
