@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-BOX, SPHERE, CAPSULE, CYLINDER = "box", "sphere", "capsule", "cylinder"
+BOX, SPHERE, CAPSULE, CYLINDER, CONE = "box", "sphere", "capsule", "cylinder", "cone"
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 STILL = (0.0, 0.0, 0.0)
 
@@ -19,10 +19,10 @@ class Solid:
     name: str
     kind: str
     size: tuple[float, ...]
-    """Half extents of a box, radius of a sphere, radius and half height (of the straight part) of the others [m]."""
+    """Half extents of a box, radius of a sphere, radius and half height (of a capsule the straight part) of the others [m]."""
     position: tuple[float, float, float] = STILL
     quaternion: tuple[float, float, float, float] = UPRIGHT
-    """xyzw; the axis of a capsule or cylinder is Z."""
+    """xyzw; the axis of a capsule, cylinder or cone is Z, toward the apex."""
     velocity: tuple[float, float, float] = STILL
     """Of the centre, world axes [m/s]."""
     turning: tuple[float, float, float] = STILL
@@ -31,8 +31,13 @@ class Solid:
     """[kg]"""
 
     @property
+    def center(self) -> tuple[float, float, float]:
+        """The centre of mass in its own axes [m]."""
+        return (0.0, 0.0, -0.5 * self.size[1]) if self.kind == CONE else STILL
+
+    @property
     def inertia(self) -> np.ndarray:
-        """About its own axes, of even density, shape (3) [kg m^2]."""
+        """About the centre of mass along its own axes, of even density, shape (3) [kg m^2]."""
         if self.kind == BOX:
             squares = np.array(self.size) ** 2
             return self.mass / 3.0 * (squares.sum() - squares)
@@ -43,6 +48,9 @@ class Solid:
         if self.kind == CYLINDER:
             across = self.mass * (radius**2 / 4.0 + length**2 / 12.0)
             return np.array([across, across, 0.5 * self.mass * radius**2])
+        if self.kind == CONE:
+            across = 0.15 * self.mass * (radius**2 + 0.25 * length**2)
+            return np.array([across, across, 0.3 * self.mass * radius**2])
         straight = self.mass * length / (length + 4.0 / 3.0 * radius)
         ends = self.mass - straight
         across = straight * (radius**2 / 4.0 + length**2 / 12.0)
@@ -68,6 +76,11 @@ def capsule(name: str, radius: float, half_height: float, position=STILL, **opti
 def cylinder(name: str, radius: float, half_height: float, position=STILL, **options) -> Solid:
     """A cylinder."""
     return Solid(name=name, kind=CYLINDER, size=(radius, half_height), position=tuple(position), **options)
+
+
+def cone(name: str, radius: float, half_height: float, position=STILL, **options) -> Solid:
+    """A cone; its place is midway between the middle of its base and its apex. MuJoCo has none."""
+    return Solid(name=name, kind=CONE, size=(radius, half_height), position=tuple(position), **options)
 
 
 def turn(axis, angle: float) -> tuple[float, float, float, float]:
@@ -149,7 +162,7 @@ def usd_of(solid: Solid) -> str:
         return f'def Xform "{solid.name}" {{\n{place}{_shape_of(solid)}}}\n'
     return (
         f'def Xform "{solid.name}" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]) {{\n'
-        f"float physics:mass = {solid.mass!r}\nfloat3 physics:diagonalInertia = {_text(solid.inertia)}\n"
+        f"float physics:mass = {solid.mass!r}\npoint3f physics:centerOfMass = {_text(solid.center)}\nfloat3 physics:diagonalInertia = {_text(solid.inertia)}\n"
         f"vector3f physics:velocity = {_text(solid.velocity)}\n"
         f"vector3f physics:angularVelocity = {_text(np.degrees(solid.turning))}\n"
         f"{place}{_shape_of(solid)}}}\n"

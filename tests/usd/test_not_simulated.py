@@ -86,14 +86,13 @@ def test_bodies_of_a_point_instancer():
 
 def test_colliders_that_touch_nothing_are_one_warning():
     """However many there are, with their number; those that touch others are nothing to report."""
-    cones = "".join(f'def Cone "c{i}" {schemas("PhysicsCollisionAPI")} {{\n}}\n' for i in range(3))
+    many = "".join(f'def Points "c{i}" {schemas("PhysicsCollisionAPI")} {{\n}}\n' for i in range(3))
     cube = f'def Cube "cube" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
     assert warnings_of(open_text(body("a", cube) + cube)) == []
-    assert warnings_of(open_text(body("a", cones) + cube)) == [
-        "/: 3 colliders of kinds that do not touch others yet (3 cone): /a/c0, /a/c1, /a/c2; everything passes through "
-        "them"
+    assert warnings_of(open_text(body("a", cube) + many)) == [
+        "/: 3 colliders of kinds that do not touch others yet (3 other): /c0, /c1, /c2; everything passes through them"
     ]
-    assert warnings_of(open_text(body("a", cones))) == []
+    assert warnings_of(open_text(many)) == []
 
 
 def test_unknown_attributes_and_schemas():

@@ -173,8 +173,8 @@ def test_vertices_of_a_hull_are_bounded():
 
 
 def test_static_meshes_and_other_kinds():
-    """Cones and what is no shape have a kind only, and are told together; a mesh has a shape for each patch."""
-    text = body("a", collider("Sphere") + collider("Cone", "cone") + collider("Points", "dust")) + collider(
+    """What is no shape touches nothing, and is told together; a mesh has a shape for each patch."""
+    text = body("a", collider("Sphere") + collider("BasisCurves", "hair") + collider("Points", "dust")) + collider(
         "Mesh", "ground", L_SHAPE, (MESH,)
     )
     read = contacts_of(text + FLOOR)
@@ -182,7 +182,7 @@ def test_static_meshes_and_other_kinds():
     assert {name.partition(":")[0] for name in read.pairs} == {"/floor", "/ground"}
     (told,) = read.told
     assert told == (
-        "/: 2 colliders of kinds that do not touch others yet (1 cone, 1 other): /a/cone, /a/dust; "
+        "/: 2 colliders of kinds that do not touch others yet (2 other): /a/dust, /a/hair; "
         "everything passes through them"
     )
     hull = collider("Mesh", "ground", L_SHAPE + approximation("convexHull"), (MESH,))

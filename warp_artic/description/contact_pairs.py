@@ -18,7 +18,7 @@ from warp_artic.description.shape import ShapeKind
 from warp_artic.description.surface import combined
 from warp_artic.description.touching import STATIC, Touching
 
-SIMULATED = frozenset(ShapeKind) - {ShapeKind.CONE, ShapeKind.MESH}
+SIMULATED = frozenset(ShapeKind) - {ShapeKind.MESH}
 """Kinds of shapes that touch each other; two planes never do."""
 
 
