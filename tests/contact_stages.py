@@ -19,7 +19,8 @@ class Solid:
     name: str
     kind: str
     size: tuple[float, ...]
-    """Half extents of a box, radius of a sphere, radius and half height (of a capsule the straight part) of the others [m]."""
+    """Half extents of a box, radius of a sphere, radius and half height of the others, of a capsule without its ends
+    [m]."""
     position: tuple[float, float, float] = STILL
     quaternion: tuple[float, float, float, float] = UPRIGHT
     """xyzw; the axis of a capsule, cylinder or cone is Z, toward the apex."""
@@ -162,7 +163,8 @@ def usd_of(solid: Solid) -> str:
         return f'def Xform "{solid.name}" {{\n{place}{_shape_of(solid)}}}\n'
     return (
         f'def Xform "{solid.name}" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]) {{\n'
-        f"float physics:mass = {solid.mass!r}\npoint3f physics:centerOfMass = {_text(solid.center)}\nfloat3 physics:diagonalInertia = {_text(solid.inertia)}\n"
+        f"float physics:mass = {solid.mass!r}\npoint3f physics:centerOfMass = {_text(solid.center)}\n"
+        f"float3 physics:diagonalInertia = {_text(solid.inertia)}\n"
         f"vector3f physics:velocity = {_text(solid.velocity)}\n"
         f"vector3f physics:angularVelocity = {_text(np.degrees(solid.turning))}\n"
         f"{place}{_shape_of(solid)}}}\n"

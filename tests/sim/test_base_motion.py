@@ -252,7 +252,7 @@ def test_what_cannot_be_carried(what):
         ):
             simulate(tree, settings=dataclasses.replace(SETTINGS, integrator="rk4"))
         return
-    with pytest.raises(SettingsError, match="capture: kinematic bodies carry articulations"):
+    with pytest.raises(SettingsError, match="capture: kinematic bodies that move carry articulations"):
         simulate(tree).capture(2).launch()
 
 

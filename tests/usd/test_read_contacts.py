@@ -211,7 +211,7 @@ def test_scenes():
 
 
 def test_bodies_that_stay():
-    """Kinematic and disabled bodies that do not move are as the world; those that move are told."""
+    """Kinematic and disabled bodies that do not move are as the world; those that move have a motion."""
     held = "bool physics:kinematicEnabled = 1\n"
     read = contacts_of(ball("a") + ball("k", on=held) + ball("d", on="bool physics:rigidBodyEnabled = 0\n") + FLOOR)
     assert set(read.pairs) == {"/d/shape:/a/shape", "/floor:/a/shape", "/k/shape:/a/shape"} and read.told == []
@@ -219,11 +219,9 @@ def test_bodies_that_stay():
     samples += 'uniform token[] xformOpOrder = ["xformOp:translate"]\n'
     moving = f'def Xform "k" {schemas("PhysicsRigidBodyAPI")} {{\n{held}{samples}{collider("Sphere")}}}\n'
     read = contacts_of(ball("a") + moving)
-    assert read.pairs == {}
-    assert read.told == [
-        "/k: moves as it is animated, and has 1 collider: what they push and carry is not simulated yet, so they "
-        "touch nothing"
-    ]
+    (pair,) = read.pairs.values()
+    assert (pair.name, pair.link0, pair.motion0.path) == ("/k/shape:/a/shape", WORLD, "/k") and read.told == []
+    assert pair.motion0.at(5.0 / 24.0).position == pytest.approx((0.5, 0.0, 0.0))
 
 
 def test_scenes_without_contacts():

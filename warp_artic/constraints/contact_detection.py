@@ -11,7 +11,7 @@ import warp as wp
 from warp_artic.collision.collide import collide
 from warp_artic.collision.kinds import PLANE
 from warp_artic.collision.places import set_unused
-from warp_artic.constraints.loop_geometry import frame_axes, frame_origin
+from warp_artic.constraints.contact_motion import shape_axes, shape_origin, shape_turning, shape_velocity
 from warp_artic.math.directions import length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -26,7 +26,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot, transpose_mul
+from warp_artic.math.spatial import dot, transpose_mul
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.phases.link_velocities import move_base, move_link
 
@@ -53,9 +53,11 @@ def find_contacts_within(model: ModelArrays, work: WorkArrays, column: int, slot
         inner = model.contact_link0[pair]
         outer = model.contact_link1[pair]
         first = model.contact_first[pair]
-        x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.contact_frame0, pair, column, slot)
-        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.contact_frame1, pair, column, slot)
-        moved = (velocity_at(work, outer, x_1, slot) - velocity_at(work, inner, x_0, slot)) * work.since_placed[0, slot]
+        motion0 = model.contact_motion0[pair]
+        motion1 = model.contact_motion1[pair]
+        x_0 = shape_origin(model, work, motion0, inner, model.contact_frame0, pair, column, slot)
+        x_1 = shape_origin(model, work, motion1, outer, model.contact_frame1, pair, column, slot)
+        moved = closing_at(model, work, pair, x_0, x_1, column, slot) * neg(work.since_placed[0, slot])
         thin = model.contact_thickness[pair, column]
         moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
         if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, column, slot, h) + further):
@@ -68,12 +70,12 @@ def find_contacts_within(model: ModelArrays, work: WorkArrays, column: int, slot
                 model.contact_kind0[pair],
                 model.contact_kind1[pair],
                 x_0,
-                frame_axes(work.R_WM, inner, model.contact_frame0, pair, column, slot),
+                shape_axes(model, work, motion0, inner, model.contact_frame0, pair, column, slot),
                 load_vec3(model.contact_size0, 3 * pair, column),
                 model.contact_hull0[pair],
                 model.contact_hull0_count[pair],
                 x_1 + moved,
-                frame_axes(work.R_WM, outer, model.contact_frame1, pair, column, slot),
+                shape_axes(model, work, motion1, outer, model.contact_frame1, pair, column, slot),
                 load_vec3(model.contact_size1, 3 * pair, column),
                 model.contact_hull1[pair],
                 model.contact_hull1_count[pair],
@@ -108,8 +110,9 @@ def ball_reach(
     inner = model.contact_link0[pair]
     outer = model.contact_link1[pair]
     radius = model.contact_radius1[pair, column]
-    turning = length(load_vec3(work.angular, 3 * outer, slot) - load_vec3(work.angular, 3 * inner, slot))
-    closing = length(velocity_at(work, outer, x, slot) - velocity_at(work, inner, x, slot)) + turning * radius
+    turning_0 = shape_turning(model, work, model.contact_motion0[pair], inner, column, slot)
+    turning_1 = shape_turning(model, work, model.contact_motion1[pair], outer, column, slot)
+    closing = length(closing_at(model, work, pair, x, x, column, slot)) + length(turning_1 - turning_0) * radius
     height = pair_distance(model, work, pair, x - x_0, column, slot)
     reach = model.contact_distance[pair, column] + h * closing + length(moved)
     return reach + model.contact_radius0[pair, column] + radius - height
@@ -119,16 +122,24 @@ def ball_reach(
 def pair_distance(model: ModelArrays, work: WorkArrays, pair: int, c: Vec3, column: int, slot: int):
     """How far the second frame of a pair is from the first one, or over it where that is of a plane."""
     if model.contact_kind0[pair] == PLANE:
-        R = frame_axes(work.R_WM, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
+        R = first_axes(model, work, pair, column, slot)
         return dot(matrix_column(R, 2), c)
     return length(c)
 
 
 @wp.func
-def velocity_at(work: WorkArrays, link: int, x: Vec3, slot: int):
-    """The velocity of a point of a link, with the velocities that `find_contacts` has found."""
-    r = x - load_vec3(work.p_WM, 3 * link, slot)
-    return load_vec3(work.linear, 3 * link, slot) + cross(load_vec3(work.angular, 3 * link, slot), r)
+def first_axes(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int):
+    """The orientation of the first shape of a pair."""
+    motion0 = model.contact_motion0[pair]
+    return shape_axes(model, work, motion0, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
+
+
+@wp.func
+def closing_at(model: ModelArrays, work: WorkArrays, pair: int, x_0: Vec3, x_1: Vec3, column: int, slot: int):
+    """The velocity of a point of the first shape of a pair less that of a point of the second one."""
+    v_0 = shape_velocity(model, work, model.contact_motion0[pair], model.contact_link0[pair], x_0, column, slot)
+    v_1 = shape_velocity(model, work, model.contact_motion1[pair], model.contact_link1[pair], x_1, column, slot)
+    return v_0 - v_1
 
 
 @wp.func
@@ -138,9 +149,7 @@ def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, column
     n = load_vec3(work.contact_point, 7 * point + 3, slot)
     gap = work.contact_point[7 * point + 6, slot]
     one = real(1.0, gap)
-    v_0 = velocity_at(work, model.contact_link0[pair], x, slot)
-    v_1 = velocity_at(work, model.contact_link1[pair], x, slot)
-    closing = maximum(dot(n, v_0 - v_1), one - one)
+    closing = maximum(dot(n, closing_at(model, work, pair, x, x, column, slot)), one - one)
     reach = model.contact_distance[pair, column] + h * closing - gap
     near = where_positive(reach, one, one - one)
     if model.contact_patch[pair] >= 0 and any_positive(near):
@@ -155,9 +164,9 @@ def is_of_patch(model: ModelArrays, work: WorkArrays, pair: int, n: Vec3, column
     Beyond an edge, n is tilted from the normal of the patch to the side, at most by the angle that the surface bends.
     """
     if model.contact_patch[pair] == 0:
-        R_0 = frame_axes(work.R_WM, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
-        return is_of_surface(model, pair, transpose_mul(R_0, n), column)
-    R_1 = frame_axes(work.R_WM, model.contact_link1[pair], model.contact_frame1, pair, column, slot)
+        return is_of_surface(model, pair, transpose_mul(first_axes(model, work, pair, column, slot), n), column)
+    motion1 = model.contact_motion1[pair]
+    R_1 = shape_axes(model, work, motion1, model.contact_link1[pair], model.contact_frame1, pair, column, slot)
     return is_of_surface(model, pair, neg(transpose_mul(R_1, n)), column)
 
 

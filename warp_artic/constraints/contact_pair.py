@@ -23,6 +23,8 @@ With R alone that would be stable for R up to 3 times the least eigenvalue of G 
 gap that R leaves: s does not, and `solver.rows.contacts` makes R smaller.
 Soft: a spring k and damper d along the normal,  y_n + z_n / (h (h k + d)) = - k g_0 / (h k + d), with the same R.
 
+A kinematic body carries and pushes by what y has beside J v, the velocity of its points (`constraints.contact_motion`).
+
 Points that slide, faster than SLIDES, have the dynamic coefficient of friction, others the static one.
 
 Source: Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988); De Saxce and Feng, The
@@ -34,10 +36,19 @@ from collections.abc import Callable
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.contact_motion import (
+    acceleration_before,
+    drift_of,
+    gap_before,
+    set_drift,
+    velocity_before,
+)
 from warp_artic.constraints.contact_tables import (
     ball_radius,
+    contact_motions,
     half_thickness,
     hull_points,
+    motions_at_start,
     of_each_pair,
     pair_frames,
     pair_seams,
@@ -49,7 +60,7 @@ from warp_artic.constraints.contact_tables import (
     seam_ways,
     sides,
 )
-from warp_artic.constraints.rows import allow_every_velocity, row_rate, set_unbounded, set_window
+from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -138,6 +149,8 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, column:
         set_window(work, row, slot, zero, zero)
         allow_every_velocity(work, row, slot, zero)
         if axis == 0:
+            if model.contact_motions > 0:
+                set_drift(model, work, point, column, slot, h)
             set_normal_row(model, work, row, point, give, column, slot, h)
             allow_every_velocity(work, row, slot, near)
 
@@ -150,10 +163,9 @@ def set_normal_row(
     pair = model.contact_of_point[point]
     zero = real(0.0, h)
     one = real(1.0, h)
-    u = neg(row_rate(model, work, work.v, row, slot))
-    a = row_rate(model, work, work.vdot, row, slot)
-    gap = work.contact_point[7 * point + 6, slot] - model.contact_rest[pair, column]
-    gap = gap + row_rate(model, work, work.shift, row, slot)
+    u = neg(velocity_before(model, work, row, slot))
+    a = acceleration_before(model, work, row, slot, h)
+    gap = gap_before(model, work, row, column, slot)
     deepest = model.contact_depenetration[pair, column]
     n = load_vec3(work.contact_point, 7 * point + 3, slot)
     before = load_vec3(work.contact_memory, 3 * point, slot)
@@ -197,15 +209,16 @@ def set_normal_row(
     work.contact_start[3 * point + 1, slot] = where_positive(is_new, zero, dot(t_1, before))
     work.contact_start[3 * point + 2, slot] = where_positive(is_new, zero, dot(t_2, before))
     work.contact_speed[point, slot] = b
-    y_1 = row_rate(model, work, work.v, row + 1, slot)
-    y_2 = row_rate(model, work, work.v, row + 2, slot)
+    y_1 = velocity_before(model, work, row + 1, slot)
+    y_2 = velocity_before(model, work, row + 2, slot)
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, h)
     sticks = model.contact_static_friction[pair, column]
     work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], sticks)
     work.contact_anchor[3 * point, slot] = work.contact_start[3 * point, slot]
     for k in range(3 * point + 1, 3 * point + 3):
         work.contact_anchor[k, slot] = where_positive(slip, zero, work.contact_start[k, slot])
-    set_window(work, row, slot, b + give * work.contact_anchor[3 * point, slot], one / zero)
+    lower = b + give * work.contact_anchor[3 * point, slot]
+    set_window(work, row, slot, lower - drift_of(model, work, row, slot), one / zero)
 
 
 @wp.func
@@ -261,6 +274,10 @@ def _islands(tree) -> int:
     return tree.island_count * (_points(tree) > 0)
 
 
+def _drifts(tree) -> int:
+    return 3 * _points(tree) * (tree.kinds["contact_motion"] > 0)
+
+
 CONTACT_PAIR = ConstraintFamily(
     name="contact",
     order=890,
@@ -280,6 +297,7 @@ CONTACT_PAIR = ConstraintFamily(
     ),
     kinds={
         "contact_pair": lambda articulation: len(pairs(articulation)),
+        "contact_motion": lambda articulation: len(contact_motions(articulation)),
         "contact_seam": lambda articulation: sum(len(pair_seams(one)) for one in pairs(articulation)),
         "hull_point": lambda articulation: len(hull_points(articulation)) // 3,
     },
@@ -290,6 +308,7 @@ CONTACT_PAIR = ConstraintFamily(
         pair_sizes(1),
         of_each_pair("radius0", lambda one: ball_radius(sides(one)[0][1])),
         of_each_pair("radius1", lambda one: ball_radius(sides(one)[1][1])),
+        Parameter(name="contact_motion", of="contact_motion", values=motions_at_start, size=24),
         Parameter(name="contact_seam_way", of="contact_seam", values=seam_ways, size=4),
         Parameter(name="contact_hull_point", of="hull_point", values=hull_points, size=3),
         of_each_pair("static_friction", lambda one: one.static_friction, NOT_NEGATIVE),
@@ -329,6 +348,7 @@ CONTACT_PAIR = ConstraintFamily(
     counts={
         "contact_count": lambda tree: tree.kinds["contact_pair"],
         "contact_point_count": _points,
+        "contact_motions": lambda tree: tree.kinds["contact_motion"],
         "contact_rows": lambda tree: tree.count(CONTACT_PAIR),
         "contact_room": lambda tree: min(tree.count(CONTACT_PAIR), 3 * MOST_POINTS),
         "contact_row": lambda tree: next((k for k, row in enumerate(tree.rows) if row.family is CONTACT_PAIR), 0),
@@ -350,6 +370,8 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_seam": _table(13),
         "contact_seams": _table(14),
         "contact_one_sided": _table(15),
+        "contact_motion0": _table(16),
+        "contact_motion1": _table(17),
         "contact_of_point": lambda tree: [
             pair for pair, one in enumerate(tree.structure_of(CONTACT_PAIR)) for _point in range(one[4])
         ],
@@ -368,6 +390,9 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_passing": _islands,
         "contact_slow": _islands,
         "contact_has_passed": _islands,
+        "contact_drift": _drifts,
+        "contact_drift_before": _drifts,
+        "contact_moved": _drifts,
         "contact_kept": lambda tree: 3 * _points(tree),
         "contact_led": lambda tree: 3 * _points(tree),
         "contact_passed": lambda tree: len(tree.rows) * (_points(tree) > 0),

@@ -7,11 +7,13 @@ import numpy as np
 from warp_artic.collision.collide import contact_points
 from warp_artic.collision.kinds import Solid
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.joint import WORLD
 from warp_artic.description.reach import ball_of
 from warp_artic.description.shape import Seam, Shape, ShapeKind
 from warp_artic.model.allowed_values import Allowed
+from warp_artic.model.base import base_rows
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import Parameter
 from warp_artic.model.frames import link_to_moving, origin_of
@@ -42,6 +44,25 @@ def sides(pair: ContactPair) -> tuple[tuple[int, Shape], tuple[int, Shape]]:
     return found[::-1] if KINDS[pair.shape0.kind] > KINDS[pair.shape1.kind] else found
 
 
+def contact_motions(articulation: Articulation) -> list[BaseMotion]:
+    """The motions that shapes on the world have, each once."""
+    found: list[BaseMotion] = []
+    for one in pairs(articulation):
+        if one.motion0 is not None and not any(one.motion0 is other or one.motion0 == other for other in found):
+            found.append(one.motion0)
+    return found
+
+
+def _motion_number(pair: ContactPair, link: int, motions: list[BaseMotion]) -> int:
+    """Of the shape of a pair that is on a link, or on the world."""
+    return motions.index(pair.motion0) if link == WORLD and pair.motion0 is not None else -1
+
+
+def motions_at_start(articulation: Articulation) -> np.ndarray:
+    """The rows of all motions, as those of a base (`model.base`)."""
+    return np.ravel([base_rows() for _ in contact_motions(articulation)])
+
+
 def point_count(pair: ContactPair) -> int:
     """How many points a pair has."""
     return contact_points(*(int(KINDS[shape.kind]) for _, shape in sides(pair)))
@@ -62,7 +83,9 @@ def row_places(articulation: Articulation, layout: DofLayout) -> list[Place]:
 
 def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
     """Of each pair its links, where their paths meet, its first point and their number, its kinds, its hulls, -1 where
-    these are the other way round than it has them, and which side is a patch of a surface, with its seams."""
+    these are the other way round than it has them, which side is a patch of a surface, with its seams, and of each
+    side the number of its motion, -1 where it moves as its link."""
+    motions = contact_motions(articulation)
     layout, world = DofLayout(articulation), len(articulation.links)
     found, point, hull, seam = [], 0, 0, 0
     for one in pairs(articulation):
@@ -76,7 +99,8 @@ def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
         seams = len(pair_seams(one))
         is_one_sided = int(patch >= 0 and (shape0, shape1)[patch].is_one_sided)
         patches = (patch, seam, seams, is_one_sided)
-        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls, sense, *patches))
+        moved = (_motion_number(one, link, motions) for link in (link0, link1))
+        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls, sense, *patches, *moved))
         point += count
         seam += seams
         hull += sum(sizes)

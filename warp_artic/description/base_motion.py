@@ -1,4 +1,4 @@
-"""How a body moves that is not simulated, and carries an articulation."""
+"""How a body moves that is not simulated, and carries an articulation, or what touches it."""
 
 from __future__ import annotations
 
@@ -49,3 +49,7 @@ class BaseMotion:
         here, start = self.at(time), self.at(0.0)
         rotation = here.rotation @ start.rotation.T
         return rotation, np.asarray(here.position) + rotation @ (about - np.asarray(start.position)) - about
+
+
+AT_REST = BaseMotion(path="", start=0.0, interval=1.0, poses=(Pose(),))
+"""Of what stays where it is."""

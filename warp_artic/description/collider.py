@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.contact_pair import DEPENETRATION_SPEED
 from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.description.surface import Surface
@@ -26,7 +27,9 @@ class Collider:
     body: str = ""
     """Path of the body it moves with, or is on where that stays; empty: none."""
     articulation: str = ""
-    """Path of the articulation that the body is a link of; empty: it stays where it is."""
+    """Path of the articulation that the body is a link of; empty: it stays where it is, or has a motion."""
+    motion: BaseMotion | None = None
+    """Of a body that is moved from outside."""
     surface: Surface = Surface()
     contact_offset: float = 0.0
     """How far from the shape contacts are looked at [m]."""

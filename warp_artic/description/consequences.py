@@ -11,7 +11,6 @@ from warp_artic.description.diagnostic import Diagnostic, Severity
 LEFT_OUT = {
     "contacts": "contacts of colliders of some kinds",
     "contact-mechanism": "contacts between some mechanisms",
-    "contact-animated": "contacts of kinematic bodies that move",
     "loop-joint": "loop joints",
     "gear": "gears",
     "mimic": "mimic joints of other schemas",

@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.constraint import Constraint
+from warp_artic.description.joint import WORLD
 from warp_artic.description.shape import Shape, ShapeKind
+
+if TYPE_CHECKING:
+    from warp_artic.description.articulation import Articulation
 
 BOUNCE_THRESHOLD = 0.2
 """Where none is authored [m/s]."""
@@ -39,11 +44,13 @@ class ContactPair(Constraint):
     MAY_BE_WORLD: ClassVar[bool] = True
 
     link0: int
-    """Index of the link that has the first shape, or WORLD: the shape is static."""
+    """Index of the link that has the first shape, or WORLD: the shape stays where it is, or has a motion."""
     link1: int
     """Index of the link that has the second shape."""
     shape0: Shape
     shape1: Shape
+    motion0: BaseMotion | None = None
+    """How the first shape moves that is on the world; None: as what carries the articulation, if anything does."""
     static_friction: float = 0.0
     """Largest tangential over normal force of a contact that holds."""
     dynamic_friction: float = 0.0
@@ -71,6 +78,8 @@ class ContactPair(Constraint):
     def problems(self, articulation) -> Iterator[str]:
         """What is wrong with it: what was found, and what is allowed."""
         yield from super().problems(articulation)
+        if self.motion0 is not None and self.link0 != WORLD:
+            yield f"the first shape has the motion of {self.motion0.path}, but is on link {self.link0}"
         if self.link0 == self.link1 and not self.articulation1:
             yield f"both shapes are on link {self.link0}; they must be on different links, or one on the world"
         for shape in (self.shape0, self.shape1):
@@ -98,3 +107,7 @@ class ContactPair(Constraint):
                 f"the contact distance is {self.contact_distance:g} m, must be finite, and not below the rest "
                 f"distance, {self.rest_distance:g} m"
             )
+
+    def _problems_with_world(self, articulation: Articulation) -> Iterator[str]:
+        if self.motion0 is None:
+            yield from super()._problems_with_world(articulation)

@@ -1,7 +1,8 @@
 """Which pairs of colliders are simulated, and which could touch and are not.
 
 Two colliders may touch where one can move against the other: not on one link, nor on links without a free joint
-between them, nor both on what stays. Joints, filters, groups and scenes keep them apart, and so does their reach.
+between them, nor both on what stays or is moved from outside. Joints, filters, groups and scenes keep them apart, and
+so does their reach.
 Articulations that may touch become one mechanism (`contact_mechanisms`).
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.base_motion import AT_REST
 from warp_artic.description.collider import Collider, ContactFilter
 from warp_artic.description.contact_mechanisms import ContactMechanisms
 from warp_artic.description.contact_pair import BOUNCE_THRESHOLD, ContactPair
@@ -32,8 +34,6 @@ class FoundPairs:
     """Some pairs of articulations that could touch, by their paths, but are not of one mechanism."""
     passing_count: int = 0
     """How many such pairs there are."""
-    carried: list[str] = field(default_factory=list)
-    """Paths of the articulations that a kinematic body carries and whose links could touch what stays."""
     untouched: list[Collider] = field(default_factory=list)
     """Colliders of kinds that are not simulated, and that something could touch."""
 
@@ -53,22 +53,17 @@ def contact_pairs(
         kept_apart: What never touches.
         bounce_threshold: Of all pairs [m/s].
         alone: Paths of articulations that must be mechanisms by themselves; those that a kinematic body carries must
-            too, and touch nothing that stays.
+            too.
     """
     touching = Touching(articulations, colliders, kept_apart)
     paths = {one.path: number for number, one in enumerate(articulations)}
     carried = {number for number, one in enumerate(articulations) if one.base_motion is not None}
     mechanisms = ContactMechanisms(articulations, touching, {paths[path] for path in alone} | carried)
     found: dict[str, list[ContactPair]] = {}
-    left: list[str] = []
     for group in mechanisms.groups:
         for place, one in enumerate(group):
             own = touching.of[one]
-            pairs, still = touching.pairs(own, own), touching.pairs(touching.of[STATIC], own)
-            if one not in carried:
-                pairs += still
-            elif still:
-                left.append(articulations[one].path)
+            pairs = touching.pairs(own, own) + touching.pairs(touching.of[STATIC], own)
             for other in group[place + 1 :]:
                 pairs += touching.pairs(own, touching.of[other])
             for pair in pairs:
@@ -81,7 +76,6 @@ def contact_pairs(
         pairs=found,
         passing=[(articulations[one].path, articulations[other].path) for one, other in mechanisms.passing],
         passing_count=mechanisms.passing_count,
-        carried=left,
         untouched=_untouched(colliders, kept_apart),
     )
 
@@ -97,6 +91,7 @@ def _pair(
     one, other = touching.colliders[first], touching.colliders[second]
     homes = [articulations[touching.home[number]].path for number in (first, second) if touching.home[number] != STATIC]
     surface = combined(one.surface, other.surface)
+    is_carried = touching.home[first] == STATIC and articulations[touching.home[second]].base_motion is not None
     made = ContactPair(
         name=f"{one.path}:{other.path}",
         link0=int(touching.links[first]),
@@ -104,6 +99,7 @@ def _pair(
         articulation1=homes[-1] if homes[-1] != homes[0] else "",
         shape0=one.shape,
         shape1=other.shape,
+        motion0=one.motion or (AT_REST if is_carried else None),
         bounce_threshold=bounce_threshold,
         rest_distance=one.rest_offset + other.rest_offset,
         contact_distance=one.contact_offset + other.contact_offset,

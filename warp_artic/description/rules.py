@@ -1056,13 +1056,6 @@ _OF_CONTACTS = (
         "bodies that carry them and elastic bodies on them.",
         "Keep what need not touch apart with collision groups or filtered pairs, or place it further away.",
     ),
-    Rule(
-        "contact-animated",
-        WARNING,
-        "A kinematic body moves and has colliders, or carries links that have some; these touch nothing yet.",
-        "Colliders of bodies that move by forces, and of what stays.",
-        "Drive the body by a joint, or expect that others pass through it.",
-    ),
 )
 
 RULES: dict[str, Rule] = {

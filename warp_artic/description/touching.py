@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.collider import Collider, ContactFilter
 from warp_artic.description.joint import WORLD
 from warp_artic.description.pose import Pose
@@ -14,7 +15,7 @@ from warp_artic.description.reach import reaches, shape_reach, start_ball
 from warp_artic.description.shape import ShapeKind
 
 STATIC = -1
-"""Stands for the articulation of colliders that stay where they are."""
+"""Stands for the articulation of colliders that stay where they are, or are moved from outside."""
 
 
 class Touching:
@@ -30,6 +31,7 @@ class Touching:
         self.classes, self.allowed = self._classes()
         self.is_named = np.array([not kept_apart.named.isdisjoint(one.names) for one in self.colliders], bool)
         self.is_plane = np.array([one.kind is ShapeKind.PLANE for one in self.colliders], bool)
+        self.is_moved = np.array([one.motion is not None for one in self.colliders], bool)
         self.offset = np.array([one.contact_offset for one in self.colliders], float)
         self._place(articulations)
         order = np.argsort(self.home, kind="stable")
@@ -72,6 +74,8 @@ class Touching:
             if home == STATIC:
                 self.center[number], self.radius[number] = self.start[number], self.size[number]
                 self.normal[number] = one.shape.frame.rotation[:, 2]
+                if one.motion is not None:
+                    self.center[number], self.radius[number] = _swept(one.motion, *start_ball(one.shape, pose))
             else:
                 self.center[number], self.radius[number] = shape_reach(one.shape, found[home][link])
 
@@ -85,7 +89,7 @@ class Touching:
         between = self.center[ones] - self.center[others]
         reach = self.offset[ones] + self.offset[others]
         is_met &= np.linalg.norm(between, axis=2) <= self.radius[ones] + self.radius[others] + reach
-        is_still = self.is_plane & (self.home == STATIC)
+        is_still = self.is_plane & (self.home == STATIC) & ~self.is_moved
         for side, sign in ((others, 1.0), (ones, -1.0)):
             across, of = (ones, others) if sign > 0.0 else (others, ones)
             height = sign * (between * self.normal[side]).sum(axis=2)
@@ -105,6 +109,15 @@ class Touching:
         if not (self.is_named[first] and self.is_named[second]):
             return False
         return self.kept_apart.are_apart(self.colliders[first].names, self.colliders[second].names)
+
+
+def _swept(motion: BaseMotion, center: np.ndarray, radius: float) -> tuple[np.ndarray, float]:
+    """A ball around all that a ball is in as a motion moves it; between poses it is near both of them."""
+    start = motion.at(0.0).inverse()
+    places = np.array([center, *((pose @ start).apply(center) for pose in motion.poses)])
+    middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
+    between = np.linalg.norm(np.diff(places, axis=0), axis=1).max()
+    return middle, float(np.linalg.norm(places - middle, axis=1).max() + between) + radius
 
 
 def _welds(articulation: Articulation) -> list[int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warp_artic.constraints.contact_tables import contact_motions
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.description.scene import Scene
@@ -75,6 +76,7 @@ def _same_structure(run: Run, scene: Scene) -> bool:
         after == before
         or (
             after.base_motion == before.base_motion
+            and contact_motions(after) == contact_motions(before)
             and _couplings(after) == _couplings(before)
             and structure == member.group.tree
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pxr import Usd
 
 from warp_artic.description.articulation import Articulation
+from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.collider import Collider, ContactFilter
 from warp_artic.description.contact_mechanisms import FARTHEST, MOST_DOFS
 from warp_artic.description.contact_pair import BOUNCE_THRESHOLD
@@ -20,7 +21,7 @@ from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import Copy, is_at_or_below
 from warp_artic.usd.inventory import Inventory, owner_of
 from warp_artic.usd.placement import Placements
-from warp_artic.usd.read_base_motion import moves_over_time
+from warp_artic.usd.read_base_motion import moves_over_time, read_base_motion
 from warp_artic.usd.read_contact_filter import Groups, read_contact_filter
 from warp_artic.usd.read_meshes import Meshes
 from warp_artic.usd.read_scene import choose_scene
@@ -54,6 +55,7 @@ class _Reader:
 
     def __init__(self, groups: Groups, inventory: Inventory, attributes: Attributes, placements: Placements):
         self.groups, self.inventory, self.attributes, self.placements = groups, inventory, attributes, placements
+        self.motions: dict[Usd.Prim, BaseMotion | None] = {}
 
     def read(self, prim: Usd.Prim, body: str, articulation: str, surface: Surface | None) -> list[Collider]:
         """The collider of a prim, for each of its shapes; none where it touches nothing, which is told, or, with an
@@ -72,6 +74,9 @@ class _Reader:
             shapes = [reader.read(kind)]
             if shapes == [None]:
                 return []
+        motion = None
+        if body in inventory.held and body not in inventory.foreign:
+            motion = self.motion(inventory.held[body])
         owner = owner_of(inventory.bodies.get(body, inventory.held.get(body, prim)), inventory, attributes)
         found = []
         for shape in shapes:
@@ -82,6 +87,7 @@ class _Reader:
                 shape=shape,
                 body=body,
                 articulation=articulation,
+                motion=motion,
                 surface=with_smoothness(surface or Surface(), prim, attributes),
                 contact_offset=offsets[0],
                 rest_offset=offsets[1],
@@ -91,6 +97,13 @@ class _Reader:
             )
             found.append(one)
         return found
+
+    def motion(self, body: Usd.Prim) -> BaseMotion | None:
+        """How a body moves that is animated."""
+        if body not in self.motions:
+            moves = moves_over_time(body)
+            self.motions[body] = read_base_motion(body, self.attributes) if moves else None
+        return self.motions[body]
 
 
 def read_contacts(
@@ -131,13 +144,6 @@ def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) 
         prim = inventory.bodies.get(body, inventory.held.get(body))
         if prim is not None and not attributes.flag(prim, "physxRigidBody:solveContact", True):
             continue
-        if body in inventory.held and body not in inventory.foreign and own and moves_over_time(prim):
-            text = (
-                f"moves as it is animated, and has {_count(len(own), 'collider')}: what they push and carry is not "
-                "simulated yet, so they touch nothing"
-            )
-            attributes.report.warn("contact-animated", body, text)
-            continue
         if body in inventory.bodies and body not in home:
             continue  # its tree cannot be read, which is an error
         found += [(one, body) for one in own]
@@ -156,7 +162,8 @@ def _copied(
         path, body = copy.path(first.path), first.body and copy.path(first.body)
         if not first.articulation:
             made = reader.read(copy.prim(first.path), body, "", surface)
-            found += [replace(one, owner=first.owner) for one in made]
+            motion = first.motion and reader.motion(copy.prim(first.body))
+            found += [replace(one, owner=first.owner, motion=motion) for one in made]
             continue
         for one in own:
             moved = replace(
@@ -213,9 +220,6 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
             f"{named}; what touches is stepped together, up to {MOST_DOFS} degrees of freedom and {FARTHEST:g} m apart"
         )
         attributes.report.warn("contact-mechanism", "/", text)
-    for path in found.carried:
-        text = "is carried by a kinematic body that moves: its links do not touch what stays yet"
-        attributes.report.warn("contact-animated", path, text)
 
 
 def _report_materials(paths: Sequence[str], attributes: Attributes) -> None:

@@ -49,7 +49,7 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
     numbers = partial(_numbers, settings, device)
     groups = build_groups(bounded, environments, numbers, device, settings.has_dense_rows, sleep_steps, threads)
     members = members_of(scene, groups)
-    bases = BaseMotions(scene, members, settings.dt)
+    bases = BaseMotions(bounded, groups, settings.dt)
     elastic = ElasticBodies(bounded, members, settings, environments, device)
     launches = Launches(groups, settings, on, threads)
     run = Run(
@@ -72,8 +72,8 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
     )
     if run.is_carried:
         run.idle.forbid()
-    if bases and sleep_steps:
-        run.parameter_watch.add("base")
+    for name in bases.names if sleep_steps else ():
+        run.parameter_watch.add(name)
     if elastic.is_coupled:
         open_array(run, "link_external_force")
     run.tracks = TargetTracks(scene, members, elastic.bodies, partial(open_array, run))

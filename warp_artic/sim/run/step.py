@@ -131,7 +131,8 @@ def check_capturable(run: Run) -> None:
         )
     if run.bases:
         raise SettingsError(
-            "capture: kinematic bodies carry articulations, which captured steps cannot do; step without a capture"
+            "capture: kinematic bodies that move carry articulations or touch them, which captured steps cannot do; "
+            "step without a capture"
         )
     raise SettingsError(
         f"capture: {len(run.tracks)} drive targets follow values over time, which captured steps "

@@ -11,6 +11,7 @@ size, at a small factor. Of a lane every environment pays for the rows that any 
 
 import warp as wp
 
+from warp_artic.constraints.contact_motion import add_drift
 from warp_artic.constraints.rows import add_velocity_change, row_rate, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     absolute,
@@ -91,6 +92,7 @@ def set_first_working_set(model: ModelArrays, work: WorkArrays, known: int, coun
         work.in_working_set[a, slot] = mask * (one - at_bound)
         work.trial_impulse[a, slot] = where_positive(mask * at_bound, given, zero)
         work.y_free[a, slot] = row_rate(model, work, work.v_free, row, slot)
+        add_drift(model, work, a, row, slot)
         if a >= known:
             set_delassus_diagonal(model, work, a, row, slot)
         work.is_tabu[a, slot] = zero

@@ -18,7 +18,14 @@ Each environment ends its rounds by itself. Without an impact, or without restit
 
 import warp as wp
 
-from warp_artic.constraints.rows import add_responses, row_rate, row_velocity, set_window
+from warp_artic.constraints.contact_motion import (
+    acceleration_before,
+    drift_of,
+    gap_before,
+    velocity_after,
+    velocity_before,
+)
+from warp_artic.constraints.rows import add_responses, row_rate, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -170,14 +177,12 @@ def meet(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int,
     pair = model.contact_of_point[point]
     zero = real(0.0, h)
     one = real(1.0, h)
-    y = row_velocity(model, work, row, slot)
-    a = row_rate(model, work, work.vdot, row, slot)
+    y = velocity_after(model, work, row, slot)
+    a = acceleration_before(model, work, row, slot, h)
     late = real(1.0 - 0.5 * float(has_middle), h)
-    path = (one - late) * row_rate(model, work, work.v, row, slot) + late * y
+    path = (one - late) * velocity_before(model, work, row, slot) + late * y
     path = path + real(float(has_middle), h) * row_rate(model, work, work.contact_path, row, slot)
-    start = work.contact_point[7 * point + 6, slot] - model.contact_rest[pair, column]
-    start = start + row_rate(model, work, work.shift, row, slot)
-    gap = start + h * path
+    gap = gap_before(model, work, row, column, slot) + h * path
     closing = where_positive(neg(y), neg(y), one)
     rest = minimum(maximum(neg(gap) / closing, zero), h)
     u = a * rest - y
@@ -203,7 +208,7 @@ def set_round(
     is_next = where_positive(again, passing - is_last, zero)
     rests = where_positive(again, zero, passing)
     closes, _fast, aim, rest, gap = meet(model, work, row, column, slot, h, has_middle)
-    y = row_velocity(model, work, row, slot)
+    y = velocity_after(model, work, row, slot)
     joins = where_positive(gap, zero, closes) * where_positive(again, passing, zero)
     had = maximum(work.contact_hits[point, slot], where_positive(work.given[row, slot], one, zero))
     hits = where_positive(passing, where_positive(joins, one, had), work.contact_hits[point, slot])
@@ -221,6 +226,7 @@ def set_round(
     speed = where_positive(passing, speed, work.contact_speed[point, slot])
     work.contact_speed[point, slot] = speed
     lower = speed + work.contact_give[3 * point, slot] * work.contact_anchor[3 * point, slot]
+    lower = lower - drift_of(model, work, row, slot)
     lower = where_positive(passing, lower, work.window[2 * row, slot])
     set_window(work, row, slot, lower, work.window[2 * row + 1, slot])
     # What is not to be there until the end of the step may close.

@@ -9,6 +9,7 @@ following ones, where sweeps in one direction can make it grow.
 
 import warp as wp
 
+from warp_artic.constraints.contact_motion import velocity_after
 from warp_artic.constraints.rows import project, push_row, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -93,7 +94,7 @@ def sweep_direction(model: ModelArrays, work: WorkArrays, row: int, target: Real
     r = row_response(model, work, row, slot)
     # What a row gives way by for the sake of a direct solution is not wanted here.
     gives = r + work.compliance[row, slot] - work.contact_give[item, slot]
-    missing = target - row_velocity(model, work, row, slot) + r * work.impulse[row, slot]
+    missing = target - velocity_after(model, work, row, slot) + r * work.impulse[row, slot]
     return where_positive(gives, missing / gives, r - r)
 
 

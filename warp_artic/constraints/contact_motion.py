@@ -1,0 +1,217 @@
+"""What the motion of kinematic bodies adds to the velocities of points of contact.
+
+Shapes of a kinematic body are where it has moved them since the start, X_WB of `model.base`, and so are their
+velocities: those of the body where the point x is at the time s after bodies are placed, as x goes with the centre of
+mass of the link that touches it, at its velocity u before the step,
+    c(x) = V + w x r + s (A + alpha x r + w x (u - V)),   r = x - p_WB
+Where neither shape has a motion of its own both are on the links, or on the world as it carries these, and y = J v.
+Else y = J v + o with the drift  o = d^T (c_1 - c_0),  where c of a shape on a link is that of the base of its tree.
+The gap at the time s is that where bodies are placed, and  s (o_V + s o_A / 2)  more.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.loop_geometry import frame_axes, frame_origin
+from warp_artic.constraints.rows import row_rate, row_velocity
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    add,
+    div,
+    mul,
+    real,
+    sub,
+    vec3,
+)
+from warp_artic.math.spatial import cross, dot, mat_mul
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.base import (
+    BASE_ANGULAR,
+    BASE_ANGULAR_RATE,
+    BASE_LINEAR,
+    BASE_LINEAR_RATE,
+    BASE_POSITION,
+    BASE_ROTATION,
+)
+from warp_artic.model.families import IS_CONTACT, has_trait
+from warp_artic.phases.point_motion import point_velocity
+
+ROWS = wp.constant(24)
+"""Of a motion in `model.contact_motion`."""
+
+
+@wp.func
+def shape_origin(
+    model: ModelArrays, work: WorkArrays, motion: int, link: int, frames: Array, pair: int, column: int, slot: int
+):
+    """Where the frame of a shape is, on a link or with a motion."""
+    if motion >= 0:
+        first = ROWS * motion
+        r = load_mat3(model.contact_motion, first + BASE_ROTATION, column) * load_vec3(frames, 12 * pair + 9, column)
+        return load_vec3(model.contact_motion, first + BASE_POSITION, column) + r
+    return frame_origin(work.R_WM, work.p_WM, link, frames, pair, column, slot)
+
+
+@wp.func
+def shape_axes(
+    model: ModelArrays, work: WorkArrays, motion: int, link: int, frames: Array, pair: int, column: int, slot: int
+):
+    """Its orientation."""
+    if motion >= 0:
+        R_WB = load_mat3(model.contact_motion, ROWS * motion + BASE_ROTATION, column)
+        return mat_mul(R_WB, load_mat3(frames, 12 * pair, column))
+    return frame_axes(work.R_WM, link, frames, pair, column, slot)
+
+
+@wp.func
+def shape_velocity(model: ModelArrays, work: WorkArrays, motion: int, link: int, x: Vec3, column: int, slot: int):
+    """The velocity of a point of a shape, with those of links in `work.angular` and `work.linear`."""
+    if motion >= 0:
+        return rate_at(model.contact_motion, ROWS * motion, BASE_ANGULAR, BASE_LINEAR, x, column)
+    r = x - load_vec3(work.p_WM, 3 * link, slot)
+    return load_vec3(work.linear, 3 * link, slot) + cross(load_vec3(work.angular, 3 * link, slot), r)
+
+
+@wp.func
+def shape_turning(model: ModelArrays, work: WorkArrays, motion: int, link: int, column: int, slot: int):
+    """The angular velocity of a shape."""
+    if motion >= 0:
+        return load_vec3(model.contact_motion, ROWS * motion + BASE_ANGULAR, column)
+    return load_vec3(work.angular, 3 * link, slot)
+
+
+@wp.func
+def rate_at(motions: Array, first: int, angular: int, linear: int, x: Vec3, column: int):
+    """A velocity, or the rate of one, at a point of a body whose rows begin at `first`."""
+    r = x - load_vec3(motions, first + BASE_POSITION, column)
+    return load_vec3(motions, first + linear, column) + cross(load_vec3(motions, first + angular, column), r)
+
+
+@wp.func
+def carrier_rate(model: ModelArrays, motion: int, angular: int, linear: int, x: Vec3, column: int):
+    """The same of what moves a shape from outside: its motion, or the base of its tree."""
+    if motion >= 0:
+        return rate_at(model.contact_motion, ROWS * motion, angular, linear, x, column)
+    return rate_at(model.base, 0, angular, linear, x, column)
+
+
+@wp.func
+def drift_at(model: ModelArrays, pair: int, angular: int, linear: int, x: Vec3, column: int):
+    """The same of what moves the second shape of a pair, less that of the first one."""
+    inner = model.contact_motion0[pair]
+    outer = model.contact_motion1[pair]
+    if inner < 0 and outer < 0:
+        return x - x
+    moves = carrier_rate(model, outer, angular, linear, x, column)
+    return moves - carrier_rate(model, inner, angular, linear, x, column)
+
+
+@wp.func
+def turning_drift(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int):
+    """w x (u - V) of what moves the second shape of a pair, less that of the first one."""
+    inner = model.contact_motion0[pair]
+    outer = model.contact_motion1[pair]
+    if inner >= 0:
+        return turning_at(model, work, outer, inner, model.contact_link1[pair], column, slot)
+    if outer >= 0:
+        return turning_at(model, work, outer, inner, model.contact_link0[pair], column, slot)
+    zero = real(0.0, work.v_free[0, slot])
+    return vec3(zero, zero, zero)
+
+
+@wp.func
+def turning_at(model: ModelArrays, work: WorkArrays, outer: int, inner: int, link: int, column: int, slot: int):
+    """The same for the link that is touched."""
+    x = load_vec3(work.p_WM, 3 * link, slot)
+    x = x + load_mat3(work.R_WM, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
+    u = point_velocity(model, work, link, model.link_count, x, work.v, slot)
+    u = u + rate_at(model.base, 0, BASE_ANGULAR, BASE_LINEAR, x, column)
+    return turning_of(model, outer, u, column) - turning_of(model, inner, u, column)
+
+
+@wp.func
+def turning_of(model: ModelArrays, motion: int, u: Vec3, column: int):
+    """w x (u - V) of a motion, or of the base."""
+    if motion >= 0:
+        first = ROWS * motion
+        w = load_vec3(model.contact_motion, first + BASE_ANGULAR, column)
+        return cross(w, u - load_vec3(model.contact_motion, first + BASE_LINEAR, column))
+    return cross(load_vec3(model.base, BASE_ANGULAR, column), u - load_vec3(model.base, BASE_LINEAR, column))
+
+
+@wp.func
+def set_drift(model: ModelArrays, work: WorkArrays, point: int, column: int, slot: int, h: Real):
+    """Write what the directions of a point have beside J v before and after a step, and what its gap has gained."""
+    pair = model.contact_of_point[point]
+    x = load_vec3(work.contact_point, 7 * point, slot)
+    n = load_vec3(work.contact_point, 7 * point + 3, slot)
+    V = drift_at(model, pair, BASE_ANGULAR, BASE_LINEAR, x, column)
+    A = drift_at(model, pair, BASE_ANGULAR_RATE, BASE_LINEAR_RATE, x, column)
+    A = A + turning_drift(model, work, pair, column, slot)
+    s = work.since_placed[0, slot]
+    before = V + A * s
+    after = V + A * (s + h)
+    work.contact_moved[point, slot] = dot(n, V + A * (s * real(0.5, s))) * s
+    t_1, t_2 = tangents(n)
+    set_drift_along(work, 3 * point, slot, n, before, after)
+    set_drift_along(work, 3 * point + 1, slot, t_1, before, after)
+    set_drift_along(work, 3 * point + 2, slot, t_2, before, after)
+
+
+@wp.func
+def set_drift_along(work: WorkArrays, item: int, slot: int, d: Vec3, before: Vec3, after: Vec3):
+    """Write those of a direction."""
+    work.contact_drift_before[item, slot] = dot(d, before)
+    work.contact_drift[item, slot] = dot(d, after)
+
+
+@wp.func
+def drift_of(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """What y of a row of contacts has beside J v+."""
+    if model.contact_motions > 0:
+        return work.contact_drift[model.row_item[row], slot]
+    return real(0.0, work.v_free[0, slot])
+
+
+@wp.func
+def velocity_before(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """y of a row of contacts before the step."""
+    y = row_rate(model, work, work.v, row, slot)
+    if model.contact_motions > 0:
+        return y + work.contact_drift_before[model.row_item[row], slot]
+    return y
+
+
+@wp.func
+def velocity_after(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """y of a row of contacts with the velocities v+ so far."""
+    return row_velocity(model, work, row, slot) + drift_of(model, work, row, slot)
+
+
+@wp.func
+def acceleration_before(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+    """The rate of y of a row of contacts without impulses, in a step of length h."""
+    a = row_rate(model, work, work.vdot, row, slot)
+    if model.contact_motions > 0:
+        item = model.row_item[row]
+        return a + (work.contact_drift[item, slot] - work.contact_drift_before[item, slot]) / h
+    return a
+
+
+@wp.func
+def gap_before(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """The gap of a normal, beyond that at which contacts rest, at the start of the step."""
+    point = model.row_item[row] // 3
+    gap = work.contact_point[7 * point + 6, slot] - model.contact_rest[model.contact_of_point[point], column]
+    gap = gap + row_rate(model, work, work.shift, row, slot)
+    if model.contact_motions > 0:
+        return gap + work.contact_moved[point, slot]
+    return gap
+
+
+@wp.func
+def add_drift(model: ModelArrays, work: WorkArrays, a: int, row: int, slot: int):
+    """Add what a gathered row of contacts has beside J v+ to its velocity without impulses."""
+    if model.contact_motions > 0 and has_trait(model, row, IS_CONTACT):
+        work.y_free[a, slot] = work.y_free[a, slot] + work.contact_drift[model.row_item[row], slot]
