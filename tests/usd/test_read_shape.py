@@ -1,5 +1,6 @@
 """Colliders of every type, with every scale, become shapes."""
 
+import ast
 import itertools
 import math
 
@@ -137,6 +138,53 @@ def test_hollow_meshes_that_move(word):
     assert len(shape.points) == 10
     assert mesh(np.array(shape.points), np.array(shape.triangles)).volume == pytest.approx(3.5)
     assert len(shape_of("Mesh", L_SHAPE + approximation("convexHull"), (MESH,)).points) == 10
+
+
+def beside(*meshes: str) -> str:
+    """The content of one mesh that has the points and faces of several, each a unit further along X than before."""
+    points, counts, corners, first = [], [], [], 0
+    for place, text in enumerate(meshes):
+        own, number, faces = (
+            list(ast.literal_eval("[" + line.partition("[] ")[2].partition("[")[2])) for line in text.splitlines()[:3]
+        )
+        points += [(x + 5.0 * place, y, z) for x, y, z in own]
+        counts += number
+        corners += [first + corner for corner in faces]
+        first += len(own)
+    return f"point3f[] points = {points}\nint[] faceVertexCounts = {counts}\nint[] faceVertexIndices = {corners}\n"
+
+
+@pytest.mark.parametrize("word", ["none", "convexDecomposition", "sphereFill", "sdf"])
+def test_a_mesh_of_convex_parts(word):
+    """On what moves it is the hulls of its parts, as a decomposition that was made before has them."""
+    content = beside(TETRAHEDRON, TETRAHEDRON) + approximation(word)
+    read = contacts_of(body("a", collider("Mesh", "shape", content, (MESH,))) + FLOOR)
+    shapes = [one.shape for one in read.contacts.colliders if one.path == "/a/shape"]
+    assert read.told == [] and len(read.pairs) == 2
+    for place, shape in enumerate(shapes):
+        corners = {tuple(np.round(shape.frame.apply(point), 9) + 0.0) for point in shape.points}
+        x = 5.0 * place
+        assert corners == {(x, 0, 0), (x + 1, 0, 0), (x, 2, 0), (x, 0, 3)}
+    assert len(shapes) == 2
+
+
+def test_a_mesh_of_parts_that_are_not_convex():
+    """It is decomposed as far as into its parts, which is told; it is one hull where nobody asked for that."""
+    text = "its approximation is convexDecomposition, and 1 of its 2 parts are not convex: the convex hull of each"
+    content = beside(TETRAHEDRON, L_SHAPE)
+    read = contacts_of(
+        body("a", collider("Mesh", "shape", content + approximation("convexDecomposition"), (MESH,))) + FLOOR
+    )
+    assert [len(one.shape.points) for one in read.contacts.colliders if one.path == "/a/shape"] == [4, 10]
+    assert len(read.told) == 1 and text in read.told[0]
+    assert len(contacts_of(body("a", collider("Mesh", "shape", content, (MESH,))) + FLOOR).pairs) == 1
+
+
+def test_a_mesh_that_stays_and_is_to_be_decomposed():
+    """It is its surface, which is nothing to tell."""
+    ground = collider("Mesh", "ground", L_SHAPE + approximation("convexDecomposition"), (MESH,))
+    read = contacts_of(body("a", collider("Sphere")) + ground)
+    assert len([one for one in read.contacts.colliders if one.path == "/ground"]) > 6 and read.told == []
 
 
 def test_bounds_of_a_mesh():

@@ -71,7 +71,7 @@ class _Reader:
         if kind is ShapeKind.MESH:
             shapes = reader.patches() or [None]
         elif kind in SIMULATED:
-            shapes = [reader.read(kind)]
+            shapes = reader.shapes(kind)
             if shapes == [None]:
                 return []
         motion = None

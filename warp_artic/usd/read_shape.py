@@ -2,7 +2,11 @@
 
 Shapes that a scale makes into none of the kinds there are keep the largest of their sizes, as UsdPhysics says: a ball
 under a scale that differs along its axes is as large as its largest half axis. Boxes and meshes are exact under any
-transform. Planes are infinite. A mesh on a body that moves is a convex hull, whatever its approximation.
+transform. Planes are infinite.
+
+A mesh is a ball or a box around it, or its convex hull, where its approximation says so. Otherwise one that stays is
+its surface, and one on a body that moves the hulls of the parts that it is made of, if these are convex or it is to be
+decomposed; one part that is not convex is its hull, which is told.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from warp_artic.usd.convex_hull import convex_hull
 from warp_artic.usd.flat_patches import MOST_TRIANGLES, Patch, flat_patches, is_convex
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.lookup import Source, resolve
+from warp_artic.usd.mesh_parts import connected_parts
 from warp_artic.usd.placement import SHEAR, Placements, decompose
 from warp_artic.usd.read_solid import Sizes, read_surface_mesh
 
@@ -41,12 +46,14 @@ MOST_PATCHES = 64
 ANY = int(np.iinfo(np.int32).max)
 HOLLOW = 0.01
 """By how much the volume of a mesh may be less than that of its hull to be taken for it."""
+MOST_PARTS = 64
+"""Parts of a mesh, each of which has a hull of its own."""
 EXACT = ("none", "meshSimplification", "sdf")
 """Approximations of a mesh by its triangles."""
-HULLS = ("convexHull", "convexDecomposition", "sphereFill")
-"""Approximations by one convex hull, or by something finer for which there is none yet."""
-SPHERE, CUBE = "boundingSphere", "boundingCube"
-APPROXIMATIONS = (*EXACT, *HULLS, SPHERE, CUBE)
+FILLS = ("convexDecomposition", "sphereFill")
+"""Approximations by several convex shapes."""
+HULL, SPHERE, CUBE = "convexHull", "boundingSphere", "boundingCube"
+APPROXIMATIONS = (*EXACT, HULL, *FILLS, SPHERE, CUBE)
 CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 HALF_TURN = Pose(quaternion=(1.0, 0.0, 0.0, 0.0))
 """About X: it turns Z round."""
@@ -125,7 +132,10 @@ class ShapeReader:
         if hull is not None and is_closed and len(hull.points) <= HULL_VERTICES and is_convex(points, triangles):
             return [hull]
         found = flat_patches(points, triangles)
-        if found is None or len(found) > MOST_PATCHES:
+        too_many = found is None or len(found) > MOST_PATCHES
+        if too_many and self._approximation() in FILLS:
+            return [one for one in self.shapes(ShapeKind.CONVEX) if one is not None]
+        if found is None or too_many:
             count = f"{len(triangles)} triangles" if found is None else f"{len(found)} flat convex patches"
             most = f"{MOST_TRIANGLES} triangles" if found is None else f"{MOST_PATCHES} patches"
             self._tell(f"its surface has {count}; at most {most} are simulated")
@@ -146,6 +156,38 @@ class ShapeReader:
             seams=patch.seams,
             is_one_sided=is_closed,
         )
+
+    def shapes(self, kind: ShapeKind) -> list[Shape | None]:
+        """Its shape, or those of the parts of a mesh."""
+        if self.prim.GetTypeName() == "Mesh" and kind is ShapeKind.CONVEX and self._approximation() != HULL:
+            parts = self._parts()
+            if parts:
+                return list(parts)
+        return [self.read(kind)]
+
+    def _parts(self) -> list[Shape]:
+        """The hulls of the parts of a mesh; none where it has one, too many, or some that are not to be hulls."""
+        surface = read_surface_mesh(self.sizes)
+        if surface is None:
+            return []
+        points, triangles = surface
+        parts = connected_parts(points, triangles)
+        if not 1 < len(parts) <= MOST_PARTS:
+            return []
+        hulls = [self._hull(points[np.unique(triangles[part])]) for part in parts]
+        found = [hull for hull in hulls if hull is not None]
+        hollow = sum(
+            hull is None or not self._is_filled_by(hull, points, triangles[part]) for hull, part in zip(hulls, parts)
+        )
+        word = self._approximation()
+        if hollow and word not in FILLS:
+            return []
+        if hollow:
+            self._tell(
+                f"its approximation is {word}, and {hollow} of its {len(parts)} parts are not convex: the convex hull "
+                "of each part is taken"
+            )
+        return found
 
     def read(self, kind: ShapeKind) -> Shape | None:
         """Its shape; None, and a warning unless there is an error, where it has no size."""
@@ -171,7 +213,7 @@ class ShapeReader:
 
     def _kind_of_mesh(self) -> ShapeKind:
         word = self._approximation()
-        if word in EXACT and self.is_static:
+        if word in (*EXACT, *FILLS) and self.is_static:
             return ShapeKind.MESH
         return {SPHERE: ShapeKind.SPHERE, CUBE: ShapeKind.BOX}.get(word, ShapeKind.CONVEX)
 
@@ -191,7 +233,7 @@ class ShapeReader:
             return self._box(0.5 * (low + high), 0.5 * (high - low))
         shape = self._hull(points)
         word = self._approximation()
-        if word != "convexHull" and shape is not None and not self._is_filled_by(shape, *surface):
+        if word != HULL and shape is not None and not self._is_filled_by(shape, *surface):
             where = "" if self.is_static else " on what moves"
             self._tell(f"its approximation is {word}, which is not simulated yet{where}: its convex hull is taken")
         return shape
