@@ -96,6 +96,10 @@ class ContactScene:
 
     solids: Sequence[Solid]
     friction: float = 0.5
+    torsional_friction: float = 0.0
+    """[m]"""
+    rolling_friction: float = 0.0
+    """[m]"""
     restitution: float = 0.0
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     has_ground: bool = True
@@ -118,7 +122,9 @@ class ContactScene:
             f"float physics:gravityMagnitude = {strength!r}\n}}\n"
             'def Material "material" (prepend apiSchemas = ["PhysicsMaterialAPI"]) {\n'
             f"float physics:staticFriction = {self.friction!r}\nfloat physics:dynamicFriction = {self.friction!r}\n"
-            f"float physics:restitution = {self.restitution!r}\n}}\n"
+            f"float physics:restitution = {self.restitution!r}\n"
+            f"float newton:torsionalFriction = {self.torsional_friction!r}\n"
+            f"float newton:rollingFriction = {self.rolling_friction!r}\n}}\n"
             + ground
             + "".join(usd_of(solid) for solid in self.solids)
             + self.joints
@@ -131,7 +137,8 @@ class ContactScene:
         return (
             f'<mujoco><option timestep="{time_step!r}" gravity="{_spaced(self.gravity)}" cone="elliptic" '
             'integrator="implicitfast"/>\n'
-            f'<default><geom friction="{self.friction!r} 0 0" condim="3"/></default>\n<worldbody>\n'
+            f'<default><geom friction="{_spaced((self.friction, self.torsional_friction, self.rolling_friction))}" '
+            f'condim="{6 if self.torsional_friction or self.rolling_friction else 3}"/></default>\n<worldbody>\n'
             + ground
             + "".join(mjcf_of(solid) for solid in self.solids)
             + "</worldbody></mujoco>\n"

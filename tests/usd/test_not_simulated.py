@@ -146,14 +146,14 @@ def test_attributes_of_contacts_and_engines_are_notes():
 
 
 def test_solver_parameters_of_colliders_are_notes():
-    """By the same names as those of constraints, which are warnings, as is the friction of rolling."""
+    """By the same names as those of constraints, which are warnings, as is adhesion."""
     text = "double[] mjc:solref = [0.01, 1]\n"
     shape = f'def Sphere "ball" {schemas("PhysicsCollisionAPI", "MjcCollisionAPI")} {{\n{text}}}\n'
-    material = f'def Material "m" {schemas("NewtonMaterialAPI")} {{\nfloat newton:rollingFriction = 0.1\n}}\n'
+    material = f'def Material "m" {schemas("NewtonMaterialAPI")} {{\nfloat newton:contactAdhesion = 0.1\n}}\n'
     stage = pendulum(rod=shape + material)
     (warning,) = warnings_of(stage)
-    assert warning.startswith("/World/rod/m.newton:rollingFriction: is 0.1")
-    assert warning.endswith("rolling friction is not simulated yet")
+    assert warning.startswith("/World/rod/m.newton:contactAdhesion: is 0.1")
+    assert warning.endswith("adhesion is not simulated yet")
     assert any(one.startswith("/World/rod/ball.mjc:solref: is not used") for one in notes_of(stage))
 
 

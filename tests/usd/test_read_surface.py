@@ -165,5 +165,24 @@ def test_contacts_of_one_dimension():
     read = contacts_of(ball("int mjc:condim = 1") + smooth + FLOOR)
     frictions = {name: (pair.static_friction, pair.dynamic_friction) for name, pair in read.pairs.items()}
     assert frictions == {"/ice:/a/shape": (0.0, 0.0), "/floor:/a/shape": (0.5, 0.5)}
-    rolling = contacts_of(ball("int mjc:condim = 6") + FLOOR)
-    assert rolling.told == ["/a/shape.mjc:condim: is 6; torsional and rolling friction is not simulated yet"]
+
+
+def test_torsional_and_rolling_friction():
+    """Of Newton as authored, of MuJoCo by the dimension of contacts, of PhysX by a patch; the larger one counts."""
+
+    def turns(text, header=None):
+        pair = pair_of(text, header)
+        return pytest.approx((pair.torsional_friction, pair.rolling_friction))
+
+    assert turns(ball() + FLOOR) == (0.0, 0.0)
+    assert turns(ball("int mjc:condim = 4") + FLOOR) == (0.005, 0.0)
+    assert turns(ball("int mjc:condim = 6") + FLOOR) == (0.005, 0.0001)
+    own = material("float mjc:torsionalfriction = 0.02\nfloat mjc:rollingfriction = 0.001\n")
+    assert turns(ball("int mjc:condim = 6\n" + BIND) + own + FLOOR) == (0.02, 0.001)
+    assert turns(ball("int mjc:condim = 4\n" + BIND) + own + FLOOR) == (0.02, 0.0)
+    assert turns(ball(BIND) + own + FLOOR) == (0.0, 0.0)
+    newton = material("float newton:torsionalFriction = 0.03\nfloat newton:rollingFriction = 0.002\n")
+    assert turns(ball(BIND) + newton + FLOOR) == (0.03, 0.002)
+    assert turns(ball("double radius = 50\n" + BIND) + newton + FLOOR, CENTIMETRES) == (0.0003, 0.00002)
+    patch = "float physxCollision:minTorsionalPatchRadius = 0.1\n"
+    assert turns(ball(patch) + FLOOR) == (0.05, 0.0)

@@ -44,6 +44,13 @@ def sides(pair: ContactPair) -> tuple[tuple[int, Shape], tuple[int, Shape]]:
     return found[::-1] if KINDS[pair.shape0.kind] > KINDS[pair.shape1.kind] else found
 
 
+def points_of_pairs(articulation: Articulation) -> list[tuple[ContactPair, int]]:
+    """The pairs that are enabled, each with the number of its first point."""
+    found = pairs(articulation)
+    firsts = np.cumsum([0, *(point_count(one) for one in found)])
+    return list(zip(found, firsts.tolist()))
+
+
 def contact_motions(articulation: Articulation) -> list[BaseMotion]:
     """The motions that shapes on the world have, each once."""
     found: list[BaseMotion] = []
@@ -70,14 +77,13 @@ def point_count(pair: ContactPair) -> int:
 
 def row_places(articulation: Articulation, layout: DofLayout) -> list[Place]:
     """Three rows for each point, on the dofs from one link to where the paths meet, then on those from the other."""
-    found, point = [], 0
-    for one in pairs(articulation):
+    found = []
+    for one, point in points_of_pairs(articulation):
         inner, outer = (layout.inward(link) for link, _ in sides(one))
         dofs = [dof for dof in outer if dof not in inner] + [dof for dof in inner if dof not in outer]
         count = point_count(one)
         if dofs:
             found += [Place(one.name, tuple(dofs), item) for item in range(3 * point, 3 * (point + count))]
-        point += count
     return found
 
 

@@ -3,6 +3,7 @@
 from warp_artic.constraints.bouncing_limit import BOUNCING_LIMIT
 from warp_artic.constraints.contact import CONTACT, CONTACT_FRICTION
 from warp_artic.constraints.contact_pair import CONTACT_PAIR
+from warp_artic.constraints.contact_turn import CONTACT_TURN
 from warp_artic.constraints.distance import DISTANCE, SOFT_DISTANCE
 from warp_artic.constraints.drive import DRIVE
 from warp_artic.constraints.fixed_tendon import FIXED_TENDON, FIXED_TENDON_LIMIT
@@ -43,7 +44,7 @@ FAMILIES: tuple[ConstraintFamily, ...] = tuple(
             JOINT_LIMIT,
             BOUNCING_LIMIT,
             *(ROTATION_LIMIT, TWIST_LIMIT, SWING_LIMIT, CONE_LIMIT),
-            CONTACT_PAIR,
+            *(CONTACT_TURN, CONTACT_PAIR),
             *(CONTACT_FRICTION, CONTACT),
         ),
         key=lambda family: family.order,

@@ -32,6 +32,8 @@ class ContactPair(Constraint):
     UNITS: ClassVar[dict[str, str]] = {
         "static_friction": "1",
         "dynamic_friction": "1",
+        "torsional_friction": "m",
+        "rolling_friction": "m",
         "restitution": "1",
         "bounce_threshold": "m/s",
         "stiffness": "N/m",
@@ -55,6 +57,10 @@ class ContactPair(Constraint):
     """Largest tangential over normal force of a contact that holds."""
     dynamic_friction: float = 0.0
     """Tangential over normal force of a contact that slides."""
+    torsional_friction: float = 0.0
+    """Largest torque about the normal over the normal force [m]."""
+    rolling_friction: float = 0.0
+    """Largest torque across the normal over the normal force [m]."""
     restitution: float = 0.0
     """Speed after over speed before an impact along the normal."""
     bounce_threshold: float = BOUNCE_THRESHOLD
@@ -90,6 +96,8 @@ class ContactPair(Constraint):
         numbers = {
             "static friction": self.static_friction,
             "dynamic friction": self.dynamic_friction,
+            "torsional friction": self.torsional_friction,
+            "rolling friction": self.rolling_friction,
             "bounce threshold": self.bounce_threshold,
             "damping": self.damping,
         }

@@ -106,6 +106,8 @@ def _pair(
         depenetration_speed=min(one.depenetration_speed, other.depenetration_speed),
         static_friction=surface.static_friction,
         dynamic_friction=surface.dynamic_friction,
+        torsional_friction=surface.torsional_friction,
+        rolling_friction=surface.rolling_friction,
         restitution=surface.restitution,
         stiffness=surface.stiffness,
         damping=surface.damping,

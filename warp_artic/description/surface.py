@@ -2,8 +2,9 @@
 
 Of two combine modes the later one in the order average, min, multiply, max counts. Where one surface is compliant and
 the other is rigid, the pair is as compliant as the one; where both are, stiffness goes by the mode of restitution.
-A compliant pair does not bounce. Static friction is at least dynamic friction. All of this is as in PhysX; that two
-surfaces may be smooth to each other, but not to others, is as in MuJoCo.
+A compliant pair does not bounce. Static friction is at least dynamic friction. Of patches the larger radius counts. All
+of this is as in PhysX; that two surfaces may be smooth to each other, but not to others, and that of torsional and
+rolling friction the larger one counts, is as in MuJoCo.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ class Surface:
 
     static_friction: float = 0.5
     dynamic_friction: float = 0.5
+    torsional_friction: float = 0.0
+    """Largest torque about the normal over the normal force [m]."""
+    rolling_friction: float = 0.0
+    """Largest torque across it over the normal force [m]."""
+    patch_radius: float = 0.0
+    """Of the patch on which dynamic friction acts against turning about the normal [m]."""
     restitution: float = 0.0
     stiffness: float = math.inf
     """Of a spring along the normal [N/m]; infinite: rigid."""
@@ -61,6 +68,8 @@ class PairSurface:
 
     static_friction: float
     dynamic_friction: float
+    torsional_friction: float
+    rolling_friction: float
     restitution: float
     stiffness: float
     damping: float
@@ -74,6 +83,7 @@ def combined(first: Surface, second: Surface) -> PairSurface:
     if first.is_smooth and second.is_smooth:
         friction = _none
     dynamic = friction(first.dynamic_friction, second.dynamic_friction)
+    patch = dynamic * max(first.patch_radius, second.patch_radius)
     compliant = [one for one in (first, second) if one.is_compliant]
     if len(compliant) == 2:
         stiffness = restitution(first.stiffness, second.stiffness)
@@ -84,6 +94,8 @@ def combined(first: Surface, second: Surface) -> PairSurface:
     return PairSurface(
         static_friction=max(dynamic, friction(first.static_friction, second.static_friction)),
         dynamic_friction=dynamic,
+        torsional_friction=max(patch, first.torsional_friction, second.torsional_friction),
+        rolling_friction=max(first.rolling_friction, second.rolling_friction),
         restitution=0.0 if compliant else restitution(first.restitution, second.restitution),
         stiffness=stiffness,
         damping=damping,

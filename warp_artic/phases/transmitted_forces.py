@@ -123,6 +123,13 @@ def load_along(model: ModelArrays, work: WorkArrays, link: int, dof: int, slot: 
 
 
 @wp.func
+def take_turn_off(model: ModelArrays, work: WorkArrays, link: int, torque: Vec3, slot: int):
+    """Take a torque off what a link needs; the world needs nothing."""
+    if link < model.link_count:
+        take_off(work, link, slot, torque - torque, torque)
+
+
+@wp.func
 def take_push_off(model: ModelArrays, work: WorkArrays, link: int, x: Vec3, push: Vec3, slot: int):
     """Take a force at x off what a link needs, for located links; the world needs nothing."""
     if link < model.link_count:

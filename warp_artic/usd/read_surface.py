@@ -31,6 +31,8 @@ from warp_artic.usd.lookup import SMALLEST, Source, resolve
 SURFACE_FIELDS: dict[str, tuple[Source, ...]] = {
     "static_friction": (Source("physics:staticFriction", units.NUMBER),),
     "dynamic_friction": (Source("physics:dynamicFriction", units.NUMBER),),
+    "torsional_friction": (Source("newton:torsionalFriction", units.DISTANCE),),
+    "rolling_friction": (Source("newton:rollingFriction", units.DISTANCE),),
     "restitution": (Source("physics:restitution", units.NUMBER),),
     "stiffness": (
         Source("newton:contactStiffness", units.LINEAR_STIFFNESS, unbounded=True, unset_below=SMALLEST),
@@ -54,6 +56,15 @@ CONTACT_FIELD = (Source("physxCollision:contactOffset", units.DISTANCE, unbounde
 """Offsets; negative infinity means unset."""
 MJC_MARGIN, MJC_GAP = (Source("mjc:margin", units.DISTANCE),), (Source("mjc:gap", units.DISTANCE),)
 CONTACT_DIMENSION = "mjc:condim"
+MJC_TURN_FIELDS = {
+    "torsional_friction": (Source("mjc:torsionalfriction", units.DISTANCE),),
+    "rolling_friction": (Source("mjc:rollingfriction", units.DISTANCE),),
+}
+"""Fields of a material that colliders with contacts of as many dimensions have, or more: TURNS_FROM."""
+TURNS_FROM = {"torsional_friction": 4.0, "rolling_friction": 6.0}
+MJC_TURN = {"torsional_friction": 0.005, "rolling_friction": 0.0001}
+"""What MuJoCo takes where none is authored [m]."""
+PATCH_FIELD = (Source("physxCollision:minTorsionalPatchRadius", units.DISTANCE),)
 BODY_FIELDS = {
     "depenetration_speed": (
         Source("physxRigidBody:maxDepenetrationVelocity", units.LINEAR_VELOCITY, unbounded=True, unset_below=SMALLEST),
@@ -78,14 +89,16 @@ class Materials:
         self.known: dict[Usd.Prim, Surface | None] = {}
         self.fallback: Surface | None = None
         if scene is not None:
-            (self.fallback,) = self.of([scene])
+            ((self.fallback, _),) = self.of([scene])
 
-    def of(self, colliders: Sequence[Usd.Prim]) -> list[Surface | None]:
-        """The surface of the material of each collider, else that of the physics scene; None where there is none."""
+    def of(self, colliders: Sequence[Usd.Prim]) -> list[tuple[Surface | None, Usd.Prim | None]]:
+        """The surface of the material of each collider, else that of the physics scene, None where there is none; and
+        its own material."""
         if not colliders:
             return []
         materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(list(colliders), "physics")
-        return [self._of_material(one.GetPrim()) if one else self.fallback for one in materials]
+        prims = [one.GetPrim() if one else None for one in materials]
+        return [(self.fallback if prim is None else self._of_material(prim), prim) for prim in prims]
 
     def _of_material(self, material: Usd.Prim) -> Surface | None:
         if material not in self.known:
@@ -115,15 +128,21 @@ def read_surface(material: Usd.Prim, attributes: Attributes) -> Surface:
     return Surface(**values, **modes) if is_right else GOES_ON
 
 
-def with_smoothness(surface: Surface, collider: Usd.Prim, attributes: Attributes) -> Surface:
-    """The surface of a collider; in the MuJoCo dialect contacts of one dimension are smooth.
+def on_collider(surface: Surface, collider: Usd.Prim, material: Usd.Prim | None, attributes: Attributes) -> Surface:
+    """The surface of a collider, which has its own say in some of it, with a material.
 
-    Those of four and six have torsional and rolling friction, which is told.
+    In the MuJoCo dialect contacts of one dimension are smooth, those of four have torsional friction, and those of six
+    rolling friction too. In that of PhysX friction acts on a patch against turning.
     """
+    patch = resolve(attributes, collider, "patch_radius", PATCH_FIELD)
+    if patch is not None and patch.value > 0.0:
+        surface = replace(surface, patch_radius=patch.value)
     dimension = attributes.number(collider, CONTACT_DIMENSION, 3.0)
-    if dimension > 3.0:
-        text = f"is {dimension:g}; torsional and rolling friction is not simulated yet"
-        attributes.report.warn("not-simulated", f"{collider.GetPath()}.{CONTACT_DIMENSION}", text)
+    for name, sources in MJC_TURN_FIELDS.items():
+        if dimension >= TURNS_FROM[name]:
+            own = None if material is None else resolve(attributes, material, name, sources)
+            value = MJC_TURN[name] if own is None else max(own.value, 0.0)
+            surface = replace(surface, **{name: max(getattr(surface, name), value)})
     return replace(surface, is_smooth=True) if dimension == 1.0 else surface
 
 

@@ -1,0 +1,182 @@
+"""Torsional and rolling friction at points of contact:  n^T w = 0 and t^T w = 0,  |z| <= r z_n,  else z is against w.
+
+w is the angular velocity of shape 1 against shape 0, n the normal, and r a length: that of torsional friction for n, of
+rolling friction for t. Of the tangents t_1 is along the part of w across n, and t_2 across that, so that friction of
+what rolls is against w, whatever way it rolls.
+
+z_n is the impulse of the normal in the step before, which a point that rests or rolls has again; what an impact gives
+to the normal acts in the step after it. So these are rows of dry friction with a bound that is known.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.contact_motion import shape_turning
+from warp_artic.constraints.contact_tables import of_each_pair, point_count, points_of_pairs, sides
+from warp_artic.constraints.rows import allow_every_velocity, set_bounds, set_window
+from warp_artic.description.articulation import Articulation
+from warp_artic.math.directions import choose, length
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    add,
+    any_positive,
+    div,
+    maximum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.spatial import cross, dot
+from warp_artic.model.allowed_values import NOT_NEGATIVE
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
+from warp_artic.model.dofs import DofLayout
+from warp_artic.model.families import FROM_OUTSIDE, PUSHES_LINKS, ConstraintFamily
+from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.row import Place
+from warp_artic.phases.transmitted_forces import take_turn_off
+
+TORSION, ROLLING = (0,), (1, 2)
+"""Rows of a point, by the rest of their items."""
+
+
+@wp.func
+def turn_between(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int):
+    """w of a pair where a step places the links."""
+    outer = angular_of(model, work, model.contact_motion1[pair], model.contact_link1[pair], column, slot)
+    return outer - angular_of(model, work, model.contact_motion0[pair], model.contact_link0[pair], column, slot)
+
+
+@wp.func
+def angular_of(model: ModelArrays, work: WorkArrays, motion: int, link: int, column: int, slot: int):
+    """The angular velocity of a shape on a link or with a motion."""
+    if motion >= 0:
+        return shape_turning(model, work, motion, link, column, slot)
+    return load_vec3(work.w, 3 * link, slot)
+
+
+@wp.func
+def turn_direction(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """The axis of a row, in world axes."""
+    point = model.row_item[row] // 3
+    axis = model.row_item[row] % 3
+    n = load_vec3(work.contact_point, 7 * point + 3, slot)
+    if axis == 0:
+        return n
+    w = turn_between(model, work, model.contact_of_point[point], column, slot)
+    rolls = w - n * dot(n, w)
+    speed = length(rolls)
+    one = real(1.0, speed)
+    t_1, _t_2 = tangents(n)
+    t = choose(speed, rolls * (one / where_positive(speed, speed, one)), t_1)
+    if axis == 1:
+        return t
+    return cross(n, t)
+
+
+@wp.func
+def set_contact_turn_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Write J of an axis; says whether its point may touch in any environment."""
+    point = model.row_item[row] // 3
+    near = any_positive(work.contact_near[point, slot])
+    if near:
+        pair = model.contact_of_point[point]
+        d = turn_direction(model, work, row, column, slot)
+        meet = model.contact_meet[pair]
+        term = set_turn_gradient(model, work, model.row_term[row], model.contact_link1[pair], meet, d, slot)
+        set_turn_gradient(model, work, term, model.contact_link0[pair], meet, neg(d), slot)
+    return near
+
+
+@wp.func
+def set_turn_gradient(
+    model: ModelArrays, work: WorkArrays, first_term: int, tip: int, until: int, along: Vec3, slot: int
+):
+    """Write J and the push: what dofs from a link inward to `until` turn it along a vector; returns the next term."""
+    link = int(tip)
+    term = int(first_term)
+    while link != until:
+        first = model.link_dof[link]
+        for dof in range(first, first + model.link_dofs[link]):
+            gradient = dot(along, load_vec3(work.axis, 3 * dof, slot))
+            gradient = gradient * real(float(1 - model.dof_is_linear[dof]), gradient)
+            work.coefficient[term, slot] = gradient
+            work.push[term, slot] = gradient
+            term += 1
+        link = model.link_parent[link]
+    return term
+
+
+@wp.func
+def set_contact_turn_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+    """Fill the row of an axis of a point that may touch."""
+    point = model.row_item[row] // 3
+    zero = real(0.0, h)
+    near = work.contact_near[point, slot]
+    if any_positive(near):
+        pair = model.contact_of_point[point]
+        d = turn_direction(model, work, row, column, slot)
+        n = load_vec3(work.contact_point, 7 * point + 3, slot)
+        pressed = maximum(dot(n, load_vec3(work.contact_memory, 3 * point, slot)), zero)
+        reach = model.contact_rolling_friction[pair, column]
+        if model.row_item[row] % 3 == 0:
+            reach = model.contact_torsional_friction[pair, column]
+        bound = reach * pressed
+        carried = turning_drift_along(model, work, pair, d, column, slot)
+        work.compliance[row, slot] = zero
+        set_bounds(work, row, slot, bound, bound)
+        set_window(work, row, slot, neg(carried), neg(carried))
+        allow_every_velocity(work, row, slot, where_positive(bound, near, zero))
+
+
+@wp.func
+def turning_drift_along(model: ModelArrays, work: WorkArrays, pair: int, d: Vec3, column: int, slot: int):
+    """What d^T w has beside J v+: the turning of a kinematic body, less that of the base of the tree it touches."""
+    inner = model.contact_motion0[pair]
+    outer = model.contact_motion1[pair]
+    if inner < 0 and outer < 0:
+        return real(0.0, d.x)
+    base = model.link_count
+    w = angular_of(model, work, outer, base, column, slot) - angular_of(model, work, inner, base, column, slot)
+    return dot(d, w)
+
+
+@wp.func
+def take_contact_turn_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+    """Take the torque of a row off what its links need."""
+    pair = model.contact_of_point[model.row_item[row] // 3]
+    torque = turn_direction(model, work, row, column, slot) * force
+    take_turn_off(model, work, model.contact_link1[pair], torque, slot)
+    take_turn_off(model, work, model.contact_link0[pair], neg(torque), slot)
+
+
+def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
+    """A row for torsion and two for rolling, at each point of pairs that have such friction."""
+    found = []
+    for one, first in points_of_pairs(articulation):
+        inner, outer = (layout.inward(link) for link, _ in sides(one))
+        dofs = [dof for dof in outer if dof not in inner] + [dof for dof in inner if dof not in outer]
+        wanted = TORSION * (one.torsional_friction > 0.0) + ROLLING * (one.rolling_friction > 0.0)
+        for point in range(first, first + point_count(one) * bool(dofs)):
+            found += [Place(one.name, tuple(dofs), 3 * point + axis) for axis in wanted]
+    return found
+
+
+CONTACT_TURN = ConstraintFamily(
+    name="contact_turn",
+    order=889,
+    part=ForcePart.CONTACT,
+    places=_places,
+    traits=FROM_OUTSIDE | PUSHES_LINKS,
+    acts_always=True,
+    needs_places=True,
+    law=set_contact_turn_row,
+    gradient=set_contact_turn_gradient,
+    take_off=take_contact_turn_off,
+    parameters=(
+        of_each_pair("torsional_friction", lambda one: one.torsional_friction, NOT_NEGATIVE),
+        of_each_pair("rolling_friction", lambda one: one.rolling_friction, NOT_NEGATIVE),
+    ),
+)
