@@ -22,10 +22,13 @@ ALLOWED = {
     "mechanisms": {"mechanisms", "constraints", "phases", "joints", "model", "math", "description"},
     "solver": {"solver", "constraints", "phases", "model", "math", "description", "errors"},
     "kernels": {"kernels", "solver", "mechanisms", "constraints", "phases", "model", "math"},
+    "islands": {"islands", "kernels", "constraints", "collision", "math"},
     "meshes": {"meshes", "math", "description", "errors"},
     "sim": {
         "sim",
         "meshes",
+        "islands",
+        "collision",
         "solver",
         "kernels",
         "mechanisms",
@@ -48,7 +51,7 @@ ALLOWED = {
 SETTINGS_ONLY = ("hosts", "cli", "extensions")
 """Floors that know of the solver what its settings are."""
 
-ROOMS = ("files", "launch", "arrays", "elastic", "suite", "run", "change", "record", "measure")
+ROOMS = ("files", "launch", "arrays", "elastic", "islands", "suite", "run", "change", "record", "measure")
 """The rooms of `sim`: one imports itself and those before it. What a user calls lies above them, and imports all."""
 
 NO_PXR = set(ALLOWED) - {"usd", "hosts", "extensions"}

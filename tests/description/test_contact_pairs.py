@@ -222,24 +222,27 @@ def test_balls_enclose_shapes():
 
 
 def test_mechanisms_are_bounded():
-    """Of many bodies those that are near become one mechanism, up to its size; the others are told."""
-    places = [(0.1 * number + (50.0 if number >= 20 else 0.0), 0.0, 0.0) for number in range(40)]
-    trees = [body(f"/b{number:02}", place) for number, place in enumerate(places)]
+    """Bodies that may touch become one mechanism up to its size; of more, all contacts are solved by islands."""
+    trees = [body(f"/b{number:02}", (0.1 * number, 0.0, 0.0)) for number in range(40)]
     colliders = [ball(f"{one.path}/s", one.path) for one in trees]
+    few = trees[: MOST_DOFS // 6]
+    found = contact_pairs(few, [*colliders[: len(few)], FLOOR], NONE)
+    assert set(mechanisms_of(with_pairs(few, found))) == {tuple(range(len(few)))}
+    assert found.islands is None and found.passing_count == 0
     found = contact_pairs(trees, [*colliders, FLOOR], NONE)
-    groups = mechanisms_of(with_pairs(trees, found))
-    assert set(groups) == {tuple(range(20)), tuple(range(20, 40))} and 20 * 6 <= MOST_DOFS
-    assert found.passing_count == 400 and len(found.passing) == 3 and found.passing[0] == ("/b19", "/b20")
-    assert len(names(found)) == 2 * 190 + 40
+    assert found.pairs == {} and found.passing_count == 0
+    assert found.islands.articulations == {one.path for one in trees}
+    assert found.islands.colliders == (*colliders, FLOOR)
 
 
 def test_mechanisms_that_must_be_alone():
-    """What must be a mechanism by itself, or starts far away, touches the world and itself only."""
+    """What must be a mechanism by itself touches the world and itself only; what starts far away is found in steps."""
     trees = [body("/a"), body("/b", (1.0, 0.0, 0.0)), body("/c", (1000.0, 0.0, 0.0))]
     colliders = [ball(f"{one.path}/s", one.path) for one in trees]
     found = contact_pairs(trees, [*colliders, FLOOR], NONE, alone=("/a",))
-    assert names(found) == {"/floor:/a/s", "/floor:/b/s", "/floor:/c/s"}
-    assert found.passing_count == 3
+    assert names(found) == {"/floor:/a/s"}
+    assert found.islands.articulations == {"/b", "/c"}
+    assert found.passing_count == 2 and set(found.passing) == {("/a", "/b"), ("/a", "/c")}
 
 
 def test_joined_trees_touch_whatever_their_size():
@@ -252,7 +255,7 @@ def test_joined_trees_touch_whatever_their_size():
     trees = [replace(first, constraints=(rod,)), second]
     colliders = [on_links(first)[-1], on_links(second)[-1]]
     assert len(names(contact_pairs(trees, colliders, NONE))) == 1
-    assert contact_pairs([first, second], colliders, NONE).passing_count == 1
+    assert contact_pairs([first, second], colliders, NONE).islands.articulations == {first.path, "/second"}
 
 
 MODES = {"average": 0.45, "min": 0.1, "multiply": 0.08, "max": 0.8}

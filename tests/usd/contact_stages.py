@@ -9,6 +9,7 @@ from pxr import Usd
 from tests.usd.authoring import SI, open_text, schemas
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.contact_pair import ContactPair
+from warp_artic.description.island_contacts import IslandContacts
 from warp_artic.description.shape import Shape
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import find_families, take_inventory_once
@@ -28,6 +29,8 @@ class Read:
 
     articulations: tuple[Articulation, ...]
     contacts: Contacts
+    islands: IslandContacts | None
+    """Contacts of articulations that are too many to be one mechanism."""
     report: Report
 
     @property
@@ -66,7 +69,8 @@ def contacts_of(stage: Usd.Stage | str, header: str = SI) -> Read:
     inventory, copies = take_inventory_once(prims, find_families(prims), attributes, placements)
     read = [one for one in trees if one.links[0].path in inventory.bodies]
     contacts = read_contacts(read, inventory, copies, attributes, placements)
-    return Read(tuple(with_contacts(trees, contacts, seen.meshes, attributes)), contacts, report)
+    found, islands = with_contacts(trees, contacts, seen.meshes, attributes)
+    return Read(tuple(found), contacts, islands, report)
 
 
 def collider(kind: str, name: str = "shape", content: str = "", applied: tuple[str, ...] = ()) -> str:

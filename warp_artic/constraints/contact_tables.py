@@ -97,7 +97,7 @@ def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
     for one in pairs(articulation):
         (link0, shape0), (link1, shape1) = sides(one)
         ends = (world if link == WORLD else link for link in (link0, link1))
-        count, sizes = point_count(one), (len(_hull(shape0)), len(_hull(shape1)))
+        count, sizes = point_count(one), (len(hull_of(shape0)), len(hull_of(shape1)))
         kinds = (int(KINDS[shape0.kind]), int(KINDS[shape1.kind]))
         hulls = (hull, sizes[0], hull + sizes[0], sizes[1])
         sense = 1 if shape0 is one.shape0 else -1
@@ -113,7 +113,7 @@ def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
     return tuple(found)
 
 
-def _hull(shape: Shape) -> tuple[tuple[float, float, float], ...]:
+def hull_of(shape: Shape) -> tuple[tuple[float, float, float], ...]:
     """The points of which a shape is the hull."""
     return shape.points if shape.kind is ShapeKind.CONVEX else ()
 
@@ -155,12 +155,13 @@ def pair_sizes(side: int) -> Parameter:
     """The sizes on one side, as detection takes them."""
 
     def values(articulation: Articulation) -> np.ndarray:
-        return np.ravel([_size(sides(one)[side][1]) for one in pairs(articulation)])
+        return np.ravel([shape_size(sides(one)[side][1]) for one in pairs(articulation)])
 
     return Parameter(name=f"contact_size{side}", of="contact_pair", values=values, size=3)
 
 
-def _size(shape: Shape) -> tuple[float, float, float]:
+def shape_size(shape: Shape) -> tuple[float, float, float]:
+    """The numbers that say how large a shape is, as detection takes them [m]."""
     return shape.half_extents if shape.kind is ShapeKind.BOX else (shape.radius, shape.half_height, 0.0)
 
 
@@ -187,7 +188,7 @@ def half_thickness(shape: Shape) -> float:
 
 def hull_points(articulation: Articulation) -> np.ndarray:
     """The points of all hulls, three numbers each."""
-    return np.ravel([point for one in pairs(articulation) for _, shape in sides(one) for point in _hull(shape)])
+    return np.ravel([point for one in pairs(articulation) for _, shape in sides(one) for point in hull_of(shape)])
 
 
 def of_each_pair(name: str, value: Callable[[ContactPair], float], allowed: Allowed | None = None) -> Parameter:

@@ -1,8 +1,8 @@
-"""Which articulations that may touch are stepped as one mechanism.
+"""Which articulations that may touch are stepped as one mechanism, and which are solved island by island.
 
-The cost of a mechanism grows with its degrees of freedom, so those of one are bounded: of articulations that may touch
-the nearest ones at the start are joined first, as long as the bound allows. Those that cannot be joined pass through
-each other.
+The cost of a mechanism grows with its degrees of freedom, so those of one are bounded: articulations that may touch,
+directly or by way of others, become one mechanism where all of them are within the bounds. Else each stays a mechanism
+by itself, and contacts of what touches are found and solved in each step (`island_contacts`).
 """
 
 from __future__ import annotations
@@ -36,30 +36,54 @@ class ContactMechanisms:
     def __init__(self, articulations: Sequence[Articulation], touching: Touching, alone: Collection[int]):
         self.touching = touching
         self.articulations = articulations
-        self.leader = list(range(len(articulations)))
+        self._sets = _Unions(range(len(articulations)))
         self.dofs = [len(one.dofs) + 6 * one.is_floating for one in articulations]
         self.members = {one: [one] for one in range(len(articulations))}
         for members in mechanisms_of(Scene(articulations=tuple(articulations))):
             for other in members[1:]:
                 self._join(members[0], other)
-        self.pairs = dict.fromkeys(self.members, 0)
-        """Pairs of colliders between the articulations of each mechanism that contacts have joined."""
         self._place()
         self._meets = self.presence @ touching.allowed.astype(np.float32)
         self._parted = self._parted_by_name()
-        total, edges, refused = self._candidates(set(alone))
+        total, edges, refused, far = self._candidates(set(alone))
+        self.in_islands = self._beyond_bounds(edges, far)
+        """Those whose contacts are found and solved in each step, by number, in order."""
+        is_in_islands = set(self.in_islands)
         for one, other in edges:
-            first, second = self._find(one), self._find(other)
-            if first != second and self.dofs[first] + self.dofs[second] <= MOST_DOFS:
-                pairs = self.pairs[first] + self.pairs[second] + self._pairs_between(first, second)
-                if pairs <= MOST_PAIRS:
-                    self._join(first, second)
-                    self.pairs[min(first, second)] = pairs
-        self.passing_count = total - sum(self._count_met(group) for group in self.groups)
-        """How many pairs of articulations could touch, but are not of one mechanism."""
-        apart = [(one, other) for one, other in (*edges, *refused) if self._find(one) != self._find(other)]
+            if one not in is_in_islands and other not in is_in_islands:
+                self._join(one, other)
+        joined = [*(group for group in self.groups if is_in_islands.isdisjoint(group)), self.in_islands]
+        self.passing_count = total - sum(map(self._count_met, joined))
+        """How many pairs of articulations could touch and pass through each other."""
+        apart = [pair for pair in refused if not is_in_islands.issuperset(pair)]
         self.passing = apart[:MOST_NAMED]
         """The nearest of these pairs."""
+
+    def _beyond_bounds(self, edges: list[tuple[int, int]], far: set[int]) -> list[int]:
+        """Articulations of what would be a mechanism with more than the bounds allow, or with parts that are `far`."""
+        trial = _Unions([self._find(one) for one in range(len(self.articulations))])
+        for one, other in edges:
+            trial.join(one, other)
+        groups: dict[int, list[int]] = {}
+        for one in range(len(self.articulations)):
+            groups.setdefault(trial.find(one), []).append(one)
+        found = []
+        for group in groups.values():
+            has_edges = len({self._find(one) for one in group}) > 1
+            if not far.isdisjoint(group) or (has_edges and self._is_too_large(group)):
+                found += group
+        return sorted(found)
+
+    def _is_too_large(self, group: list[int]) -> bool:
+        own = {self._find(one) for one in group}
+        if sum(self.dofs[one] for one in own) > MOST_DOFS:
+            return True
+        pairs, leaders = 0, sorted(own)
+        for place, first in enumerate(leaders):
+            pairs += sum(self._pairs_between(first, second) for second in leaders[place + 1 :])
+            if pairs > MOST_PAIRS:
+                return True
+        return False
 
     def _pairs_between(self, first: int, second: int) -> int:
         """How many pairs of colliders of two mechanisms may touch."""
@@ -74,28 +98,25 @@ class ContactMechanisms:
     def groups(self) -> list[list[int]]:
         """The articulations of each mechanism."""
         found: dict[int, list[int]] = {}
-        for one in range(len(self.leader)):
+        for one in range(len(self.articulations)):
             found.setdefault(self._find(one), []).append(one)
         return list(found.values())
 
     def _find(self, one: int) -> int:
         """The first articulation of the mechanism of one."""
-        while self.leader[one] != one:
-            self.leader[one] = self.leader[self.leader[one]]
-            one = self.leader[one]
-        return one
+        return self._sets.find(one)
 
     def _join(self, one: int, other: int) -> None:
         first, second = sorted((self._find(one), self._find(other)))
         if first != second:
-            self.leader[second] = first
+            self._sets.join(first, second)
             self.dofs[first] += self.dofs[second]
             self.members[first] += self.members.pop(second)
 
     def _place(self) -> None:
         """Find what classes of colliders each articulation has, where it is at the start, and where it can get."""
         touching = self.touching
-        self.owners = [one for one in range(len(self.leader)) if len(touching.of[one])]
+        self.owners = [one for one in range(len(self.articulations)) if len(touching.of[one])]
         self._row_of = {one: row for row, one in enumerate(self.owners)}
         count = len(self.owners)
         self.presence = np.zeros((count, len(touching.allowed)), np.float32)
@@ -126,14 +147,16 @@ class ContactMechanisms:
         rows = np.array([self._row_of[one] for one in group if one in self._row_of], int)
         return int(self._met(rows, rows).sum()) // 2 if len(rows) > 1 else 0
 
-    def _candidates(self, alone: set[int]) -> tuple[int, list[tuple[int, int]], list[tuple[int, int]]]:
-        """How many pairs of articulations may touch, those that may be joined, and some that may not.
+    def _candidates(self, alone: set[int]) -> tuple[int, list[tuple[int, int]], list[tuple[int, int]], set[int]]:
+        """How many pairs of articulations may touch, those that may be joined, some that never are, and what is far.
 
-        The nearest pairs come first; of each articulation the nearest ones are looked at.
+        Of each articulation the nearest ones are looked at. What may touch something that is far from it at the start
+        is of no mechanism with it.
         """
         is_alone = np.array([one in alone for one in self.owners], bool)
-        gaps: dict[tuple[int, int], float] = {}
+        edges: set[tuple[int, int]] = set()
         refused: list[tuple[int, int]] = []
+        is_far = np.zeros(len(self.owners), bool)
         count, total = len(self.owners), 0
         every = np.arange(count)
         for begin in range(0, count, AT_ONCE):
@@ -141,18 +164,21 @@ class ContactMechanisms:
             is_met = self._met(rows, every)
             total += int(is_met.sum())
             place = np.linalg.norm(self.start[rows][:, None] - self.start, axis=2)
-            may_join = is_met & (place <= FARTHEST) & ~is_alone[rows][:, None] & ~is_alone
+            may_join = is_met & ~is_alone[rows][:, None] & ~is_alone
+            is_far[rows] = (may_join & (place > FARTHEST)).any(axis=1)
             gap = np.where(may_join, place - (self.size[rows][:, None] + self.size), np.inf)
             nearest = np.argsort(gap, axis=1, kind="stable")[:, :NEIGHBOURS]
             for row, others in zip(rows.tolist(), nearest.tolist()):
-                for other in others:
-                    if may_join[row - begin, other]:
-                        gaps[min(row, other), max(row, other)] = float(gap[row - begin, other])
+                edges.update((min(row, one), max(row, one)) for one in others if may_join[row - begin, one])
             if len(refused) < MOST_NAMED:
                 ones, others = np.nonzero(is_met & ~may_join & (every > rows[:, None]))
                 refused += zip((ones[:MOST_NAMED] + begin).tolist(), others[:MOST_NAMED].tolist())
-        edges = sorted(gaps, key=lambda pair: (gaps[pair], pair))
-        return total // 2, *([(self.owners[a], self.owners[b]) for a, b in pairs] for pairs in (edges, refused))
+        far = {self.owners[row] for row in np.flatnonzero(is_far).tolist()}
+        return (
+            total // 2,
+            *([(self.owners[a], self.owners[b]) for a, b in pairs] for pairs in (sorted(edges), refused)),
+            far,
+        )
 
     def _parted_by_name(self) -> list[tuple[int, int]]:
         """Pairs of places among the owners, in either order, none of whose colliders may touch, by their names."""
@@ -175,6 +201,25 @@ class ContactMechanisms:
             if not touching.pairs(touching.of[self.owners[one]], touching.of[self.owners[other]]):
                 parted += [(one, other), (other, one)]
         return parted
+
+
+class _Unions:
+    """Numbers in sets that are joined."""
+
+    def __init__(self, leader: Sequence[int]):
+        self._leader = list(leader)
+
+    def find(self, one: int) -> int:
+        """The number that stands for the set of one."""
+        while self._leader[one] != one:
+            self._leader[one] = self._leader[self._leader[one]]
+            one = self._leader[one]
+        return one
+
+    def join(self, one: int, other: int) -> None:
+        """Make the sets of two numbers one; the lower number stands for it."""
+        first, second = sorted((self.find(one), self.find(other)))
+        self._leader[second] = first
 
 
 def _around(centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, float]:

@@ -3,7 +3,7 @@
 Two colliders may touch where one can move against the other: not on one link, nor on links without a free joint
 between them, nor both on what stays or is moved from outside. Joints, filters, groups and scenes keep them apart, and
 so does their reach.
-Articulations that may touch become one mechanism (`contact_mechanisms`).
+Articulations that may touch become one mechanism, or are solved island by island (`contact_mechanisms`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from warp_artic.description.base_motion import AT_REST
 from warp_artic.description.collider import Collider, ContactFilter
 from warp_artic.description.contact_mechanisms import ContactMechanisms
 from warp_artic.description.contact_pair import BOUNCE_THRESHOLD, ContactPair
+from warp_artic.description.island_contacts import IslandContacts
 from warp_artic.description.shape import ShapeKind
 from warp_artic.description.surface import combined
 from warp_artic.description.touching import STATIC, Touching
@@ -30,8 +31,10 @@ class FoundPairs:
 
     pairs: dict[str, list[ContactPair]] = field(default_factory=dict)
     """By the path of the articulation that has them, in the order of their shapes."""
+    islands: IslandContacts | None = None
+    """Colliders whose contacts are found and solved in each step, if there are any."""
     passing: list[tuple[str, str]] = field(default_factory=list)
-    """Some pairs of articulations that could touch, by their paths, but are not of one mechanism."""
+    """Some pairs of articulations that could touch, by their paths, and pass through each other."""
     passing_count: int = 0
     """How many such pairs there are."""
     untouched: list[Collider] = field(default_factory=list)
@@ -60,7 +63,10 @@ def contact_pairs(
     carried = {number for number, one in enumerate(articulations) if one.base_motion is not None}
     mechanisms = ContactMechanisms(articulations, touching, {paths[path] for path in alone} | carried)
     found: dict[str, list[ContactPair]] = {}
+    in_islands = set(mechanisms.in_islands)
     for group in mechanisms.groups:
+        if not in_islands.isdisjoint(group):
+            continue
         for place, one in enumerate(group):
             own = touching.of[one]
             pairs = touching.pairs(own, own) + touching.pairs(touching.of[STATIC], own)
@@ -74,10 +80,22 @@ def contact_pairs(
         found[home] = _numbered(pairs)
     return FoundPairs(
         pairs=found,
+        islands=_islands(touching, mechanisms.in_islands, kept_apart, bounce_threshold),
         passing=[(articulations[one].path, articulations[other].path) for one, other in mechanisms.passing],
         passing_count=mechanisms.passing_count,
         untouched=_untouched(colliders, kept_apart),
     )
+
+
+def _islands(
+    touching: Touching, articulations: Sequence[int], kept_apart: ContactFilter, bounce_threshold: float
+) -> IslandContacts | None:
+    """The colliders of some articulations, and those that stay where they are."""
+    if not articulations:
+        return None
+    own = sorted(number for one in (STATIC, *articulations) for number in touching.of[one].tolist())
+    colliders = tuple(touching.colliders[number] for number in own)
+    return IslandContacts(colliders=colliders, kept_apart=kept_apart, bounce_threshold=bounce_threshold)
 
 
 def _pair(

@@ -1051,10 +1051,17 @@ _OF_CONTACTS = (
     Rule(
         "contact-mechanism",
         WARNING,
-        "So much could touch each other that it is not stepped as one mechanism; the rest passes through each other.",
-        "Mechanisms that touch with at most 128 degrees of freedom in all, 100 m apart or less, without kinematic "
-        "bodies that carry them and elastic bodies on them.",
-        "Keep what need not touch apart with collision groups or filtered pairs, or place it further away.",
+        "What could touch passes through each other: one has elastic bodies on it, or a kinematic body carries it.",
+        "Mechanisms that touch without kinematic bodies that carry them and elastic bodies on them.",
+        "Keep what need not touch apart with collision groups or filtered pairs.",
+    ),
+    Rule(
+        "contact-islands",
+        NOTE,
+        "So much could touch each other that it is not solved as one mechanism.",
+        "Up to 128 degrees of freedom, 400 pairs of colliders and 100 m apart, what may touch is one mechanism, whose "
+        "contacts are solved exactly; of more, each island of what touches is solved by sweeps.",
+        "Keep what need not touch apart with collision groups or filtered pairs, where contacts are to be exact.",
     ),
 )
 

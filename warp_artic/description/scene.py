@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic
 from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.island_contacts import IslandContacts
 from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.track import Track
 
@@ -25,6 +26,8 @@ class Scene:
     Each moves as it does alone, and its arrays stay its own. They sleep and wake together, one that fails stops them
     all, what steps remember and gravity are of the whole, and there is one origin for all.
     """
+    island_contacts: IslandContacts | None = None
+    """Contacts of articulations that are too many to be one mechanism, if there are any."""
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     """[m/s^2], world axes of the stage."""
     gravity_tracks: tuple[Track, Track, Track] | None = None

@@ -22,16 +22,16 @@ from warp_artic.constraints.report import report_rows
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math import compiling
 from warp_artic.math.lean_codegen import MARK, cpu_flags
-from warp_artic.math.numbers import Numbers, Real, real
+from warp_artic.math.numbers import Numbers, Real, absolute, maximum, real
 from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.phases.given_values import check_values_for
-from warp_artic.phases.integrate import count_step
+from warp_artic.phases.integrate import count_step, displace_column
 from warp_artic.phases.keep import keep_joints
 from warp_artic.phases.outputs import report_links
-from warp_artic.phases.sleep import is_awake, lie_down, remember, wake_changed
+from warp_artic.phases.sleep import forget_accelerations, is_awake, lie_down, remember, wake_changed
 from warp_artic.solver.rows.contacts import solve_with_contacts
 from warp_artic.solver.rows.direct import solve_direct
 from warp_artic.solver.rows.pgs import solve_pgs, solve_pgs_with_contacts
@@ -289,6 +289,47 @@ def sleep_kernel(numbers: Numbers) -> wp.Kernel:
         lie_down(model, state, control, wp.tid())
 
     return sleep
+
+
+@cache
+def displace_kernel(numbers: Numbers) -> wp.Kernel:
+    """Moves mechanisms by what is given for each dof, without velocity; not those that have failed or sleep."""
+    structs = arrays_for(numbers)
+    Model, State, Work = structs.Model, structs.State, structs.Work
+    Real = numbers.real
+
+    @wp.kernel(**options_for(numbers))
+    def displace(
+        model: Model, state: State, work: Work, first: int, end: int, workers: int, path: wp.array2d(dtype=Real)
+    ):
+        slot = wp.tid()
+        for column in range(first + slot, end, workers):
+            displace_column(model, state, work, path, column, slot)
+            if model.link_count == 1:
+                # What contacts have given is not to be expected of the next step.
+                moved = real(0.0, model.gravity[0, column])
+                for dof in range(model.dof_count):
+                    moved = maximum(moved, absolute(path[dof, column]))
+                forget_accelerations(model, state, column, moved)
+
+    return displace
+
+
+@cache
+def watch_kernel(numbers: Numbers) -> wp.Kernel:
+    """Wakes what has been changed since the last step, or remembers all as it is now."""
+    structs = arrays_for(numbers)
+    Model, State, Control = structs.Model, structs.State, structs.Control
+
+    @wp.kernel(**options_for(numbers))
+    def watch(model: Model, state: State, control: Control, keeps: int):
+        column = wp.tid()
+        if keeps == 1:
+            remember(model, state, control, column)
+        else:
+            wake_changed(model, state, control, column)
+
+    return watch
 
 
 def load(kernel: wp.Kernel, device: str) -> None:

@@ -14,6 +14,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Dof, Joint
@@ -99,6 +101,16 @@ class Tree:
     def order(self) -> tuple[int, ...]:
         """Links, parents first, one tree after the other."""
         return tuple(link for part in self.parts for link in part.links)
+
+    @cached_property
+    def movers(self) -> np.ndarray:
+        """For each link and each dof: the link that the dof moves first, where that moves the link, else -1."""
+        movers = np.full((self.link_count, self.dof_count), -1, np.int32)
+        for link in self.order:
+            if self.parent[link] < self.link_count:
+                movers[link] = movers[self.parent[link]]
+            movers[link, self.first_dof[link] : self.first_dof[link] + self.dof_counts[link]] = link
+        return movers
 
     @cached_property
     def part_of_link(self) -> dict[int, int]:

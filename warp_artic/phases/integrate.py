@@ -218,6 +218,20 @@ def move_joints(
 
 
 @wp.func
+def displace_column(model: ModelArrays, state: StateArrays, work: WorkArrays, path: Array, column: int, slot: int):
+    """Move the positions of a state by what is given for each dof, without velocity."""
+    load_state(model, state, work, column, slot)
+    one = real(1.0, model.gravity[0, column])
+    moves = one - one
+    for dof in range(model.dof_count):
+        work.v_next[dof, slot] = path[dof, column]
+        moves = maximum(moves, absolute(path[dof, column]))
+    if any_positive(moves):
+        move_joints(model, work, work.position, work.root, column, slot, one, 0, 1)
+        store_state(model, state, work, column, slot)
+
+
+@wp.func
 def move_swing(phi: Vec3, v: Vec3, h: Real):
     """The rotation vector of two free rotations after h."""
     a, b = swing.advance(phi.x, phi.y, v.x, v.y, h)

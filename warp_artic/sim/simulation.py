@@ -17,6 +17,7 @@ from warp_artic.sim.change.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.change.mass_properties import set_mass_properties
 from warp_artic.sim.change.snapshot import Snapshot, apply_snapshot, take_snapshot
 from warp_artic.sim.change.start import reset
+from warp_artic.sim.islands.report import contacts_of_islands, island_force_on
 from warp_artic.sim.measure.verify import Residual, verify_model
 from warp_artic.sim.record.recorder import record
 from warp_artic.sim.record.recording import Recording
@@ -253,12 +254,16 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
     def contacts(self) -> list[Contact]:
         """The colliders that touch now, with forces of the last step; environment by environment.
 
-        `state.contact_impulse`, `contact_gap`, `contact_position` and `contact_normal` say the same of each point in
-        `contact_names`, on the device.
+        Of contacts in mechanisms `state.contact_impulse`, `contact_gap`, `contact_position` and `contact_normal` say
+        the same of each point in `contact_names`, on the device.
         """
         run = self.run
         run.launches.find_contacts()
-        return find_contacts(run.scene, run.members, self.dt / run.settings.schedule[0])
+        found = find_contacts(run.scene, run.members, self.dt / run.settings.schedule[0])
+        if run.islands:
+            report(run)
+            found += contacts_of_islands(run.islands, run.scene, run.steps_done, self.dt)
+        return sorted(found, key=lambda one: one.environment)
 
     def contact_force_on(self, path: str, by: str | None = None) -> np.ndarray:
         """The sum of the forces by contacts on a link in the last step, shape (environments, 3), world axes [N].
@@ -273,9 +278,12 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         Raises:
             SettingsError: No collider that may touch anything is there.
         """
-        signs = contact_signs(self.contact_names, self.link_names, path, by)
+        run, substep = self.run, self.dt / self.settings.schedule[0]
+        colliders = run.islands.colliders if run.islands else ()
+        signs = contact_signs(self.contact_names, self.link_names, path, by, colliders)
         impulses = self.state.contact_impulse.numpy().astype(float)
-        return np.einsum("p,pxe->ex", signs, impulses) / (self.dt / self.settings.schedule[0])
+        found = np.einsum("p,pxe->ex", signs, impulses) / substep
+        return found + island_force_on(run.islands, run.names.link, path, by, self.dt) if run.islands else found
 
     def unresolved_steps(self) -> np.ndarray:
         """Steps since the start that did not resolve free motion, shape (environments, articulations).

@@ -11,9 +11,10 @@ from pxr import Usd
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.collider import Collider, ContactFilter
-from warp_artic.description.contact_mechanisms import FARTHEST, MOST_DOFS
+from warp_artic.description.contact_mechanisms import FARTHEST, MOST_DOFS, MOST_PAIRS
 from warp_artic.description.contact_pair import BOUNCE_THRESHOLD
 from warp_artic.description.contact_pairs import SIMULATED, FoundPairs, contact_pairs
+from warp_artic.description.island_contacts import IslandContacts
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.description.shape import Shape, ShapeKind
 from warp_artic.description.surface import Surface
@@ -181,8 +182,9 @@ def _copied(own: Sequence[Collider], bound: Bound, copies: Sequence[Copy], reade
 
 def with_contacts(
     articulations: Sequence[Articulation], contacts: Contacts, meshes: Meshes, attributes: Attributes
-) -> list[Articulation]:
-    """Articulations with the pairs of shapes that may touch; what could touch and does not is reported.
+) -> tuple[list[Articulation], IslandContacts | None]:
+    """Articulations with the pairs of shapes that may touch, and contacts of those that are too many to be one
+    mechanism; what could touch and does not is reported.
 
     Args:
         articulations: All of the stage, those of copies included.
@@ -197,12 +199,13 @@ def with_contacts(
         articulations, contacts.colliders, contacts.kept_apart, contacts.bounce_threshold, alone=alone
     )
     _report(found, attributes)
-    if found.pairs:
+    if found.pairs or found.islands:
         _report_materials(contacts.without_material, attributes)
-    return [
+    trees = [
         replace(tree, constraints=(*tree.constraints, *found.pairs[tree.path])) if tree.path in found.pairs else tree
         for tree in articulations
     ]
+    return trees, found.islands
 
 
 def _report(found: FoundPairs, attributes: Attributes) -> None:
@@ -218,9 +221,16 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
         named = _named([" and ".join(pair) for pair in found.passing], found.passing_count)
         text = (
             f"{_count(found.passing_count, 'pair')} of mechanisms could touch each other and pass through each other: "
-            f"{named}; what touches is stepped together, up to {MOST_DOFS} degrees of freedom and {FARTHEST:g} m apart"
+            f"{named}; what elastic bodies are attached to, or a kinematic body carries, touches no other mechanism yet"
         )
         attributes.report.warn("contact-mechanism", "/", text)
+    if found.islands:
+        text = (
+            f"{_count(len(found.islands.articulations), 'mechanism')} may touch each other, which is more than are "
+            f"solved as one ({MOST_DOFS} degrees of freedom, {MOST_PAIRS} pairs of colliders, {FARTHEST:g} m apart): "
+            "their contacts are solved by sweeps, for each island of what touches"
+        )
+        attributes.report.note("contact-islands", "/", text)
 
 
 def _report_materials(paths: Sequence[str], attributes: Attributes) -> None:

@@ -250,7 +250,8 @@ def _read(
             same = {copy.path(name): mobility for name, mobility in found.items()}
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
-    scene = _scene(with_contacts(articulations, contacts, meshes, attributes), settings, places, meshes)
+    trees, islands = with_contacts(articulations, contacts, meshes, attributes)
+    scene = replace(_scene(trees, settings, places, meshes), island_contacts=islands)
     refuse_open_loops(scene, report)
     return _Read(scene, scene.articulations, meshes)
 

@@ -97,11 +97,14 @@ def _of_pair(
     return found
 
 
-def contact_signs(names: Sequence[str], links: Sequence[str], path: str, by: str | None = None) -> np.ndarray:
+def contact_signs(
+    names: Sequence[str], links: Sequence[str], path: str, by: str | None = None, others: Sequence[str] = ()
+) -> np.ndarray:
     """1 for points of contact whose force acts on what is at a path, -1 where its reaction does, else 0.
 
     Args:
         names: Of the points: the paths of both colliders, and a number.
+        others: Paths of further colliders that may touch something.
         links: Paths of all links.
         path: Of a link, which has the colliders below it that are not below another link, or of a collider, or of a
             prim that colliders are below.
@@ -110,14 +113,14 @@ def contact_signs(names: Sequence[str], links: Sequence[str], path: str, by: str
     Raises:
         SettingsError: No collider that may touch anything is there.
     """
-    colliders = sorted({collider for name in names for collider in name.split(":")[:2]})
+    colliders = sorted({*others, *(collider for name in names for collider in name.split(":")[:2])})
     on = _at(path, colliders, links)
-    others = None if by is None else _at(by, colliders, links)
+    by_whom = None if by is None else _at(by, colliders, links)
     signs = np.zeros(len(names))
     for point, name in enumerate(names):
         first, second = name.split(":")[:2]
-        signs[point] += second in on and (others is None or first in others)
-        signs[point] -= first in on and (others is None or second in others)
+        signs[point] += second in on and (by_whom is None or first in by_whom)
+        signs[point] -= first in on and (by_whom is None or second in by_whom)
     return signs
 
 

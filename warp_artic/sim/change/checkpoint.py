@@ -79,6 +79,8 @@ def write_checkpoint(run: Run, path) -> None:
             values = field.scalars.numpy()
             content[f"{place}/{name}"] = values[:, 0] if field.is_shared else values[:, : group.columns.count]
     content |= run.elastic.take()
+    if run.islands:
+        content |= run.islands.take()
     write_npz(path, content)
 
 
@@ -99,6 +101,8 @@ def read_checkpoint(run: Run, path) -> None:
     for place, (group, fields) in enumerate(zip(run.groups, found)):
         _check_group(group, path, place, fields)
     _check_bodies(run, path, content)
+    if run.islands and (wrong := run.islands.refused({name: content[name] for name in run.islands.NAMES})):
+        raise SolveError(f"{path}: islands/key: {wrong}")
     for group, fields in zip(run.groups, found):
         for name, values in fields.items():
             if values.ndim == 2 and name in group.parameters and group.parameters[name].is_shared:
@@ -109,6 +113,8 @@ def read_checkpoint(run: Run, path) -> None:
                 group.expand_parameter(name)
             group.field(name).fill(values)
     run.elastic.put(content)
+    if run.islands:
+        run.islands.put({name: content[name] for name in run.islands.NAMES})
     run.steps_done = int(facts["steps_done"])
     run.launches.pack()
     run.parameter_watch.accept()
@@ -141,6 +147,10 @@ def _table(run: Run) -> dict[str, Entry]:
             shapes = ((rows, columns), (rows,)) if name in group.parameters else ((rows, columns),)
             is_any = name in REMEMBERED or name in GIVEN
             table[f"{place}/{name}"] = Entry("f", shapes, is_any=is_any, **RANGES.get(name, {}))
+    if run.islands:
+        count = run.environments
+        table["islands/key"] = Entry("iu", ((count, "points"),), low=-1, high=run.islands.keys_each - 1)
+        table |= {name: Entry("f", ((count, "points", size),)) for name, size in run.islands.SIZES.items()}
     for name, array in run.elastic.take().items():
         own = name.rpartition("/")[2]
         table[name] = Entry("iuf", (array.shape,), is_any=own in BODY_GIVEN, **BODY_RANGES.get(own, {}))

@@ -8,7 +8,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.sim.arrays.row_table import Held
+from warp_artic.sim.arrays.row_table import Held, as_numpy
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, ROW_COUNTS, checked, environment_indices
 from warp_artic.sim.change.chosen import on_device
 from warp_artic.sim.run.access import open_array, rows_of
@@ -92,3 +92,5 @@ def forget_history(run: Run, articulations: Sequence[int], chosen: Held) -> None
     """Make zero what steps of chosen environments remember, but for what they count."""
     if run.groups:
         run.tables.of_state(run.remembered, articulations).fill(0.0, chosen)
+    if run.islands:
+        run.islands.forget(as_numpy(chosen))

@@ -70,7 +70,8 @@ class Snapshot:
     """Part, name and rows of each array, and where it is in the table."""
     device: str
     bodies: dict[str, np.ndarray]
-    """Arrays of elastic bodies, environments first, where the history is among the parts."""
+    """Arrays of elastic bodies, and of contacts that are found in each step, environments first, where the history is
+    among the parts."""
 
     def __repr__(self) -> str:
         return (
@@ -126,8 +127,14 @@ def take_snapshot(run: Run, parts, environments, articulations) -> Snapshot:
         values=values,
         layout=layout,
         device=run.device,
-        bodies=run.elastic.take(as_numpy(chosen)) if HISTORY in parts and run.elastic else {},
+        bodies=_take_beside(run, as_numpy(chosen)) if HISTORY in parts else {},
     )
+
+
+def _take_beside(run: Run, environments: np.ndarray) -> dict[str, np.ndarray]:
+    """What a run goes on from beside the fields of groups."""
+    found = run.elastic.take(environments) if run.elastic else {}
+    return found | (run.islands.take(environments) if run.islands else {})
 
 
 def apply_snapshot(run: Run, snapshot: Snapshot, parts, environments, articulations) -> None:
@@ -165,6 +172,8 @@ def apply_snapshot(run: Run, snapshot: Snapshot, parts, environments, articulati
             own = own[(own >= 0) & (own < run.environments)]
             bodies = {name: values[own] for name, values in bodies.items()}
         run.elastic.put(bodies, own)
+        if run.islands:
+            run.islands.put({name: bodies[name] for name in run.islands.NAMES}, own)
     if not set(parts).issuperset(EVERYTHING):
         count_rest(run, indices, chosen, 0)
     is_whole = snapshot.has_all_environments and len(indices) == len(run.scene.articulations)

@@ -22,6 +22,8 @@ def reset(run: Run, environments=None) -> None:
         _put_to_start(run, chosen)
     for body in run.elastic.bodies:
         body.reset(chosen)
+    if run.islands:
+        run.islands.forget(chosen)
     if environments is None:
         go_to(run, 0)
     run.set_anew()

@@ -6,7 +6,7 @@ itself, or a step reports forces in another way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import warp as wp
 
@@ -14,6 +14,7 @@ from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import (
     BLOCK,
     contacts_kernel,
+    displace_kernel,
     load,
     mobilities_kernel,
     report_kernel,
@@ -21,11 +22,13 @@ from warp_artic.kernels.launch import (
     sleep_kernel,
     step_functions,
     step_kernel,
+    watch_kernel,
 )
 from warp_artic.kernels.threads import ColumnLaunch, run_all
 from warp_artic.mechanisms.group import Group
 from warp_artic.mechanisms.public_rows import FOUND
 from warp_artic.mechanisms.structs import arrays_for
+from warp_artic.model.field import Field
 from warp_artic.solver.settings import SolverSettings
 
 
@@ -47,6 +50,7 @@ class Launches:
         self._reports: list[ColumnLaunch] | None = None
         self._contacts: list[ColumnLaunch] | None = None
         self._dynamics: dict[tuple[int, str], wp.Launch] = {}
+        self._displacements: dict[int, ColumnLaunch] = {}
 
     def step(self, count: int, with_forces: bool) -> None:
         """Make steps, the last of which may report forces."""
@@ -57,6 +61,15 @@ class Launches:
                     launch.set("with_forces", int(with_forces))
             self._next = count, with_forces
         self._run(self.steps, count)
+
+    def step_groups(self, chosen: Collection[Group]) -> None:
+        """Make one step of some groups, without forces."""
+        self._next = 1, False
+        launches = [launch for group, launch in zip(self._groups, self.steps) if group in chosen]
+        for launch in self.steps:
+            launch.set("steps", 1)
+            launch.set("with_forces", 0)
+        self._run(launches)
 
     def step_and_keep(self, count: int, every: int, record: int, kept: Sequence) -> None:
         """Make steps, and keep joint states after each `every`: structs `Kept` of the groups, from a record on."""
@@ -106,6 +119,26 @@ class Launches:
                 sleep_kernel(group.columns.numbers),
                 dim=group.columns.blocks,
                 inputs=[arrays.model, arrays.state, arrays.control],
+                device=self._device,
+                block_dim=BLOCK,
+            )
+
+    def displace(self, group: Group, path: Field) -> None:
+        """Move the mechanisms of a group by what is given for each dof, without velocity."""
+        if id(group) not in self._displacements:
+            kernel = displace_kernel(group.columns.numbers)
+            self._displacements[id(group)] = self._pack(group, kernel, (), (), (path.numbers,))
+        self._run([self._displacements[id(group)]])
+
+    def watch(self, groups: Collection[Group], keeps: bool) -> None:
+        """Wake what somebody has changed since the last step, or remember all as it is now."""
+        for group in groups:
+            kernel, arrays = watch_kernel(group.columns.numbers), group.arrays
+            load(kernel, self._device)
+            wp.launch(
+                kernel,
+                dim=group.columns.blocks,
+                inputs=[arrays.model, arrays.state, arrays.control, int(keeps)],
                 device=self._device,
                 block_dim=BLOCK,
             )

@@ -16,6 +16,7 @@ from warp_artic.mechanisms.group import build_groups
 from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, entry_names
 from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.elastic.elastic_bodies import ElasticBodies
+from warp_artic.sim.islands.contact_islands import ContactIslands
 from warp_artic.sim.launch.device import device_of
 from warp_artic.sim.launch.idle import IdleSteps
 from warp_artic.sim.launch.launches import Launches
@@ -51,6 +52,9 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
     members = members_of(scene, groups)
     bases = BaseMotions(bounded, groups, settings.dt)
     elastic = ElasticBodies(bounded, members, settings, environments, device)
+    islands = None
+    if bounded.island_contacts is not None:
+        islands = ContactIslands(bounded, members, settings, environments, device)
     launches = Launches(groups, settings, on, threads)
     run = Run(
         scene=scene,
@@ -69,6 +73,7 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
         parameter_watch=ParameterWatch(groups),
         bases=bases,
         elastic=elastic,
+        islands=islands,
     )
     if run.is_carried:
         run.idle.forbid()

@@ -19,6 +19,12 @@ MOTOR = ("drive with a performance envelope", "drives with a performance envelop
 
 def check_free_motion(scene: Scene) -> None:
     """Raise a SettingsError that names what the integrator "rk4" would leave out."""
+    others = ", ".join(name for name in INTEGRATORS if name != "rk4")
+    if scene.island_contacts is not None:
+        count = len(scene.island_contacts.articulations)
+        raise SettingsError(
+            f"integrator: rk4 is for free motion, and {count} mechanisms may touch each other; allowed here: {others}"
+        )
     for indices in mechanisms_of(scene):
         articulations = [scene.articulations[index] for index in indices]
         found = _constraints(joined(articulations))
@@ -27,7 +33,6 @@ def check_free_motion(scene: Scene) -> None:
             verb = "have" if len(articulations) > 1 else "has"
             *most, last = found
             listed = f"{', '.join(most)} and {last}" if most else last
-            others = ", ".join(name for name in INTEGRATORS if name != "rk4")
             raise SettingsError(
                 f"integrator: rk4 is for free motion, and {paths} {verb} {listed}; allowed here: {others}"
             )

@@ -15,6 +15,7 @@ from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.arrays.rows import Rows
 from warp_artic.sim.arrays.views import MOTION, Member
 from warp_artic.sim.elastic.elastic_bodies import ElasticBodies
+from warp_artic.sim.islands.contact_islands import ContactIslands
 from warp_artic.sim.launch.idle import IdleSteps
 from warp_artic.sim.launch.launches import Launches
 from warp_artic.sim.launch.parameter_watch import ParameterWatch
@@ -65,12 +66,14 @@ class Run:
     parameter_watch: ParameterWatch
     bases: BaseMotions
     elastic: ElasticBodies
+    islands: ContactIslands | None
+    """Contacts of mechanisms that are too many to be one, if there are any."""
     tracks: TargetTracks = field(init=False)
     """Values that arrays follow over time."""
     sleep_steps: int = field(init=False)
     """Steps at rest after which a tree sleeps; 0 where none does."""
     is_carried: bool = field(init=False)
-    """Whether kinematic bodies carry trees, or elastic bodies step beside them."""
+    """Whether kinematic bodies carry trees, elastic bodies step beside them, or contacts are found before steps."""
     remembered: tuple[str, ...] = field(init=False)
     """Fields of the state that steps remember of the motion, without what they count, and what has broken."""
 
@@ -94,7 +97,7 @@ class Run:
 
     def __post_init__(self):
         self.sleep_steps = self.settings.sleep_steps
-        self.is_carried = bool(self.bases or self.elastic)
+        self.is_carried = bool(self.bases or self.elastic or self.islands)
         names = self.groups[0].state if self.groups else ()
         self.remembered = tuple(name for name in names if name not in (*MOTION, *MEMORY, "clock", "unresolved"))
 
@@ -115,6 +118,7 @@ class Run:
         if self.hash_of is None or self.hash_of[0] is not self.scene:
             content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
             content += repr(self.scene.mechanisms) if self.scene.mechanisms else ""
+            content += repr(self.scene.island_contacts) if self.scene.island_contacts else ""
             content += content_of_bodies(self.scene)
             self.hash_of = self.scene, hashlib.sha256(content.encode()).hexdigest()
         return self.hash_of[1]

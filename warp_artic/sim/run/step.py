@@ -56,12 +56,26 @@ def _follow_time(run: Run, with_forces: bool) -> None:
     run.parameter_watch.look()
     try:
         elastic.step()
-        launch_steps(run, 1, with_forces)
+        _launch_with_contacts(run, with_forces)
         bases.place_end(run.steps_done)
         count_steps(run, 1, with_forces)
     finally:
         elastic.give_back()
     follow_links(run)
+
+
+def _launch_with_contacts(run: Run, with_forces: bool) -> None:
+    """Launch a step, with the contacts that are found before it."""
+    islands = run.islands
+    if islands is None:
+        launch_steps(run, 1, with_forces)
+        return
+    report(run)
+    try:
+        islands.before_step(run.steps_done, run.launches, run.tables)
+        launch_steps(run, 1, with_forces)
+    finally:
+        islands.after_step(run.launches)
 
 
 def launch_steps(run: Run, count: int, with_forces: bool) -> None:
@@ -128,6 +142,11 @@ def check_capturable(run: Run) -> None:
         raise SettingsError(
             "capture: there are elastic bodies, whose steps end when they have converged, which captured steps "
             "cannot do; step without a capture"
+        )
+    if run.islands:
+        raise SettingsError(
+            "capture: contacts of many mechanisms are found anew before each step, which captured steps cannot do; "
+            "step without a capture"
         )
     if run.bases:
         raise SettingsError(

@@ -134,8 +134,8 @@ class Dynamics:
 
     @cached_property
     def _movers(self) -> wp.array:
-        """See `_mover_table`."""
-        return wp.array(self._mover_table(), dtype=int, device=self._member.group.columns.device)
+        """See `Tree.movers`."""
+        return wp.array(self._member.group.tree.movers, dtype=int, device=self._member.group.columns.device)
 
     @cached_property
     def _apart(self) -> wp.array:
@@ -144,18 +144,8 @@ class Dynamics:
         links = np.zeros(self._size, int)
         for link in tree.order:
             links[tree.first_dof[link] : tree.first_dof[link] + tree.dof_counts[link]] = link
-        moves = self._mover_table()[links] >= 0
+        moves = tree.movers[links] >= 0
         return wp.array(np.flatnonzero(~(moves | moves.T)), dtype=int, device=self._member.group.columns.device)
-
-    def _mover_table(self) -> np.ndarray:
-        """For each link and each dof: the link that the dof moves first, where that moves the link, else -1."""
-        tree = self._member.group.tree
-        movers = np.full((tree.link_count, self._size), -1, np.int32)
-        for link in tree.order:
-            if tree.parent[link] < tree.link_count:
-                movers[link] = movers[tree.parent[link]]
-            movers[link, tree.first_dof[link] : tree.first_dof[link] + tree.dof_counts[link]] = link
-        return movers
 
     @property
     def _size(self) -> int:

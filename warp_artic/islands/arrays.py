@@ -1,0 +1,133 @@
+"""What a large stage is to kernels: its colliders, the bodies and mechanisms that have them, and what touches.
+
+Environments are one after the other in all that is of a state: entry `environment * count + number`. Places are in
+the world in double precision, so that differences of them are exact however far from its origin they are.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from warp_artic.math.numbers import numbers_for
+
+
+@cache
+def island_types(precision: str) -> SimpleNamespace:
+    """The types of a precision: its scalar, vectors and matrices, and the structs of arrays."""
+    numbers = numbers_for(precision, wide=False)
+    T = numbers.scalar
+    V, M = wp.types.vector(length=3, dtype=T), wp.types.matrix(shape=(3, 3), dtype=T)
+
+    @wp.struct
+    class Colliders:
+        """What is the same in all environments, an entry a collider."""
+
+        count: int
+        body: wp.array(dtype=int)  # -1: it stays where it is
+        kind: wp.array(dtype=int)
+        axes: wp.array(dtype=M)  # of its frame, in that of its link or in the world
+        place: wp.array(dtype=wp.vec3d)  # of its frame, likewise [m]
+        size: wp.array(dtype=V)  # as `collision.collide` takes it [m]
+        middle: wp.array(dtype=V)  # of a box around it, in its frame [m]
+        half: wp.array(dtype=V)  # half extents of that [m]
+        hull: wp.array(dtype=int)  # first vertex
+        hull_count: wp.array(dtype=int)
+        offset: wp.array(dtype=T)  # gap below which contacts are looked at, of one side [m]
+        rest: wp.array(dtype=T)  # gap at which contacts rest, of one side [m]
+        depenetration: wp.array(dtype=T)  # [m/s]
+        thickness: wp.array(dtype=T)  # half of the least extent [m]
+        family: wp.array(dtype=int)  # of collision groups
+        weld: wp.array(dtype=int)  # the same for those that no joint lets move against each other; -1: static
+        surface: wp.array(dtype=int)
+        is_patch: wp.array(dtype=int)  # a flat part of a static surface
+        one_sided: wp.array(dtype=int)
+        seam: wp.array(dtype=int)
+        seams: wp.array(dtype=int)
+        hull_points: wp.array2d(dtype=T)  # three rows a vertex, one column [m]
+        seam_ways: wp.array2d(dtype=T)  # the way out, cosine and sine of the bend
+        allowed: wp.array2d(dtype=int)  # whether two families touch
+        apart: wp.array(dtype=wp.int64)  # pairs that never touch: first * count + second, in order
+        surfaces: int
+        bounce_threshold: T  # [m/s]
+        static_friction: wp.array(dtype=T)  # of two surfaces: first * surfaces + second
+        dynamic_friction: wp.array(dtype=T)
+        restitution: wp.array(dtype=T)
+        stiffness: wp.array(dtype=T)  # [N/m]
+        damping: wp.array(dtype=T)  # [N s/m]
+
+    @wp.struct
+    class Solids:
+        """Where colliders are."""
+
+        place: wp.array(dtype=wp.vec3d)  # of frames [m]
+        axes: wp.array(dtype=M)
+        lower: wp.array(dtype=wp.vec3)  # of boxes around them and where they get to in a step [m]
+        upper: wp.array(dtype=wp.vec3)
+
+    @wp.struct
+    class Bodies:
+        """Links that have colliders, by environment."""
+
+        count: int
+        mover: wp.array(dtype=int)  # of a body; its mechanism, -1: it is moved from outside
+        jacobian: wp.array(dtype=int)  # of a body; first entry in `Movers.jacobian`, -1: it is a mechanism by itself
+        place: wp.array(dtype=wp.vec3d)  # of link frames [m]
+        axes: wp.array(dtype=M)
+        center: wp.array(dtype=wp.vec3d)  # of mass [m]
+        linear: wp.array(dtype=V)  # velocity of the centre of mass [m/s]
+        angular: wp.array(dtype=V)  # [rad/s]
+        force: wp.array(dtype=V)  # of contacts, over the step [N]
+        moment: wp.array(dtype=V)  # about the centre of mass [N m]
+
+    @wp.struct
+    class Movers:
+        """Mechanisms that have bodies, by environment; their generalized velocities."""
+
+        count: int
+        dofs: wp.array(dtype=int)  # of a mover
+        first: wp.array(dtype=int)  # its first dof among those of an environment
+        inverse_first: wp.array(dtype=int)  # its first entry in `inverse`
+        dof_count: int
+        inverse_count: int
+        jacobian_count: int
+        start: wp.array(dtype=T)  # velocities before the step
+        free: wp.array(dtype=T)  # velocities after it without contacts
+        v: wp.array(dtype=T)  # velocities
+        path: wp.array(dtype=T)  # what they move by; in the end, more than the mean of velocities does
+        inverse: wp.array(dtype=T)  # M^-1 by rows
+        jacobian: wp.array(dtype=T)  # of bodies, six rows each: velocity of the centre of mass, angular velocity
+        rest: wp.array(dtype=T)  # steps at rest
+        failed: wp.array(dtype=T)  # 1 where it has stopped
+
+    @wp.struct
+    class Points:
+        """Points where two colliders touch or may touch in the step."""
+
+        key: wp.array(dtype=wp.int64)  # (environment, first collider, second collider, place), in order
+        environment: wp.array(dtype=int)
+        first: wp.array(dtype=int)  # collider
+        second: wp.array(dtype=int)
+        place: wp.array(dtype=wp.vec3d)  # midway between both [m]
+        n: wp.array(dtype=V)  # toward the second one
+        gap: wp.array(dtype=T)  # [m]
+        z: wp.array(dtype=V)  # impulse in a substep along the normal and two tangents, on the second one [N s]
+        warm: wp.array(dtype=V)  # that of the last substep, world axes
+        world: wp.array(dtype=V)  # impulse in all of the step, world axes
+        carried: wp.array(dtype=V)  # velocity along n, t_1 and t_2 by bodies that are moved from outside [m/s]
+        friction: wp.array(dtype=T)
+        hit: wp.array(dtype=T)  # speed along the normal of an impact in the last substep, 0: there was none [m/s]
+        bounce: wp.array(dtype=T)  # least velocity along the normal after an impact in the substep [m/s]
+        normal: wp.array(dtype=V)  # J M^-1 J^T, by its columns
+        across: wp.array(dtype=V)  # that of the tangents: 11, 12, 22
+        first_dof: wp.array(dtype=int)  # of the mechanism of the first side among all dofs, and how many it has
+        first_dofs: wp.array(dtype=int)
+        second_dof: wp.array(dtype=int)  # of the second one, where that is another mechanism
+        second_dofs: wp.array(dtype=int)
+        term: wp.array(dtype=int)  # first entry in `J` and `Y`, and one more than the last point's
+        J: wp.array(dtype=V)  # of each dof, of the first side and then of the second: n, t_1, t_2
+        Y: wp.array(dtype=V)  # M^-1 J^T
+
+    return SimpleNamespace(
+        numbers=numbers, T=T, V=V, M=M, Colliders=Colliders, Solids=Solids, Bodies=Bodies, Movers=Movers, Points=Points
+    )

@@ -1,0 +1,145 @@
+"""Which colliders come near each other in a step: boxes around them, a hierarchy of these, and pairs in order.
+
+A box holds all places that its collider gets to within the step, by the velocity of its body, and half of the gap at
+which contacts are looked at. Planes have no box: they are compared with all.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from warp_artic.collision.kinds import PLANE
+from warp_artic.islands.arrays import island_types
+
+OPTIONS = {"enable_backward": False, "module": "unique"}
+
+
+@cache
+def broad_phase_kernels(precision: str) -> SimpleNamespace:
+    """The kernels `place`, `count_pairs` and `list_pairs`."""
+    types = island_types(precision)
+    T, V = types.T, types.V
+    Colliders, Solids, Bodies = types.Colliders, types.Solids, types.Bodies
+
+    @wp.func
+    def may_meet(colliders: Colliders, i: int, j: int):
+        """Whether two colliders may touch at all."""
+        if colliders.weld[i] == colliders.weld[j]:
+            return False
+        if colliders.allowed[colliders.family[i], colliders.family[j]] == 0:
+            return False
+        size = colliders.apart.shape[0]
+        if size > 0:
+            key = wp.int64(i) * wp.int64(colliders.count) + wp.int64(j)
+            found = wp.lower_bound(colliders.apart, key)
+            if found < size:
+                if colliders.apart[found] == key:
+                    return False
+        return True
+
+    @wp.kernel(**OPTIONS)
+    def place(colliders: Colliders, bodies: Bodies, h: T, solids: Solids):
+        """Place colliders, and boxes around them."""
+        env, i = wp.tid()
+        k = env * colliders.count + i
+        body = colliders.body[i]
+        R = colliders.axes[i]
+        x = colliders.place[i]
+        reach = colliders.offset[i]
+        swept = V()
+        if body >= 0:
+            b = env * bodies.count + body
+            R_b = bodies.axes[b]
+            x = bodies.place[b] + wp.vec3d(R_b * V(T(x[0]), T(x[1]), T(x[2])))
+            R = R_b * R
+            arm = x - bodies.center[b]
+            w = bodies.angular[b]
+            swept = (bodies.linear[b] + wp.cross(w, V(T(arm[0]), T(arm[1]), T(arm[2])))) * h
+            turned = wp.min(wp.length(w) * h, T(2.0))
+            reach += turned * wp.length(colliders.half[i])
+        solids.place[k] = x
+        solids.axes[k] = R
+        half = colliders.half[i]
+        extent = V()
+        for axis in range(3):
+            row = V(R[axis, 0], R[axis, 1], R[axis, 2])
+            extent[axis] = wp.abs(row[0]) * half[0] + wp.abs(row[1]) * half[1] + wp.abs(row[2]) * half[2] + reach
+        middle = x + wp.vec3d(R * colliders.middle[i])
+        # A little more than rounding to single precision takes away.
+        slack = wp.float64(1.0e-6) * (wp.length(middle) + wp.float64(wp.length(extent)))
+        lower = wp.vec3()
+        upper = wp.vec3()
+        for axis in range(3):
+            first = middle[axis] - wp.float64(extent[axis]) - slack
+            last = middle[axis] + wp.float64(extent[axis]) + slack
+            lower[axis] = wp.float32(first + wp.float64(wp.min(swept[axis], T(0.0))))
+            upper[axis] = wp.float32(last + wp.float64(wp.max(swept[axis], T(0.0))))
+        solids.lower[k] = lower
+        solids.upper[k] = upper
+
+    @wp.func
+    def height_over(solids: Solids, plane: int, k: int):
+        """How far the box of a solid is above a plane [m]."""
+        R = solids.axes[plane]
+        lower = wp.vec3d(solids.lower[k]) - solids.place[plane]
+        upper = wp.vec3d(solids.upper[k]) - solids.place[plane]
+        least = wp.float64(0.0)
+        for axis in range(3):
+            n = wp.float64(R[axis, 2])
+            least += wp.min(n * lower[axis], n * upper[axis])
+        return least
+
+    @wp.func
+    def list_pair(
+        firsts: wp.array(dtype=int), seconds: wp.array(dtype=int), start: int, count: int, k: int, other: int
+    ):
+        """Put a pair where its second number says among those of the first: the hierarchy has its own order."""
+        place = start + count
+        while place > start and seconds[wp.max(place - 1, 0)] > other:
+            seconds[place] = seconds[place - 1]
+            place -= 1
+        seconds[place] = other
+        firsts[start + count] = k
+
+    @wp.kernel(**OPTIONS)
+    def count_pairs(
+        colliders: Colliders,
+        solids: Solids,
+        tree: wp.uint64,
+        planes: wp.array(dtype=int),
+        is_listed: int,
+        starts: wp.array(dtype=int),
+        counts: wp.array(dtype=int),
+        firsts: wp.array(dtype=int),
+        seconds: wp.array(dtype=int),
+    ):
+        """Count the pairs of each collider with those of higher numbers, or list them from `starts` on, in order."""
+        env, i = wp.tid()
+        k = env * colliders.count + i
+        start = int(0)
+        if is_listed == 1:
+            start = starts[k]
+        found = int(0)
+        is_plane = colliders.kind[i] == PLANE
+        for p in range(planes.shape[0]):
+            j = planes[p]
+            if not is_plane and may_meet(colliders, wp.min(i, j), wp.max(i, j)):
+                plane = env * colliders.count + j
+                if height_over(solids, plane, k) <= wp.float64(colliders.offset[j]):
+                    if is_listed == 1:
+                        list_pair(firsts, seconds, start, found, k, plane)
+                    found += 1
+        if not is_plane:
+            query = wp.bvh_query_aabb(tree, solids.lower[k], solids.upper[k], wp.bvh_get_group_root(tree, env))
+            other = int(0)
+            while wp.bvh_query_next(query, other):
+                j = other - env * colliders.count
+                if j > i and colliders.kind[j] != PLANE and may_meet(colliders, i, j):
+                    if is_listed == 1:
+                        list_pair(firsts, seconds, start, found, k, other)
+                    found += 1
+        if is_listed == 0:
+            counts[k] = found
+
+    return SimpleNamespace(place=place, count_pairs=count_pairs)

@@ -1,0 +1,237 @@
+"""What a large stage takes from the groups of mechanisms before a step, and gives to them: links, velocities, forces.
+
+All arrays of a group have a row for each number and a column for each environment of each mechanism.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from warp_artic.islands.arrays import island_types
+
+OPTIONS = {"enable_backward": False, "module": "unique"}
+
+
+@cache
+def exchange_kernels(precision: str) -> SimpleNamespace:
+    """The kernels between a group and the arrays of a large stage, and the struct `Masses`."""
+    types = island_types(precision)
+    T, V, M = types.T, types.V, types.M
+    Bodies, Movers = types.Bodies, types.Movers
+    Quat = wp.types.quaternion(dtype=T)
+    Rows = wp.array2d(dtype=T)
+
+    @wp.struct
+    class Masses:
+        """Parameters of a group."""
+
+        link_center: Rows
+        link_frame: Rows
+        link_mass: Rows
+        link_inertia: Rows
+        linear_damping: Rows
+        angular_damping: Rows
+        gravity: Rows
+
+    @wp.func
+    def vector_at(rows: Rows, row: int, column: int):
+        return V(rows[row, column], rows[row + 1, column], rows[row + 2, column])
+
+    @wp.kernel(**OPTIONS)
+    def take_links(
+        pose: Rows,
+        velocity: Rows,
+        masses: Masses,
+        links: wp.array(dtype=int),
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        origins: wp.array(dtype=wp.vec3d),
+        bodies: Bodies,
+    ):
+        """Where links are and how they move; nothing pushes them yet."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        link = links[k]
+        b = env * bodies.count + numbers[k]
+        row = 7 * link
+        R = wp.quat_to_matrix(
+            Quat(pose[row + 3, column], pose[row + 4, column], pose[row + 5, column], pose[row + 6, column])
+        )
+        center = vector_at(masses.link_center, 3 * link, column)
+        frame = 12 * link
+        arm = vector_at(masses.link_frame, frame + 9, column)
+        for axis in range(3):
+            arm += vector_at(masses.link_frame, frame + 3 * axis, column) * center[axis]
+        x = origins[k] + wp.vec3d(vector_at(pose, row, column))
+        bodies.place[b] = x
+        bodies.axes[b] = R
+        bodies.center[b] = x + wp.vec3d(R * arm)
+        bodies.linear[b] = vector_at(velocity, 6 * link, column)
+        bodies.angular[b] = vector_at(velocity, 6 * link + 3, column)
+        bodies.force[b] = V()
+        bodies.moment[b] = V()
+
+    @wp.func
+    def take_rest(
+        failure: Rows, steps_at_rest: Rows, gravity: Rows, column: int, movers: Movers, mover: int, env: int,
+        fall: wp.array(dtype=T),
+    ):  # fmt: skip
+        movers.rest[mover] = steps_at_rest[0, column]
+        movers.failed[mover] = failure[0, column]
+        fall[env] = wp.length(vector_at(gravity, 0, column))
+
+    @wp.kernel(**OPTIONS)
+    def take_bodies(
+        masses: Masses,
+        failure: Rows,
+        steps_at_rest: Rows,
+        given: Rows,
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        own_bodies: wp.array(dtype=int),
+        h: T,
+        bodies: Bodies,
+        movers: Movers,
+        fall: wp.array(dtype=T),
+    ):
+        """Of bodies without joints: M^-1, and velocities that they have after a step without contacts."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        mover = env * movers.count + numbers[k]
+        take_rest(failure, steps_at_rest, masses.gravity, column, movers, mover, env, fall)
+        b = env * bodies.count + own_bodies[k]
+        first = env * movers.dof_count + movers.first[numbers[k]]
+        row = env * movers.inverse_count + movers.inverse_first[numbers[k]]
+        mass = masses.link_mass[0, column]
+        I = M(
+            masses.link_inertia[0, column], masses.link_inertia[1, column], masses.link_inertia[2, column],
+            masses.link_inertia[1, column], masses.link_inertia[3, column], masses.link_inertia[4, column],
+            masses.link_inertia[2, column], masses.link_inertia[4, column], masses.link_inertia[5, column],
+        )  # fmt: skip
+        R = bodies.axes[b]
+        I = R * I * wp.transpose(R)
+        I_inverse = wp.inverse(I)
+        w = bodies.angular[b]
+        v = bodies.linear[b]
+        F = vector_at(given, 0, column)
+        N = vector_at(given, 3, column) - wp.cross(w, I * w)
+        v = v + (vector_at(masses.gravity, 0, column) + F / mass - v * masses.linear_damping[0, column]) * h
+        w = w + (I_inverse * N - w * masses.angular_damping[0, column]) * h
+        moves = T(1.0)
+        if movers.failed[mover] > T(0.0):
+            moves = T(0.0)
+        for axis in range(3):
+            movers.start[first + axis] = bodies.linear[b][axis] * moves
+            movers.start[first + 3 + axis] = bodies.angular[b][axis] * moves
+            movers.path[first + axis] = T(0.0)
+            movers.path[first + 3 + axis] = T(0.0)
+            movers.free[first + axis] = v[axis] * moves
+            movers.free[first + 3 + axis] = w[axis] * moves
+            for other in range(3):
+                movers.inverse[row + 6 * axis + other] = T(0.0)
+                movers.inverse[row + 6 * axis + 3 + other] = T(0.0)
+                movers.inverse[row + 18 + 6 * axis + other] = T(0.0)
+                movers.inverse[row + 18 + 6 * axis + 3 + other] = I_inverse[axis, other] * moves
+            movers.inverse[row + 7 * axis] = moves / mass
+
+    @wp.kernel(**OPTIONS)
+    def take_velocities(
+        root_velocity: Rows,
+        joint_velocity: Rows,
+        failure: Rows,
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        root_dofs: int,
+        movers: Movers,
+        velocities: wp.array(dtype=T),
+    ):
+        """Generalized velocities of mechanisms with joints."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        first = env * movers.dof_count + movers.first[numbers[k]]
+        moves = T(1.0)
+        if failure[0, column] > T(0.0):
+            moves = T(0.0)
+        for dof in range(movers.dofs[numbers[k]]):
+            movers.path[first + dof] = T(0.0)
+            if dof < root_dofs:
+                velocities[first + dof] = root_velocity[dof, column] * moves
+            else:
+                velocities[first + dof] = joint_velocity[dof - root_dofs, column] * moves
+
+    @wp.kernel(**OPTIONS)
+    def take_trees(
+        solution: Rows,
+        jacobian: Rows,
+        failure: Rows,
+        steps_at_rest: Rows,
+        gravity: Rows,
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        own_bodies: wp.array2d(dtype=int),
+        places: wp.array(dtype=int),
+        bodies: Bodies,
+        movers: Movers,
+        fall: wp.array(dtype=T),
+    ):
+        """Of mechanisms with joints: M^-1, and the Jacobians of links."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        number = numbers[k]
+        mover = env * movers.count + number
+        take_rest(failure, steps_at_rest, gravity, column, movers, mover, env, fall)
+        dofs = movers.dofs[number]
+        row = env * movers.inverse_count + movers.inverse_first[number]
+        moves = T(1.0)
+        if movers.failed[mover] > T(0.0):
+            moves = T(0.0)
+        for dof in range(dofs):
+            for other in range(dofs):
+                movers.inverse[row + dof * dofs + other] = solution[dof * dofs + other, column] * moves
+        for place in range(places.shape[0]):
+            source = 6 * dofs * places[place]
+            target = env * movers.jacobian_count + bodies.jacobian[own_bodies[k, place]]
+            for entry in range(6 * dofs):
+                movers.jacobian[target + entry] = jacobian[source + entry, column]
+
+    @wp.kernel(**OPTIONS)
+    def give(
+        links: wp.array(dtype=int),
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        bodies: Bodies,
+        movers: Movers,
+        wrench: Rows,
+        steps_at_rest: Rows,
+    ):
+        """Add the forces of contacts to those on links, and let what is of one island be at rest for as long."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        b = env * bodies.count + numbers[k]
+        row = 6 * links[k]
+        F = bodies.force[b]
+        N = bodies.moment[b]
+        for axis in range(3):
+            wrench[row + axis, column] = wrench[row + axis, column] + F[axis]
+            wrench[row + 3 + axis, column] = wrench[row + 3 + axis, column] + N[axis]
+        steps_at_rest[0, column] = movers.rest[env * movers.count + bodies.mover[numbers[k]]]
+
+    @wp.kernel(**OPTIONS)
+    def give_path(columns: wp.array(dtype=int), numbers: wp.array(dtype=int), movers: Movers, path: Rows):
+        """Write what mechanisms move by beside the step, a row a dof."""
+        env, k = wp.tid()
+        column = columns[k] + env
+        first = env * movers.dof_count + movers.first[numbers[k]]
+        for dof in range(movers.dofs[numbers[k]]):
+            path[dof, column] = movers.path[first + dof]
+
+    return SimpleNamespace(
+        Masses=Masses,
+        take_links=take_links,
+        take_bodies=take_bodies,
+        take_velocities=take_velocities,
+        take_trees=take_trees,
+        give=give,
+        give_path=give_path,
+    )

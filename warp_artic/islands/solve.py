@@ -1,0 +1,322 @@
+"""Impulses of the points of an island: small steps, with one sweep over the points in each, and one without a bias.
+
+The step h is cut into n substeps k = h / n. M^-1, J and normals stay; velocities v, what is moved dx, and with it gaps
+g = g_0 + J_n dx, go on. Impulses z go on from one substep to the next, and from one step to the next:
+    v += k a + Y z,   a that of the step without contacts
+    sweep       z_n = max(0, (1 - c) z_n - m (y_n - b) / G_nn),   |z_t| <= mu z_n,  against y_t
+    dx += k v
+    sweep       the same with b = 0 for overlaps, c = 0, m = 1: what takes overlaps back leaves no velocity
+    apart       b = - g / k
+    overlap     b = min(- s g, depenetration speed), a spring and damper with s, c and m (`softness`)
+    impact      y_n before a substep closes the gap within it, faster than the bounce threshold: in the next one
+                b = e sqrt(y_n^2 - 2 a_n g) + k a_n,   from the speed at which it has come to the other side
+    soft        z_n = max(0, - k (stiffness (g + k y_n) + damping y_n))
+Small steps are worth more than sweeps: what is left of an error in a substep is smaller by n^2. What is soft in
+contacts keeps sweeps that have not converged from feeding velocities with overlaps.
+
+Source: Macklin et al., Small steps in physics simulation (2019); Catto, Soft constraints (2011), Solver2D (2024).
+"""
+
+from functools import cache
+
+import warp as wp
+
+from warp_artic.islands.arrays import island_types
+from warp_artic.islands.find_islands import island_struct
+from warp_artic.islands.responses import response_kernels
+from warp_artic.kernels.launch import options_for
+
+SUBSTEPS = 8
+"""Of a step."""
+FREQUENCY = wp.constant(0.25)
+"""Of the spring of an overlap, as a share of that of substeps."""
+DAMPING = wp.constant(10.0)
+"""Damping ratio of that spring."""
+
+
+@cache
+def solve_kernel(precision: str) -> wp.Kernel:
+    """Find the impulses of all islands, each in a thread, and what they do to bodies."""
+    types = island_types(precision)
+    T, V = types.T, types.V
+    Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points
+    Islands = island_struct()
+    kernels = response_kernels(precision)
+    tangents_of = kernels.tangents_of
+
+    @wp.struct
+    class Softness:
+        """Of overlaps in a substep."""
+
+        s: T
+        m: T
+        c: T
+
+    @wp.func
+    def softness(k: T):
+        omega = T(2.0 * wp.PI * FREQUENCY) / k
+        a = T(2.0 * DAMPING) + k * omega
+        b = k * omega * a
+        return Softness(omega / a, b / (T(1.0) + b), T(1.0) / (T(1.0) + b))
+
+    @wp.func
+    def first_dof(movers: Movers, env: int, mover: int):
+        return env * movers.dof_count + movers.first[mover]
+
+    @wp.func
+    def push(movers: Movers, points: Points, point: int, dof_a: int, n_a: int, dof_b: int, n_b: int, dz: V):
+        """v += Y dz"""
+        term = points.term[point]
+        for k in range(n_a):
+            movers.v[dof_a + k] = movers.v[dof_a + k] + wp.dot(points.Y[term + k], dz)
+        for k in range(n_b):
+            movers.v[dof_b + k] = movers.v[dof_b + k] + wp.dot(points.Y[term + n_a + k], dz)
+
+    @wp.func
+    def solve_point(
+        colliders: Colliders,
+        movers: Movers,
+        points: Points,
+        point: int,
+        k: T,
+        elapsed: T,
+        soft: Softness,
+        is_biased: int,
+    ):
+        """Solve a point with the velocities that others leave it, some time after the start, and apply what changes."""
+        i = points.first[point]
+        j = points.second[point]
+        dof_a = points.first_dof[point]
+        n_a = points.first_dofs[point]
+        dof_b = points.second_dof[point]
+        n_b = points.second_dofs[point]
+        term = points.term[point]
+        y = points.carried[point]
+        gap = points.gap[point] + y[0] * elapsed
+        for d in range(n_a):
+            J = points.J[term + d]
+            y += J * movers.v[dof_a + d]
+            gap += J[0] * movers.path[dof_a + d]
+        for d in range(n_b):
+            J = points.J[term + n_a + d]
+            y += J * movers.v[dof_b + d]
+            gap += J[0] * movers.path[dof_b + d]
+        z = points.z[point]
+        normal = points.normal[point]
+        pair = colliders.surface[i] * colliders.surfaces + colliders.surface[j]
+        stiffness = colliders.stiffness[pair]
+        # z = z - m ((y - b) / G) - c z
+        bias = T(0.0)
+        m = T(1.0)
+        c = T(0.0)
+        if wp.isfinite(stiffness):
+            slope = k * stiffness + colliders.damping[pair]
+            give = T(1.0) / (k * slope)
+            bias = -stiffness * gap / slope
+            m = normal[0] / (normal[0] + give)
+            c = give / (normal[0] + give)
+        elif gap > T(0.0):
+            bias = -gap / k
+        elif is_biased == 1:
+            deepest = wp.min(colliders.depenetration[i], colliders.depenetration[j])
+            bias = wp.min(-gap * soft.s, deepest)
+            m = soft.m
+            c = soft.c
+        bias = wp.max(bias, points.bounce[point])
+        z_n = wp.max(z[0] - m * (y[0] - bias) / normal[0] - c * z[0], T(0.0))
+        change = z_n - z[0]
+        across = points.across[point]
+        y_1 = y[1] + normal[1] * change
+        y_2 = y[2] + normal[2] * change
+        most = points.friction[point] * z_n
+        determinant = across[0] * across[2] - across[1] * across[1]
+        z_1 = z[1] - (across[2] * y_1 - across[1] * y_2) / determinant
+        z_2 = z[2] - (across[0] * y_2 - across[1] * y_1) / determinant
+        if z_1 * z_1 + z_2 * z_2 > most * most:
+            # No further than by the largest response, so that sweeps do not go round the friction that slides.
+            half = T(0.5) * (across[0] - across[2])
+            response = T(0.5) * (across[0] + across[2]) + wp.sqrt(half * half + across[1] * across[1])
+            z_1 = z[1] - y_1 / response
+            z_2 = z[2] - y_2 / response
+            size = wp.sqrt(z_1 * z_1 + z_2 * z_2)
+            if size > most:
+                z_1 = z_1 * most / size
+                z_2 = z_2 * most / size
+        found = V(z_n, z_1, z_2)
+        points.z[point] = found
+        push(movers, points, point, dof_a, n_a, dof_b, n_b, found - z)
+
+    @wp.func
+    def watch_impact(
+        colliders: Colliders, movers: Movers, points: Points, point: int, k: T, substep: int, substeps: int
+    ):
+        """Find whether a point closes in this substep, and how it bounces if it has in the one before."""
+        points.bounce[point] = T(-1.0e9)
+        e = colliders.restitution[
+            colliders.surface[points.first[point]] * colliders.surfaces + colliders.surface[points.second[point]]
+        ]
+        if e > T(0.0):
+            dof_a = points.first_dof[point]
+            n_a = points.first_dofs[point]
+            dof_b = points.second_dof[point]
+            n_b = points.second_dofs[point]
+            term = points.term[point]
+            y = points.carried[point][0]
+            gap = points.gap[point] + y * k * T(substep)
+            a = T(0.0)
+            for d in range(n_a):
+                J = points.J[term + d]
+                y += J[0] * movers.v[dof_a + d]
+                gap += J[0] * movers.path[dof_a + d]
+                a += J[0] * (movers.free[dof_a + d] - movers.start[dof_a + d])
+            for d in range(n_b):
+                J = points.J[term + n_a + d]
+                y += J[0] * movers.v[dof_b + d]
+                gap += J[0] * movers.path[dof_b + d]
+                a += J[0] * (movers.free[dof_b + d] - movers.start[dof_b + d])
+            a = a / (k * T(substeps))
+            if points.hit[point] > T(0.0):
+                points.bounce[point] = e * points.hit[point] + k * a
+            points.hit[point] = T(0.0)
+            if -y > colliders.bounce_threshold and -y * k > gap:
+                points.hit[point] = wp.sqrt(wp.max(y * y - T(2.0) * a * wp.max(gap, T(0.0)), T(0.0)))
+
+    @wp.func
+    def go_on(movers: Movers, points: Points, point: int):
+        """Apply the impulse of the substep before."""
+        if points.normal[point][0] > T(0.0):
+            push(
+                movers,
+                points,
+                point,
+                points.first_dof[point],
+                points.first_dofs[point],
+                points.second_dof[point],
+                points.second_dofs[point],
+                points.z[point],
+            )
+        else:
+            points.z[point] = V()
+
+    @wp.func
+    def add_to_bodies(colliders: Colliders, bodies: Bodies, points: Points, point: int, rate: T):
+        """Add the force of a point to its bodies."""
+        env = points.environment[point]
+        F = points.world[point] * rate
+        for side in range(2):
+            body = colliders.body[points.first[point]]
+            sign = T(-1.0)
+            if side == 1:
+                body = colliders.body[points.second[point]]
+                sign = T(1.0)
+            if body >= 0:
+                b = env * bodies.count + body
+                arm = points.place[point] - bodies.center[b]
+                bodies.force[b] = bodies.force[b] + F * sign
+                bodies.moment[b] = bodies.moment[b] + wp.cross(V(T(arm[0]), T(arm[1]), T(arm[2])), F) * sign
+
+    @wp.func
+    def start(movers: Movers, islands: Islands, env: int, first: int, end: int):
+        """Have mechanisms begin with the velocities before the step."""
+        for place in range(first, end):
+            m = islands.movers[place]
+            begin = first_dof(movers, env, m)
+            for dof in range(begin, begin + movers.dofs[m]):
+                movers.v[dof] = movers.start[dof]
+                movers.path[dof] = T(0.0)
+
+    @wp.func
+    def advance(movers: Movers, islands: Islands, env: int, first: int, end: int, share: T, k: T):
+        """Add a share of what velocities change by without contacts, and move on by velocities times k."""
+        for place in range(first, end):
+            m = islands.movers[place]
+            begin = first_dof(movers, env, m)
+            for dof in range(begin, begin + movers.dofs[m]):
+                movers.v[dof] = movers.v[dof] + share * (movers.free[dof] - movers.start[dof])
+                movers.path[dof] = movers.path[dof] + k * movers.v[dof]
+
+    @wp.func
+    def sweep(
+        colliders: Colliders,
+        movers: Movers,
+        points: Points,
+        islands: Islands,
+        begin: int,
+        end: int,
+        k: T,
+        substep: int,
+        is_relaxed: int,
+        soft: Softness,
+    ):
+        """Solve one point after the other, forward and backward in turn."""
+        elapsed = k * T(substep + is_relaxed)
+        for number in range(end - begin):
+            place = begin + number
+            if (substep + is_relaxed) % 2 == 1:
+                place = end - 1 - number
+            point = islands.points[place]
+            # What has no impulse is apart: slowed down without a bias, it would not come to where it closes.
+            is_idle = is_relaxed == 1 and points.z[point][0] == T(0.0)
+            if points.normal[point][0] > T(0.0) and not is_idle:
+                solve_point(colliders, movers, points, point, k, elapsed, soft, 1 - is_relaxed)
+
+    @wp.func
+    def finish(movers: Movers, points: Points, islands: Islands, env: int, island: int, h: T):
+        """Turn impulses to world axes, and take the mean of velocities off paths: the step itself moves by that."""
+        base = env * movers.count + env + island
+        for place in range(islands.point_start[base], islands.point_start[base + 1]):
+            point = islands.points[place]
+            n = points.n[point]
+            t_1, t_2 = tangents_of(n)
+            z = points.z[point]
+            total = points.world[point]
+            points.warm[point] = n * z[0] + t_1 * z[1] + t_2 * z[2]
+            points.world[point] = n * total[0] + t_1 * total[1] + t_2 * total[2]
+        for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
+            m = islands.movers[place]
+            first = first_dof(movers, env, m)
+            for dof in range(first, first + movers.dofs[m]):
+                mean = T(0.5) * (movers.start[dof] + movers.v[dof])
+                movers.path[dof] = movers.path[dof] - h * mean
+
+    @wp.kernel(**options_for(types.numbers))
+    def solve(
+        colliders: Colliders,
+        bodies: Bodies,
+        movers: Movers,
+        points: Points,
+        islands: Islands,
+        h: T,
+        substeps: int,
+        workers: int,
+    ):
+        env, worker = wp.tid()
+        k = h / T(substeps)
+        soft = softness(k)
+        for island in range(worker, islands.count[env], workers):
+            base = env * movers.count + env + island
+            begin = islands.point_start[base]
+            end = islands.point_start[base + 1]
+            mover_begin = islands.mover_start[base]
+            mover_end = islands.mover_start[base + 1]
+            if islands.asleep[env * movers.count + island] == 0:
+                start(movers, islands, env, mover_begin, mover_end)
+                for place in range(begin, end):
+                    points.world[islands.points[place]] = V()
+                for substep in range(substeps):
+                    for place in range(begin, end):
+                        watch_impact(colliders, movers, points, islands.points[place], k, substep, substeps)
+                    advance(movers, islands, env, mover_begin, mover_end, T(1.0) / T(substeps), T(0.0))
+                    for place in range(begin, end):
+                        go_on(movers, points, islands.points[place])
+                    sweep(colliders, movers, points, islands, begin, end, k, substep, 0, soft)
+                    advance(movers, islands, env, mover_begin, mover_end, T(0.0), k)
+                    sweep(colliders, movers, points, islands, begin, end, k, substep, 1, soft)
+                    for place in range(begin, end):
+                        point = islands.points[place]
+                        points.world[point] = points.world[point] + points.z[point]
+                finish(movers, points, islands, env, island, h)
+            for place in range(begin, end):
+                add_to_bodies(colliders, bodies, points, islands.points[place], T(1.0) / h)
+
+    return solve

@@ -1,0 +1,252 @@
+"""Contacts of mechanisms that are too many to be one: found and solved before each step, for each island.
+
+    links and velocities as they are  ─► boxes ─► pairs that come near ─► points that touch ─► islands
+    velocities after a step without contacts, M^-1, J  ─► impulses of the points  ─► forces on links over the step
+The step itself is that of the mechanisms, with these forces on their links: joints, limits and drives answer them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.scene import Scene
+from warp_artic.islands.find_islands import island_kernel
+from warp_artic.islands.responses import response_kernels
+from warp_artic.islands.solve import SUBSTEPS, solve_kernel
+from warp_artic.sim.arrays.row_table import RowTables
+from warp_artic.sim.arrays.views import Member
+from warp_artic.sim.islands.detection import GROWTH, LEAST_ROOM, Detection
+from warp_artic.sim.islands.exchange import Exchange
+from warp_artic.sim.islands.layout import IslandLayout, launch
+from warp_artic.sim.launch.launches import Launches
+from warp_artic.solver.settings import SolverSettings
+
+WORKERS = {True: 1, False: 64}
+"""Threads that share the islands of an environment, on a CPU and on CUDA."""
+REMEMBERED = {"warm": 3, "world": 3, "hit": 1}
+"""What points remember from step to step, beside their keys, with the number of components."""
+
+
+class ContactIslands:
+    """Contacts between the mechanisms of a large stage.
+
+    Args:
+        scene: What is simulated, as it is laid out, with `island_contacts`.
+        members: Of its articulations.
+        settings: Of its steps.
+        environments: Number of environments.
+        device: "cpu" or "cuda:N".
+    """
+
+    SIZES = {f"islands/{name}": size for name, size in REMEMBERED.items()}
+    """Components of what points remember, by the names of the arrays that a run goes on from."""
+    NAMES = ("islands/key", *SIZES)
+    """Of all of these arrays."""
+
+    def __init__(
+        self, scene: Scene, members: Sequence[Member], settings: SolverSettings, environments: int, device: str
+    ):
+        self._precision, self._h = settings.precision, settings.dt
+        self._sleep_steps = float(settings.sleep_steps)
+        self.layout = IslandLayout(scene, members, settings.precision, environments, device)
+        self._exchange = Exchange(self.layout, settings.precision, settings.dt)
+        self._detection = Detection(self.layout, settings.precision)
+        self.groups = tuple(part.group for part in self.layout.parts)
+        """Groups whose links take part."""
+        self.count = 0
+        """Points of the last step."""
+        self._room = 0
+        self._make_room(LEAST_ROOM)
+
+    def before_step(self, step: int, launches: Launches, tables: RowTables) -> None:
+        """Find and solve contacts of a step, counted from zero, and add what they do to the external forces on links.
+
+        Poses and velocities of links are up to date.
+        """
+        if self._sleep_steps:
+            launches.watch(self.groups, False)
+        exchange = self._exchange
+        exchange.keep_given()
+        exchange.take_links()
+        exchange.place_moved(step)
+        exchange.take_motion(launches, tables)
+        self._solve(self._find_points())
+        exchange.give_forces()
+        if self._sleep_steps:
+            launches.watch(self.groups, True)
+
+    def after_step(self, launches: Launches) -> None:
+        """Leave external forces as they were given, and move mechanisms as contacts want it within the step."""
+        self._exchange.give_back()
+        self._exchange.give_paths(launches)
+        if self._sleep_steps:
+            launches.watch(self.groups, True)
+
+    @property
+    def colliders(self) -> list[str]:
+        """Paths of the colliders."""
+        return [one.path for one in self.layout.tables.colliders]
+
+    def impulses(self) -> dict[str, np.ndarray]:
+        """Environment, colliders and impulse in world axes of each point of the last step [N s]."""
+        names = ("environment", "first", "second", "world")
+        return {name: getattr(self.points, name).numpy()[: self.count] for name in names}
+
+    def find_now(self, steps_done: int) -> dict[str, np.ndarray]:
+        """The points that touch after so many steps, with impulses of the last one, by the fields of `Points`.
+
+        Poses and velocities of links are up to date.
+        """
+        self._exchange.take_links()
+        self._exchange.place_moved(steps_done)
+        count = self._detection.find(0.0)
+        self._make_room(count)
+        self._detection.write(self._spare)
+        names = ("key", "environment", "first", "second", "place", "n", "gap")
+        found = {name: getattr(self._spare, name).numpy()[:count].copy() for name in names}
+        keys, world = (getattr(self.points, name).numpy()[: self.count] for name in ("key", "world"))
+        place = np.minimum(np.searchsorted(keys, found["key"]), max(self.count - 1, 0))
+        impulse = np.zeros((count, 3))
+        if self.count:
+            is_known = keys[place] == found["key"]
+            impulse[is_known] = world[place[is_known]]
+        return {**found, "world": impulse}
+
+    def take(self, environments: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """What a run goes on from, of some environments or of all of them, which come first; keys are -1 at the end."""
+        layout = self.layout
+        chosen = np.arange(layout.environments) if environments is None else environments
+        keys, environment = self._keys()
+        places = [np.flatnonzero(environment == one) for one in chosen]
+        most = max(map(len, places), default=0)
+        found = {"islands/key": np.full((len(chosen), most), -1, np.int64)}
+        found |= {
+            f"islands/{name}": np.zeros((len(chosen), most, size), self._dtype) for name, size in REMEMBERED.items()
+        }
+        values = self._remembered()
+        for row, own in enumerate(places):
+            found["islands/key"][row, : len(own)] = keys[own]
+            for name in REMEMBERED:
+                found[f"islands/{name}"][row, : len(own)] = values[name][own]
+        return found
+
+    def put(self, values: dict[str, np.ndarray], environments: np.ndarray | None = None) -> None:
+        """Write what was taken to some environments; those out of range are left out."""
+        count = self.layout.environments
+        chosen = np.arange(count) if environments is None else np.asarray(environments)
+        table = {name: np.broadcast_to(array, (len(chosen), *array.shape[1:])) for name, array in values.items()}
+        keys, environment = self._keys()
+        kept = ~np.isin(environment, chosen)
+        old = {name: values[: self.count][kept] for name, values in self._remembered().items()}
+        new = table["islands/key"] >= 0
+        new &= ((chosen >= 0) & (chosen < count))[:, None]
+        all_keys = np.concatenate(
+            [self._whole(keys, environment)[kept], self._whole(table["islands/key"], chosen[:, None])[new]]
+        )
+        order = np.argsort(all_keys, kind="stable")
+        self.count = 0
+        self._make_room(len(order))
+        self.count = len(order)
+        self._write("key", all_keys[order])
+        for name in REMEMBERED:
+            self._write(name, np.concatenate([old[name], table[f"islands/{name}"][new]])[order])
+
+    def forget(self, environments: np.ndarray) -> None:
+        """Go on as if there had been no contact before."""
+        empty = {"islands/key": np.zeros((1, 0), np.int64)}
+        self.put(empty | {f"islands/{name}": np.zeros((1, 0, size)) for name, size in REMEMBERED.items()}, environments)
+
+    def refused(self, values: dict[str, np.ndarray]) -> str:
+        """What is wrong with arrays to `put`, each in its range; empty: nothing."""
+        for row, own in enumerate(values["islands/key"]):
+            known = own[own >= 0]
+            if (np.diff(known) <= 0).any() or (own[: len(known)] < 0).any():
+                return f"the keys of environment {row} do not grow; each point has one of its own, and -1 comes last"
+        return ""
+
+    @property
+    def _dtype(self):
+        return wp.dtype_to_numpy(self.layout.types.T)
+
+    @property
+    def keys_each(self) -> int:
+        """How many keys an environment has."""
+        return 8 * self.layout.colliders.count**2
+
+    def _keys(self) -> tuple[np.ndarray, np.ndarray]:
+        """The keys of points within their environments, and these."""
+        keys = self.points.key.numpy()[: self.count]
+        return keys % self.keys_each, keys // self.keys_each
+
+    def _whole(self, keys: np.ndarray, environments: np.ndarray) -> np.ndarray:
+        return keys + environments * self.keys_each
+
+    def _remembered(self) -> dict[str, np.ndarray]:
+        """What points remember, shape (points, components)."""
+        return {name: getattr(self.points, name).numpy().reshape(-1, size) for name, size in REMEMBERED.items()}
+
+    def _write(self, name: str, values: np.ndarray) -> None:
+        if len(values):
+            array = getattr(self.points, name)
+            found = values if values.ndim == 1 or values.shape[1] > 1 else values[:, 0]
+            wp.copy(array, wp.array(found, dtype=array.dtype, device=self.layout.device), count=len(found))
+
+    def _find_points(self) -> int:
+        """Find what may touch in the step; the points of the step before are the spare ones then, so many."""
+        before = self.count
+        count = self._detection.find(self._h)
+        self._make_room(count)
+        self.points, self._spare = self._spare, self.points
+        self._detection.write(self.points)
+        self.count = count
+        return before
+
+    def _solve(self, before: int) -> None:
+        """Find islands, and the impulses of their points."""
+        layout, count, old = self.layout, self.count, self._spare
+        given = [layout.colliders, layout.bodies, layout.movers, self.points]
+        if count:
+            kernels = response_kernels(self._precision)
+            terms = self._terms[: count + 1]
+            self._launch(kernels.count_terms, (count + 1,), [*given, count, terms])
+            wp.utils.array_scan(terms, self.points.term[: count + 1], inclusive=False)
+            self._launch(kernels.respond, (count,), [*given, before, old.key, old.warm, old.world, old.hit])
+        inputs = [*given, count, self._sleep_steps, layout.islands]
+        self._launch(island_kernel(self._precision), (layout.environments,), inputs)
+        workers = WORKERS[wp.get_device(layout.device).is_cpu]
+        inputs = [*given, layout.islands, self._h, SUBSTEPS, workers]
+        self._launch(solve_kernel(self._precision), (layout.environments, workers), inputs)
+
+    def _make_room(self, count: int) -> None:
+        """Make room for points, where there is less; what those of the last step remember stays."""
+        if count <= self._room:
+            return
+        layout, room = self.layout, int(GROWTH * count)
+        kept = {name: getattr(self.points, name) for name in ("key", *REMEMBERED)} if self.count else {}
+        self._room = room
+        self.points, self._spare = self._make_points(room), self._make_points(room)
+        for name, array in kept.items():
+            wp.copy(getattr(self.points, name), array, count=self.count)
+        layout.islands.points = layout.zeros(room, int)
+        self._terms = layout.zeros(room + 1, int)
+
+    def _make_points(self, room: int):
+        layout, types = self.layout, self.layout.types
+        points = types.Points()
+        points.key, points.place = layout.zeros(room, wp.int64), layout.zeros(room, wp.vec3d)
+        for name in ("environment", "first", "second", "first_dof", "first_dofs", "second_dof", "second_dofs"):
+            setattr(points, name, layout.zeros(room, int))
+        for name in ("n", "z", "warm", "world", "carried", "normal", "across"):
+            setattr(points, name, layout.zeros(room, types.V))
+        for name in ("gap", "friction", "hit", "bounce"):
+            setattr(points, name, layout.zeros(room, types.T))
+        points.term = layout.zeros(room + 1, int)
+        points.J = layout.zeros(2 * layout.most_dofs * room, types.V)
+        points.Y = layout.zeros(2 * layout.most_dofs * room, types.V)
+        return points
+
+    def _launch(self, kernel: wp.Kernel, dim: tuple[int, ...], inputs: list) -> None:
+        launch(kernel, dim, inputs, self.layout.device)

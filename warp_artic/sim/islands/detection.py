@@ -1,0 +1,82 @@
+"""Finds the points at which colliders of a large stage touch, or may touch within a step; rooms grow as they need."""
+
+from __future__ import annotations
+
+import warp as wp
+
+from warp_artic.islands.broad_phase import broad_phase_kernels
+from warp_artic.islands.narrow_phase import MOST_PLACES, narrow_phase_kernels
+from warp_artic.sim.islands.layout import IslandLayout, launch
+
+GROWTH = 1.5
+"""By how much more room is made than is needed."""
+LEAST_ROOM = 64
+
+
+class Detection:
+    """Boxes, pairs that come near, and points, in the order of their keys."""
+
+    def __init__(self, layout: IslandLayout, precision: str):
+        self._layout = layout
+        self._broad = broad_phase_kernels(precision)
+        self._narrow = narrow_phase_kernels(precision)
+        count = layout.environments * layout.colliders.count
+        self._counts, self._starts = layout.zeros(count, int), layout.zeros(count, int)
+        self._boxes: wp.Bvh | None = None
+        self._room = 0
+        self._make_room(LEAST_ROOM)
+
+    def find(self, h: float) -> int:
+        """Find what may touch within a time, for links whose places are taken; says how many points there are."""
+        layout = self._layout
+        self._pairs = self._find_pairs(h)
+        if not self._pairs:
+            return 0
+        inputs = [layout.colliders, layout.solids, layout.bodies, self._firsts, self._seconds]
+        inputs += [layout.points_of_kinds, h, self._places, self._point_counts]
+        self._launch(self._narrow.find, (self._pairs,), inputs)
+        return self._scanned(self._point_counts, self._point_starts, self._pairs)
+
+    def write(self, points) -> None:
+        """Write the points that were found."""
+        if self._pairs:
+            layout = self._layout
+            inputs = [layout.colliders, layout.solids, self._firsts, self._seconds, layout.points_of_kinds]
+            inputs += [self._places, self._point_starts, points]
+            self._launch(self._narrow.list_points, (self._pairs,), inputs)
+
+    def _find_pairs(self, h: float) -> int:
+        """List the pairs that come near each other; says how many there are."""
+        layout, solids = self._layout, self._layout.solids
+        dim = layout.environments, layout.colliders.count
+        self._launch(self._broad.place, dim, [layout.colliders, layout.bodies, h, solids])
+        if self._boxes is None:
+            self._boxes = wp.Bvh(solids.lower, solids.upper, groups=layout.solid_environments)
+        else:
+            self._boxes.rebuild()
+        given = [layout.colliders, solids, self._boxes.id, layout.planes]
+        room = [self._starts, self._counts, self._firsts, self._seconds]
+        self._launch(self._broad.count_pairs, dim, [*given, 0, *room])
+        total = self._scanned(self._counts, self._starts, self._counts.shape[0])
+        self._make_room(total)
+        room = [self._starts, self._counts, self._firsts, self._seconds]
+        if total:
+            self._launch(self._broad.count_pairs, dim, [*given, 1, *room])
+        return total
+
+    def _make_room(self, pairs: int) -> None:
+        if pairs > self._room:
+            layout, room = self._layout, int(GROWTH * pairs)
+            self._room = room
+            self._firsts, self._seconds = layout.zeros(room, int), layout.zeros(room, int)
+            self._point_counts, self._point_starts = layout.zeros(room, int), layout.zeros(room, int)
+            self._places = wp.zeros((7 * MOST_PLACES, room), dtype=layout.types.T, device=layout.device)
+
+    def _scanned(self, counts: wp.array, starts: wp.array, size: int) -> int:
+        """Write where the entries of each begin; says how many there are."""
+        wp.utils.array_scan(counts[:size], starts[:size], inclusive=False)
+        last = slice(size - 1, size)
+        return int(starts[last].numpy()[0] + counts[last].numpy()[0])
+
+    def _launch(self, kernel: wp.Kernel, dim: tuple[int, ...], inputs: list) -> None:
+        launch(kernel, dim, inputs, self._layout.device)

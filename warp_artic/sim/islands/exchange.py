@@ -1,0 +1,170 @@
+"""What passes between the groups of mechanisms and the arrays of a large stage, before and after a step.
+
+Bodies without joints have their velocities after a step without contacts from Newton's and Euler's equations;
+mechanisms with joints make that step aside, and it is taken back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+
+from warp_artic.description.pose import rotation_vector_from_matrix
+from warp_artic.islands.exchange import exchange_kernels
+from warp_artic.mechanisms.group import Group
+from warp_artic.model.field import Field
+from warp_artic.sim.arrays.row_table import RowTables
+from warp_artic.sim.islands.layout import GroupPart, IslandLayout, launch
+from warp_artic.sim.launch.launches import Launches
+
+OF_MASSES = {
+    "link_center": "link_center",
+    "link_frame": "link_frame",
+    "link_mass": "link_mass",
+    "link_inertia": "link_inertia",
+    "linear_damping": "link_linear_damping",
+    "angular_damping": "link_angular_damping",
+    "gravity": "gravity",
+}
+"""Parameters of a group, by the fields of `Masses`."""
+
+
+class Exchange:
+    """Takes links and velocities, and gives forces and paths.
+
+    Args:
+        layout: The arrays of the stage.
+        precision: "float32" or "float64".
+        dt: Time step [s].
+    """
+
+    def __init__(self, layout: IslandLayout, precision: str, dt: float):
+        self._layout, self._h = layout, dt
+        self._kernels = exchange_kernels(precision)
+        self._trees = [part for part in layout.parts if not part.is_body]
+        fields = (part.group.field("link_external_force").scalars for part in layout.parts)
+        self._given = [(field, wp.clone(field)) for field in fields]
+
+    def take_links(self) -> None:
+        """Take where links are and how they move, which is up to date in their groups."""
+        layout = self._layout
+        for part in layout.parts:
+            found = [part.group.field(name).scalars for name in ("link_pose", "link_velocity")]
+            inputs = [*found, self._masses(part.group), part.links, part.columns, part.numbers, part.origins]
+            self._launch(self._kernels.take_links, part.links, [*inputs, layout.bodies])
+
+    def place_moved(self, step: int) -> None:
+        """Place bodies that are moved from outside at the beginning of a step, with the velocity of all of it."""
+        layout, bodies = self._layout, self._layout.bodies
+        motions = layout.tables.motions
+        if not motions:
+            return
+        count, first = layout.environments, bodies.count - len(motions)
+        for number, motion in enumerate(motions):
+            (R_0, p_0), (R_1, p_1) = (motion.displacement((step + k) * self._h, np.zeros(3)) for k in (0, 1))
+            turn = rotation_vector_from_matrix(R_1 @ R_0.T) / self._h
+            values = {"place": p_0, "center": p_0, "axes": R_0, "linear": (p_1 - p_0) / self._h, "angular": turn}
+            for name, value in values.items():
+                array = getattr(bodies, name)
+                found = array.numpy()
+                found[first + number : count * bodies.count : bodies.count] = value
+                if not array.device.is_cpu:
+                    array.assign(found)
+
+    def take_motion(self, launches: Launches, tables: RowTables) -> None:
+        """Take how links answer impulses, and velocities before and after a step without contacts."""
+        layout = self._layout
+        for part in layout.parts:
+            if part.is_body:
+                group = part.group
+                names = ("failure", "steps_at_rest", "link_external_force")
+                inputs = [self._masses(group), *(group.field(name).scalars for name in names)]
+                inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, self._h]
+                inputs += [layout.bodies, layout.movers, layout.fall]
+                self._launch(self._kernels.take_bodies, part.mover_columns, inputs)
+        if self._trees:
+            self._take_trees(launches, tables)
+
+    def keep_given(self) -> None:
+        """Remember the external forces on links that are given."""
+        for field, given in self._given:
+            wp.copy(given, field)
+
+    def give_back(self) -> None:
+        """Leave external forces on links as they were given."""
+        for field, given in self._given:
+            wp.copy(field, given)
+
+    def give_forces(self) -> None:
+        """Add the forces of contacts to external forces on links, and let islands be at rest together."""
+        layout = self._layout
+        for part in self._layout.parts:
+            outputs = [part.group.field(name).scalars for name in ("link_external_force", "steps_at_rest")]
+            inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.movers, *outputs]
+            self._launch(self._kernels.give, part.links, inputs)
+
+    def give_paths(self, launches: Launches) -> None:
+        """Move mechanisms by what contacts change of their paths."""
+        for part in self._layout.parts:
+            inputs = [part.mover_columns, part.mover_numbers, self._layout.movers, part.path.scalars]
+            self._launch(self._kernels.give_path, part.mover_columns, inputs)
+            launches.displace(part.group, part.path)
+
+    def _take_trees(self, launches: Launches, tables: RowTables) -> None:
+        layout = self._layout
+        for part in self._trees:
+            group, found = part.group, part.tables
+            size, control = group.tree.dof_count, group.arrays.control
+            launches.dynamics(group, "solutions", control, size, found["one"].numbers, found["solution"].numbers)
+            arrays = found["vectors"].numbers, found["jacobian"].numbers
+            launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
+            self._take_velocities(part, layout.movers.start)
+        groups = [part.group for part in self._trees]
+        chosen = [index for group in groups for mechanism in group.members for index in mechanism]
+        table = tables.of_state(tuple(groups[0].state), chosen)
+        everywhere = np.arange(layout.environments, dtype=np.int32)
+        if not wp.get_device(layout.device).is_cpu:
+            everywhere = layout.everywhere
+        kept = table.take(everywhere)
+        launches.step_groups(groups)
+        for part in self._trees:
+            self._take_velocities(part, layout.movers.free)
+            names = ("failure", "steps_at_rest")
+            inputs = [*(part.tables[name].scalars for name in ("solution", "jacobian"))]
+            inputs += [*(part.group.field(name).scalars for name in names), self._masses(part.group).gravity]
+            inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, part.places]
+            inputs += [layout.bodies, layout.movers, layout.fall]
+            self._launch(self._kernels.take_trees, part.mover_columns, inputs)
+        table.put(kept, everywhere)
+
+    def _take_velocities(self, part: GroupPart, velocities: wp.array) -> None:
+        """Take the velocities that mechanisms have now."""
+        group = part.group
+        inputs = [group.field(name).scalars for name in ("root_velocity", "joint_velocity", "failure")]
+        inputs += [part.mover_columns, part.mover_numbers, group.tree.root_dofs, self._layout.movers, velocities]
+        self._launch(self._kernels.take_velocities, part.mover_columns, inputs)
+
+    def _masses(self, group: Group):
+        """Parameters of a group, where they are."""
+        masses = self._kernels.Masses()
+        for name, field in OF_MASSES.items():
+            setattr(masses, name, _by_column(group.field(field)))
+        return masses
+
+    def _launch(self, kernel: wp.Kernel, several: wp.array, inputs: list) -> None:
+        launch(kernel, (self._layout.environments, several.size), inputs, self._layout.device)
+
+
+def _by_column(field: Field) -> wp.array:
+    """The scalars of a field with a column for each environment; those that all share have no pitch."""
+    scalars = field.scalars
+    if not field.is_shared:
+        return scalars
+    return wp.array(
+        ptr=scalars.ptr,
+        dtype=scalars.dtype,
+        shape=(scalars.shape[0], field.columns.pitch),
+        strides=(scalars.strides[0], 0),
+        device=scalars.device,
+        copy=False,
+    )
