@@ -69,6 +69,7 @@ VIEWS = {  # azimuth and elevation [deg], times of the poses [s], prims whose pa
     "d6_zoo": (-80, 14, [0.0, 0.35, 1.2], ["puck", "marble", "bolt", "seat", "needle/tip"]),
     "breakable_bridge": (-72, 8, [0.0, 0.28, 0.55], ["plank_2", "plank_4", "weight"]),
     "stack_and_wall": (-62, 16, [0.0, 0.3, 1.4], ["ball"]),
+    "pile": (-62, 24, [0.0, 0.3, 2.4], []),
     "dominoes": (-60, 32, [0.0, 0.35, 1.4], ["ball"]),
     "marble_run": (-90, 0, np.linspace(0, 6.4, 20), ["marble_0"]),
     "billiards": (-90, 60, [0.0, 0.3, 0.6, 1.4], ["cue", *(f"ball_{k}" for k in range(6))]),

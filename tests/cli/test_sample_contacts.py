@@ -99,6 +99,18 @@ def test_cradle_passes_the_swing_on():
     np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-3)
 
 
+def test_pile_comes_to_lie_in_its_tray():
+    """Ninety solids, more than one mechanism has room for: none leaves the tray, falls through it or flies up."""
+    run = Run("pile", 2.5)
+    assert run.scene.island_contacts is not None
+    places = np.array([run.place(name) for name in run.names])
+    assert len(places) == 90 and np.abs(places[:, -1, :2]).max() < 0.45
+    assert places[..., 2].min() > 0.03 and places[:, -1, 2].max() < 0.6
+    assert np.diff(run.energy).max() < 2e-3 * run.energy[0]
+    speeds = np.array([np.linalg.norm(run.velocity(name)[-1, :3]) for name in run.names])
+    assert np.median(speeds) < 0.02
+
+
 def test_ragdoll_comes_to_lie_on_the_stairs():
     """It falls from the landing, keeps to its limits, and hardly moves in the end."""
     run = Run("ragdoll_on_stairs", 2.5)

@@ -81,6 +81,7 @@ def _rows(stage: str, run, wrote: list[str]) -> list[tuple[str, str]]:
         *_gained(run),
         *_unresolved(simulation),
         *_crowded(simulation),
+        *_touching(simulation),
         *_unconverged(simulation),
         *_sleep(simulation),
         *_warnings(stage, scene),
@@ -317,6 +318,21 @@ def _crowded(simulation) -> list[tuple[str, str]]:
     """Points of contact that the solver had no room for."""
     points = int(simulation.state.contact_crowded.numpy().any(axis=-1).sum())
     return [("contacts", f"no room for {points} points that touch: these passed through")] if points else []
+
+
+def _touching(simulation) -> list[tuple[str, str]]:
+    """What touches at the end of contacts that are solved by islands."""
+    if simulation.scene.island_contacts is None:
+        return []
+    found = simulation.contacts()
+    text = f"{len(found)} pair{'s' * (len(found) != 1)} of colliders touch at the end"
+    if found:
+        deepest = min(found, key=lambda one: one.gap)
+        strongest = max(found, key=lambda one: one.normal_force)
+        if deepest.gap < 0.0:
+            text += f"; overlap at most {-deepest.gap:.3g} m, between {' and '.join(deepest.colliders)}"
+        text += f"; force at most {strongest.normal_force:.4g} N, between {' and '.join(strongest.colliders)}"
+    return [("contacts", text)]
 
 
 def _unresolved(simulation) -> list[tuple[str, str]]:
