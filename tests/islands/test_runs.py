@@ -11,6 +11,7 @@ from tests.contact_stages import ContactScene, box, sphere
 from tests.contacts.motion import DT, simulation
 from tests.islands.crowds import crowd, crowded
 from tests.usd.authoring import open_text
+from warp_artic.sim.revise import revise
 
 SCENES = Path(__file__).parents[2] / "samples" / "scenes"
 G = 9.81
@@ -216,6 +217,20 @@ def test_bodies_with_joints():
     assert min(gaps) > -5e-3
     weight = G * sum(link.mass for tree in scene.articulations for link in tree.links)
     assert one.contact_force_on("/ground")[0, 2] == pytest.approx(-weight, rel=0.2)
+
+
+def test_edits_go_on_from_where_the_run_is():
+    """A collider that has grown lifts what it is under; what else is there stays where it is."""
+    before = crowd(FALLING, precision="float32")
+    before.step(300)
+    grown = [box("low", 0.07, (0, 0, 0.06)), *FALLING.solids[1:]]
+    scene = wa.read_stage(open_text(crowded(ContactScene(solids=grown)).usd))
+    after = revise(before, scene, before.settings)
+    assert after is not before
+    np.testing.assert_allclose(poses(after), poses(before), atol=1e-6)
+    after.step(300)
+    names = list(after.root_names)
+    assert poses(after)[names.index("/World/low"), 2, 0] == pytest.approx(0.07, abs=1e-3)
 
 
 def test_what_cannot_be_done_is_refused():

@@ -4,7 +4,8 @@ Where only numbers differ (gains, limits, masses, frames, targets, gravity ...),
 environments; others keep what a user has written. The state stays; what is in the start state takes effect at a reset.
 Where the structure differs, because links, joints, drives, limits or tendons have come or gone, everything is built
 anew and goes on from where it is; only what is new starts as authored (`sim.change.carry_over`). So it is with elastic
-bodies: what differs in one, or in a tendon, builds anew, and bodies of as many nodes keep their motion.
+bodies: what differs in one, or in a tendon, builds anew, and bodies of as many nodes keep their motion; and with the
+colliders of contacts that are solved by islands.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _same_structure(run: Run, scene: Scene) -> bool:
         return False
     if [tree.path for tree in old.articulations] != [tree.path for tree in scene.articulations]:
         return False
-    if mechanisms_of(old) != mechanisms_of(scene):
+    if mechanisms_of(old) != mechanisms_of(scene) or old.island_contacts != scene.island_contacts:
         return False
     before, after = (laid_out(one, run.settings) for one in (old, scene))
     pairs = zip(run.members, before.articulations, after.articulations, trees_of(after))

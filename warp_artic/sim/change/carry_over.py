@@ -71,6 +71,8 @@ def carry_over(old: Run, new: Run) -> None:
     for body in new.elastic.bodies:
         if body.path in bodies:
             body.carry_over(bodies[body.path])
+    if old.islands and new.islands and old.islands.colliders == new.islands.colliders:
+        new.islands.put(old.islands.take())
     new.tracks.carry_over(old.tracks)
 
 
