@@ -10,6 +10,8 @@ import warp as wp
 
 from warp_artic.islands.arrays import island_types
 
+VIOLENT = wp.constant(0.1)
+"""Turn in a step from which bodies may not gain energy by it [rad]."""
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
 
@@ -81,6 +83,16 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         movers.failed[mover] = failure[0, column]
         fall[env] = wp.length(vector_at(gravity, 0, column))
 
+    @wp.func
+    def inertia_of(masses: Masses, R: M, column: int):
+        """The inertia of a body without joints about its centre of mass, world axes."""
+        I = M(
+            masses.link_inertia[0, column], masses.link_inertia[1, column], masses.link_inertia[2, column],
+            masses.link_inertia[1, column], masses.link_inertia[3, column], masses.link_inertia[4, column],
+            masses.link_inertia[2, column], masses.link_inertia[4, column], masses.link_inertia[5, column],
+        )  # fmt: skip
+        return R * I * wp.transpose(R)
+
     @wp.kernel(**OPTIONS)
     def take_bodies(
         masses: Masses,
@@ -104,18 +116,14 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         first = env * movers.dof_count + movers.first[numbers[k]]
         row = env * movers.inverse_count + movers.inverse_first[numbers[k]]
         mass = masses.link_mass[0, column]
-        I = M(
-            masses.link_inertia[0, column], masses.link_inertia[1, column], masses.link_inertia[2, column],
-            masses.link_inertia[1, column], masses.link_inertia[3, column], masses.link_inertia[4, column],
-            masses.link_inertia[2, column], masses.link_inertia[4, column], masses.link_inertia[5, column],
-        )  # fmt: skip
-        R = bodies.axes[b]
-        I = R * I * wp.transpose(R)
+        I = inertia_of(masses, bodies.axes[b], column)
         I_inverse = wp.inverse(I)
         w = bodies.angular[b]
         v = bodies.linear[b]
         F = vector_at(given, 0, column)
-        N = vector_at(given, 3, column) - wp.cross(w, I * w)
+        N = vector_at(given, 3, column)
+        if wp.length(w) * h <= T(VIOLENT):
+            N -= wp.cross(w, I * w)  # beyond it would feed itself
         v = v + (vector_at(masses.gravity, 0, column) + F / mass - v * masses.linear_damping[0, column]) * h
         w = w + (I_inverse * N - w * masses.angular_damping[0, column]) * h
         moves = T(1.0)
@@ -218,6 +226,39 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         steps_at_rest[0, column] = movers.rest[env * movers.count + bodies.mover[numbers[k]]]
 
     @wp.kernel(**OPTIONS)
+    def keep_spins(
+        masses: Masses,
+        columns: wp.array(dtype=int),
+        numbers: wp.array(dtype=int),
+        own_bodies: wp.array(dtype=int),
+        h: T,
+        bodies: Bodies,
+        movers: Movers,
+        root_pose: Rows,
+        root_velocity: Rows,
+    ):
+        """Let bodies that turn fast have no more energy of rotation than contacts have left them.
+
+        A step turns the moments of contacts and the inertia of a body against each other; the energy is what they
+        have with the inertia before the step, where contacts take energy and never give any.
+        """
+        env, k = wp.tid()
+        column = columns[k] + env
+        b = env * bodies.count + own_bodies[k]
+        w = vector_at(root_velocity, 3, column)
+        if wp.length(w) * h > T(VIOLENT) and wp.length_sq(bodies.force[b]) + wp.length_sq(bodies.moment[b]) > T(0.0):
+            first = env * movers.dof_count + movers.first[numbers[k]]
+            left = V(movers.v[first + 3], movers.v[first + 4], movers.v[first + 5])
+            most = wp.dot(left, inertia_of(masses, bodies.axes[b], column) * left)
+            R = wp.quat_to_matrix(
+                Quat(root_pose[3, column], root_pose[4, column], root_pose[5, column], root_pose[6, column])
+            )
+            found = wp.dot(w, inertia_of(masses, R, column) * w)
+            if found > most:
+                for axis in range(3):
+                    root_velocity[3 + axis, column] = w[axis] * wp.sqrt(most / found)
+
+    @wp.kernel(**OPTIONS)
     def give_path(columns: wp.array(dtype=int), numbers: wp.array(dtype=int), movers: Movers, path: Rows):
         """Write what mechanisms move by beside the step, a row a dof."""
         env, k = wp.tid()
@@ -233,5 +274,6 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         take_velocities=take_velocities,
         take_trees=take_trees,
         give=give,
+        keep_spins=keep_spins,
         give_path=give_path,
     )

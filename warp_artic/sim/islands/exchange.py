@@ -103,6 +103,17 @@ class Exchange:
             inputs = [part.links, part.columns, part.numbers, layout.bodies, layout.movers, *outputs]
             self._launch(self._kernels.give, part.links, inputs)
 
+    def keep_spins(self) -> None:
+        """Let bodies that turn fast have no more energy than contacts have left them."""
+        layout = self._layout
+        for part in layout.parts:
+            if part.is_body:
+                group = part.group
+                inputs = [self._masses(group), part.mover_columns, part.mover_numbers, part.own_bodies, self._h]
+                inputs += [layout.bodies, layout.movers]
+                inputs += [group.field(name).scalars for name in ("root_pose", "root_velocity")]
+                self._launch(self._kernels.keep_spins, part.mover_columns, inputs)
+
     def give_paths(self, launches: Launches) -> None:
         """Move mechanisms by what contacts change of their paths."""
         for part in self._layout.parts:
