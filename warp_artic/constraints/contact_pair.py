@@ -153,6 +153,21 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, column:
                 set_drift(model, work, point, column, slot, h)
             set_normal_row(model, work, row, point, give, column, slot, h)
             allow_every_velocity(work, row, slot, near)
+        if axis == 2:
+            set_friction(model, work, row, point, column, slot)
+
+
+@wp.func
+def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, column: int, slot: int):
+    """Write the coefficient and the anchors of the tangents of a point, for J of both; `row` is of the second one."""
+    pair = model.contact_of_point[point]
+    y_1 = velocity_before(model, work, row - 1, slot)
+    y_2 = velocity_before(model, work, row, slot)
+    slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
+    sticks = model.contact_static_friction[pair, column]
+    work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], sticks)
+    for k in range(3 * point + 1, 3 * point + 3):
+        work.contact_anchor[k, slot] = where_positive(slip, slip - slip, work.contact_start[k, slot])
 
 
 @wp.func
@@ -209,14 +224,7 @@ def set_normal_row(
     work.contact_start[3 * point + 1, slot] = where_positive(is_new, zero, dot(t_1, before))
     work.contact_start[3 * point + 2, slot] = where_positive(is_new, zero, dot(t_2, before))
     work.contact_speed[point, slot] = b
-    y_1 = velocity_before(model, work, row + 1, slot)
-    y_2 = velocity_before(model, work, row + 2, slot)
-    slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, h)
-    sticks = model.contact_static_friction[pair, column]
-    work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], sticks)
     work.contact_anchor[3 * point, slot] = work.contact_start[3 * point, slot]
-    for k in range(3 * point + 1, 3 * point + 3):
-        work.contact_anchor[k, slot] = where_positive(slip, zero, work.contact_start[k, slot])
     lower = b + give * work.contact_anchor[3 * point, slot]
     set_window(work, row, slot, lower - drift_of(model, work, row, slot), one / zero)
 

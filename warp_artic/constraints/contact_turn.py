@@ -115,6 +115,8 @@ def set_contact_turn_row(model: ModelArrays, work: WorkArrays, row: int, column:
     point = model.row_item[row] // 3
     zero = real(0.0, h)
     near = work.contact_near[point, slot]
+    # What is far away in all environments of the column is left out, whatever was here before.
+    allow_every_velocity(work, row, slot, zero)
     if any_positive(near):
         pair = model.contact_of_point[point]
         d = turn_direction(model, work, row, column, slot)

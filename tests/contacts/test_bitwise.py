@@ -1,0 +1,53 @@
+"""What an environment does with contacts depends on nothing but itself: not on lanes, threads, or who was before it."""
+
+import numpy as np
+import pytest
+
+import warp_artic as wa
+from tests.contact_stages import ContactScene, box, capsule, cone, cylinder, sphere
+from tests.contacts.motion import simulation
+
+SOLIDS = [
+    box("a", (0.05, 0.1, 0.2), (0.0, 0.0, 0.35), turning=(2.0, 5.0, 1.0)),
+    sphere("b", 0.05, (0.3, 0.0, 0.06), velocity=(-2.0, 0.5, 0.0), turning=(0.0, 0.0, 5.0)),
+    cylinder("c", 0.05, 0.2, (0.1, 0.3, 0.3), turning=(3.0, 0.0, 0.0)),
+    capsule("d", 0.05, 0.2, (-0.3, 0.1, 0.3), velocity=(1.0, 0.0, 0.0), turning=(0.0, 5.0, 0.0)),
+    cone("e", 0.08, 0.1, (0.0, -0.3, 0.101)),
+]
+COUNT = 6
+
+
+def started(one: wa.Simulation, number: int) -> wa.Simulation:
+    """The same, with the velocities of environment `number`, or of each its own where it has COUNT of them."""
+    rng = np.random.default_rng(5)
+    kicks = rng.normal(size=(COUNT, *one.state.root_velocity.numpy().shape[:-1]))
+    velocities = one.state.root_velocity.numpy()
+    chosen = range(COUNT) if one.environments == COUNT else [number]
+    for place, kick in enumerate(kicks[list(chosen)]):
+        velocities[..., place] += kick.reshape(velocities[..., place].shape)
+    one.state.root_velocity.assign(velocities)
+    return one
+
+
+def result(one: wa.Simulation) -> np.ndarray:
+    """Poses and impulses after a second."""
+    one.step(240)
+    one.report()
+    arrays = one.state.link_pose.numpy(), one.state.contact_impulse.numpy()
+    return np.concatenate([array.reshape(-1, array.shape[-1]) for array in arrays])
+
+
+@pytest.mark.parametrize("turning", [0.0, 1.0])
+@pytest.mark.parametrize("solver", ["direct", "pgs"])
+@pytest.mark.parametrize("precision, variant", [("float64", "scalar"), ("float32", "lanes")])
+def test_each_environment_does_what_it_does_alone(precision, variant, solver, turning):
+    """On one thread and on two, beside five others and beside none."""
+    options = {"precision": precision, "variant": variant, "solver": solver}
+    scene = ContactScene(
+        solids=SOLIDS, restitution=0.3, torsional_friction=0.003 * turning, rolling_friction=0.001 * turning
+    )
+    many = result(started(simulation(scene, environments=COUNT, **options), 0))
+    assert np.isfinite(many).all() and np.abs(np.diff(many, axis=1)).max() > 0.1
+    for number in (1, 4):
+        alone = result(started(simulation(scene, **options), number))
+        np.testing.assert_array_equal(alone[:, 0], many[:, number])
