@@ -18,7 +18,8 @@ def pytest_sessionstart(session):
     start_quietly("cpu")
     wanted = {}
     for settings in (SolverSettings(solver="direct"), SolverSettings(solver="pgs"), SolverSettings(integrator="rk4")):
-        wanted |= kernels_ahead(settings, PRECISIONS, "cpu", tendons=True, dynamics=False)
+        contacts = settings.solver == "direct"
+        wanted |= kernels_ahead(settings, PRECISIONS, "cpu", tendons=True, contacts=contacts, dynamics=False)
     terminal = config.get_terminal_writer()
     terminal.line(f"compiling {len(wanted)} kernels, unless they are in the cache")
     for name, seconds in compile_all(wanted, "cpu"):

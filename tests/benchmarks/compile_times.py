@@ -24,7 +24,7 @@ def main(wanted: list[str]) -> None:
     start_quietly("cpu")
     kernels = {}
     for settings in (*(SolverSettings(solver=name) for name in SOLVERS), SolverSettings(integrator="rk4")):
-        kernels |= kernels_ahead(settings, PRECISIONS, "cpu", tendons=True, dynamics=True)
+        kernels |= kernels_ahead(settings, PRECISIONS, "cpu", tendons=True, contacts=True, dynamics=True)
     with tempfile.TemporaryDirectory() as folder:
         wp.config.kernel_cache_dir = folder
         for name, kernel in kernels.items():

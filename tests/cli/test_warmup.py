@@ -7,7 +7,7 @@ import pytest
 
 from warp_artic.cli.main import main
 
-STAGE = "samples/scenes/coupled_hand.usda"
+STAGES = ("samples/scenes/coupled_hand.usda", "samples/scenes/newtons_cradle.usda")
 RUN = """
 import sys
 import warp_artic as wa
@@ -17,16 +17,18 @@ for environments in (1, 16):
     simulation.set_state(joint_velocity=[0.0] * len(simulation.joint_names))
     simulation.record(1, forces=True)
     simulation.apply(simulation.snapshot())
+    simulation.contacts()
 """
 
 
-def test_a_simulation_compiles_nothing_after_it(capsys):
-    """Neither of one environment nor of many, with forces and snapshots; each kernel is listed with its seconds."""
-    assert main(f"warmup {STAGE} --jobs 2".split()) == 0
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_simulation_compiles_nothing_after_it(stage, capsys):
+    """Neither of one environment nor of many, with forces, snapshots and contacts; each kernel is listed."""
+    assert main(f"warmup {stage} --jobs 2".split()) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.endswith(" s  step, direct, float32, lanes") for line in lines)
     assert lines[-1].endswith(f"for {len(lines) - 1} kernels on cpu")
-    done = subprocess.run([sys.executable, "-c", RUN, STAGE], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", RUN, stage], capture_output=True, text=True, check=True)
     assert "(cached)" in done.stdout and "(compiled)" not in done.stdout
 
 

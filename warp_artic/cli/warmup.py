@@ -6,6 +6,7 @@ import json
 import time
 
 from warp_artic.cli.progress import waiting
+from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.launch.device import device_of, start_quietly
@@ -31,6 +32,7 @@ def run(arguments) -> int:
         [settings.precision for settings in resolved],
         device,
         tendons=scene is None or any(tree.tendon_names for tree in scene.articulations),
+        contacts=scene is None or any(tree.constraints_of(ContactPair) for tree in scene.articulations),
         dynamics=arguments.dynamics,
     )
     begin = time.perf_counter()

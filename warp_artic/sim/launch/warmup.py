@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import warp as wp
 
+from warp_artic.constraints.contact_detection import find_contacts
 from warp_artic.kernels.columns import (
     axis_kernels_for,
     column_kernels_for,
@@ -18,6 +19,8 @@ from warp_artic.kernels.columns import (
 from warp_artic.kernels.dynamics import dynamics_kernels_for
 from warp_artic.kernels.launch import (
     SETTLES,
+    SETTLES_WITH_CONTACTS,
+    contacts_kernel,
     find_none,
     load,
     mobilities_kernel,
@@ -34,7 +37,7 @@ Kernels = dict[str, wp.Kernel]
 
 
 def kernels_ahead(
-    settings: SolverSettings, precisions: Sequence[str], device: str, *, tendons: bool, dynamics: bool
+    settings: SolverSettings, precisions: Sequence[str], device: str, *, tendons: bool, contacts: bool, dynamics: bool
 ) -> Kernels:
     """The kernels that simulations with such settings need; those that take longest to compile first.
 
@@ -43,6 +46,7 @@ def kernels_ahead(
         precisions: "float32", "float64" or both.
         device: Where they are to run. On a CPU they are wanted for lanes and for scalars.
         tendons: Whether there are any.
+        contacts: Whether there are mechanisms with shapes that may touch; these have kernels of their own.
         dynamics: Whether those of the dynamics suite are wanted.
     """
     variants = (True, False) if wp.get_device(device).is_cpu else (False,)
@@ -54,6 +58,8 @@ def kernels_ahead(
     wanted: Kernels = {}
     for title, numbers in cases:
         wanted |= _steps(title, numbers, settings, tendons)
+    for title, numbers in cases if contacts and settings.integrator != "rk4" else ():
+        wanted |= _steps_with_contacts(title, numbers, settings)
     for title, numbers in cases if dynamics else ():
         wanted |= {f"{name}, {title}": kernel for name, kernel in vars(dynamics_kernels_for(numbers)).items()}
     for precision, scalar in {precision: numbers_for(precision, False).scalar for precision in precisions}.items():
@@ -92,3 +98,12 @@ def _steps(title: str, numbers: Numbers, settings: SolverSettings, tendons: bool
     if tendons:
         steps[f"mobilities of tendons, {title}"] = mobilities_kernel(numbers)
     return steps | report
+
+
+def _steps_with_contacts(title: str, numbers: Numbers, settings: SolverSettings) -> Kernels:
+    """What steps with contacts need, and what finds these at a state."""
+    step = step_kernel(numbers, SETTLES_WITH_CONTACTS[settings.solver], find_contacts)
+    return {
+        f"step with contacts, {settings.solver}, {title}": step,
+        f"contacts, {title}": contacts_kernel(numbers),
+    }
