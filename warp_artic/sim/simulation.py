@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from warp_artic.description.scene import Scene
 from warp_artic.sim.arrays.broken_loops import BrokenLoop, find_broken_loops
+from warp_artic.sim.arrays.contact_events import ContactChanges, contact_changes
 from warp_artic.sim.arrays.contacts import Contact, contact_signs, find_contacts
 from warp_artic.sim.arrays.failures import Failure, find_failures, unresolved_steps
 from warp_artic.sim.change import motion, sleep
@@ -264,6 +265,13 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
             report(run)
             found += contacts_of_islands(run.islands, run.scene, run.steps_done, self.dt)
         return sorted(found, key=lambda one: one.environment)
+
+    def contact_changes(self, before: Sequence[Contact]) -> ContactChanges:
+        """Which colliders have begun to touch since an earlier call of `contacts`, still touch, and touch no more.
+
+        What hits and leaves between both is not seen; `Recording.contact_events` has all steps that are recorded.
+        """
+        return contact_changes(before, self.contacts())
 
     def contact_force_on(self, path: str, by: str | None = None) -> np.ndarray:
         """The sum of the forces by contacts on a link in the last step, shape (environments, 3), world axes [N].

@@ -13,6 +13,7 @@ import numpy as np
 
 from warp_artic.errors import SettingsError
 from warp_artic.mechanisms.public_rows import FOUND, MEASURES, MULTIPLIERS, kind_of
+from warp_artic.sim.arrays.contact_events import ContactEvent, contact_events
 from warp_artic.sim.arrays.contacts import contact_signs
 from warp_artic.sim.files.npz import Entry, open_npz, write_npz
 from warp_artic.sim.run.incoming_forces import IncomingForces
@@ -263,6 +264,19 @@ class Recording:
         if not self.contact_force.size:
             raise SettingsError("recording: contact_force has no entries; record with forces=True")
         return np.einsum("p,repx->rex", signs, self.contact_force.astype(float))
+
+    def contact_events(self) -> list[ContactEvent]:
+        """Which colliders begin to touch, and end it, by time, of a recording with forces.
+
+        They touch at a record where the step before it has pushed them: what hits and leaves between two records is
+        not seen.
+
+        Raises:
+            SettingsError: Forces were not recorded.
+        """
+        if self.contact_names and not self.contact_force.size:
+            raise SettingsError("recording: contact_force has no entries; record with forces=True")
+        return contact_events(self.contact_names, self.time, self.contact_force)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write an .npz file; complete or not at all.
