@@ -11,6 +11,8 @@ import warp_artic as wa
 from tests.contact_stages import ContactScene, box, sphere
 from tests.contacts.motion import PRECISIONS, simulation
 from tests.usd.authoring import open_text
+from warp_artic.constraints import contact_pair
+from warp_artic.mechanisms import group
 from warp_artic.sim.revise import revise
 
 PARTS = ("root_pose", "root_velocity", "contact_impulse", "contact_impact")
@@ -160,3 +162,20 @@ def test_a_collider_that_is_moved_is_touched_where_it_is():
     made = revise(one, wa.read_stage(edited), one.settings)
     made.step(240)
     assert made.state.link_pose.numpy()[0, 2, 0] == pytest.approx(0.11, abs=1e-5)
+
+
+def test_points_without_room_are_told(monkeypatch):
+    """Where more points touch than there is room for, the state says which, and without that it says none."""
+    boxes = tuple(box(f"box{number}", 0.1, (0.5 * number, 0, 0.1)) for number in range(3))
+    scene = ContactScene(solids=(*boxes, box("lid", (0.7, 0.1, 0.05), (0.5, 0, 0.25))))
+    roomy = simulation(scene)
+    roomy.step(10)
+    assert not roomy.state.contact_crowded.numpy().any()
+    for module in (contact_pair, group):
+        monkeypatch.setattr(module, "MOST_POINTS", 8)
+    crowded = simulation(scene)
+    crowded.step(10)
+    left = crowded.state.contact_crowded.numpy()[..., 0] > 0.0
+    touching = np.linalg.norm(roomy.state.contact_impulse.numpy()[..., 0].reshape(left.size, 3), axis=1) > 0.0
+    assert left.any() and touching[left.ravel()].all()
+    assert touching.sum() - left.sum() <= 8
