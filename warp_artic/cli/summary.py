@@ -80,6 +80,7 @@ def _rows(stage: str, run, wrote: list[str]) -> list[tuple[str, str]]:
         *(() if recording is None else _measures(scene, recording)),
         *_gained(run),
         *_unresolved(simulation),
+        *_missed(simulation),
         *_crowded(simulation),
         *_touching(simulation),
         *_unconverged(simulation),
@@ -312,6 +313,12 @@ def _gained(run) -> list[tuple[str, str]]:
         f"kinetic, from {gain.time:.4g} s on; take a shorter --dt"
     )
     return [("energy", text)]
+
+
+def _missed(simulation) -> list[tuple[str, str]]:
+    """By how much steps have missed the law of contacts at most."""
+    missed = simulation.state.contact_residual.numpy()
+    return [("residual", f"the law of contacts is missed by {missed.max():.2g} m/s at most")] if missed.size else []
 
 
 def _crowded(simulation) -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ def load_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, colu
             work.contact_memory[k, slot] = sign * state.contact_impulse[k, column]
         work.contact_hits[point, slot] = state.contact_impact[point, column]
         work.contact_left[point, slot] = real(0.0, model.gravity[0, column])
+        work.contact_left_over[point, slot] = real(0.0, model.gravity[0, column])
 
 
 @wp.func
@@ -52,6 +53,9 @@ def store_contacts(model: ModelArrays, state: StateArrays, work: WorkArrays, col
             state.contact_impulse[k, column] = where_positive(kept, old, sign * work.contact_memory[k, slot])
         old = state.contact_impact[point, column]
         state.contact_impact[point, column] = where_positive(kept, old, work.contact_hits[point, slot])
+        old = state.contact_residual[point, column]
+        left = maximum(old, work.contact_left_over[point, slot])
+        state.contact_residual[point, column] = where_positive(kept, old, left)
         old = state.contact_crowded[point, column]
         crowded = maximum(old, work.contact_left[point, slot])
         state.contact_crowded[point, column] = where_positive(kept, old, crowded)

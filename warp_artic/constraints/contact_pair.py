@@ -346,6 +346,7 @@ CONTACT_PAIR = ConstraintFamily(
         ),
         Measure(name="contact_impact", meaning="1 where the last step had an impact, 0 elsewhere"),
         Measure(name="contact_crowded", meaning="1 where a step had no room for a point that touches, 0 elsewhere"),
+        Measure(name="contact_residual", meaning="Largest velocity by which a step missed the law of a point [m/s]"),
     ),
     found=(
         Measure(name="contact_gap", meaning="Distance of the shapes at each point, negative where they overlap [m]"),
@@ -392,6 +393,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_share": _points,
         "contact_hits": _points,
         "contact_left": _points,
+        "contact_left_over": _points,
         "contact_still": _points,
         "contact_resting": _points,
         "contact_bounces": _islands,

@@ -19,6 +19,7 @@ import warp as wp
 
 from warp_artic.constraints.contact_impacts import follow_impacts, lead_by_impacts
 from warp_artic.constraints.contact_memory import keep_contacts, load_contacts, store_contacts
+from warp_artic.constraints.contact_residual import measure_residuals
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.rotation_limit import hold_limits
 from warp_artic.constraints.shares import set_shares
@@ -109,6 +110,8 @@ def step_column(
             model, control, work, column, slot, h_sub, h, has_middle, substep, substeps, own_sweeps, settle
         )
         find_failure(model, state, work, column, slot)
+        if model.contact_count > 0:
+            measure_residuals(model, work, slot)
         if model.breakable_loops == 1:
             add_loads(model, work, column, slot, h_sub, real(1.0, h) / real(float(substeps), h))
         if with_forces == 1:
