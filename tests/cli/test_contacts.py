@@ -47,10 +47,9 @@ def test_inspect_lists_pairs_and_mechanisms(stage, capsys):
     told = capsys.readouterr().out
     assert "Stepped as one mechanism: /World/box, /World/ball\n" in told
     assert re.search(r"^ +plane /World/ground +box /World/box/shape +on ", told, re.M)
-    assert (
-        "Contact pairs, all: static friction 0.5, dynamic friction 0.5, torsional friction 0 m, rolling friction 0 m, restitution 0"
-        in told
-    )
+    shared = " ".join(told.split())
+    assert "Contact pairs, all: static friction 0.5, dynamic friction 0.5, torsional friction 0 m, rolling" in shared
+    assert "rolling friction 0 m, restitution 0, " in shared
     assert "stiffness rigid," in told
     assert main(["inspect", stage, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)

@@ -177,12 +177,13 @@ def test_torsional_and_rolling_friction():
     assert turns(ball() + FLOOR) == (0.0, 0.0)
     assert turns(ball("int mjc:condim = 4") + FLOOR) == (0.005, 0.0)
     assert turns(ball("int mjc:condim = 6") + FLOOR) == (0.005, 0.0001)
-    own = material("float mjc:torsionalfriction = 0.02\nfloat mjc:rollingfriction = 0.001\n")
-    assert turns(ball("int mjc:condim = 6\n" + BIND) + own + FLOOR) == (0.02, 0.001)
-    assert turns(ball("int mjc:condim = 4\n" + BIND) + own + FLOOR) == (0.02, 0.0)
-    assert turns(ball(BIND) + own + FLOOR) == (0.0, 0.0)
     newton = material("float newton:torsionalFriction = 0.03\nfloat newton:rollingFriction = 0.002\n")
     assert turns(ball(BIND) + newton + FLOOR) == (0.03, 0.002)
     assert turns(ball("double radius = 50\n" + BIND) + newton + FLOOR, CENTIMETRES) == (0.0003, 0.00002)
+    both = ball("int mjc:condim = 6\n" + BIND) + newton + FLOOR
+    assert turns(both) == (0.03, 0.002)
+    assert turns(both.replace("= 6", "= 4")) == (0.03, 0.0)
+    assert turns(both.replace("= 6", "= 3")) == (0.0, 0.0)
+    assert turns(ball(BIND, applied=("MjcCollisionAPI",)) + newton + FLOOR) == (0.0, 0.0)
     patch = "float physxCollision:minTorsionalPatchRadius = 0.1\n"
     assert turns(ball(patch) + FLOOR) == (0.05, 0.0)

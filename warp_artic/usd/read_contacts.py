@@ -35,8 +35,6 @@ from warp_artic.usd.read_surface import (
     read_offsets,
 )
 
-Bound = tuple[Surface | None, Usd.Prim | None]
-"""What a collider is like to touch by the material that is bound to it, and that material; None: there is none."""
 MOST_NAMED = 3
 """How many colliders a sentence names."""
 
@@ -60,11 +58,10 @@ class _Reader:
         self.groups, self.inventory, self.attributes, self.placements = groups, inventory, attributes, placements
         self.motions: dict[Usd.Prim, BaseMotion | None] = {}
 
-    def read(self, prim: Usd.Prim, body: str, articulation: str, bound: Bound) -> list[Collider]:
+    def read(self, prim: Usd.Prim, body: str, articulation: str, surface: Surface | None) -> list[Collider]:
         """The collider of a prim, for each of its shapes; none where it touches nothing, which is told, or, with an
         error, has no place."""
         inventory, attributes = self.inventory, self.attributes
-        surface, material = bound
         path, link = str(prim.GetPath()), inventory.bodies.get(body) if articulation else None
         place = place_of(prim, link, self.placements)
         if place is None:
@@ -92,7 +89,7 @@ class _Reader:
                 body=body,
                 articulation=articulation,
                 motion=motion,
-                surface=on_collider(surface or Surface(), prim, material, attributes),
+                surface=on_collider(surface or Surface(), prim, inventory, attributes),
                 contact_offset=offsets[0],
                 rest_offset=offsets[1],
                 depenetration_speed=read_depenetration_speed(link, attributes),
@@ -129,12 +126,12 @@ def read_contacts(
     prims = _acting(inventory, home, attributes)
     surfaces = Materials(scene, inventory, attributes).of([prim for prim, _ in prims])
     found, bare = [], []
-    for (prim, body), bound in zip(prims, surfaces):
-        own = reader.read(prim, body, home.get(body, ""), bound)
+    for (prim, body), surface in zip(prims, surfaces):
+        own = reader.read(prim, body, home.get(body, ""), surface)
         if own:
-            own += _copied(own, bound, copies, reader)
+            own += _copied(own, surface, copies, reader)
             found += own
-            bare += own if bound[0] is None else []
+            bare += own if surface is None else []
     kept_apart = read_contact_filter(groups, trees, inventory, copies, attributes)
     without = tuple(sorted({one.path for one in bare}))
     return Contacts(tuple(found), kept_apart, read_bounce_threshold(scene, attributes), without)
@@ -154,7 +151,9 @@ def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) 
     return found
 
 
-def _copied(own: Sequence[Collider], bound: Bound, copies: Sequence[Copy], reader: _Reader) -> list[Collider]:
+def _copied(
+    own: Sequence[Collider], surface: Surface | None, copies: Sequence[Copy], reader: _Reader
+) -> list[Collider]:
     """The colliders of a prim in copies; those that stay where they are have a place of their own in each."""
     found = []
     first = own[0]
@@ -163,7 +162,7 @@ def _copied(own: Sequence[Collider], bound: Bound, copies: Sequence[Copy], reade
             continue
         path, body = copy.path(first.path), first.body and copy.path(first.body)
         if not first.articulation:
-            made = reader.read(copy.prim(first.path), body, "", bound)
+            made = reader.read(copy.prim(first.path), body, "", surface)
             motion = first.motion and reader.motion(copy.prim(first.body))
             found += [replace(one, owner=first.owner, motion=motion) for one in made]
             continue

@@ -56,12 +56,9 @@ CONTACT_FIELD = (Source("physxCollision:contactOffset", units.DISTANCE, unbounde
 """Offsets; negative infinity means unset."""
 MJC_MARGIN, MJC_GAP = (Source("mjc:margin", units.DISTANCE),), (Source("mjc:gap", units.DISTANCE),)
 CONTACT_DIMENSION = "mjc:condim"
-MJC_TURN_FIELDS = {
-    "torsional_friction": (Source("mjc:torsionalfriction", units.DISTANCE),),
-    "rolling_friction": (Source("mjc:rollingfriction", units.DISTANCE),),
-}
-"""Fields of a material that colliders with contacts of as many dimensions have, or more: TURNS_FROM."""
+MJC_COLLISION = "MjcCollisionAPI"
 TURNS_FROM = {"torsional_friction": 4.0, "rolling_friction": 6.0}
+"""Dimensions of contacts from which on they have it, in the MuJoCo dialect."""
 MJC_TURN = {"torsional_friction": 0.005, "rolling_friction": 0.0001}
 """What MuJoCo takes where none is authored [m]."""
 PATCH_FIELD = (Source("physxCollision:minTorsionalPatchRadius", units.DISTANCE),)
@@ -89,16 +86,14 @@ class Materials:
         self.known: dict[Usd.Prim, Surface | None] = {}
         self.fallback: Surface | None = None
         if scene is not None:
-            ((self.fallback, _),) = self.of([scene])
+            (self.fallback,) = self.of([scene])
 
-    def of(self, colliders: Sequence[Usd.Prim]) -> list[tuple[Surface | None, Usd.Prim | None]]:
-        """The surface of the material of each collider, else that of the physics scene, None where there is none; and
-        its own material."""
+    def of(self, colliders: Sequence[Usd.Prim]) -> list[Surface | None]:
+        """The surface of the material of each collider, else that of the physics scene; None where there is none."""
         if not colliders:
             return []
         materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(list(colliders), "physics")
-        prims = [one.GetPrim() if one else None for one in materials]
-        return [(self.fallback if prim is None else self._of_material(prim), prim) for prim in prims]
+        return [self._of_material(one.GetPrim()) if one else self.fallback for one in materials]
 
     def _of_material(self, material: Usd.Prim) -> Surface | None:
         if material not in self.known:
@@ -128,22 +123,24 @@ def read_surface(material: Usd.Prim, attributes: Attributes) -> Surface:
     return Surface(**values, **modes) if is_right else GOES_ON
 
 
-def on_collider(surface: Surface, collider: Usd.Prim, material: Usd.Prim | None, attributes: Attributes) -> Surface:
-    """The surface of a collider, which has its own say in some of it, with a material.
+def on_collider(surface: Surface, collider: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Surface:
+    """The surface of a collider, which has its own say in some of it.
 
-    In the MuJoCo dialect contacts of one dimension are smooth, those of four have torsional friction, and those of six
-    rolling friction too. In that of PhysX friction acts on a patch against turning.
+    In the MuJoCo dialect contacts of one dimension are smooth, and only those of four have torsional friction, those of
+    six rolling friction too, whatever their material says; there are three unless it is authored. In that of PhysX
+    friction acts on a patch against turning.
     """
     patch = resolve(attributes, collider, "patch_radius", PATCH_FIELD)
     if patch is not None and patch.value > 0.0:
         surface = replace(surface, patch_radius=patch.value)
-    dimension = attributes.number(collider, CONTACT_DIMENSION, 3.0)
-    for name, sources in MJC_TURN_FIELDS.items():
-        if dimension >= TURNS_FROM[name]:
-            own = None if material is None else resolve(attributes, material, name, sources)
-            value = MJC_TURN[name] if own is None else max(own.value, 0.0)
-            surface = replace(surface, **{name: max(getattr(surface, name), value)})
-    return replace(surface, is_smooth=True) if dimension == 1.0 else surface
+    of_mujoco = 3.0 if inventory.has_schema(collider, MJC_COLLISION) else 0.0
+    dimension = attributes.number(collider, CONTACT_DIMENSION, of_mujoco)
+    if dimension == 0.0:
+        return surface
+    turns = {
+        name: (getattr(surface, name) or MJC_TURN[name]) * (dimension >= least) for name, least in TURNS_FROM.items()
+    }
+    return replace(surface, **turns, is_smooth=dimension == 1.0)
 
 
 def read_offsets(collider: Usd.Prim, shape: Shape, attributes: Attributes) -> tuple[float, float]:
