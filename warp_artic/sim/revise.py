@@ -45,7 +45,7 @@ def revise(simulation: Simulation, scene: Scene, settings: SolverSettings) -> Si
     """
     validate(scene)
     resolved = settings.resolved(scene)
-    if resolved == simulation.settings and _same_structure(simulation.run, scene):
+    if resolved == simulation.settings and same_structure(simulation.run, scene):
         _write_differences(simulation.run, scene)
         return simulation
     made = Simulation(
@@ -59,8 +59,8 @@ def revise(simulation: Simulation, scene: Scene, settings: SolverSettings) -> Si
     return made
 
 
-def _same_structure(run: Run, scene: Scene) -> bool:
-    """Whether all articulations have the names and trees that they had, and elastic bodies are the same."""
+def same_structure(run: Run, scene: Scene) -> bool:
+    """Whether a scene differs from the one of a run in numbers only: names, trees and elastic bodies are the same."""
     old = run.scene
     if content_of_bodies(old) != content_of_bodies(scene):
         return False
