@@ -40,22 +40,23 @@ ALLOWED = {
     },
     "usd": {"usd", "sim", "description", "errors"},
     "hosts": {"hosts", "usd", "sim", "solver", "description", "errors"},
-    "cli": {"cli", "hosts", "usd", "sim", "meshes", "solver", "description", "errors"},
-    "extensions": {"extensions", "hosts", "usd", "sim", "solver", "description", "errors"},
+    "batch": {"batch", "usd", "sim", "solver", "description", "errors"},
+    "cli": {"cli", "batch", "hosts", "usd", "sim", "meshes", "solver", "description", "errors"},
+    "extensions": {"extensions", "batch", "hosts", "usd", "sim", "solver", "description", "errors"},
     "errors": set(),
     "author": {"usd"},
     "__main__": {"cli"},
 }
 """Folder or module of the package -> the folders and modules of the package that its files may import."""
 
-SETTINGS_ONLY = ("hosts", "cli", "extensions")
+SETTINGS_ONLY = ("hosts", "batch", "cli", "extensions")
 """Floors that know of the solver what its settings are."""
 
 ROOMS = ("files", "launch", "arrays", "elastic", "islands", "suite", "run", "change", "record", "measure")
 """The rooms of `sim`: one imports itself and those before it. What a user calls lies above them, and imports all."""
 
 NO_PXR = set(ALLOWED) - {"usd", "hosts", "extensions"}
-NO_WARP = {"description", "usd", "cli", "errors", "author", "__main__"}
+NO_WARP = {"description", "usd", "batch", "cli", "errors", "author", "__main__"}
 PEERS = PACKAGE / "cli" / "bench_peers"
 """What a benchmark is compared with: each file has the library of a peer, which may be one on Warp."""
 
@@ -143,7 +144,7 @@ def test_extensions_know_nothing_of_each_other(path):
 
 @ALL_FILES
 def test_libraries_stay_on_their_floors(path):
-    """pxr appears in usd, hosts and extensions only, and warp not in description, usd or cli."""
+    """pxr appears in usd, hosts and extensions only, and warp not in description, usd, batch or cli."""
     floor = floor_of(path)
     roots = {name.split(".")[0] for name in imports(path)}
     assert "pxr" not in roots or floor not in NO_PXR
