@@ -16,6 +16,11 @@ from warp_artic.usd.schemas import register_plugins
 
 if TYPE_CHECKING:
     from warp_artic import author as author
+    from warp_artic.batch.plan import Plan as Plan
+    from warp_artic.batch.plan import Record as Record
+    from warp_artic.batch.plan import Vary as Vary
+    from warp_artic.batch.plan import read_plan as read_plan
+    from warp_artic.batch.results import open_batch as open_batch
     from warp_artic.description.articulation import Articulation as Articulation
     from warp_artic.description.base_motion import BaseMotion as BaseMotion
     from warp_artic.description.constraint import Constraint as Constraint
@@ -121,6 +126,11 @@ _PUBLIC = {
     "Severity": "warp_artic.description.diagnostic",
     "Track": "warp_artic.description.track",
     "IncomingForces": "warp_artic.sim.run.incoming_forces",
+    "Plan": "warp_artic.batch.plan",
+    "Record": "warp_artic.batch.plan",
+    "Vary": "warp_artic.batch.plan",
+    "open_batch": "warp_artic.batch.results",
+    "read_plan": "warp_artic.batch.plan",
     "Recording": "warp_artic.sim.record.recording",
     "Simulation": "warp_artic.sim.simulation",
     "SolverSettings": "warp_artic.solver.settings",

@@ -1,0 +1,88 @@
+"""Plans: what they say in TOML, and what is refused before anything is read."""
+
+import tomllib
+
+import pytest
+
+import warp_artic as wa
+from tests.batch.plans import ARM, PENDULUM, plan
+from warp_artic.batch.plan import plan_of, read_plan
+from warp_artic.errors import SettingsError
+
+
+def test_a_plan_is_the_same_from_its_own_toml():
+    """Of a file, and of one made in Python."""
+    made = wa.Plan(
+        stage="arm.usda",
+        runs=8,
+        duration=0.5,
+        settings={"dt": 1 / 480},
+        vary=[wa.Vary(parameter="link_mass", operation="scale", distribution={"normal": [1.0, 0.1]})],
+        record=wa.Record(quantities=("joint_position",), every=4, runs="0:4"),
+        stop="abs joint_velocity > 20",
+    )
+    for one in (made, plan(ARM), plan(PENDULUM)):
+        again = plan_of(tomllib.loads(one.to_toml()), one.folder)
+        assert again.authored() == one.authored()
+        assert again.to_toml() == one.to_toml()
+
+
+def test_grids_and_lists_say_how_many_runs_there_are():
+    """A grid all combinations, a list as many as it has."""
+    grid = {"parameter": "link_mass", "distribution": {"grid": {"from": 1, "to": 3, "count": 3}}}
+    other = {"parameter": "armature", "distribution": {"grid": [0.0, 0.1]}}
+    values = {"parameter": "armature", "distribution": {"values": [1, 2, 3, 4]}}
+    assert plan_of({"stage": "a.usda", "steps": 1, "vary": [grid, other]}).run_count == 6
+    assert plan_of({"stage": "a.usda", "steps": 1, "vary": [values]}).run_count == 4
+
+
+BASE = {"stage": "arm.usda", "runs": 4, "steps": 8}
+ONE = {"parameter": "link_mass", "distribution": {"uniform": [1, 2]}}
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"stge": "arm.usda"}, "'stge' is not one of"),
+        ({"runs": None, "stage": "arm.usda", "steps": 4}, "runs: is missing"),
+        ({"runs": 0}, "runs: 0 is not an integer of at least 1"),
+        ({"seed": -1}, "seed: -1"),
+        ({"duration": 1.0}, "one of duration and steps"),
+        ({"settings": {"solvr": "pgs"}}, "did you mean solver?"),
+        ({"settings": {"solver": "psg"}}, "solver: 'psg' is not one of"),
+        ({"settings": {"dt": "1/0"}}, "must be a number such as 0.005 or 1/240"),
+        ({"vary": [ONE | {"attribute": "physics:mass"}]}, "there is attribute and parameter"),
+        ({"vary": [ONE | {"operation": "multiply"}]}, "operation 'multiply' is not one of set, add, scale"),
+        ({"vary": [ONE | {"draw": "all"}]}, "draw 'all' is not one of each, together"),
+        ({"vary": [ONE, ONE]}, "'link_mass' is there twice"),
+        ({"vary": [ONE | {"prim": "/World"}]}, "did you mean prims?"),
+        ({"vary": [{"attribute": "physics:mass", "distribution": {"uniform": [1, 2]}}]}, "prims is missing"),
+        ({"vary": [{"variant": "/World{a}", "distribution": {"uniform": [1, 2]}}]}, "must be a choice"),
+        ({"vary": [ONE | {"distribution": {"choice": ["red"]}}]}, "has words, must have numbers"),
+        ({"vary": [ONE | {"distribution": {"values": [1, 2]}}]}, "runs: 4 is more than the 2 values"),
+        ({"vary": [ONE | {"distribution": {"grid": [1, 2, 3, 4, 5]}}]}, "fewer than the 5 combinations"),
+        ({"record": {"every": 0}}, "record: every is 0"),
+        ({"record": {"runs": "first"}}, "must be a slice such as 0:1000"),
+        ({"record": {"runs": "-3:"}}, "must be a slice such as 0:1000"),
+        ({"summary": {"columns": ["largest joint_position"]}}, "is not one of final, max"),
+        ({"stop": {"when": "joint_position is 3"}}, "is no comparison such as"),
+    ],
+)
+def test_what_is_wrong_is_named(given, words):
+    """Before the stage is opened."""
+    with pytest.raises(SettingsError) as error:
+        plan_of(BASE | given)
+    assert words in str(error.value)
+
+
+def test_files_that_are_no_plans_are_refused(tmp_path):
+    """With the name of the file."""
+    path = tmp_path / "plan.toml"
+    with pytest.raises(SettingsError, match="plan.toml: cannot be read"):
+        read_plan(path)
+    path.write_text("runs = = 3")
+    with pytest.raises(SettingsError, match="plan.toml: is no TOML"):
+        read_plan(path)
+    path.write_text('stage = "arm.usda"\nruns = 3\nstpes = 4')
+    with pytest.raises(SettingsError, match="plan.toml: 'stpes' .* did you mean steps?"):
+        read_plan(path)

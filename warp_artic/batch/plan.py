@@ -1,0 +1,356 @@
+"""A plan of many runs: which stage, how many runs, what varies, what is kept. It is a file of TOML or made in Python.
+
+stage = "arm.usda"
+runs = 10_000
+seed = 7
+duration = 2.0
+
+[[vary]]
+prims = "/World/arm//*{isa:PhysicsRevoluteJoint}"
+attribute = "drive:angular:physics:stiffness"
+operation = "scale"
+distribution = { log_uniform = [0.5, 2.0] }
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+
+from warp_artic.batch.distributions import BY_INDEX, Distribution
+from warp_artic.batch.outcome import Column, StopRule
+from warp_artic.errors import SettingsError, did_you_mean
+from warp_artic.solver.settings import SolverSettings
+
+OPERATIONS = ("set", "add", "scale")
+DRAWS = ("each", "together")
+TARGETS = ("attribute", "parameter", "start", "variant")
+DEFAULT_SHARD = 8192
+"""Most runs in a shard."""
+DEFAULT_SUMMARY = ("final joint_position", "final joint_velocity")
+SLICE = re.compile(r"\d*:\d*(:[1-9]\d*)?")
+LARGEST_COUNT = 2**31 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vary:
+    """What differs from run to run; one of `attribute`, `parameter`, `start` and `variant` says what it is."""
+
+    distribution: Mapping
+    """Its kind and values, such as {"uniform": [0.5, 2.0]}; see `Distribution`."""
+    attribute: str | None = None
+    """Of prims of the stage, in the units of the stage."""
+    parameter: str | None = None
+    """Of `Simulation.parameters` or a drive target of `Simulation.control`, in SI units and radians."""
+    start: str | None = None
+    """joint_position, joint_velocity, root_pose or root_velocity at the start, in SI units and radians."""
+    variant: str | None = None
+    """A variant set on a prim, such as /World/robot{hand}; the distribution is a choice of its variants."""
+    prims: str | Sequence[str] = ()
+    """Path expressions of OpenUSD, or paths; all prims that have rows of a parameter or a start by default."""
+    component: int | None = None
+    """Of a vector."""
+    operation: str = "set"
+    """One of OPERATIONS, on what is authored."""
+    draw: str = "each"
+    """Whether each prim has a number of its own, or all have one together."""
+    name: str = ""
+    """What draws go by, beside the seed; by default what is varied."""
+
+    @property
+    def target(self) -> str:
+        """What is varied."""
+        return self.attribute or self.parameter or self.start or self.variant or ""
+
+    @property
+    def kind(self) -> str:
+        """Which of TARGETS."""
+        return next(kind for kind in TARGETS if getattr(self, kind) is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What is kept of the motion of runs."""
+
+    quantities: tuple[str, ...] = ()
+    """Names of arrays of a `Recording`, root_pose and root_velocity; none by default."""
+    every: int = 1
+    """Steps from one record to the next, which summaries and stops look at as well."""
+    runs: str = ":"
+    """Those whose motion is kept, as a slice of their indices such as "0:1000"."""
+
+    def slice(self) -> slice:
+        """The indices of runs that are kept."""
+        return slice(*(int(part) if part.strip() else None for part in self.runs.split(":")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Many runs of a stage.
+
+    Args that are left open have the defaults of `warp-artic simulate`.
+
+    Raises:
+        SettingsError: A value is not allowed.
+    """
+
+    stage: str
+    """A USD file; relative paths are relative to the folder of the plan."""
+    runs: int | None = None
+    """By default as many as grids and lists of values say."""
+    seed: int = 0
+    duration: float | None = None
+    """[s]; or `steps`."""
+    steps: int | None = None
+    settings: Mapping = field(default_factory=dict)
+    """Fields of `SolverSettings`."""
+    dialects: tuple[str, ...] = ()
+    """As `read_stage` has them."""
+    vary: tuple[Vary, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """By the names of arrays of `Simulation.control`, files with values for each run and step; see `batch.inputs`."""
+    record: Record = Record()
+    summary: tuple[str, ...] = DEFAULT_SUMMARY
+    """Columns of the table of runs, such as "final joint_position" or "max abs joint_velocity"."""
+    stop: str | None = None
+    """When a run is over, such as "root_pose[2] < 0.3"."""
+    shard: int | None = None
+    """Most runs that are stepped and written together; by default 8192, or fewer where records take much room."""
+    folder: str = "."
+    """What relative paths start from."""
+
+    def __post_init__(self):
+        for name in ("dialects", "vary", "summary"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        _check_counts(self)
+        for vary in self.vary:
+            _check_vary(vary)
+        names = [name_of(vary) for vary in self.vary]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise SettingsError(f"vary: {min(twice)!r} is there twice; give each a name of its own")
+        for text in self.summary:
+            Column.of(text)
+        if self.stop is not None:
+            StopRule.of(self.stop)
+        self.solver_settings  # noqa: B018
+        if self.run_count < 1:
+            raise SettingsError("runs: is missing, and no grid and no list of values says how many")
+
+    @property
+    def run_count(self) -> int:
+        """How many runs there are."""
+        if self.runs is not None:
+            return self.runs
+        counts = self._list_lengths()
+        return counts[0] if counts else self.grid_size if self.grids else 0
+
+    @property
+    def grids(self) -> tuple[int, ...]:
+        """How many values each variable with a grid has, in order."""
+        found = (Distribution.of(name_of(vary), vary.distribution) for vary in self.vary)
+        return tuple(len(one.numbers) for one in found if one.kind == "grid")
+
+    @property
+    def grid_size(self) -> int:
+        """How many combinations grids have."""
+        size = 1
+        for count in self.grids:
+            size *= count
+        return size
+
+    @property
+    def solver_settings(self) -> SolverSettings:
+        """How steps are made."""
+        allowed = {one.name for one in fields(SolverSettings)}
+        for name in self.settings:
+            if name not in allowed:
+                raise SettingsError(
+                    f"settings: {name!r} is not one of {', '.join(sorted(allowed))}{did_you_mean(name, allowed)}"
+                )
+        given = dict(self.settings)
+        for name in ("dt", "sleep_after"):
+            if isinstance(given.get(name), str):
+                given[name] = _fraction(f"settings: {name}", given[name])
+        return SolverSettings(**given)
+
+    @property
+    def stage_path(self) -> Path:
+        """The stage, from where the process is."""
+        return Path(self.folder, self.stage)
+
+    def authored(self) -> dict:
+        """As plans say it in a file, without what has its default."""
+        found: dict = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            default = one.default if one.default is not MISSING else {}
+            if one.name != "folder" and value is not None and value != default:
+                found[one.name] = value
+        if "vary" in found:
+            kept = ({k: v for k, v in asdict(one).items() if v not in (None, (), "")} for one in self.vary)
+            found["vary"] = [one | {"distribution": dict(one["distribution"])} for one in kept]
+        if "record" in found:
+            found["record"] = asdict(self.record)
+        if "summary" in found:
+            found["summary"] = {"columns": list(self.summary)}
+        if "stop" in found:
+            found["stop"] = {"when": self.stop}
+        return json.loads(json.dumps(found))
+
+    def to_toml(self) -> str:
+        """The text of a file with this plan."""
+        found = self.authored()
+        tables = {
+            name: found.pop(name) for name in ("settings", "inputs", "record", "summary", "stop") if name in found
+        }
+        varied = found.pop("vary", [])
+        lines = [f"{key} = {_toml(value)}" for key, value in found.items()]
+        for name, table in tables.items():
+            lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+        for one in varied:
+            lines += ["", "[[vary]]", *(f"{key} = {_toml(value)}" for key, value in one.items())]
+        return "\n".join(lines) + "\n"
+
+    def run(self, output: str | os.PathLike, **options):
+        """Step all runs and write what is kept of them to a folder; see `batch.engine.run_plan` for the options."""
+        from warp_artic.batch.engine import run_plan
+
+        return run_plan(self, output, **options)
+
+    def _list_lengths(self) -> list[int]:
+        found = (Distribution.of(name_of(vary), vary.distribution) for vary in self.vary)
+        return [len(one.numbers) for one in found if one.kind == "values"]
+
+
+def read_plan(path: str | os.PathLike) -> Plan:
+    """The plan of a file, .toml or .json.
+
+    Raises:
+        SettingsError: It cannot be read, or something in it is not allowed.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        given = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: is no {'JSON' if path.suffix == '.json' else 'TOML'}: {error}") from None
+    try:
+        return plan_of(given, str(path.parent))
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
+
+
+def plan_of(given: Mapping, folder: str = ".") -> Plan:
+    """A plan from what a file of one says."""
+    if not isinstance(given, Mapping):
+        raise SettingsError("is no table of names and values")
+    given = dict(given)
+    _refuse_unknown("", given, [one.name for one in fields(Plan) if one.name != "folder"])
+    if not isinstance(given.get("stage"), str):
+        raise SettingsError(f"stage: is {given.get('stage')!r}, must be the name of a USD file")
+    varied = given.get("vary", [])
+    if not isinstance(varied, list) or not all(isinstance(one, Mapping) for one in varied):
+        raise SettingsError("vary: must be tables, each of which begins with [[vary]]")
+    for one in varied:
+        _refuse_unknown("vary: ", one, [one.name for one in fields(Vary)])
+        if "distribution" not in one:
+            raise SettingsError("vary: a table has no distribution")
+    given["vary"] = tuple(Vary(**{k: tuple(v) if isinstance(v, list) else v for k, v in one.items()}) for one in varied)
+    for name in ("settings", "inputs", "record", "summary", "stop"):
+        if not isinstance(given.get(name, {}), Mapping):
+            raise SettingsError(f"{name}: must be a table, which begins with [{name}]")
+    if "record" in given:
+        _refuse_unknown("record: ", given["record"], [one.name for one in fields(Record)])
+        own = dict(given["record"])
+        own["quantities"] = tuple(own.get("quantities", ()))
+        given["record"] = Record(**own)
+    for name, key in (("summary", "columns"), ("stop", "when")):
+        if name in given:
+            _refuse_unknown(f"{name}: ", given[name], [key])
+            given[name] = given[name].get(key, () if name == "summary" else None)
+    return Plan(**given, folder=folder)
+
+
+def name_of(vary: Vary) -> str:
+    """What draws of a variable go by."""
+    return vary.name or vary.target
+
+
+def _check_counts(plan: Plan) -> None:
+    for name, least in (("runs", 1), ("steps", 0), ("seed", 0), ("shard", 1)):
+        value = getattr(plan, name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+            raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
+        if value is not None and name != "seed" and value > LARGEST_COUNT:
+            raise SettingsError(f"{name}: {value} is more than {LARGEST_COUNT}")
+    if (plan.duration is None) == (plan.steps is None):
+        raise SettingsError("duration: one of duration and steps is needed")
+    if plan.duration is not None and (not isinstance(plan.duration, (int, float)) or not 0 <= plan.duration < 1e12):
+        raise SettingsError(f"duration: {plan.duration!r} is not a time of at least 0")
+    every = plan.record.every
+    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+        raise SettingsError(f"record: every is {every!r}, must be an integer of at least 1")
+    if not isinstance(plan.record.runs, str) or not SLICE.fullmatch(plan.record.runs):
+        raise SettingsError(f"record: runs is {plan.record.runs!r}, must be a slice such as 0:1000")
+    lengths, size = plan._list_lengths(), plan.grid_size
+    if len(set(lengths)) > 1:
+        raise SettingsError(f"vary: lists of values have {' and '.join(map(str, lengths))} values, must have as many")
+    if plan.runs is not None and lengths and plan.runs > lengths[0]:
+        raise SettingsError(f"runs: {plan.runs} is more than the {lengths[0]} values of a list")
+    if plan.runs is not None and plan.grids and plan.runs < size:
+        raise SettingsError(f"runs: {plan.runs} is fewer than the {size} combinations of the grids")
+
+
+def _check_vary(vary: Vary) -> None:
+    given = [kind for kind in TARGETS if getattr(vary, kind) is not None]
+    if len(given) != 1:
+        found = " and ".join(given) or "none"
+        raise SettingsError(f"vary: one of {', '.join(TARGETS)} is needed, there is {found}")
+    where = name_of(vary)
+    if not isinstance(vary.target, str):
+        raise SettingsError(f"vary: {given[0]} is {vary.target!r}, must be a name")
+    for name, allowed in (("operation", OPERATIONS), ("draw", DRAWS)):
+        value = getattr(vary, name)
+        if value not in allowed:
+            raise SettingsError(f"{where}: {name} {value!r} is not one of {', '.join(allowed)}")
+    distribution = Distribution.of(where, vary.distribution)
+    words = any(isinstance(one, str) for one in distribution.numbers)
+    is_variant = vary.kind == "variant"
+    if is_variant and (distribution.kind not in ("choice", "constant", *BY_INDEX) or not words):
+        raise SettingsError(f"{where}: the distribution of variants must be a choice, a grid or values of their names")
+    if words and not (is_variant and all(isinstance(one, str) for one in distribution.numbers)):
+        raise SettingsError(f"{where}: {distribution.kind} has words, must have numbers")
+    if vary.kind == "attribute" and not vary.prims:
+        raise SettingsError(f"{where}: prims is missing: a path, a path expression or a list of them")
+    if vary.component is not None and (isinstance(vary.component, bool) or not isinstance(vary.component, int)):
+        raise SettingsError(f"{where}: component is {vary.component!r}, must be an integer")
+
+
+def _refuse_unknown(where: str, given: Mapping, allowed: Sequence[str]) -> None:
+    for name in given:
+        if name not in allowed:
+            raise SettingsError(f"{where}{name!r} is not one of {', '.join(allowed)}{did_you_mean(name, allowed)}")
+
+
+def _fraction(where: str, text: str) -> float:
+    above, slash, below = text.partition("/")
+    try:
+        return float(above) / float(below) if slash else float(text)
+    except (ValueError, ZeroDivisionError):
+        raise SettingsError(f"{where} is {text!r}, must be a number such as 0.005 or 1/240") from None
+
+
+def _toml(value: object) -> str:
+    """A value as TOML writes it; strings, numbers and truth values are those of JSON."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value)

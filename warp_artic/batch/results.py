@@ -1,0 +1,148 @@
+"""What a batch has given: the table of runs, and the motion of each run, also of those whose motion was not kept."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from warp_artic.batch.case import Case
+from warp_artic.batch.files import Table, joined, read_table
+from warp_artic.batch.plan import Plan
+from warp_artic.batch.shards import Worker
+from warp_artic.batch.stepping import prepared
+from warp_artic.batch.store import MOTION, RUNS, Shard, Store, opened
+from warp_artic.errors import SettingsError
+from warp_artic.sim.record.recording import SHAPES, Recording
+from warp_artic.sim.simulation import Simulation
+
+
+@dataclass(eq=False)
+class Batch:
+    """A folder of a batch."""
+
+    store: Store
+    plan: Plan
+
+    def __repr__(self) -> str:
+        return f"<Batch {self.store.folder}: {sum(one.last - one.first for one in self.shards)} runs>"
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """The shards that are there."""
+        return self.store.listed()
+
+    @cached_property
+    def runs(self) -> Table:
+        """A row for each run: what was varied, what is said of it at the end, and how it ended.
+
+        `runs.columns` has NumPy arrays by name; `pandas.DataFrame(batch.runs.columns)` is a frame of them.
+        """
+        return joined([read_table(self.store.path(RUNS, one)) for one in self.shards])
+
+    def run_table(self, run: int) -> Table:
+        """The row of a run."""
+        return self._row(self._shard(run), run)
+
+    def motion(self, run: int) -> Table:
+        """The records of a run, as they were kept.
+
+        Raises:
+            SettingsError: There is no such run, or its motion was not kept.
+        """
+        path = self.store.path(MOTION, self._shard(run))
+        table = read_table(path, run=run) if path.is_file() else Table({"run": np.zeros(0)})
+        if not len(table):
+            raise SettingsError(f"run {run}: its motion was not kept; recording steps it again")
+        return table
+
+    def recording(self, run: int, every: int = 1) -> Recording:
+        """All states of a run, which is stepped again as it was, bitwise on a machine of the same kind.
+
+        Raises:
+            SettingsError: There is no such run, or it could not be simulated.
+        """
+        simulation, steps = self._started(run)
+        tables = {one.name: one.of(np.array([run]), simulation) for one in self.worker.inputs}
+        if not tables:
+            return simulation.record(steps - steps % every, every)
+        parts = []
+        for step in range(steps - steps % every + 1):
+            for name, table in tables.items():
+                setattr(simulation.control, name, table[min(step, len(table) - 1)].T)
+            if step % every == 0:
+                parts.append(simulation.record(0))
+            if step < steps:
+                simulation.step()
+        return _stacked(parts)
+
+    def simulation(self, run: int) -> Simulation:
+        """A simulation of one environment that is at the start of a run.
+
+        Raises:
+            SettingsError: There is no such run, or it could not be simulated.
+        """
+        return self._started(run)[0]
+
+    def case(self, run: int) -> Case:
+        """The stage of a run, with its variants."""
+        row = self.run_table(run)
+        return self.worker.cases.of([row[name][0] for name in self.worker.cases.variables])
+
+    def values(self, run: int) -> np.ndarray:
+        """The values of what is varied in a run, as its table has them, shape (1, columns)."""
+        row, case = self.run_table(run), self.case(run)
+        return np.array([[row[column.name][0] for column in case.columns]]).reshape(1, len(case.columns))
+
+    @cached_property
+    def worker(self) -> Worker:
+        """Steps runs of the plan again."""
+        return Worker(self.plan)
+
+    def _started(self, run: int) -> tuple[Simulation, int]:
+        row = self.run_table(run)
+        if row["status"][0] == "error":
+            raise SettingsError(f"run {run}: could not be simulated: {row['failure'][0]}")
+        simulation = prepared(self.case(run), np.array([run]), self.values(run), self.worker.inputs, 1)
+        return simulation, int(row["end_step"][0])
+
+    def _shard(self, run: int) -> Shard:
+        for one in self.shards:
+            if one.first <= run < one.last:
+                return one
+        raise SettingsError(f"run {run}: is not there; the batch has runs {_ranges(self.shards)}")
+
+    def _row(self, shard: Shard, run: int) -> Table:
+        table = read_table(self.store.path(RUNS, shard), run=run)
+        if len(table) != 1:
+            raise SettingsError(f"run {run}: {self.store.path(RUNS, shard)} has {len(table)} rows of it")
+        return table
+
+
+def open_batch(folder: str | os.PathLike) -> Batch:
+    """The results of a batch in a folder.
+
+    Raises:
+        SettingsError: There is none.
+    """
+    return Batch(*opened(Path(folder)))
+
+
+def _stacked(parts: list[Recording]) -> Recording:
+    """One recording of several, each of one record."""
+    names = ("time", *SHAPES)
+    return replace(parts[0], **{name: np.concatenate([getattr(one, name) for one in parts]) for name in names})
+
+
+def _ranges(shards: list[Shard]) -> str:
+    """Which runs there are, in words."""
+    ends: list[list[int]] = []
+    for one in shards:
+        if ends and ends[-1][1] >= one.first:
+            ends[-1][1] = max(ends[-1][1], one.last)
+        else:
+            ends.append([one.first, one.last])
+    return ", ".join(f"{first} to {last - 1}" for first, last in ends[:6]) or "none"
