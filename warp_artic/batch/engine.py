@@ -117,6 +117,7 @@ def run_plan(
     chosen, progress, stop = Options(**options), progress or Progress(), stop or threading.Event()
     worker = Worker(plan, _first_device(chosen), chosen.threads)
     worker.check()
+    worker.compile()
     store = create(plan, output, worker.digests())
     store.tidy()
     shards = store.pending(plan.run_count, worker.shard_size, chosen.check_files)

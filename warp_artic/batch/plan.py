@@ -19,7 +19,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 from warp_artic.batch.distributions import BY_INDEX, Distribution
@@ -182,6 +182,10 @@ class Plan:
     def stage_path(self) -> Path:
         """The stage, from where the process is."""
         return Path(self.folder, self.stage)
+
+    def moved(self) -> Plan:
+        """The same plan for processes that are in other folders."""
+        return replace(self, folder=os.path.abspath(self.folder))
 
     def authored(self) -> dict:
         """As plans say it in a file, without what has its default."""

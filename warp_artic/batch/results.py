@@ -12,12 +12,39 @@ import numpy as np
 from warp_artic.batch.case import Case
 from warp_artic.batch.files import Table, joined, read_table
 from warp_artic.batch.plan import Plan
-from warp_artic.batch.shards import Worker
+from warp_artic.batch.shards import STATUSES, Worker, counts_of
 from warp_artic.batch.stepping import prepared
 from warp_artic.batch.store import MOTION, RUNS, Shard, Store, opened
 from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import SHAPES, Recording
 from warp_artic.sim.simulation import Simulation
+
+SHOWN = 10
+"""Failures that statistics have."""
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """Of the numbers of a column."""
+
+    column: str
+    unit: str
+    least: float
+    mean: float
+    largest: float
+    least_run: int
+    largest_run: int
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What became of runs."""
+
+    runs: int
+    statuses: dict[str, int]
+    columns: tuple[ColumnStatistics, ...]
+    failures: tuple[tuple[int, str], ...]
+    """The first few, with what is said of each."""
 
 
 @dataclass(eq=False)
@@ -42,6 +69,28 @@ class Batch:
         `runs.columns` has NumPy arrays by name; `pandas.DataFrame(batch.runs.columns)` is a frame of them.
         """
         return joined([read_table(self.store.path(RUNS, one)) for one in self.shards])
+
+    def statistics(self) -> Statistics:
+        """What became of all runs; tables are read one after the other."""
+        runs, statuses, failures = 0, dict.fromkeys(STATUSES, 0), []
+        ends: dict[str, list] = {}
+        for shard in self.shards:
+            table = read_table(self.store.path(RUNS, shard))
+            runs += len(table)
+            for status, count in counts_of(table).items():
+                statuses[status] += count
+            for row in np.flatnonzero(table["failure"] != "")[: SHOWN - len(failures)]:
+                failures.append((int(table["run"][row]), str(table["failure"][row])))
+            for name, values in table.columns.items():
+                if values.dtype.kind == "f" and not np.isnan(values).all():
+                    unit = table.fields.get(name, {}).get("unit", "")
+                    known = ends.setdefault(name, [unit, np.inf, 0, -np.inf, 0, 0.0, 0])
+                    _widen(known, values, table["run"])
+        found = tuple(
+            ColumnStatistics(name, unit, float(least), float(total / count), float(largest), int(at), int(until))
+            for name, (unit, least, at, largest, until, total, count) in ends.items()
+        )
+        return Statistics(runs, statuses, found, tuple(failures))
 
     def run_table(self, run: int) -> Table:
         """The row of a run."""
@@ -120,6 +169,17 @@ class Batch:
         if len(table) != 1:
             raise SettingsError(f"run {run}: {self.store.path(RUNS, shard)} has {len(table)} rows of it")
         return table
+
+
+def _widen(known: list, values: np.ndarray, runs: np.ndarray) -> None:
+    """Take the values of a shard into unit, least, its run, largest, its run, sum and count."""
+    low, high = np.nanargmin(values), np.nanargmax(values)
+    if values[low] < known[1]:
+        known[1:3] = values[low], runs[low]
+    if values[high] > known[3]:
+        known[3:5] = values[high], runs[high]
+    known[5] += np.nansum(values, dtype=float)
+    known[6] += np.count_nonzero(~np.isnan(values))
 
 
 def open_batch(folder: str | os.PathLike) -> Batch:

@@ -18,6 +18,7 @@ from warp_artic.batch.stepping import Ended, Outcome, step_runs
 from warp_artic.batch.store import Shard, digests_of
 from warp_artic.errors import SettingsError
 from warp_artic.sim.launch.device import start_quietly
+from warp_artic.sim.launch.one_at_a_time import one_at_a_time
 
 MOST_BYTES = 1 << 28
 """Of the records of a shard."""
@@ -38,6 +39,7 @@ class Worker:
     device: str = "cpu"
     threads: int | None = None
     cases: Cases = field(init=False)
+    _is_compiled: bool = False
 
     def __post_init__(self):
         start_quietly(self.device)
@@ -59,6 +61,10 @@ class Worker:
         Raises:
             SettingsError, StageError, DescriptionError: Something is; the sentence says where.
         """
+        with one_at_a_time(self.device):
+            self._check()
+
+    def _check(self) -> None:
         for case in self.cases.all():
             case.steps, case.quantities, case.entries, case.reductions  # noqa: B018
             case.response  # noqa: B018
@@ -82,6 +88,14 @@ class Worker:
             size //= 2
         return size
 
+    def compile(self) -> None:
+        """Have kernels compiled, once: by one process of a machine, while others wait for it."""
+        if not self._is_compiled:
+            with one_at_a_time(self.device):
+                for case in self.cases.all():
+                    case.recorded(case.simulation(LEAST_ENVIRONMENTS), 2, 1, case.quantities)
+            self._is_compiled = True
+
     @property
     def bytes_of_run(self) -> int:
         """Room of the records of a run."""
@@ -98,6 +112,7 @@ class Worker:
         Raises:
             Ended: `tell` has raised it.
         """
+        self.compile()
         runs = np.arange(shard.first, shard.last)
         selections = self.cases.selections(shard.first, shard.last)
         parts = []
@@ -108,6 +123,13 @@ class Worker:
             found = self.outcomes(case, runs[chosen], values, tell)
             parts.append((case, selection, values, found))
         return self._tables(parts)
+
+    def tables_of_error(self, shard: Shard, reason: str) -> tuple[Table, Table | None]:
+        """The tables of one run that cannot be stepped."""
+        selection = self.cases.selections(shard.first, shard.last)[0]
+        case = self.cases.of(selection)
+        outcome = Outcome.of_error(shard.first, reason)
+        return self._tables([(case, selection, case.table(shard.first, shard.last), [outcome])])
 
     def outcomes(self, case: Case, runs: np.ndarray, values: np.ndarray, tell) -> list[Outcome]:
         """What becomes of runs; where stepping them raises an error, halves are stepped, down to single runs."""

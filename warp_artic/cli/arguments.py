@@ -25,6 +25,13 @@ step, and for a start state a number or one for each environment.
 """
 
 
+BATCH_HELP = """\
+actions
+  batch bake OUT --runs 17,42 -o chosen.usda   step runs again, and write them as a stage: its variant set `run`
+                                               chooses one, or they are side by side
+  batch verify OUT --sample 100                step runs again that are picked at random, and compare them bitwise
+  batch show OUT                               what became of the runs that are there
+"""
 FORCES_HELP = """\
 forces: a .json, .npz or .csv file, in newtons along the axes of the world; two components on a mesh of triangles are
 along the axes of its plane. Nodes that are not named, or have null (.npz: nan), do not count.
@@ -85,6 +92,7 @@ def command_line() -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_check(commands)
     _add_convert(commands)
+    _add_batch(commands)
     _add_bench(commands)
     _add_warmup(commands)
     _add_backends(commands)
@@ -236,6 +244,35 @@ def _add_convert(commands) -> None:
     )
     parser.add_argument("--to", choices=("warpArtic",), required=True, help="the schemas to rewrite as")
     parser.add_argument("--json", action="store_true", help="the report for programs")
+
+
+def _add_batch(commands) -> None:
+    parser = commands.add_parser(
+        "batch",
+        help="run a plan of many runs, or bring runs of one back to a stage",
+        description="Step all runs of a plan that are not there yet, and write what is kept of them to a folder. The "
+        "exit code is 0, 1 (some runs cannot be simulated, or ran away), 2 (the plan is wrong) or 75 (stopped; the "
+        "same command goes on).",
+        epilog=BATCH_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", metavar="PLAN", nargs="+", help="a plan, .toml or .json; or an action and a folder")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the folder; default: the name of the plan")
+    parser.add_argument("--explain", action="store_true", help="say what is varied, and what it takes; step nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the values of all runs as CSV; step nothing")
+    parser.add_argument("--engine", default="local", metavar="NAME", help="local, processes or ray; default: local")
+    parser.add_argument("--workers", type=_count, default=1, metavar="N", help="of processes and ray; default: 1")
+    parser.add_argument("--address", metavar="NAME", help="of a Ray cluster; default: one of its own")
+    parser.add_argument("--part", metavar="I/N", help="do the I-th of N shares of the shards, as a farm does")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda:N, or cuda: a GPU for each worker; default: cpu")
+    parser.add_argument("--threads", type=_count, metavar="N", help=f"most threads of a worker; default: {THREADS}")
+    parser.add_argument("--check-files", action="store_true", help="read all bytes of what is there, not sizes alone")
+    parser.add_argument("--runs", metavar="A,B:C", help="of bake: which ones, by number or range")
+    parser.add_argument("--side-by-side", type=_count, metavar="N", help="of bake: all at once, N in a line")
+    parser.add_argument("--frames-per-second", type=_number, metavar="N", help="of bake: samples of the motion")
+    parser.add_argument("--sample", type=_count, default=100, metavar="N", help="of verify: how many; default: 100")
+    parser.add_argument("--seed", type=_count, default=0, metavar="N", help="of that sample; default: 0")
+    parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def _add_bench(commands) -> None:

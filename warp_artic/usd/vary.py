@@ -125,7 +125,7 @@ class VariedStage:
         before = {place: self._attribute(place) for place in values}
         try:
             for place, attribute in before.items():
-                self._set(attribute, place, values[place])
+                self._set(attribute, place, values[place], attribute.Get())
             return read_stage(self._stage, dialects=self._dialects)
         finally:
             for place in values:
@@ -143,7 +143,6 @@ class VariedStage:
         layer = Sdf.Layer.CreateAnonymous(".usda")
         root = self._stage.GetRootLayer()
         codes = [root.startTimeCode, root.endTimeCode] if root.HasStartTimeCode() else [0.0, 0.0]
-        describe_layer(layer, self._stage, codes, Path(output), "Values of one run of a batch")
         stage = Usd.Stage.Open(layer)
         for (path, name), choice in variants.items():
             stage.OverridePrim(path).GetVariantSet(name).SetVariantSelection(choice)
@@ -151,7 +150,10 @@ class VariedStage:
             prim = stage.OverridePrim(place.prim)
             kind = self._attribute(place).GetTypeName()
             attribute = prim.CreateAttribute(place.attribute, kind, custom=False)
-            self._set(attribute, place, value)
+            authored = attribute.Get()
+            self._set(attribute, place, value, self._attribute(place).Get() if authored is None else authored)
+        del stage  # which would look for the stage from where the layer is now
+        describe_layer(layer, self._stage, codes, Path(output), "Values of one run of a batch")
         write_layer(layer, output)
 
     def _select(self, path: str, name: str, choice: str) -> None:
@@ -204,11 +206,11 @@ class VariedStage:
         return attribute
 
     @staticmethod
-    def _set(attribute: Usd.Attribute, place: Place, value: float) -> None:
+    def _set(attribute: Usd.Attribute, place: Place, value: float, now) -> None:
+        """Set an attribute, or one component of a vector of which the others stay as they are now."""
         if place.component is None:
-            now = attribute.Get()
-            attribute.Set(int(value) if isinstance(now, int) and not isinstance(now, bool) else float(value))
+            attribute.Set(int(value) if isinstance(now, int) else float(value))
             return
-        vector = attribute.Get()
+        vector = type(now)(now)
         vector[place.component] = value
         attribute.Set(vector)
