@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from warp_artic.batch.plan import Vary as Vary
     from warp_artic.batch.plan import read_plan as read_plan
     from warp_artic.batch.results import open_batch as open_batch
+    from warp_artic.batch.vector_env import Task as Task
+    from warp_artic.batch.vector_env import VectorEnv as VectorEnv
     from warp_artic.description.articulation import Articulation as Articulation
     from warp_artic.description.base_motion import BaseMotion as BaseMotion
     from warp_artic.description.constraint import Constraint as Constraint
@@ -124,6 +126,8 @@ _PUBLIC = {
     "WORLD": "warp_artic.description.joint",
     "Diagnostic": "warp_artic.description.diagnostic",
     "Severity": "warp_artic.description.diagnostic",
+    "Task": "warp_artic.batch.vector_env",
+    "VectorEnv": "warp_artic.batch.vector_env",
     "Track": "warp_artic.description.track",
     "IncomingForces": "warp_artic.sim.run.incoming_forces",
     "Plan": "warp_artic.batch.plan",

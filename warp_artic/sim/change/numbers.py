@@ -84,18 +84,30 @@ class SceneNumbers:
                 origins[order, :3] = member.group.origins[member.place]
         return found, origins
 
-    def write(self, places: np.ndarray, values: np.ndarray) -> None:
-        """Write numbers, at places in the vector, to all environments: values of shape (places, environments)."""
+    def write(self, places: np.ndarray, values: np.ndarray, environments: np.ndarray | None = None) -> None:
+        """Write numbers, at places in the vector, to chosen environments, all by default.
+
+        Args:
+            places: Which numbers.
+            values: Shape (places, chosen environments).
+            environments: Their indices.
+        """
         run = self.run
+        chosen_environments = np.arange(run.environments) if environments is None else environments
         check_arrays_may_change(run, "numbers of the scene")
         run.idle.end(run.steps_done)
+        is_new = False
         for part in self.parts:
             chosen = np.flatnonzero((places >= part.first) & (places < part.end))
             if chosen.size:
                 rows, mechanisms = np.divmod(places[chosen] - part.first, part.mechanisms)
-                _write(run.groups[part.group], part.name, rows, mechanisms, values[chosen])
-        wake(run)
-        run.launches.pack()
+                group = run.groups[part.group]
+                is_new |= part.name in group.parameters and group.parameters[part.name].is_shared
+                columns = mechanisms[:, None] * group.environments + chosen_environments
+                _write(group, part.name, rows, columns, values[chosen])
+        wake(run, environments)
+        if is_new:
+            run.launches.pack()
         run.set_anew()
         follow_links(run)
 
@@ -110,14 +122,13 @@ def _arrays(group: Group, laid: Scene) -> dict[str, np.ndarray]:
     return {name: np.asarray(values, float).reshape(len(mechanisms), -1).T for name, values in found.items()}
 
 
-def _write(group: Group, name: str, rows: np.ndarray, mechanisms: np.ndarray, values: np.ndarray) -> None:
+def _write(group: Group, name: str, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
     if name in group.parameters:
         group.expand_parameter(name)
     elif name in group.control:
         group.check(name)
     scalars = group.field(name).scalars
     written = scalars.numpy()
-    columns = mechanisms[:, None] * group.environments + np.arange(group.environments)
     written[rows[:, None], columns] = values
     if not scalars.device.is_cpu:
         scalars.assign(written)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
+import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError
@@ -39,6 +41,19 @@ def device_of(name: str) -> str:
 def wait_for(device: str) -> None:
     """Return when the device has done what it was given."""
     wp.synchronize_device(device)
+
+
+def array_of(array, kind: str):
+    """An array (rows, ..., environments) as one of "numpy", "torch" or "jax" of shape (environments, rows, ...).
+
+    It is in the same memory, but for JAX, and NumPy on a GPU, which get copies; so does everybody of an array over
+    several articulations.
+    """
+    own = array if isinstance(array, wp.array) else array.array()
+    if kind == "torch":
+        return wp.to_torch(own).movedim(-1, 0)
+    values = np.moveaxis(own.numpy(), -1, 0)
+    return values if kind == "numpy" else import_module("jax.numpy").asarray(values)
 
 
 def core_count() -> int:
