@@ -9,6 +9,8 @@ from pathlib import Path
 
 import warp as wp
 
+from warp_artic.sim.launch.device import device_of
+
 try:
     import fcntl
 except ImportError:  # not a POSIX system: nobody waits
@@ -18,7 +20,7 @@ except ImportError:  # not a POSIX system: nobody waits
 @contextmanager
 def one_at_a_time(device: str) -> Iterator[None]:
     """Wait until no other process with the same cache is here; a process that is killed lets the next one in."""
-    wp.get_device(device)
+    device_of(device)
     folder = wp.config.kernel_cache_dir
     handle = None
     if fcntl is not None and folder:
