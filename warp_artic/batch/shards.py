@@ -163,8 +163,7 @@ class Worker:
                 if one.motion:
                     motions.append(one.motion | {"run": one.motion["run"].astype(np.int32)})
                 place += count
-        table = _stacked(rows)
-        order = np.argsort(table["run"], kind="stable")
+        table = _in_order(_stacked(rows))
         case = parts[0][0]
         about = {
             "variant": case.settings.variant,
@@ -172,17 +171,24 @@ class Worker:
             "steps": case.steps,
             "dt": case.settings.resolved(case.scene).dt,
         }
-        runs = Table({name: column[order] for name, column in table.items()}, _of(fields, table), about)
+        runs = Table(table, _of(fields, table), about)
         if not motions:
             return runs, None
-        motion = _stacked(motions)
-        order = np.argsort(motion["run"], kind="stable")
-        return runs, Table({name: column[order] for name, column in motion.items()}, _of(fields, motion), about)
+        motion = _in_order(_stacked(motions))
+        return runs, Table(motion, _of(fields, motion), about)
 
 
 def counts_of(runs: Table) -> dict[str, int]:
     """How many runs of a table have each status."""
     return {status: int((runs["status"] == status).sum()) for status in STATUSES}
+
+
+def _in_order(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Sorted by runs."""
+    if (np.diff(table["run"]) >= 0).all():
+        return table
+    order = np.argsort(table["run"], kind="stable")
+    return {name: column[order] for name, column in table.items()}
 
 
 def _stacked(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

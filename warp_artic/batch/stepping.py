@@ -206,7 +206,8 @@ class _Watch:
         if not self._motion:
             return {}
         counts = self._records[self._kept]
-        is_own = (np.arange(self._taken) < counts[:, None]).ravel()
+        are_whole = bool((counts == self._taken).all())
+        is_own = slice(None) if are_whole else (np.arange(self._taken) < counts[:, None]).ravel()
         step = np.minimum(np.arange(self._taken) * self.every, end_step[self._kept][:, None])
         found = {"run": np.repeat(runs[self._kept], counts), "time": step.ravel()[is_own] * self._simulation.dt}
         for name, parts in self._motion.items():

@@ -6,6 +6,7 @@ mechanisms). Scenes that differ in numbers only (`sim.revise.same_structure`) ha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,19 +93,17 @@ class SceneNumbers:
             values: Shape (places, chosen environments).
             environments: Their indices.
         """
-        run = self.run
-        chosen_environments = np.arange(run.environments) if environments is None else environments
+        run, is_new = self.run, False
+        own = slice(None) if environments is None else environments
         check_arrays_may_change(run, "numbers of the scene")
         run.idle.end(run.steps_done)
-        is_new = False
         for part in self.parts:
             chosen = np.flatnonzero((places >= part.first) & (places < part.end))
             if chosen.size:
-                rows, mechanisms = np.divmod(places[chosen] - part.first, part.mechanisms)
                 group = run.groups[part.group]
                 is_new |= part.name in group.parameters and group.parameters[part.name].is_shared
-                columns = mechanisms[:, None] * group.environments + chosen_environments
-                _write(group, part.name, rows, columns, values[chosen])
+                rows, mechanisms = np.divmod(places[chosen] - part.first, part.mechanisms)
+                _write(group, part.name, zip(rows, mechanisms, values[chosen]), own)
         wake(run, environments)
         if is_new:
             run.launches.pack()
@@ -122,13 +121,16 @@ def _arrays(group: Group, laid: Scene) -> dict[str, np.ndarray]:
     return {name: np.asarray(values, float).reshape(len(mechanisms), -1).T for name, values in found.items()}
 
 
-def _write(group: Group, name: str, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
+def _write(group: Group, name: str, given: Iterable[tuple], environments: slice | np.ndarray) -> None:
+    """Write rows of mechanisms, each with a value for each of some environments."""
     if name in group.parameters:
         group.expand_parameter(name)
     elif name in group.control:
         group.check(name)
     scalars = group.field(name).scalars
     written = scalars.numpy()
-    written[rows[:, None], columns] = values
+    for row, mechanism, values in given:
+        first = mechanism * group.environments
+        written[row, first : first + group.environments][environments] = values
     if not scalars.device.is_cpu:
         scalars.assign(written)
