@@ -26,6 +26,8 @@ from warp_artic.errors import SettingsError, SolveError
 from warp_artic.sim.files.whole_file import remove_left, written_whole
 
 NAME = re.compile(r"part-(\d{9,})-(\d{9,})(\.parquet|\.npz)")
+LEFT = re.compile(r"\.plan\.json\..*")
+"""What a writer of a new folder may leave that is killed."""
 MAY_CHANGE = ("runs", "shard")
 """What may differ of a plan that goes on."""
 RUNS, MOTION = "runs", "trajectories"
@@ -162,22 +164,23 @@ def create(plan: Plan, folder: str | os.PathLike, digests: dict[str, dict[str, s
         store = Store(folder, before["format"], identity)
         if store.format == "parquet" and not has_parquet():
             raise SettingsError(f'{folder}: is in Parquet, which needs pyarrow: pip install "warp-artic[batch]"')
-        if before["runs"] >= plan.run_count:
-            return store
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        is_described = before["runs"] >= plan.run_count
+    elif folder.exists() and (not folder.is_dir() or any(not LEFT.fullmatch(one.name) for one in folder.iterdir())):
         raise SettingsError(f"{folder}: is there already, and is no batch")
     else:
-        store = Store(folder, "parquet" if has_parquet() else "npz", identity)
+        store, is_described = Store(folder, "parquet" if has_parquet() else "npz", identity), False
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not is_described:
+            about = content | {"identity": identity, "format": store.format, "runs": plan.run_count}
+            about |= {"stage": os.path.abspath(plan.stage_path), "folder": os.path.abspath(plan.folder)}
+            # It comes first: who is killed after it has a batch that goes on.
+            _write_text(described, json.dumps(about, indent=1))
+            _write_text(folder / "plan.toml", plan.to_toml())
         for kind in (RUNS, MOTION):
-            (folder / kind).mkdir(parents=True, exist_ok=True)
+            (folder / kind).mkdir(exist_ok=True)
     except OSError as error:
         raise SolveError(f"{folder}: cannot be written: {error.strerror}") from None
-    stage = os.path.abspath(plan.stage_path)
-    about = content | {"identity": identity, "format": store.format, "runs": plan.run_count, "stage": stage}
-    about["folder"] = os.path.abspath(plan.folder)
-    _write_text(folder / "plan.toml", plan.to_toml())
-    _write_text(described, json.dumps(about, indent=1))
     return store
 
 
