@@ -21,11 +21,15 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warp_artic.batch.distributions import BY_INDEX, Distribution
 from warp_artic.batch.outcome import Column, StopRule
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.solver.settings import SolverSettings
+
+if TYPE_CHECKING:
+    from warp_artic.batch.engine import Report
 
 OPERATIONS = ("set", "add", "scale")
 DRAWS = ("each", "together")
@@ -77,7 +81,7 @@ class Vary:
 class Record:
     """What is kept of the motion of runs."""
 
-    quantities: tuple[str, ...] = ()
+    quantities: Sequence[str] = ()
     """Names of arrays of a `Recording`, root_pose and root_velocity; none by default."""
     every: int = 1
     """Steps from one record to the next, which summaries and stops look at as well."""
@@ -109,13 +113,13 @@ class Plan:
     steps: int | None = None
     settings: Mapping = field(default_factory=dict)
     """Fields of `SolverSettings`."""
-    dialects: tuple[str, ...] = ()
+    dialects: Sequence[str] = ()
     """As `read_stage` has them."""
-    vary: tuple[Vary, ...] = ()
+    vary: Sequence[Vary] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
     """By the names of arrays of `Simulation.control`, files with values for each run and step; see `batch.inputs`."""
     record: Record = Record()
-    summary: tuple[str, ...] = DEFAULT_SUMMARY
+    summary: Sequence[str] = DEFAULT_SUMMARY
     """Columns of the table of runs, such as "final joint_position" or "max abs joint_velocity"."""
     stop: str | None = None
     """When a run is over, such as "root_pose[2] < 0.3"."""
@@ -220,7 +224,7 @@ class Plan:
             lines += ["", "[[vary]]", *(f"{key} = {_toml(value)}" for key, value in one.items())]
         return "\n".join(lines) + "\n"
 
-    def run(self, output: str | os.PathLike, **options):
+    def run(self, output: str | os.PathLike, **options) -> Report:
         """Step all runs and write what is kept of them to a folder; see `batch.engine.run_plan` for the options."""
         from warp_artic.batch.engine import run_plan
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Arrays:
         self._simulation, self._kind = simulation, kind
         self._known: dict[str, object] = {}
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         known = self._known.get(name)
         if known is not None:
             return known
@@ -58,11 +59,11 @@ class Arrays:
 class Task:
     """What is to be done on a stage. Its functions take `Arrays` and return arrays of shape (environments, ...)."""
 
-    observe: Callable[[Arrays], object]
+    observe: Callable[[Arrays], Any]
     """What a controller sees, shape (E, D)."""
-    reward: Callable[[Arrays, object], object]
+    reward: Callable[[Arrays, Any], Any]
     """Of a step, with the actions that were taken, shape (E)."""
-    terminated: Callable[[Arrays], object]
+    terminated: Callable[[Arrays], Any]
     """Whether the task is over, shape (E); a run that runs away is over as well."""
     action: str = "drive_position_target"
     """The array of the control that actions are written to."""
