@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from warp_artic.batch.on_ray import on_ray
 from warp_artic.batch.plan import Plan
+from warp_artic.batch.processes import in_processes
 from warp_artic.batch.shards import STATUSES, Worker, counts_of, part_of
 from warp_artic.batch.stepping import Ended
 from warp_artic.batch.store import Shard, Store, create
@@ -153,12 +155,8 @@ def _stepped(
     if not shards:
         return
     if options.engine == "processes":
-        from warp_artic.batch.processes import in_processes
-
         yield from in_processes(options, worker, store, shards, progress, stop)
     elif options.engine == "ray":
-        from warp_artic.batch.on_ray import on_ray
-
         yield from on_ray(options, worker, store, shards, progress, stop)
     else:
         yield from in_this_process(worker, store, shards, progress, stop)
