@@ -13,7 +13,7 @@ from warp_artic.collision.kinds import PLANE, Solid
 from warp_artic.description.scene import Scene
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_struct
-from warp_artic.math import compiling
+from warp_artic.kernels.launch import BLOCK, load
 from warp_artic.mechanisms.group import Group
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.views import Member
@@ -47,8 +47,8 @@ class GroupPart:
 
 def launch(kernel: wp.Kernel, dim: tuple[int, ...], inputs: list, device: str) -> None:
     """Launch a kernel, which is compiled before, with a word about it."""
-    compiling.load(kernel, device)
-    wp.launch(kernel, dim=dim, inputs=inputs, device=device)
+    load(kernel, device)
+    wp.launch(kernel, dim=dim, inputs=inputs, device=device, block_dim=BLOCK)
 
 
 class IslandLayout:

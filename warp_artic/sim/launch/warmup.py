@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 import warp as wp
 
 from warp_artic.constraints.contact_detection import find_contacts
+from warp_artic.islands.kernels import island_kernels
 from warp_artic.kernels.columns import (
     axis_kernels_for,
     column_kernels_for,
@@ -21,12 +22,14 @@ from warp_artic.kernels.launch import (
     SETTLES,
     SETTLES_WITH_CONTACTS,
     contacts_kernel,
+    displace_kernel,
     find_none,
     load,
     mobilities_kernel,
     report_kernel,
     runge_kutta_kernel,
     step_kernel,
+    watch_kernel,
 )
 from warp_artic.kernels.threads import usable_threads
 from warp_artic.math.numbers import Numbers, numbers_for
@@ -69,6 +72,8 @@ def kernels_ahead(
         wanted |= {f"{name} rows of environments, {precision}": kernel for name, kernel in rows.items()}
         axes = vars(axis_kernels_for(scalar)) if dynamics else {}
         wanted |= {f"{name}, {precision}": kernel for name, kernel in axes.items()}
+    for precision in precisions if contacts and settings.integrator != "rk4" else ():
+        wanted |= island_kernels(precision)
     return wanted | {"indices": indices_of_longs, "indices of a mask": indices_of_mask}
 
 
@@ -106,4 +111,6 @@ def _steps_with_contacts(title: str, numbers: Numbers, settings: SolverSettings)
     return {
         f"step with contacts, {settings.solver}, {title}": step,
         f"contacts, {title}": contacts_kernel(numbers),
+        f"displace, {title}": displace_kernel(numbers),
+        f"watch, {title}": watch_kernel(numbers),
     }
