@@ -28,6 +28,8 @@ from pathlib import Path
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdUtils, Vt
 
+from tests import fuzz_bodies
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("samples/scenes", "tests/data")
 LARGEST = 40000
@@ -349,8 +351,18 @@ def _exported(layer: Sdf.Layer, folder: Path, name: str) -> Path:
     return path
 
 
+def touching(random_: random.Random, folder: Path) -> Path:
+    """Bodies that touch, with all that colliders have."""
+    return fuzz_bodies.touching(random_, folder, layer_of(random_))
+
+
+def joined(random_: random.Random, folder: Path) -> Path:
+    """Bodies in loops of joints, with gears."""
+    return fuzz_bodies.joined(random_, folder, layer_of(random_))
+
+
 KINDS: tuple[Callable[[random.Random, Path], Path], ...] = (
-    text, binary, package, layers, units, numbers, types, targets, nested, sizes
+    text, binary, package, layers, units, numbers, types, targets, nested, sizes, touching, joined
 )  # fmt: skip
 
 
