@@ -280,6 +280,20 @@ def test_steps_without_balance_are_counted():
     assert _unconverged(simulation)[0][1].startswith("/World/bar  3 steps end with forces that are not balanced")
 
 
+@pytest.mark.parametrize("damping", [0.0, 5e-3])
+def test_a_body_that_rests_is_balanced(damping):
+    """Without a load all forces are rounding of positions, which no step makes smaller; it stays where it was put."""
+    body = bar((6, 2, 2), (1.0, 0.2, 0.2), young=1e6, stiffness_damping=damping)
+    scene = Scene(articulations=(), elastic_bodies=(body,), gravity=(0.0, 0.0, 0.0))
+    simulation = simulate(scene, dt=1 / 240, precision="float32")
+    resting = simulation.elastic_bodies[0]
+    moved = body.points @ Pose(quaternion=(0.1, -0.7, 0.1, 0.7)).rotation.T + 0.1
+    resting.set_state(points=moved)
+    simulation.step(40)
+    assert resting.unconverged.tolist() == [0]
+    np.testing.assert_allclose(resting.points.numpy()[0], moved, atol=2e-6)
+
+
 def test_tendons_pull_links():
     """A tendon between a body and a free link: what one gains of momentum the other loses."""
     tree = block(2.0, (-0.5, 0.0, 0.0))

@@ -278,6 +278,32 @@ def test_a_failed_environment_keeps_a_finite_state():
     assert {failure.array for failure in simulation.failures()} >= {"", "joint_position", "link_mass"}
 
 
+@pytest.mark.parametrize("variant", ["lanes", "scalar"])
+def test_positions_that_are_no_numbers(variant):
+    """Written by a view, they are what is named, as velocities are, not the velocities that they make."""
+    scene = trees.random_scene(3, (3,))
+    settings = SolverSettings(variant=variant)
+    simulation, clean = (Simulation(scene, environments=5, settings=settings) for _ in range(2))
+    tree, positions = scene.articulations[0], simulation.state.joint_position.numpy()
+    simulation.step(2), clean.step(2)
+    positions[1, 1], positions[0, 3], simulation.state.joint_velocity.numpy()[1, 4] = math.nan, math.inf, math.nan
+    simulation.step(), clean.step()
+    found = [(one.environment, one.quantity, one.array, one.step) for one in simulation.failures()]
+    names = [dof.name for dof in tree.dofs]
+    assert found == [(1, names[1], "joint_position", 3), (3, names[0], "joint_position", 3), (4, names[1], "", 3)]
+    assert str(simulation.failures()[0]).endswith(f"the position of {names[1]} leaves the range of numbers")
+    np.testing.assert_array_equal(positions[:, [0, 2]], clean.state.joint_position.numpy()[:, [0, 2]])
+
+
+def test_a_root_that_is_nowhere():
+    """The pose of a floating root is named as a position as well."""
+    simulation = Simulation(trees.scene(trees.chain(2, floating=True)), environments=2)
+    simulation.state.root_pose.numpy()[0, 2, 1] = math.nan
+    simulation.step()
+    (failure,) = simulation.failures()
+    assert (failure.environment, failure.quantity, failure.array) == (1, "the root", "root_pose")
+
+
 def test_controls_of_a_snapshot():
     """That somebody has written to, applied to a simulation whose controls nobody has asked for."""
     snapshot = start(2).snapshot()

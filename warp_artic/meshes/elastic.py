@@ -400,6 +400,15 @@ def shape_gradients(body: ElasticBody) -> tuple[np.ndarray, np.ndarray]:
     return np.linalg.inv(edges).transpose(0, 2, 1), np.linalg.det(edges) * depth
 
 
+def node_stiffness(body: ElasticBody) -> np.ndarray:
+    """About the force on each node that a small displacement of it makes at rest [N/m], shape (N)."""
+    gradients, volume = shape_gradients(body)
+    gradients = np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1)
+    mu, lambda_ = lame(body.material, body.dim, body.plane_state)
+    of_corner = (2.0 * mu + lambda_) * volume[:, None] * np.square(gradients).sum(axis=2)
+    return np.bincount(np.asarray(body.elements, int).ravel(), of_corner.ravel(), len(body.points))
+
+
 def node_masses(body: ElasticBody) -> np.ndarray:
     """Mass of each node [kg]: equal shares of its elements.
 

@@ -8,8 +8,9 @@ f and f+ at both ends of a step d tell it, as such steps are short:
 
     fall = 1/2 (f + f+) d
 
-A step like that is the last one where forces do not become smaller by it. Linear systems are solved as precisely as the
-forces that are left deserve, and stiffness is kept while forces fall fast.
+A step like that is the last one where forces do not become smaller by it. Where no step makes the potential fall, forces
+that are no larger than rounding of positions makes them count as none: those of a body that rests without a load. Linear
+systems are solved as precisely as the forces that are left deserve, and stiffness is kept while forces fall fast.
 """
 
 from dataclasses import dataclass, field
@@ -146,7 +147,8 @@ class Newton:
             found.force = at.force
             # A step that the potential could not judge is judged by forces; it is the last one where they do not fall.
             stuck = active & (~moved | (hidden & (at.force > 0.5 * force)))
-            found.converged |= stuck & np.isfinite(at.force) & (hidden | (at.force <= self._tolerance * reference))
+            enough = np.maximum(self._tolerance * reference, at.rounding)
+            found.converged |= stuck & np.isfinite(at.force) & (hidden | (at.force <= enough))
             active &= ~stuck
             kept = moved & (at.force <= FAST * force)
             whole = (length == 1.0) & (is_convex | ~whole)

@@ -4,6 +4,9 @@
 
 with loads f on nodes, x_0 the points at the start, inertia of factor s about the points z, and what `carried` says of
 those who carry nodes.
+
+Positions are numbers with so many digits: a node that is moved by the last one of x feels about eps |x| (k + m s), with
+the stiffness k of the elements at it, damping included. Forces that are no larger may be rounding alone.
 """
 
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ import warp as wp
 from warp_artic.math.double_double import two_sum
 from warp_artic.meshes.carried import CarriedNodes, carried_struct
 from warp_artic.meshes.conjugate_gradients import ConjugateGradients
-from warp_artic.meshes.elastic import ElasticMesh
+from warp_artic.meshes.elastic import ElasticMesh, node_stiffness
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.types import OPTIONS, MeshTypes
 
@@ -41,6 +44,8 @@ def potential_kernels(types: MeshTypes):
         inertia: Real,
         center: wp.array2d(dtype=Vec),
         is_held: wp.array(dtype=int),
+        stiffness: wp.array(dtype=Real),
+        rate: Real,
         carried: Carried,
         of_tendons: wp.array(dtype=Real),
         tension: wp.array2d(dtype=Real),
@@ -60,6 +65,7 @@ def potential_kernels(types: MeshTypes):
         square = Real(0.0)
         of_loads = Real(0.0)
         slope = Real(0.0)
+        rounding = Real(0.0)
         if asked[env] > 0:
             if lane == 0:
                 potential = wp.vec2d(wp.float64(found[0, env]), wp.float64(0.0))
@@ -81,6 +87,8 @@ def potential_kernels(types: MeshTypes):
                         force -= weight * push
                     square += wp.length_sq(force)
                     of_loads += wp.length_sq(load)
+                    stiff = (Real(1.0) + rate) * stiffness[node] + inertia * mass[node]
+                    rounding += stiff * stiff * wp.length_sq(points[env, node])
                     slope += wp.dot(force, step[env, node])
                 forces[env, node] = force
         # The block waits here for the forces of all nodes.
@@ -109,6 +117,7 @@ def potential_kernels(types: MeshTypes):
         square = wp.tile_extract(wp.tile_sum(wp.tile(square)), 0)
         of_loads = wp.tile_extract(wp.tile_sum(wp.tile(of_loads)), 0)
         slope = wp.tile_extract(wp.tile_sum(wp.tile(slope)), 0)
+        rounding = wp.tile_extract(wp.tile_sum(wp.tile(rounding)), 0)
         if asked[env] > 0 and lane == 0:
             magnitude += found[0, env]
             if of_tendons.shape[0] > 0:
@@ -120,6 +129,7 @@ def potential_kernels(types: MeshTypes):
             found[2, env] = square
             found[3, env] = of_loads
             found[4, env] = slope
+            found[5, env] = rounding
 
     @wp.kernel(**OPTIONS)
     def add_inertia(
@@ -159,12 +169,14 @@ class Evaluation:
     """Size of the loads on free nodes [N]."""
     slope: np.ndarray
     """By how much Phi falls here along the last solution of the system, to first order [J]."""
+    rounding: np.ndarray
+    """Size of the forces on free nodes that the last digit of their positions makes [N]."""
 
     def replaced(self, where: np.ndarray, other: "Evaluation") -> "Evaluation":
         """With the values of another one in some environments."""
         if where.all():
             return other
-        fields = ("energy", "magnitude", "force", "loads", "slope")
+        fields = ("energy", "magnitude", "force", "loads", "slope", "rounding")
         return Evaluation(*(np.where(where, getattr(other, name), getattr(self, name)) for name in fields))
 
 
@@ -207,10 +219,11 @@ class Potential:
         """Of the tendons, shape (environments, F); at rest by default."""
         self.forces = wp.zeros((environments, nodes), dtype=types.vec, device=device)
         """-dPhi/dx of all nodes at the last points of `evaluate` [N]."""
-        self._found = wp.zeros((5, environments), dtype=types.real, device=device)
+        self._found = wp.zeros((6, environments), dtype=types.real, device=device)
         self._of_elements = self._found[0]
         self.mass = wp.array(mesh.node_mass, dtype=types.real, device=device)
         """Of nodes [kg], shape (N)."""
+        self._stiffness = wp.array(node_stiffness(mesh.body), dtype=types.real, device=device)
         self._is_held = wp.array(is_held.astype(np.int32), dtype=int, device=device)
         diagonal = mesh.pattern.slots(np.arange(nodes), np.arange(nodes))
         self._diagonal = wp.array(diagonal, dtype=int, device=device)
@@ -232,12 +245,14 @@ class Potential:
             tendons.add_forces(self.forces, asked=asked)
             of_tendons = tendons.energy(self._of_tendons), shape.tension, shape.length
         inertia, center = self._inertia()
-        inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held]
+        rate = mesh.types.real(0.0 if self.damping is None else self.damping[2])
+        inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held, self._stiffness, rate]
         inputs += [self.carried.arrays, *of_tendons, self.system.solution, self.system.carried_solution, asked]
         inputs += [mesh.lanes, self.forces, self._found]
         mesh.launches.launch(self._add_nodes, mesh.environments * mesh.lanes, inputs, mesh.lanes)
-        energy, magnitude, force, loads, slope = mesh.host.read(self._found).astype(float)
-        return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads), slope)
+        energy, magnitude, force, loads, slope, rounding = mesh.host.read(self._found).astype(float)
+        rounding = mesh.types.epsilon * np.sqrt(rounding)
+        return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads), slope, rounding)
 
     def stiffen(self, points: wp.array, asked: wp.array, projected: wp.array) -> None:
         """Fill the matrix of `system` at the last points of `evaluate`, and make its preconditioner.

@@ -3,10 +3,11 @@
 
 A step loads the state of an environment into the work space and stores it at its end. An environment whose v+ runs away
 keeps its last state from then on, and `state.failure` names the first dof (counted from 1, root dofs first) that did,
-and the step. So it does where a position is not finite: these have the numbers from `model.first_position` on, that of
-the root first; numbers between are of values that were given (`phases.given_values`). The other environments do not
-notice. Running away means that the cube of a velocity is not finite, beyond
-7e12 m/s in float32: what is reported of the last state is then finite too. One that sleeps keeps its state as well.
+and the step. So it does where a position is not finite; positions have the numbers from `model.first_position` on, that
+of the root first, and numbers between are of values that were given (`phases.given_values`). What was not finite before
+the step is named before what came of it. The other environments do not notice. Running away means that the cube of a
+velocity is not finite, beyond 7e12 m/s in float32: what is reported of the last state is then finite too. One that
+sleeps keeps its state as well.
 """
 
 import warp as wp
@@ -132,6 +133,30 @@ def find_failure(model: ModelArrays, state: StateArrays, work: WorkArrays, colum
     newly = failure - state.failure[0, column]
     state.failure[0, column] = failure
     state.failure[1, column] = where_positive(newly, state.clock[0, column], state.failure[1, column])
+    if any_positive(newly):
+        name_lost_before(model, state, newly, column)
+
+
+@wp.func
+def name_lost_before(model: ModelArrays, state: StateArrays, newly: Real, column: int):
+    """Name the first position or velocity that was not finite before the step, in environments that have just failed."""
+    one = real(1.0, newly)
+    found = one - one
+    failed = where_positive(newly, one, found)
+    for k in range(pose_rows(model.root_dofs)):
+        bad = failed - is_finite(state.root_pose[k, column]) - found
+        found = where_positive(bad, real(float(model.first_position + k // 7), one), found)
+    joints = model.first_position + wp.max(model.root_dofs // 6, 1)
+    for item in range(model.dof_count - model.root_dofs):
+        bad = failed - is_finite(state.joint_position[item, column]) - found
+        found = where_positive(bad, real(float(joints + item), one), found)
+    for dof in range(model.root_dofs):
+        bad = failed - is_finite(state.root_velocity[dof, column]) - found
+        found = where_positive(bad, real(float(dof + 1), one), found)
+    for item in range(model.dof_count - model.root_dofs):
+        bad = failed - is_finite(state.joint_velocity[item, column]) - found
+        found = where_positive(bad, real(float(model.root_dofs + item + 1), one), found)
+    state.failure[0, column] = where_positive(found, found, state.failure[0, column])
 
 
 @wp.func
