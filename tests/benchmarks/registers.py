@@ -54,11 +54,12 @@ def kernels(precision: str) -> dict[str, wp.Kernel]:
 
 def kernels_of_meshes(precision: str) -> dict[str, wp.Kernel]:
     """The kernels of elastic bodies by name, of triangles and of tetrahedra."""
-    makers = (potential_kernels, newton_kernels, dynamics_kernels, coupling_kernels)
+    makers = (newton_kernels, dynamics_kernels, coupling_kernels)
+    of_devices = (potential_kernels, elastic_kernels, solver_kernels)
     found = {}
     for dim in (2, 3):
         types = mesh_types(dim, precision)
-        made = [*(maker(types) for maker in makers), elastic_kernels(types, False), solver_kernels(types, False)]
+        made = [*(maker(types) for maker in makers), *(maker(types, False) for maker in of_devices)]
         made = [kernel for one in made for kernel in (one if isinstance(one, tuple) else (one,))]
         made += [one for one in vars(tendon_kernels(dim, types.real)).values() if isinstance(one, wp.Kernel)]
         found |= {f"{kernel.key.rpartition('__')[2]} ({dim}D)": kernel for kernel in made}

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from concurrent.futures import wait
 
 import warp as wp
 
 from warp_artic.math.packed import PackedLaunch
+from warp_artic.math.pool import pool
 
 LEAST_PIECE = 256
 """Dofs times columns times steps of a piece, at least: some 70 us, of which a launch takes 2."""
@@ -112,7 +112,7 @@ def run_all(launches: Sequence[ColumnLaunch], threads: int, steps: int = 1) -> N
                     break
                 launch.run(first, end, thread)
 
-    helpers = [_pool(threads - 1).submit(take, thread) for thread in range(1, busy)]
+    helpers = [pool(threads - 1).submit(take, thread) for thread in range(1, busy)]
     try:
         take(0)
     finally:
@@ -122,14 +122,3 @@ def run_all(launches: Sequence[ColumnLaunch], threads: int, steps: int = 1) -> N
         wait(running)
     for helper in running:
         helper.result()
-
-
-@cache
-def _pool(helpers: int) -> ThreadPoolExecutor:
-    """Threads that are kept for the next launch; those of all simulations."""
-    return ThreadPoolExecutor(helpers, thread_name_prefix="warp_artic")
-
-
-if hasattr(os, "register_at_fork"):
-    # A forked process has none of the threads of its parent: it makes its own.
-    os.register_at_fork(after_in_child=_pool.cache_clear)

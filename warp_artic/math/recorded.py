@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 import warp as wp
@@ -11,6 +12,8 @@ from warp_artic.math.packed import PackedLaunch
 
 MOST = 256
 """Launches that are kept."""
+RECORDING = threading.Lock()
+"""Held where Warp compiles, loads or records, which one thread does at a time."""
 
 
 class RecordedLaunches:
@@ -31,22 +34,25 @@ class RecordedLaunches:
         key = (kernel, dim, *map(_known_by, inputs))
         found = self._known.get(key)
         if found is None:
-            found = self._look_again(key, kernel, dim, inputs, block_dim)
+            with RECORDING:
+                found = self._look_again(key, kernel, dim, inputs, block_dim)
         if found is None:
-            wp.launch(kernel, dim=dim, inputs=list(inputs), device=self._device, block_dim=block_dim)
-        elif self._device.is_capturing:
+            return
+        if self._device.is_capturing:
             found.record()
         else:
             found.run()
 
     def _look_again(self, key: tuple, kernel: wp.Kernel, dim, inputs: Sequence, block_dim) -> PackedLaunch | None:
-        """Record a launch that comes a second time: to record takes as long as to make it several times."""
+        """Make a launch that comes for the first time; record one that comes a second time, which takes as long as to
+        make it several times."""
         if key not in self._seen:
             if len(self._seen) >= MOST:
                 self._seen.clear()
                 self._known.clear()
             self._seen[key] = [value for value in inputs if _is_compound(value)]
             load(kernel, self._device, block_dim)
+            wp.launch(kernel, dim=dim, inputs=list(inputs), device=self._device, block_dim=block_dim)
             return None
         recorded = wp.launch(
             kernel, dim=dim, inputs=list(inputs), device=self._device, block_dim=block_dim, record_cmd=True

@@ -78,7 +78,7 @@ def solver_kernels(types: MeshTypes, wide: bool):
     row_times = row_product(types, wide)
     Real, Vec = types.real, types.vec
     System, Carried = system_struct(types), carried_struct(types)
-    shared = preconditioner(types)
+    shared = preconditioner(types, wide)
     known_system, precondition = shared.known_system, shared.precondition
     block_sum, sum_of = shared.block_sum, shared.sum_of
 
@@ -279,7 +279,8 @@ class ConjugateGradients:
 
     def solve(self, b: wp.array, tolerance: np.ndarray, most: int, asked: wp.array) -> None:
         """Solve with forces of nodes and of coordinates of carried ones, to a residual relative to them."""
-        self._mesh.host.write(self._tolerance, tolerance)
+        host = self._mesh.host
+        host.write(self._tolerance, tolerance, where=host.read(asked) > 0)
         outputs = self.solution, self.iterations, self.slope, self.is_convex
         self._launch(self._solve, b, self._tolerance, most, asked, self._mesh.lanes, *outputs)
 

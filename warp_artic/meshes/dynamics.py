@@ -32,7 +32,7 @@ import warp as wp
 from warp_artic.meshes.carried import CarriedNodes
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.equilibrium import held_nodes, start_points
-from warp_artic.meshes.newton import Convergence, Newton, NewtonOptions
+from warp_artic.meshes.newton import Convergence, NewtonOnThreads, NewtonOptions
 from warp_artic.meshes.potential import Inertia, Potential
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.types import OPTIONS, MeshTypes
@@ -134,6 +134,7 @@ class ElasticDynamics:
         options: When Newton's method ends.
         is_carried: Attached nodes that others carry, shape (N); the others are held, by default all.
         coordinates: Of carried nodes, that there is room for.
+        threads: Most that solve environments at once, on a CPU.
     """
 
     def __init__(
@@ -144,6 +145,7 @@ class ElasticDynamics:
         options: NewtonOptions | None = None,
         is_carried: np.ndarray | None = None,
         coordinates: int = 0,
+        threads: int = 1,
     ):
         body, material = mesh.body, mesh.body.material
         self.mesh = mesh
@@ -160,7 +162,7 @@ class ElasticDynamics:
         wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
         extent = np.linalg.norm(np.ptp(np.asarray(body.points, float), axis=0))
         self.potential = Potential(mesh, tendons, held, coarse=bool(wave > FAR * extent), carried=self.carried)
-        self._newton = Newton(self.potential, options or step_options(mesh.precision))
+        self._newton = NewtonOnThreads(self.potential, options or step_options(mesh.precision), threads)
         self.points = mesh.array(start_points(body))
         """Shape (environments, N) [m]."""
         start = np.zeros(body.points.shape) if body.start_velocities is None else body.start_velocities

@@ -25,11 +25,20 @@ import warp as wp
 
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.math.recorded import RecordedLaunches
+from warp_artic.meshes.block_sum import block_sum_for
 from warp_artic.meshes.element_numbers import add, div, element_numbers, mul, sub  # noqa: F401 - operators
 from warp_artic.meshes.materials import COROTATED, LAWS, Material, lame, material_functions, moduli
 from warp_artic.meshes.pattern import block_pattern
 from warp_artic.meshes.signed_svd import signed_svd_for
-from warp_artic.meshes.types import OPTIONS, HostViews, MeshTypes, is_wide, lanes_of, mesh_types, zeros_to_read_beyond
+from warp_artic.meshes.types import (
+    OPTIONS,
+    HostViews,
+    MeshTypes,
+    is_wide,
+    lanes_of,
+    mesh_types,
+    zeros_to_read_beyond,
+)
 
 
 @cache
@@ -77,6 +86,7 @@ def elastic_kernels(types: MeshTypes, wide: bool):
     signed_svd = signed_svd_for(types, wide)
     entry, with_entry, one = numbers.entry, numbers.with_entry, numbers.one
     outer, dot, ddot, trace, transpose = numbers.outer, numbers.dot, numbers.ddot, numbers.trace, numbers.transpose
+    block_sum = block_sum_for(Real, wide)
     gather, scatter, total_of, row = numbers.gather, numbers.scatter, numbers.total, numbers.row
 
     @wp.func
@@ -179,12 +189,15 @@ def elastic_kernels(types: MeshTypes, wide: bool):
     def clear(
         asked: wp.array(dtype=int),
         lanes: int,
+        energy: wp.array(dtype=Real),
         forces: wp.array2d(dtype=NodeVec),
         values: wp.array2d(dtype=NodeMat),
     ):
         thread = wp.tid()
         env = thread // lanes
         if asked[env] > 0:
+            if energy.shape[0] > 0 and thread % lanes == 0:
+                energy[env] = Real(0.0)
             if forces.shape[0] > 0:
                 for node in range(thread % lanes, forces.shape[1], lanes):
                     forces[env, node] = NodeVec()
@@ -244,8 +257,8 @@ def elastic_kernels(types: MeshTypes, wide: bool):
                         is_projected = projected[env] > 0
                         add_stiffness(elements, env, pack, count, U, s, V, F_ahead, rate, is_projected, values)
             # The block waits here for all of its threads.
-            wp.tile_sum(wp.tile(0))
-        of_block = wp.tile_extract(wp.tile_sum(wp.tile(total_of(total))), 0)
+            block_sum(Real(0.0))
+        of_block = block_sum(total_of(total))
         if asked[env] > 0 and lane == 0 and energy.shape[0] > 0:
             energy[env] = energy[env] + of_block
 
@@ -344,20 +357,19 @@ class ElasticMesh:
         start, ahead, rate = (self._no_points, self._no_points, 0.0) if damping is None else damping
         asked = self.everywhere if asked is None else asked
         projected = self.everywhere if projected is None else projected
-        energy = self._no_energy if energy is None else energy
-        forces, values = self._outputs(forces, values)
         inputs = [self.elements, points, start, ahead, self.types.real(rate), asked, projected, self.lanes]
-        self._launch(self._assemble, inputs, [energy, forces, values])
+        self._launch(self._assemble, inputs, self._outputs(energy, forces, values))
 
-    def clear(self, asked: wp.array, forces: wp.array | None = None, values: wp.array | None = None) -> None:
-        """Make forces or values of a matrix zero in the environments that are asked for."""
-        self._launch(self._clear, [asked, self.lanes], self._outputs(forces, values))
+    def clear(self, asked: wp.array, *, energy=None, forces=None, values=None) -> None:
+        """Make energies, forces or values of a matrix zero in the environments that are asked for; see `add`."""
+        self._launch(self._clear, [asked, self.lanes], self._outputs(energy, forces, values))
 
     def _array(self, values, dtype) -> wp.array:
         return wp.array(values, dtype=dtype, device=self.device)
 
-    def _outputs(self, forces, values):
-        return self._no_points if forces is None else forces, self._no_values if values is None else values
+    def _outputs(self, energy, forces, values):
+        given = (energy, self._no_energy), (forces, self._no_points), (values, self._no_values)
+        return [none if array is None else array for array, none in given]
 
     def _launch(self, kernel, inputs, outputs) -> None:
         dim = self.environments * self.lanes

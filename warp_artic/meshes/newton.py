@@ -8,17 +8,19 @@ f and f+ at both ends of a step d tell it, as such steps are short:
 
     fall = 1/2 (f + f+) d
 
-A step like that is the last one where forces do not become smaller by it. Where no step makes the potential fall, forces
-that are no larger than rounding of positions makes them count as none: those of a body that rests without a load. Linear
-systems are solved as precisely as the forces that are left deserve, and stiffness is kept while forces fall fast.
+A step like that is the last one where forces do not become smaller by it. Where no step makes the potential fall,
+forces that are no larger than rounding of positions makes them count as none: those of a body that rests without a
+load. Linear systems are solved as precisely as the forces that are left deserve, and stiffness is kept while forces
+fall fast.
 """
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import warp as wp
 
+from warp_artic.math.pool import run_at_once
 from warp_artic.meshes.potential import Evaluation, Potential
 from warp_artic.meshes.types import OPTIONS, MeshTypes
 
@@ -33,6 +35,9 @@ ROUNDING = 64.0
 """Of the magnitude of the potential, in units of its last digit: what rounding may hide."""
 FAST = 0.1
 """Of the forces before a step: where no more are left, the next step has the same stiffness."""
+
+LEAST_SHARE = 250
+"""Elements whose part of a step takes as long as what a further thread costs."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,22 @@ class Convergence:
     falls: list[np.ndarray] = field(default_factory=list)
     """By how much it falls in each step [J], also where that is less than the digits of energies."""
 
+    def beside(self, other: "Convergence", where: np.ndarray) -> "Convergence":
+        """With another solve, of some environments that this one left out; one that ends earlier stays as it is."""
+        count = max(len(self.energies), len(other.energies))
+
+        def merged(own: list[np.ndarray], others: list[np.ndarray], length: int) -> list[np.ndarray]:
+            return [np.where(where, _at(others, k), _at(own, k)) for k in range(length)]
+
+        return Convergence(
+            *(
+                np.where(where, getattr(other, name), getattr(self, name))
+                for name in ("converged", "steps", "linear_iterations", "force", "reference")
+            ),
+            merged(self.energies, other.energies, count),
+            merged(_ended(self.falls), _ended(other.falls), count)[:-1],
+        )
+
     def followed_by(self, again: "Convergence", where: np.ndarray) -> "Convergence":
         """With another solve in some environments after this one; steps add up, potentials are those of the other."""
         return Convergence(
@@ -80,6 +101,16 @@ class Convergence:
         )
 
 
+def _at(values: list[np.ndarray], place: int) -> np.ndarray:
+    """The last one goes on."""
+    return values[min(place, len(values) - 1)]
+
+
+def _ended(falls: list[np.ndarray]) -> list[np.ndarray]:
+    """Falls, and none after them."""
+    return [*falls, np.array(0.0)]
+
+
 @cache
 def newton_kernels(types: MeshTypes):
     """The kernels `move` and `take`."""
@@ -90,23 +121,32 @@ def newton_kernels(types: MeshTypes):
         points: wp.array2d(dtype=Vec),
         step: wp.array2d(dtype=Vec),
         length: wp.array(dtype=Real),
+        own: wp.array(dtype=int),
         found: wp.array2d(dtype=Vec),
     ):
         env, node = wp.tid()
-        found[env, node] = points[env, node] + length[env] * step[env, node]
+        if own[env] > 0:
+            found[env, node] = points[env, node] + length[env] * step[env, node]
 
     @wp.kernel(**OPTIONS)
-    def take(found: wp.array2d(dtype=Vec), points: wp.array2d(dtype=Vec)):
+    def take(found: wp.array2d(dtype=Vec), own: wp.array(dtype=int), points: wp.array2d(dtype=Vec)):
         env, node = wp.tid()
-        points[env, node] = found[env, node]
+        if own[env] > 0:
+            points[env, node] = found[env, node]
 
     return move, take
 
 
 class Newton:
-    """Newton's method for a potential, with work space of its own."""
+    """Newton's method for a potential, with work space of its own.
 
-    def __init__(self, potential: Potential, options: NewtonOptions | None = None):
+    Args:
+        potential: What is made least.
+        options: When it ends.
+        own: Environments that it may solve, shape (environments); all by default. Others are not touched.
+    """
+
+    def __init__(self, potential: Potential, options: NewtonOptions | None = None, own: np.ndarray | None = None):
         self.potential = potential
         self.options = options or NewtonOptions()
         mesh = potential.mesh
@@ -116,6 +156,8 @@ class Newton:
         self._length = wp.zeros(mesh.environments, dtype=mesh.types.real, device=mesh.device)
         self._asked = wp.zeros(mesh.environments, dtype=int, device=mesh.device)
         self._projected = wp.zeros(mesh.environments, dtype=int, device=mesh.device)
+        self.own = np.ones(mesh.environments, bool) if own is None else own
+        self._is_own = wp.array(self.own.astype(np.int32), dtype=int, device=mesh.device)
         self._host = mesh.host
         self._move, self._take = newton_kernels(mesh.types)
 
@@ -125,7 +167,7 @@ class Newton:
         `asked` says in which environments, in all by default.
         """
         potential, count = self.potential, self.potential.mesh.environments
-        active = np.ones(count, bool) if asked is None else asked.copy()
+        active = self.own.copy() if asked is None else asked & self.own
         at = potential.evaluate(points, self._ask(active))
         reference = np.maximum(at.force, at.loads)
         found = Convergence(np.zeros(count, bool), *np.zeros((2, count), int), at.force, reference, [at.energy])
@@ -202,15 +244,44 @@ class Newton:
             length = np.where(trying, 0.0, length)
             self._move_to(points, length)
             potential.evaluate(self._trial, self._ask(trying))
-        potential.mesh.launches.launch(self._take, points.shape, [self._trial, points])
+        potential.mesh.launches.launch(self._take, points.shape, [self._trial, self._is_own, points])
         return at, fall, hidden | (active & small & (length < SHORT)), length
 
     def _move_to(self, points: wp.array, length: np.ndarray) -> None:
         """Set trial points."""
         self._host.write(self._length, length)
-        inputs = [points, self.potential.system.solution, self._length, self._trial]
+        inputs = [points, self.potential.system.solution, self._length, self._is_own, self._trial]
         self.potential.mesh.launches.launch(self._move, points.shape, inputs)
 
     def _ask(self, active: np.ndarray) -> wp.array:
         self._host.write(self._asked, active)
         return self._asked
+
+
+class NewtonOnThreads:
+    """Newton's method by several threads, each with environments of its own; one environment notices nothing of it.
+
+    Args:
+        potential: What is made least.
+        options: When it ends.
+        threads: At most; as many work as have more to do than what they cost.
+    """
+
+    def __init__(self, potential: Potential, options: NewtonOptions | None = None, threads: int = 1):
+        mesh = potential.mesh
+        # What threads cost is done by one at a time: k of them have to take less time for it than each for the rest.
+        worth = int((len(mesh.body.elements) * mesh.environments / LEAST_SHARE) ** 0.5)
+        count = max(1, min(threads, mesh.environments, worth))
+        share = np.arange(mesh.environments) * count // mesh.environments
+        self._parts = [Newton(potential, options, share == part) for part in range(count)]
+
+    def solve(self, points: wp.array, asked: np.ndarray | None = None) -> Convergence:
+        """See `Newton.solve`."""
+        if len(self._parts) == 1:
+            return self._parts[0].solve(points, asked)
+        parts = [part for part in self._parts if asked is None or (asked & part.own).any()]
+        found = run_at_once([partial(part.solve, points, asked) for part in parts])
+        whole = found[0]
+        for part, convergence in zip(parts[1:], found[1:]):
+            whole = whole.beside(convergence, part.own)
+        return whole

@@ -16,16 +16,18 @@ import numpy as np
 import warp as wp
 
 from warp_artic.math.double_double import two_sum
+from warp_artic.meshes.block_sum import block_sum_for
 from warp_artic.meshes.carried import CarriedNodes, carried_struct
 from warp_artic.meshes.conjugate_gradients import ConjugateGradients
 from warp_artic.meshes.elastic import ElasticMesh, node_stiffness
 from warp_artic.meshes.tendons import MeshTendons
-from warp_artic.meshes.types import OPTIONS, MeshTypes
+from warp_artic.meshes.types import OPTIONS, MeshTypes, is_wide
 
 
 @cache
-def potential_kernels(types: MeshTypes):
+def potential_kernels(types: MeshTypes, wide: bool):
     """The kernels `add_nodes`, of energies and forces, and `add_inertia`, of stiffness."""
+    block_sum = block_sum_for(types.real, wide)
     dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
     Carried = carried_struct(types)
 
@@ -92,7 +94,7 @@ def potential_kernels(types: MeshTypes):
                     slope += wp.dot(force, step[env, node])
                 forces[env, node] = force
         # The block waits here for the forces of all nodes.
-        wp.tile_sum(wp.tile(0))
+        block_sum(Real(0.0))
         if asked[env] > 0:
             for k in range(lane, carried.stiffness.shape[1], lanes):
                 s = Real(0.0)
@@ -112,12 +114,12 @@ def potential_kernels(types: MeshTypes):
                 square += rest * rest
                 of_loads += of_load * of_load
                 slope += rest * carried_step[env, k]
-        energy = wp.tile_extract(wp.tile_sum(wp.tile(Real(potential[0] + potential[1]))), 0)
-        magnitude = wp.tile_extract(wp.tile_sum(wp.tile(magnitude)), 0)
-        square = wp.tile_extract(wp.tile_sum(wp.tile(square)), 0)
-        of_loads = wp.tile_extract(wp.tile_sum(wp.tile(of_loads)), 0)
-        slope = wp.tile_extract(wp.tile_sum(wp.tile(slope)), 0)
-        rounding = wp.tile_extract(wp.tile_sum(wp.tile(rounding)), 0)
+        energy = block_sum(Real(potential[0] + potential[1]))
+        magnitude = block_sum(magnitude)
+        square = block_sum(square)
+        of_loads = block_sum(of_loads)
+        slope = block_sum(slope)
+        rounding = block_sum(rounding)
         if asked[env] > 0 and lane == 0:
             magnitude += found[0, env]
             if of_tendons.shape[0] > 0:
@@ -231,26 +233,27 @@ class Potential:
         self._of_tendons = wp.zeros(environments, dtype=types.real, device=device)
         self._no_energy = wp.zeros(0, dtype=types.real, device=device)
         self._no_table = wp.zeros((0, 0), dtype=types.real, device=device)
-        self._add_nodes, self._add_inertia = potential_kernels(types)
+        self._add_nodes, self._add_inertia = potential_kernels(types, is_wide(device))
 
     def evaluate(self, points: wp.array, asked: wp.array) -> Evaluation:
         """Phi and `forces` at some points, where environments are asked for."""
         mesh, tendons = self.mesh, self.tendons
-        self._found.zero_()
-        mesh.clear(asked, self.forces)
+        mesh.clear(asked, energy=self._of_elements, forces=self.forces)
         mesh.add(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping)
         of_tendons = self._no_energy, self._no_table, self._no_table
         if tendons:
-            shape = tendons.evaluate(points, self.foreign_points)
+            shape = tendons.evaluate(points, self.foreign_points, asked)
             tendons.add_forces(self.forces, asked=asked)
-            of_tendons = tendons.energy(self._of_tendons), shape.tension, shape.length
+            of_tendons = tendons.energy(self._of_tendons, asked), shape.tension, shape.length
         inertia, center = self._inertia()
         rate = mesh.types.real(0.0 if self.damping is None else self.damping[2])
         inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held, self._stiffness, rate]
         inputs += [self.carried.arrays, *of_tendons, self.system.solution, self.system.carried_solution, asked]
         inputs += [mesh.lanes, self.forces, self._found]
         mesh.launches.launch(self._add_nodes, mesh.environments * mesh.lanes, inputs, mesh.lanes)
-        energy, magnitude, force, loads, slope, rounding = mesh.host.read(self._found).astype(float)
+        is_asked = mesh.host.read(asked) > 0
+        found = np.where(is_asked, mesh.host.read(self._found), 0.0).astype(float)
+        energy, magnitude, force, loads, slope, rounding = found
         rounding = mesh.types.epsilon * np.sqrt(rounding)
         return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads), slope, rounding)
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.meshes.block_sum import block_sum_for
 from warp_artic.meshes.carried import carried_struct
 from warp_artic.meshes.coarse_space import DROPPED, rigid_motions
 from warp_artic.meshes.layout import with_known_layout
@@ -67,7 +68,7 @@ def system_struct(types: MeshTypes):
 
 
 @cache
-def preconditioner(types: MeshTypes) -> SimpleNamespace:
+def preconditioner(types: MeshTypes, wide: bool) -> SimpleNamespace:
     """The kernel `prepare`, the function `precondition`, and what they share with the solver."""
     dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
     System, Carried = system_struct(types), carried_struct(types)
@@ -77,11 +78,7 @@ def preconditioner(types: MeshTypes) -> SimpleNamespace:
     Motions = wp.types.matrix(shape=(modes, dim), dtype=Real)
 
     known_system = with_known_layout(System)
-
-    @wp.func
-    def block_sum(value: Real):
-        """The sum over the threads of a block, for all of them; they wait for each other."""
-        return wp.tile_extract(wp.tile_sum(wp.tile(value)), 0)
+    block_sum = block_sum_for(Real, wide)
 
     @wp.func
     def sum_of(parts: Vec):

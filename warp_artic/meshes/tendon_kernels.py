@@ -58,8 +58,16 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         factor: wp.array(dtype=real)
 
     @wp.kernel(module=module, enable_backward=False)
-    def measure(tendons: Tendons, points: wp.array2d(dtype=vec), foreign: wp.array2d(dtype=vec), shape: Shape):
+    def measure(
+        tendons: Tendons,
+        points: wp.array2d(dtype=vec),
+        foreign: wp.array2d(dtype=vec),
+        asked: wp.array(dtype=int),
+        shape: Shape,
+    ):
         env, tendon = wp.tid()
+        if asked[env] == 0:
+            return
         length = real(0.0)
         coincident = int(-1)
         for segment in range(tendons.segment_start[tendon], tendons.segment_start[tendon + 1]):
@@ -90,16 +98,22 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         shape.coincident[tendon, env] = coincident
 
     @wp.kernel(module=module, enable_backward=False)
-    def measure_columns(tendons: Tendons, shape: Shape):
+    def measure_columns(tendons: Tendons, asked: wp.array(dtype=int), shape: Shape):
         env, entry = wp.tid()
+        if asked[env] == 0:
+            return
         gradient = vec()
         for term in range(tendons.column_segments_start[entry], tendons.column_segments_start[entry + 1]):
             gradient += tendons.column_factor[term] * shape.direction[env, tendons.column_segment[term]]
         shape.column[env, entry] = -gradient
 
     @wp.kernel(module=module, enable_backward=False)
-    def sum_energy(tendons: Tendons, shape: Shape, tendon_count: int, energy: wp.array(dtype=real)):
+    def sum_energy(
+        tendons: Tendons, shape: Shape, tendon_count: int, asked: wp.array(dtype=int), energy: wp.array(dtype=real)
+    ):
         env = wp.tid()
+        if asked[env] == 0:
+            return
         total = real(0.0)
         for tendon in range(tendon_count):
             total += laws.energy(

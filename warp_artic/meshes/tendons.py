@@ -107,19 +107,24 @@ class MeshTendons:
         """The type of blocks."""
         return self._kernels.mat
 
-    def evaluate(self, points: wp.array, foreign_points: wp.array | None = None):
-        """Lengths, tensions and directions at `points`; foreign points are at rest unless given. Gives `shape`."""
-        self.measure(points, foreign_points)
-        self._launch(self._kernels.measure_columns, self.paths.column_point.size, self.model, self.shape)
+    def evaluate(self, points: wp.array, foreign_points: wp.array | None = None, asked: wp.array | None = None):
+        """Lengths, tensions and directions at `points`; foreign points are at rest unless given. Gives `shape`.
+
+        `asked` as in `add_forces`: others stay as they are.
+        """
+        asked = self._everywhere if asked is None else asked
+        self.measure(points, foreign_points, asked)
+        self._launch(self._kernels.measure_columns, self.paths.column_point.size, self.model, asked, self.shape)
         return self.shape
 
-    def measure(self, points: wp.array, foreign_points: wp.array | None = None) -> None:
+    def measure(self, points: wp.array, foreign_points: wp.array | None = None, asked: wp.array | None = None) -> None:
         """The same without `column`, which forces and Hessians are made of: for energies."""
         foreign = self._fixed_foreign if foreign_points is None else foreign_points
         require_shape("points", points, (self.environments, len(self.body.points)))
         require_shape("foreign points", foreign, (self.environments, len(self.foreign)))
         self.evaluations += 1
-        self._launch(self._kernels.measure, len(self.tendons), self.model, points, foreign, self.shape)
+        asked = self._everywhere if asked is None else asked
+        self._launch(self._kernels.measure, len(self.tendons), self.model, points, foreign, asked, self.shape)
 
     def check(self, asked: wp.array | None = None) -> None:
         """Raise a SolveError where neighbouring waypoints coincide: their segment has no direction.
@@ -137,12 +142,14 @@ class MeshTendons:
                 f"{environment}; neighbouring waypoints must be apart"
             )
 
-    def energy(self, found: wp.array | None = None) -> wp.array:
-        """The sum of E over the tendons [J], shape (environments), written to an array if one is given."""
+    def energy(self, found: wp.array | None = None, asked: wp.array | None = None) -> wp.array:
+        """The sum of E over the tendons [J], shape (environments), written to an array if one is given.
+
+        `asked` as in `add_forces`.
+        """
         energy = wp.empty(self.environments, dtype=self.real, device=self.device) if found is None else found
-        self._launches.launch(
-            self._kernels.sum_energy, self.environments, [self.model, self.shape, len(self.tendons), energy]
-        )
+        inputs = [self.model, self.shape, len(self.tendons), self._everywhere if asked is None else asked, energy]
+        self._launches.launch(self._kernels.sum_energy, self.environments, inputs)
         return energy
 
     def add_forces(

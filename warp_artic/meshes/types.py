@@ -80,9 +80,11 @@ class HostViews:
             found = self._known[id(array)] = array, array.numpy()
         return found[1]
 
-    def write(self, array: wp.array, values: np.ndarray) -> None:
-        """Set values of its shape."""
-        if array.device.is_cpu:
+    def write(self, array: wp.array, values: np.ndarray, where: np.ndarray | None = None) -> None:
+        """Set values of its shape, on a CPU only where that is asked for: others may be at work elsewhere."""
+        if not array.device.is_cpu:
+            array.assign(values)
+        elif where is None:
             self.read(array)[...] = values
         else:
-            array.assign(values)
+            np.copyto(self.read(array), values, where=where)

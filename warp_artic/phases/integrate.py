@@ -139,7 +139,7 @@ def find_failure(model: ModelArrays, state: StateArrays, work: WorkArrays, colum
 
 @wp.func
 def name_lost_before(model: ModelArrays, state: StateArrays, newly: Real, column: int):
-    """Name the first position or velocity that was not finite before the step, in environments that have just failed."""
+    """Where an environment has just failed, name the first position or velocity that was lost before the step."""
     one = real(1.0, newly)
     found = one - one
     failed = where_positive(newly, one, found)

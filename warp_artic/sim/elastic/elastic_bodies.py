@@ -20,7 +20,6 @@ from warp_artic.mechanisms.group import BY_BODY
 from warp_artic.sim.arrays.failures import Failure
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL, RunOfBodies, SimulatedElasticBody
-from warp_artic.solver.settings import SolverSettings
 
 MOST_ROUNDS = 8
 """Over bodies that have to do with the same articulations, in a step."""
@@ -29,14 +28,11 @@ MOST_ROUNDS = 8
 class ElasticBodies:
     """All elastic bodies of a simulation."""
 
-    def __init__(
-        self, scene: Scene, members: Sequence[Member], settings: SolverSettings, environments: int, device: str
-    ):
+    def __init__(self, scene: Scene, members: Sequence[Member], run: RunOfBodies):
         """`scene` is as it is laid out."""
         of_body = {body.name: [] for body in scene.elastic_bodies}
         for tendon in scene.mesh_tendons:
             of_body[tendon.body].append(tendon)
-        run = RunOfBodies(settings, environments, device)
         self.bodies = tuple(
             SimulatedElasticBody(body, tuple(of_body[body.name]), scene, run, tuple(members))
             for body in scene.elastic_bodies

@@ -33,6 +33,7 @@ class RunOfBodies:
     settings: SolverSettings
     environments: int
     device: str
+    threads: int
 
 
 class SimulatedElasticBody:
@@ -46,7 +47,9 @@ class SimulatedElasticBody:
         is_carried = np.zeros(len(coupled.points), bool)
         is_carried[[one.node for one in coupled.attachments if one.link in moving]] = True
         room = coordinates(coupled, scene)
-        self._dynamics = ElasticDynamics(mesh, on_body, run.settings.dt, is_carried=is_carried, coordinates=room)
+        self._dynamics = ElasticDynamics(
+            mesh, on_body, run.settings.dt, is_carried=is_carried, coordinates=room, threads=run.threads
+        )
         self._tendons = on_body
         self.body = body
         """Its description."""

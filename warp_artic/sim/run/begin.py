@@ -16,6 +16,7 @@ from warp_artic.mechanisms.group import build_groups
 from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, entry_names
 from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.elastic.elastic_bodies import ElasticBodies
+from warp_artic.sim.elastic.elastic_body import RunOfBodies
 from warp_artic.sim.islands.contact_islands import ContactIslands
 from warp_artic.sim.launch.device import device_of
 from warp_artic.sim.launch.idle import IdleSteps
@@ -51,7 +52,7 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
     groups = build_groups(bounded, environments, numbers, device, settings.has_dense_rows, sleep_steps, threads)
     members = members_of(scene, groups)
     bases = BaseMotions(bounded, groups, settings.dt)
-    elastic = ElasticBodies(bounded, members, settings, environments, device)
+    elastic = ElasticBodies(bounded, members, RunOfBodies(settings, environments, device, threads))
     islands = None
     if bounded.island_contacts is not None:
         islands = ContactIslands(bounded, members, settings, environments, device)
