@@ -7,11 +7,13 @@ blocks. The inverse is dense, and of a few hundred rows.
 
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import warp as wp
 
 from warp_artic.meshes.pattern import BlockPattern
+from warp_artic.meshes.system_numbers import add, mul, sub, system_numbers  # noqa: F401 - operators
 from warp_artic.meshes.types import MeshTypes
 
 GROUP = 40
@@ -68,46 +70,62 @@ def group_runs(group: np.ndarray, pattern: BlockPattern) -> tuple[np.ndarray, ..
     return starts, pairs[1, first], np.append(first, len(slots)), slots
 
 
+@dataclass(frozen=True, eq=False)
 class RigidMotions:
     """Functions of the rigid motions of a group, for kernels."""
 
-    def __init__(self, count, motion, restrict, prolong):
-        self.count = count
-        """Motions of a group: translations, then rotations about the origin of the arm."""
-        self.motion = motion
-        """Vector type of a motion."""
-        self.restrict = restrict
-        """P^T f of a node with an arm."""
-        self.prolong = prolong
-        """P m of a node with an arm."""
+    count: int
+    """Motions of a group: translations, then rotations about the origin of the arm."""
+    numbers: SimpleNamespace
+    """Type of as many numbers; see `system_numbers`."""
+    restrict: wp.Function
+    """P^T f of a node with an arm."""
+    prolong: wp.Function
+    """P m of a node with an arm."""
 
 
 @cache
-def rigid_motions(types: MeshTypes) -> RigidMotions:
-    """The motions for a dimension and a precision."""
-    dim, Vec, Real = types.dim, types.vec, types.real
+def rigid_motions(types: MeshTypes, in_lanes: bool) -> RigidMotions:
+    """The motions for a dimension and a precision, of one environment or of several in lanes."""
+    dim, NodeVec = types.dim, types.vec
+    numbers = system_numbers(types, in_lanes)
+    Vec, component, with_component = numbers.vec, numbers.component, numbers.with_component
     count = dim * (dim + 1) // 2
-    Motion = wp.types.vector(length=count, dtype=Real)
+    own = numbers.items(count)
+    Motion, item, with_item = own.type, own.item, own.with_item
 
     if dim == 2:
 
         @wp.func
-        def restrict(arm: Vec, f: Vec):
-            return Motion(f[0], f[1], arm[0] * f[1] - arm[1] * f[0])
+        def restrict(arm: NodeVec, f: Vec):
+            x = component(f, 0)
+            y = component(f, 1)
+            found = with_item(with_item(Motion(), 0, x), 1, y)
+            return with_item(found, 2, arm[0] * y - arm[1] * x)
 
         @wp.func
-        def prolong(arm: Vec, m: Motion):
-            return Vec(m[0] - arm[1] * m[2], m[1] + arm[0] * m[2])
+        def prolong(arm: NodeVec, m: Motion):
+            turn = item(m, 2)
+            found = with_component(Vec(), 0, item(m, 0) - arm[1] * turn)
+            return with_component(found, 1, item(m, 1) + arm[0] * turn)
 
     else:
 
         @wp.func
-        def restrict(arm: Vec, f: Vec):
-            moment = wp.cross(arm, f)
-            return Motion(f[0], f[1], f[2], moment[0], moment[1], moment[2])
+        def restrict(arm: NodeVec, f: Vec):
+            found = Motion()
+            for i in range(3):
+                found = with_item(found, i, component(f, i))
+                moment = arm[(i + 1) % 3] * component(f, (i + 2) % 3) - arm[(i + 2) % 3] * component(f, (i + 1) % 3)
+                found = with_item(found, 3 + i, moment)
+            return found
 
         @wp.func
-        def prolong(arm: Vec, m: Motion):
-            return Vec(m[0], m[1], m[2]) + wp.cross(Vec(m[3], m[4], m[5]), arm)
+        def prolong(arm: NodeVec, m: Motion):
+            found = Vec()
+            for i in range(3):
+                turned = item(m, 3 + (i + 1) % 3) * arm[(i + 2) % 3] - item(m, 3 + (i + 2) % 3) * arm[(i + 1) % 3]
+                found = with_component(found, i, item(m, i) + turned)
+            return found
 
-    return RigidMotions(count, Motion, restrict, prolong)
+    return RigidMotions(count, own, restrict, prolong)

@@ -28,17 +28,18 @@ class LaneBodies:
 
     def __init__(self, lanes: int, real: type):
         self._lanes = lanes
-        self._scalar = "float" if real is wp.float32 else "double"
+        self.scalar = "float" if real is wp.float32 else "double"
+        """Its native type."""
         size = 4 if real is wp.float32 else 8
-        self._number = f"typedef {self._scalar} V __attribute__((ext_vector_type({lanes}), aligned({size})));"
+        self._number = f"typedef {self.scalar} V __attribute__((ext_vector_type({lanes}), aligned({size})));"
 
     def number(self, expression: str) -> str:
         """Gives a number."""
-        return f"{self._number} wp::vec_t<{self._lanes}, {self._scalar}> R; *(V*)&R = {expression}; return R;"
+        return f"{self._number} wp::vec_t<{self._lanes}, {self.scalar}> R; *(V*)&R = {expression}; return R;"
 
     def rows(self, count: int, statements: str) -> str:
         """Sets so many numbers R[k]."""
-        rows = f"wp::mat_t<{count}, {self._lanes}, {self._scalar}> r; V* R = (V*)&r;"
+        rows = f"wp::mat_t<{count}, {self._lanes}, {self.scalar}> r; V* R = (V*)&r;"
         return f"{self._number} {rows} {statements} return r;"
 
     def each(self, count: int, expression: str) -> str:

@@ -4,6 +4,8 @@ It is the inverse of the diagonal blocks and, where that is asked for, the coars
 M^-1 = D^-1 + P (P^T K P)^-1 P^T. Carried nodes move with the coordinates of `meshes.carried`; these are preconditioned
 likewise, by what they have on the diagonal and as further motions of the coarse space. Sums are in a fixed order, of
 components apart where they would wait for each other.
+
+One thread, or one block of them, has one environment, or a group of them in lanes (`meshes.system_numbers`).
 """
 
 from functools import cache
@@ -11,33 +13,42 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.math.numbers import absolute, any_positive, neg, real, where_positive
 from warp_artic.meshes.block_sum import block_sum_for
 from warp_artic.meshes.carried import carried_struct
 from warp_artic.meshes.coarse_space import DROPPED, rigid_motions
 from warp_artic.meshes.layout import with_known_layout
+from warp_artic.meshes.system_numbers import add, div, mul, sub, system_numbers  # noqa: F401 - operators
 from warp_artic.meshes.types import OPTIONS, MeshTypes
 
 
 @cache
-def system_struct(types: MeshTypes):
-    """The struct of the matrices and the work space of a solver."""
-    Real, Vec, Mat = types.real, types.vec, types.mat
+def system_struct(types: MeshTypes, in_lanes: bool):
+    """The struct of the matrices and the work space of a solver; of G groups of environments."""
+    numbers = system_numbers(types, in_lanes)
+    T, Vec, Mat, NodeVec, NodeMat = numbers.real, numbers.vec, numbers.mat, types.vec, types.mat
 
     @wp.struct
     class System:
+        environments: int
         starts: wp.array(dtype=int)
         columns: wp.array(dtype=int)
         diagonal: wp.array(dtype=int)
         """Slot of the diagonal block of each node."""
         node_count: int
+        slot_count: int
         group_count: int
+        """Groups of nodes in the coarse space."""
         coarse_size: int
         """Rows of the coarse space; zero where there are neither groups nor carried nodes."""
         is_held: wp.array(dtype=int)
         """Of each node."""
-        values: wp.array2d(dtype=Mat)
+        values: wp.array2d(dtype=NodeMat)
+        """Of each environment."""
+        blocks: wp.array2d(dtype=Mat)
+        """The same of each group of environments, shape (G, slots); of one environment they are `values`."""
         inverse: wp.array2d(dtype=Mat)
-        """Of the diagonal blocks."""
+        """Of the diagonal blocks, shape (G, N) as all that follows of nodes."""
         group: wp.array(dtype=int)
         group_starts: wp.array(dtype=int)
         group_nodes: wp.array(dtype=int)
@@ -46,47 +57,55 @@ def system_struct(types: MeshTypes):
         run_group: wp.array(dtype=int)
         run_slot_starts: wp.array(dtype=int)
         run_slots: wp.array(dtype=int)
-        arms: wp.array(dtype=Vec)
+        arms: wp.array(dtype=NodeVec)
         """From the middle of the group of each node to the node."""
-        coarse: wp.array3d(dtype=Real)
-        """(P^T K P)^-1."""
-        coarse_diagonal: wp.array2d(dtype=Real)
+        coarse: wp.array3d(dtype=T)
+        """(P^T K P)^-1, shape (G, rows, rows)."""
+        coarse_diagonal: wp.array2d(dtype=T)
         """Of P^T K P."""
-        coarse_force: wp.array2d(dtype=Real)
-        coarse_motion: wp.array2d(dtype=Real)
+        coarse_force: wp.array2d(dtype=T)
+        coarse_motion: wp.array2d(dtype=T)
+        found: wp.array2d(dtype=Vec)
+        """The solution so far."""
         residual: wp.array2d(dtype=Vec)
         step: wp.array2d(dtype=Vec)
         direction: wp.array2d(dtype=Vec)
         product: wp.array2d(dtype=Vec)
-        carried_residual: wp.array2d(dtype=Real)
-        """Of the coordinates of carried nodes, as the following."""
-        carried_step: wp.array2d(dtype=Real)
-        carried_direction: wp.array2d(dtype=Real)
-        carried_solution: wp.array2d(dtype=Real)
+        carried_found: wp.array2d(dtype=T)
+        """Of the coordinates of carried nodes, as the following, shape (G, K)."""
+        carried_residual: wp.array2d(dtype=T)
+        carried_step: wp.array2d(dtype=T)
+        carried_direction: wp.array2d(dtype=T)
 
     return System
 
 
 @cache
-def preconditioner(types: MeshTypes, wide: bool) -> SimpleNamespace:
+def preconditioner(types: MeshTypes, wide: bool, in_lanes: bool) -> SimpleNamespace:
     """The kernel `prepare`, the function `precondition`, and what they share with the solver."""
-    dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
-    System, Carried = system_struct(types), carried_struct(types)
-    motions = rigid_motions(types)
-    Motion, restrict, prolong = motions.motion, motions.restrict, motions.prolong
-    modes = motions.count
-    Motions = wp.types.matrix(shape=(modes, dim), dtype=Real)
+    dim, Real = types.dim, types.real
+    numbers = system_numbers(types, in_lanes)
+    T, Vec, Mat = numbers.real, numbers.vec, numbers.mat
+    with_component, row_of = numbers.with_component, numbers.row
+    dot, transpose, product, cw_mul = numbers.dot, numbers.transpose, numbers.product, numbers.cw_mul
+    inverse_of, sum_of = numbers.inverse, numbers.sum_of
+    number_at, shape_at, block_at, flag_of = numbers.number_at, numbers.shape_at, numbers.block_at, numbers.flag_of
+    System, Carried = system_struct(types, in_lanes), carried_struct(types)
+    motions = rigid_motions(types, in_lanes)
+    restrict, prolong, modes = motions.restrict, motions.prolong, motions.count
+    Motion, mode_of, with_mode = motions.numbers.type, motions.numbers.item, motions.numbers.with_item
+    table = numbers.items(modes * dim)
+    Motions, entry_of, with_entry_of = table.type, table.item, table.with_item
 
     known_system = with_known_layout(System)
-    block_sum = block_sum_for(Real, wide)
+    block_sum = block_sum_for(T, wide)
 
     @wp.func
-    def sum_of(parts: Vec):
-        """Of components, which are added up apart so that no sum waits for the one before it."""
-        total = parts[0]
-        for i in range(1, dim):
-            total += parts[i]
-        return total
+    def take_blocks(system: System, env: int, lane: int, lanes: int):
+        """Put the blocks of environments beside each other."""
+        if wp.static(in_lanes):
+            for slot in range(lane, system.slot_count, lanes):
+                system.blocks[env, slot] = block_at(system.values, system.environments, env, slot)
 
     @wp.func
     def restrict_matrix(system: System, env: int, group: int):
@@ -98,82 +117,88 @@ def preconditioner(types: MeshTypes, wide: bool) -> SimpleNamespace:
                 K_P = Motions()
                 for step in range(system.run_slot_starts[run], system.run_slot_starts[run + 1]):
                     slot = system.run_slots[step]
-                    K = system.values[env, slot]
+                    K = system.blocks[env, slot]
                     for i in range(dim):
-                        motion = restrict(system.arms[system.columns[slot]], K[i])
+                        motion = restrict(system.arms[system.columns[slot]], row_of(K, i))
                         for mode in range(modes):
-                            K_P[mode, i] += motion[mode]
+                            place_of = mode * dim + i
+                            K_P = with_entry_of(K_P, place_of, entry_of(K_P, place_of) + mode_of(motion, mode))
                 for mode in range(modes):
-                    found = restrict(system.arms[node], K_P[mode])
+                    force = Vec()
+                    for i in range(dim):
+                        force = with_component(force, i, entry_of(K_P, mode * dim + i))
+                    found = restrict(system.arms[node], force)
                     column = system.run_group[run] * modes + mode
                     for k in range(modes):
                         row = group * modes + k
-                        entry = system.coarse[env, row, column] + found[k]
-                        system.coarse[env, row, column] = entry
+                        entry_now = system.coarse[env, row, column] + mode_of(found, k)
+                        system.coarse[env, row, column] = entry_now
                         if system.run_group[run] != group:
-                            system.coarse[env, column, row] = entry
+                            system.coarse[env, column, row] = entry_now
 
     @wp.func
     def restrict_carried(system: System, carried: Carried, env: int, k: int):
         """The row and the column of P^T K P of a coordinate of carried nodes, which come after those of groups."""
         own = system.coarse_size - carried.stiffness.shape[1]
+        count = system.environments
         for c in range(carried.nodes.shape[0]):
             node = carried.nodes[c]
-            phi = carried.shapes[env, k, c]
+            phi = shape_at(carried.shapes, count, env, k, c)
             for slot in range(system.starts[node], system.starts[node + 1]):
                 other = system.columns[slot]
-                pull = wp.transpose(system.values[env, slot]) * phi
+                pull = product(transpose(system.blocks[env, slot]), phi)
                 if system.group[other] >= 0:
                     found = restrict(system.arms[other], pull)
                     for mode in range(modes):
                         column = system.group[other] * modes + mode
-                        system.coarse[env, own + k, column] = system.coarse[env, own + k, column] + found[mode]
+                        system.coarse[env, own + k, column] = system.coarse[env, own + k, column] + mode_of(found, mode)
                 place = carried.place[other]
                 if place >= 0:
                     for l in range(carried.stiffness.shape[1]):
-                        entry = wp.dot(pull, carried.shapes[env, l, place])
-                        system.coarse[env, own + k, own + l] = system.coarse[env, own + k, own + l] + entry
+                        along = dot(pull, shape_at(carried.shapes, count, env, l, place))
+                        system.coarse[env, own + k, own + l] = system.coarse[env, own + k, own + l] + along
         for column in range(own):
             system.coarse[env, column, own + k] = system.coarse[env, own + k, column]
-        system.coarse[env, own + k, own + k] = system.coarse[env, own + k, own + k] + carried.stiffness[env, k]
+        stiffness = number_at(carried.stiffness, count, env, k)
+        system.coarse[env, own + k, own + k] = system.coarse[env, own + k, own + k] + stiffness
 
     @wp.func
-    def subtract_row(system: System, env: int, row: int, other: int, factor: Real):
+    def subtract_row(system: System, env: int, row: int, other: int, factor: T):
         """Take a multiple of another row away, all motions of a group at once."""
         for group in range(system.group_count):
             changed = Motion()
             for mode in range(modes):
                 column = group * modes + mode
-                changed[mode] = system.coarse[env, row, column] - factor * system.coarse[env, other, column]
+                rest = system.coarse[env, row, column] - factor * system.coarse[env, other, column]
+                changed = with_mode(changed, mode, rest)
             for mode in range(modes):
-                system.coarse[env, row, group * modes + mode] = changed[mode]
+                system.coarse[env, row, group * modes + mode] = mode_of(changed, mode)
         for column in range(system.group_count * modes, system.coarse_size):
-            entry = system.coarse[env, row, column] - factor * system.coarse[env, other, column]
-            system.coarse[env, row, column] = entry
+            rest = system.coarse[env, row, column] - factor * system.coarse[env, other, column]
+            system.coarse[env, row, column] = rest
 
     @wp.func
     def eliminate(system: System, env: int, pivot: int, lane: int, lanes: int):
         """One step of the inversion in place, of Gauss and Jordan; motions that others have already are left out."""
         size = system.coarse_size
         value = system.coarse[env, pivot, pivot]
-        keeps = value > Real(DROPPED) * system.coarse_diagonal[env, pivot]
-        inverse = Real(0.0)
-        if keeps:
-            inverse = Real(1.0) / value
-        block_sum(Real(0.0))
+        keeps = value - Real(DROPPED) * system.coarse_diagonal[env, pivot]
+        inverse = where_positive(keeps, real(1.0, value) / value, real(0.0, value))
+        block_sum(T(Real(0.0)))
         for j in range(lane, size, lanes):
             system.coarse[env, pivot, j] = system.coarse[env, pivot, j] * inverse
-        block_sum(Real(0.0))
+        block_sum(T(Real(0.0)))
         for i in range(lane, size, lanes):
             if i != pivot:
                 factor = system.coarse[env, i, pivot]
-                if keeps and factor != Real(0.0):
+                # The row of a motion that is left out is zero now.
+                if any_positive(absolute(factor)):
                     subtract_row(system, env, i, pivot, factor)
-                system.coarse[env, i, pivot] = -factor * inverse
-        block_sum(Real(0.0))
+                system.coarse[env, i, pivot] = neg(factor) * inverse
+        block_sum(T(Real(0.0)))
         if lane == 0:
             system.coarse[env, pivot, pivot] = inverse
-        block_sum(Real(0.0))
+        block_sum(T(Real(0.0)))
 
     @wp.kernel(**OPTIONS)
     def prepare(given: System, carried: Carried, asked: wp.array(dtype=int), lanes: int):
@@ -181,33 +206,70 @@ def preconditioner(types: MeshTypes, wide: bool) -> SimpleNamespace:
         system = known_system(given)
         env = thread // lanes
         lane = thread % lanes
-        if asked[env] > 0:
+        if any_positive(flag_of(asked, system.environments, env)):
+            take_blocks(system, env, lane, lanes)
             for node in range(lane, system.node_count, lanes):
                 inverse = Mat()
                 if system.is_held[node] == 0:
-                    inverse = wp.inverse(system.values[env, system.diagonal[node]])
+                    inverse = inverse_of(system.blocks[env, system.diagonal[node]])
                 system.inverse[env, node] = inverse
             size = system.coarse_size
             if size > 0:
                 for row in range(lane, size, lanes):
                     for column in range(size):
-                        system.coarse[env, row, column] = Real(0.0)
-                block_sum(Real(0.0))
+                        system.coarse[env, row, column] = T(Real(0.0))
+                block_sum(T(Real(0.0)))
                 for group in range(lane, system.group_count, lanes):
                     restrict_matrix(system, env, group)
                 for k in range(lane, carried.stiffness.shape[1], lanes):
                     restrict_carried(system, carried, env, k)
-                block_sum(Real(0.0))
+                block_sum(T(Real(0.0)))
                 for row in range(lane, size, lanes):
                     system.coarse_diagonal[env, row] = system.coarse[env, row, row]
-                block_sum(Real(0.0))
+                block_sum(T(Real(0.0)))
                 for pivot in range(size):
                     eliminate(system, env, pivot, lane, lanes)
 
     @wp.func
+    def restrict_residual(system: System, env: int, group: int):
+        """Forces on a group of nodes."""
+        force = Motion()
+        for place in range(system.group_starts[group], system.group_starts[group + 1]):
+            node = system.group_nodes[place]
+            found = restrict(system.arms[node], system.residual[env, node])
+            for k in range(modes):
+                force = with_mode(force, k, mode_of(force, k) + mode_of(found, k))
+        for k in range(modes):
+            system.coarse_force[env, group * modes + k] = mode_of(force, k)
+
+    @wp.func
+    def coarse_entry(system: System, env: int, row: int):
+        """A row of the inverse times forces; entries of motions are added up apart."""
+        parts = Motion()
+        for group in range(system.group_count):
+            for k in range(modes):
+                column = group * modes + k
+                part = system.coarse[env, row, column] * system.coarse_force[env, column]
+                parts = with_mode(parts, k, mode_of(parts, k) + part)
+        found = mode_of(parts, 0)
+        for k in range(1, modes):
+            found = found + mode_of(parts, k)
+        for column in range(system.group_count * modes, system.coarse_size):
+            found = found + system.coarse[env, row, column] * system.coarse_force[env, column]
+        return found
+
+    @wp.func
+    def along_motion(system: System, env: int, node: int):
+        """What the motion of its group is at a node."""
+        motion = Motion()
+        for k in range(modes):
+            motion = with_mode(motion, k, system.coarse_motion[env, system.group[node] * modes + k])
+        return prolong(system.arms[node], motion)
+
+    @wp.func
     def precondition(system: System, carried: Carried, env: int, lane: int, lanes: int):
         """The step M^-1 r, and r M^-1 r."""
-        total = Real(0.0)
+        total = T(Real(0.0))
         totals = Vec()
         size = system.coarse_size
         own = size - carried.stiffness.shape[1]
@@ -215,45 +277,25 @@ def preconditioner(types: MeshTypes, wide: bool) -> SimpleNamespace:
             for k in range(lane, carried.stiffness.shape[1], lanes):
                 system.coarse_force[env, own + k] = system.carried_residual[env, k]
             for group in range(lane, system.group_count, lanes):
-                force = Motion()
-                for place in range(system.group_starts[group], system.group_starts[group + 1]):
-                    node = system.group_nodes[place]
-                    force += restrict(system.arms[node], system.residual[env, node])
-                for k in range(modes):
-                    system.coarse_force[env, group * modes + k] = force[k]
-            block_sum(Real(0.0))
+                restrict_residual(system, env, group)
+            block_sum(T(Real(0.0)))
             for row in range(lane, size, lanes):
-                parts = Motion()
-                for group in range(system.group_count):
-                    for k in range(modes):
-                        column = group * modes + k
-                        parts[k] += system.coarse[env, row, column] * system.coarse_force[env, column]
-                entry = Real(0.0)
-                for k in range(modes):
-                    entry += parts[k]
-                for column in range(own, size):
-                    entry += system.coarse[env, row, column] * system.coarse_force[env, column]
-                system.coarse_motion[env, row] = entry
-            block_sum(Real(0.0))
+                system.coarse_motion[env, row] = coarse_entry(system, env, row)
+            block_sum(T(Real(0.0)))
         for k in range(lane, carried.stiffness.shape[1], lanes):
-            along = system.coarse_motion[env, own + k]
             diagonal = system.coarse_diagonal[env, own + k]
-            if diagonal > Real(0.0):
-                along += system.carried_residual[env, k] / diagonal
+            residual = system.carried_residual[env, k]
+            along = system.coarse_motion[env, own + k]
+            along = where_positive(diagonal, along + residual / diagonal, along)
             system.carried_step[env, k] = along
-            total += along * system.carried_residual[env, k]
+            total = total + along * residual
         for node in range(lane, system.node_count, lanes):
             if system.is_held[node] == 0:
-                step = system.inverse[env, node] * system.residual[env, node]
+                step = product(system.inverse[env, node], system.residual[env, node])
                 if own > 0:
-                    motion = Motion()
-                    for k in range(modes):
-                        motion[k] = system.coarse_motion[env, system.group[node] * modes + k]
-                    step += prolong(system.arms[node], motion)
+                    step = step + along_motion(system, env, node)
                 system.step[env, node] = step
-                totals += wp.cw_mul(step, system.residual[env, node])
+                totals = totals + cw_mul(step, system.residual[env, node])
         return block_sum(total + sum_of(totals))
 
-    return SimpleNamespace(
-        prepare=prepare, precondition=precondition, known_system=known_system, block_sum=block_sum, sum_of=sum_of
-    )
+    return SimpleNamespace(prepare=prepare, precondition=precondition, known_system=known_system, block_sum=block_sum)
