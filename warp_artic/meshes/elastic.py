@@ -89,6 +89,28 @@ def elastic_kernels(types: MeshTypes, wide: bool):
     block_sum = block_sum_for(Real, wide)
     gather, scatter, total_of, row = numbers.gather, numbers.scatter, numbers.total, numbers.row
 
+    table = numbers.items(dim**3)
+    Rows, item, with_item = table.type, table.item, table.with_item
+
+    @wp.func
+    def with_block_added(rows: Rows, a: int, block: Mat):
+        """With a block in the sum of a row of blocks."""
+        found = rows
+        for i in range(dim):
+            for j in range(dim):
+                place = (a * dim + i) * dim + j
+                found = with_item(found, place, item(found, place) + entry(block, i, j))
+        return found
+
+    @wp.func
+    def block_of(rows: Rows, a: int):
+        """The sum of a row of blocks."""
+        found = Mat()
+        for i in range(dim):
+            for j in range(dim):
+                found = with_entry(found, i, j, item(rows, (a * dim + i) * dim + j))
+        return found
+
     @wp.func
     def displacement(elements: Elements, points: wp.array2d(dtype=NodeVec), env: int, pack: int, corner: int):
         return gather(points, env, elements.nodes, pack * lanes_of_pack, corner) - elements.rest[pack, corner]
@@ -169,16 +191,23 @@ def elastic_kernels(types: MeshTypes, wide: bool):
         first = pack * lanes_of_pack
         D, A, B = spectrum(elements.material, s, is_projected)
         turned = gradients * V
-        corner = Mat()
+        # A block and the one across the diagonal are transposes; those of the first node are what is left of a row.
+        rows = Rows()
         for a in range(dim):
-            sum_of_row = Mat()
-            for b in range(dim):
+            for b in range(a, dim):
                 block = volume * (U * elastic_block(D, A, B, turned, a, b) * transpose(U))
                 if rate > Real(0.0):
                     of_damping = viscous_block(elements, F_ahead, row(gradients, a), row(gradients, b))
                     block = block + (rate * volume) * of_damping
-                sum_of_row = sum_of_row + block
+                rows = with_block_added(rows, a, block)
                 scatter(values, env, elements.slots, first, count, (a + 1) * corners + b + 1, block)
+                if b > a:
+                    across = transpose(block)
+                    rows = with_block_added(rows, b, across)
+                    scatter(values, env, elements.slots, first, count, (b + 1) * corners + a + 1, across)
+        corner = Mat()
+        for a in range(dim):
+            sum_of_row = block_of(rows, a)
             negative = Real(-1.0) * sum_of_row
             scatter(values, env, elements.slots, first, count, (a + 1) * corners, negative)
             scatter(values, env, elements.slots, first, count, a + 1, transpose(negative))

@@ -30,8 +30,8 @@ class LaneBodies:
         self._lanes = lanes
         self.scalar = "float" if real is wp.float32 else "double"
         """Its native type."""
-        size = 4 if real is wp.float32 else 8
-        self._number = f"typedef {self.scalar} V __attribute__((ext_vector_type({lanes}), aligned({size})));"
+        self._alignment = 4 if real is wp.float32 else 8
+        self._number = f"typedef {self.scalar} V __attribute__((ext_vector_type({lanes}), aligned({self._alignment})));"
 
     def number(self, expression: str) -> str:
         """Gives a number."""
@@ -42,9 +42,50 @@ class LaneBodies:
         rows = f"wp::mat_t<{count}, {self._lanes}, {self.scalar}> r; V* R = (V*)&r;"
         return f"{self._number} {rows} {statements} return r;"
 
+    def width(self, size: int) -> int:
+        """How many of `size` numbers are turned at once: as many lanes, a power of two."""
+        return 1 << (min(size, self._lanes, 8).bit_length() - 1)
+
+    def narrow(self, size: int) -> str:
+        """The type W of as many."""
+        kind = f"ext_vector_type({self.width(size)}), aligned({self._alignment})"
+        return f"typedef {self.scalar} W __attribute__(({kind}));"
+
+    def turned(self, size: int, vector: str, put: str) -> str:
+        """Statements that turn `size` numbers of each lane, as far as they fill vectors W, from one order to the other.
+
+        Of lanes `part` and numbers `block`, as many of each as a W has: `vector` gives the W of one of them, by `k`;
+        `put` takes the W a[k] of one of the others. It sees `width`, too.
+        """
+        width = self.width(size)
+        lines = [f"constexpr int width = {width};"]
+        for part in range(self._lanes // width):
+            for block in range(size // width):
+                lines.append(f"{{ constexpr int part = {part}, block = {block}; W a[{width}];")
+                lines += [f"{{ constexpr int k = {k}; a[k] = {vector}; }}" for k in range(width)]
+                step = width // 2
+                while step:
+                    lines += [_exchange(k, k + step, step, width) for k in range(width) if not k & step]
+                    step //= 2
+                lines += [f"{{ constexpr int k = {k}; {put} = a[k]; }}" for k in range(width)]
+                lines.append("}")
+        return "\n".join(lines)
+
     def each(self, count: int, expression: str) -> str:
         """The same, by an expression of k."""
         return self.rows(count, f"for (int k = 0; k < {count}; ++k) R[k] = {expression};")
+
+
+def _exchange(first: int, second: int, step: int, width: int) -> str:
+    """Statements that exchange the halves of two vectors that a transposition by halves exchanges."""
+    upper = [width + j - step if j & step else j for j in range(width)]
+    lower = [width + j if j & step else j + step for j in range(width)]
+    one, other = (", ".join(map(str, places)) for places in (upper, lower))
+    return f"""{{
+        const W p = __builtin_shufflevector(a[{first}], a[{second}], {one});
+        const W q = __builtin_shufflevector(a[{first}], a[{second}], {other});
+        a[{first}] = p; a[{second}] = q;
+    }}"""
 
 
 def _number_operators(types: MeshTypes, add, sub, mul, div):
@@ -163,6 +204,8 @@ def element_numbers(types: MeshTypes, wide: bool) -> SimpleNamespace:
         scatter(sums, env, places, first, count, column, x)
                                                          adds x of each element to sums[env, places[first + lane,
                                                          column]]
+        items(n)                                         the type of n numbers, with item(x, k) and
+                                                         with_item(x, k, number)
     """
     basic = _wide_numbers(types) if wide else _scalar_numbers(types)
     return SimpleNamespace(**vars(basic), **vars(_sums(types.dim, basic)))
@@ -293,10 +336,26 @@ def _scalar_numbers(types: MeshTypes) -> SimpleNamespace:
         place = places[first, column]
         sums[env, place] = sums[env, place] + x
 
+    @cache
+    def items(count: int) -> SimpleNamespace:
+        Items = wp.types.vector(length=count, dtype=Real)
+
+        @wp.func
+        def item(x: Items, k: int):
+            return x[k]
+
+        @wp.func
+        def with_item(x: Items, k: int, number: Real):
+            found = Items(x)
+            found[k] = number
+            return found
+
+        return SimpleNamespace(type=Items, item=item, with_item=with_item)
+
     return SimpleNamespace(
         lanes=1, real=Real, vec=Vec, mat=Mat, outer=wp.outer, transpose=wp.transpose, log=wp.log,
         component=component, with_component=with_component, entry=entry, with_entry=with_entry, choose=choose,
-        total=total, gather=gather, scatter=scatter,
+        total=total, gather=gather, scatter=scatter, items=items,
     )  # fmt: skip
 
 
@@ -320,7 +379,22 @@ def _wide_numbers(types: MeshTypes) -> SimpleNamespace:
         // One number after the other: compilers would gather those of an element into a vector, which takes longer.
         for (int lane = 0; lane < count; ++lane) {{
             auto* sum = (volatile {scalar}*)(start + *place * sums.strides[1]);
-            for (int k = 0; k < {{components}}; ++k) sum[k] = sum[k] + ((const {scalar}*)&x)[k * {lanes} + lane];
+            for (int k = 0; k < {dim}; ++k) sum[k] = sum[k] + ((const {scalar}*)&x)[k * {lanes} + lane];
+            place = (const int*)((const char*)place + places.strides[0]);
+        }}"""
+
+    width = bodies.width(size)
+    of_lanes = f"((const W*)&x)[(block * width + k) * {lanes // width} + part]"
+    scattered_blocks = f"""
+        {bodies.narrow(size)}
+        W rows[{lanes}][{size // width}];
+        {bodies.turned(size, of_lanes, "rows[part * width + k][block]")}
+        const int* place = wp::address(places, first, column);
+        char* start = (char*)wp::address(sums, env, 0);
+        for (int lane = 0; lane < count; ++lane) {{
+            auto* sum = ({scalar}*)(start + *place * sums.strides[1]);
+            for (int k = 0; k < {size // width}; ++k) ((W*)sum)[k] += rows[lane][k];
+            for (int k = {size // width * width}; k < {size}; ++k) sum[k] += ((const {scalar}*)&x)[k * {lanes} + lane];
             place = (const int*)((const char*)place + places.strides[0]);
         }}"""
 
@@ -363,7 +437,7 @@ def _wide_numbers(types: MeshTypes) -> SimpleNamespace:
         vectors: wp.array2d(dtype=NodeVec), env: int, nodes: wp.array2d(dtype=int), first: int, corner: int
     ) -> Vec: ...
 
-    @wp.func_native(scattered.replace("{components}", str(dim)))
+    @wp.func_native(scattered)
     def scatter(
         sums: wp.array2d(dtype=NodeVec),
         env: int,
@@ -374,7 +448,7 @@ def _wide_numbers(types: MeshTypes) -> SimpleNamespace:
         x: Vec,
     ): ...
 
-    @wp.func_native(scattered.replace("{components}", str(size)))
+    @wp.func_native(scattered_blocks)
     def scatter(
         sums: wp.array2d(dtype=NodeMat),
         env: int,
@@ -385,8 +459,20 @@ def _wide_numbers(types: MeshTypes) -> SimpleNamespace:
         x: Mat,
     ): ...
 
+    @cache
+    def items(count: int) -> SimpleNamespace:
+        Items = wp.types.matrix(shape=(count, lanes), dtype=types.real)
+
+        @wp.func_native(bodies.number("((const V*)&x)[k]"))
+        def item(x: Items, k: int) -> T: ...
+
+        @wp.func_native(bodies.rows(count, "r = x; R[k] = *(const V*)&number;"))
+        def with_item(x: Items, k: int, number: T) -> Items: ...
+
+        return SimpleNamespace(type=Items, item=item, with_item=with_item)
+
     return SimpleNamespace(
         lanes=lanes, real=T, vec=Vec, mat=Mat, outer=outer, transpose=transpose, log=log,
         component=component, with_component=with_component, entry=entry, with_entry=with_entry, choose=choose,
-        total=total, gather=gather, scatter=scatter,
+        total=total, gather=gather, scatter=scatter, items=items,
     )  # fmt: skip

@@ -271,8 +271,11 @@ class NewtonOnThreads:
         mesh = potential.mesh
         # What threads cost is done by one at a time: k of them have to take less time for it than each for the rest.
         worth = int((len(mesh.body.elements) * mesh.environments / LEAST_SHARE) ** 0.5)
-        count = max(1, min(threads, mesh.environments, worth))
-        share = np.arange(mesh.environments) * count // mesh.environments
+        # Environments that are solved side by side are of one thread.
+        group = np.arange(mesh.environments) // potential.system.together
+        groups = int(group[-1]) + 1
+        count = max(1, min(threads, groups, worth))
+        share = group * count // groups
         self._parts = [Newton(potential, options, share == part) for part in range(count)]
 
     def solve(self, points: wp.array, asked: np.ndarray | None = None) -> Convergence:

@@ -143,26 +143,10 @@ def _ends_of_one(types: MeshTypes) -> SimpleNamespace:
         if where > Real(0.0):
             table[group, k] = x
 
-    @cache
-    def items(count: int) -> SimpleNamespace:
-        Items = wp.types.vector(length=count, dtype=Real)
-
-        @wp.func
-        def item(x: Items, k: int):
-            return x[k]
-
-        @wp.func
-        def with_item(x: Items, k: int, number: Real):
-            found = Items(x)
-            found[k] = number
-            return found
-
-        return SimpleNamespace(type=Items, item=item, with_item=with_item)
-
     return SimpleNamespace(
         flag_of=flag_of, number_of=number_of, number_at=number_at, vector_at=vector_at, shape_at=shape_at,
         block_at=block_at, set_number_of=set_number_of, set_count_of=set_count_of, set_number_at=set_number_at,
-        set_vector_at=set_vector_at, items=items,
+        set_vector_at=set_vector_at,
     )  # fmt: skip
 
 
@@ -217,7 +201,20 @@ def _ends_in_lanes(types: MeshTypes, basic: SimpleNamespace) -> SimpleNamespace:
     @wp.func_native(bodies.rows(dim, gathered(dim, "table, {}, k, c")))
     def shape_at(table: wp.array3d(dtype=NodeVec), count: int, group: int, k: int, c: int) -> Vec: ...
 
-    @wp.func_native(bodies.rows(size, gathered(size, "values, {}, slot")))
+    whole = size // bodies.width(size) * bodies.width(size)
+    of_lanes = "*(const W*)(from[part * width + k] + block * width)"
+    gathered_blocks = f"""
+        {bodies.narrow(size)}
+        const {bodies.scalar}* from[{lanes}];
+        for (int lane = 0; lane < {lanes}; ++lane) {{
+            const int env = group * {lanes} + lane;
+            from[lane] = (const {bodies.scalar}*)wp::address(values, env < count ? env : count - 1, slot);
+            for (int i = {whole}; i < {size}; ++i) R[i][lane] = from[lane][i];
+        }}
+        {bodies.turned(size, of_lanes, "((W*)&R[block * width + k])[part]")}
+        """
+
+    @wp.func_native(bodies.rows(size, gathered_blocks))
     def block_at(values: wp.array2d(dtype=NodeMat), count: int, group: int, slot: int) -> Mat: ...
 
     @wp.func_native(scattered(1, "numbers, {}", bodies.scalar))
@@ -232,20 +229,8 @@ def _ends_in_lanes(types: MeshTypes, basic: SimpleNamespace) -> SimpleNamespace:
     @wp.func_native(scattered(dim, "table, {}, k", bodies.scalar))
     def set_vector_at(table: wp.array2d(dtype=NodeVec), count: int, group: int, k: int, where: T, x: Vec): ...
 
-    @cache
-    def items(count: int) -> SimpleNamespace:
-        Items = wp.types.matrix(shape=(count, lanes), dtype=Real)
-
-        @wp.func_native(bodies.number("((const V*)&x)[k]"))
-        def item(x: Items, k: int) -> T: ...
-
-        @wp.func_native(bodies.rows(count, "r = x; R[k] = *(const V*)&number;"))
-        def with_item(x: Items, k: int, number: T) -> Items: ...
-
-        return SimpleNamespace(type=Items, item=item, with_item=with_item)
-
     return SimpleNamespace(
         flag_of=flag_of, number_of=number_of, number_at=number_at, vector_at=vector_at, shape_at=shape_at,
         block_at=block_at, set_number_of=set_number_of, set_count_of=set_count_of, set_number_at=set_number_at,
-        set_vector_at=set_vector_at, items=items,
+        set_vector_at=set_vector_at,
     )  # fmt: skip
