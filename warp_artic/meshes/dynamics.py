@@ -162,7 +162,7 @@ class ElasticDynamics:
         wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
         extent = np.linalg.norm(np.ptp(np.asarray(body.points, float), axis=0))
         self.potential = Potential(mesh, tendons, held, coarse=bool(wave > FAR * extent), carried=self.carried)
-        self._newton = NewtonOnThreads(self.potential, options or step_options(mesh.precision), threads)
+        self.newton = NewtonOnThreads(self.potential, options or step_options(mesh.precision), threads)
         self.points = mesh.array(start_points(body))
         """Shape (environments, N) [m]."""
         start = np.zeros(body.points.shape) if body.start_velocities is None else body.start_velocities
@@ -240,7 +240,7 @@ class ElasticDynamics:
             self._place_carried(np.ones(self.mesh.environments, bool), 0.0)
         else:
             self._place_carried(asked, 1.0)
-        return self._newton.solve(self._middle, asked)
+        return self.newton.solve(self._middle, asked)
 
     def finish(self, found: Convergence) -> np.ndarray:
         """Go on from the middle to the end of the step.
@@ -335,7 +335,7 @@ class ElasticDynamics:
             # Their carriers go on from c + G (f - f_0) by as much as it is from x, and answer the second half too.
             self.carried.shift((middle - x)[:, nodes])
             self._place_carried(where, 1.0)
-        found = self._newton.solve(self._middle, where)
+        found = self.newton.solve(self._middle, where)
         last, held = self._middle.numpy().copy(), (self._is_held.numpy() > 0)[:, None]
         forces = 0.5 * (forces + potential.forces.numpy())
         forces = forces - held * (self.node_mass[:, None] / (2.0 * k)) * (end_velocities - v)

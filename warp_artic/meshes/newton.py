@@ -276,13 +276,13 @@ class NewtonOnThreads:
         groups = int(group[-1]) + 1
         count = max(1, min(threads, groups, worth))
         share = group * count // groups
-        self._parts = [Newton(potential, options, share == part) for part in range(count)]
+        self.parts = [Newton(potential, options, share == part) for part in range(count)]
 
     def solve(self, points: wp.array, asked: np.ndarray | None = None) -> Convergence:
         """See `Newton.solve`."""
-        if len(self._parts) == 1:
-            return self._parts[0].solve(points, asked)
-        parts = [part for part in self._parts if asked is None or (asked & part.own).any()]
+        if len(self.parts) == 1:
+            return self.parts[0].solve(points, asked)
+        parts = [part for part in self.parts if asked is None or (asked & part.own).any()]
         found = run_at_once([partial(part.solve, points, asked) for part in parts])
         whole = found[0]
         for part, convergence in zip(parts[1:], found[1:]):
