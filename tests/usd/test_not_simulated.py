@@ -124,6 +124,16 @@ def test_names_that_are_nearly_right():
     }
 
 
+def test_attributes_of_contacts_that_are_nearly_right():
+    """A typing error in one is a warning that names the right one; what other engines have of contacts stays a note."""
+    content = (
+        "float physxCollision:contactOfset = 0.01\nfloat physxCollision:torsionalPatchSize = 0\ndouble radius = 0.1"
+    )
+    stage = pendulum(rod=f'def Sphere "shape" {schemas("PhysicsCollisionAPI")} {{\n{content}\n}}')
+    text = "is not used; did you mean physxCollision:contactOffset?"
+    assert warnings_of(stage) == [f"/World/rod/shape.physxCollision:contactOfset: {text}"]
+
+
 def test_schemas_of_joints_elsewhere():
     """A schema of joints on a link, and one of an axis that names none, have no effect and say so."""
     stage = pendulum(applied=("PhysicsDriveAPI",), rod_applied=("PhysicsDriveAPI:angular", "PhysxJointAPI"))

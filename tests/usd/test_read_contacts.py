@@ -147,6 +147,17 @@ def test_filtered_pairs_that_lead_nowhere():
     assert set(read.pairs) == {"/floor:/a/shape"}
 
 
+def test_groups_that_lead_nowhere():
+    """Filtered groups that are none, and colliders that do not exist, are told; the rest has its effect."""
+    lost = group("one", "</a>, </gone>", "rel physics:filteredGroups = [</two>, </three>]")
+    read = contacts_of(ball("a") + FLOOR + lost + group("two", "</floor>"))
+    assert read.told == [
+        "/one.physics:filteredGroups: leads to /three, which is no collision group: it has no effect",
+        "/one.collection:colliders:includes: leads to /gone, which does not exist: it has no effect",
+    ]
+    assert not read.pairs
+
+
 def test_groups_keep_apart():
     """A group that filters another one, by what is included and excluded."""
     bodies = "".join(ball(name, at=(5 * place, 0, 0)) for place, name in enumerate("abc"))

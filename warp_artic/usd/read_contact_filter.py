@@ -22,6 +22,7 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.read_mjc_equalities import why_disabled
 
 FILTERED_PAIRS = "physics:filteredPairs"
+FILTERED_GROUPS = "physics:filteredGroups"
 SELF_COLLISION = ("newton:selfCollisionEnabled", "physxArticulation:enabledSelfCollisions")
 """On an articulation root, in order of priority."""
 COLLIDERS = "collection:colliders:"
@@ -42,10 +43,13 @@ class Groups:
         own = [prim for prim in inventory.others.values() if prim.GetTypeName() == tokens.COLLISION_GROUP]
         for prim in (*own, *(prim for one in own for prim in _with_copies(one, copies))):
             self._read(prim, is_inverted, attributes)
+        paths = {group.path for group in self.groups}
+        for prim in own:
+            _report_targets(prim, paths, attributes)
 
     def _read(self, prim: Usd.Prim, is_inverted: bool, attributes: Attributes) -> None:
         path = str(prim.GetPath())
-        filtered = attributes.targets(prim, "physics:filteredGroups")
+        filtered = attributes.targets(prim, FILTERED_GROUPS)
         attributes.pass_over(prim, COLLIDERS)
         self.groups.append(
             CollisionGroup(
@@ -112,6 +116,20 @@ def collides_with_itself(root: Usd.Prim, attributes: Attributes) -> bool:
         text = f"is {values[1]}, but {names[0]} is {values[0]}, which is used"
         attributes.report.warn("dialects-differ", f"{root.GetPath()}.{names[1]}", text)
     return values[0] if values else True
+
+
+def _report_targets(group: Usd.Prim, groups: set[str], attributes: Attributes) -> None:
+    """Say which relationships of a collision group lead to nothing that they could mean."""
+    stage, path = group.GetStage(), group.GetPath()
+    for target in attributes.targets(group, FILTERED_GROUPS):
+        if str(target) not in groups:
+            text = f"leads to {target}, which is no collision group: it has no effect"
+            attributes.report.warn("contact-filter", f"{path}.{FILTERED_GROUPS}", text)
+    for name in (f"{COLLIDERS}includes", f"{COLLIDERS}excludes"):
+        for target in attributes.targets(group, name):
+            if not stage.GetPrimAtPath(target.GetPrimPath()):
+                text = f"leads to {target}, which does not exist: it has no effect"
+                attributes.report.warn("contact-filter", f"{path}.{name}", text)
 
 
 def _with_copies(prim: Usd.Prim, copies: Sequence[Copy]) -> Iterator[Usd.Prim]:

@@ -194,13 +194,14 @@ def _report_property(
     relationship = prim.GetRelationship(name)
     if relationship and not relationship.GetTargets():
         return
-    if is_harmless:
+    is_known = name in attributes.asked or name in prim.GetPrimDefinition().GetPropertyNames()
+    if name not in meant:
+        meant[name] = _meant(name, attributes) if len(meant) < MOST_NAMES and not (is_harmless and is_known) else ""
+    if is_harmless and not meant[name]:
         attributes.report.note(
             "attribute-not-used", path, "is not used: it concerns contacts, sleeping or another engine"
         )
     else:
-        if name not in meant:
-            meant[name] = _meant(name, attributes) if len(meant) < MOST_NAMES else ""
         attributes.report.warn("attribute-not-used", path, f"is not used{meant[name]}")
 
 
