@@ -6,7 +6,7 @@ of the thread's own clock, in float32: the least of several turns, and their med
 - calls: of `step(1)` and of a launch of a captured graph, for one environment;
 - records: of joint states alone, of what `simulate` bakes, and of everything, with each step and with each fourth;
 - some environments: to set, reset, copy and put back some of 1,024 cart-poles, by indices and by a mask;
-- small elastic bodies: an implicit step of 240 tetrahedra with four tendons, in float64.
+- small elastic bodies: an implicit step of 240 tetrahedra with four tendons, in float64, on one thread.
 """
 
 from __future__ import annotations
