@@ -21,19 +21,19 @@ from warp_artic.hosts.stage_backend import WarpArticBackend
 from warp_artic.math import compiling
 
 FLOOR = f'def Cube "floor" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
-CONE = f'def Cone "tip" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
+CURVES = f'def BasisCurves "hair" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
 BALL = f'def Sphere "shape" {schemas("PhysicsCollisionAPI")} {{\n}}\n'
 NOT_SIMULATED = "not simulated: contacts of colliders of some kinds; the true motion differs"
 CART_POLE = "samples/scenes/cart_pole.usda"
 
 
-def cone_above_floor() -> Usd.Stage:
-    return open_text(body("cone", CONE, at=(0, 0, 3)) + FLOOR)
+def curves_above_floor() -> Usd.Stage:
+    return open_text(body("wig", CURVES, at=(0, 0, 3)) + FLOOR)
 
 
-def test_a_cone_falls_through_the_floor_and_that_is_said_first(tmp_path, capsys, caplog):
+def test_curves_fall_through_the_floor_and_that_is_said_first(tmp_path, capsys, caplog):
     """The first line of simulate and check, and a warning of logging in a host."""
-    stage, path = cone_above_floor(), str(tmp_path / "cone.usda")
+    stage, path = curves_above_floor(), str(tmp_path / "wig.usda")
     stage.GetRootLayer().Export(path)
     assert main(["simulate", path, "--steps", "1"]) == 0
     assert re.match(rf"warning +{NOT_SIMULATED}\n", capsys.readouterr().out)
@@ -48,8 +48,8 @@ def test_a_cone_falls_through_the_floor_and_that_is_said_first(tmp_path, capsys,
 
 def test_shapes_that_cannot_meet_are_no_warning(tmp_path, capsys):
     """One body alone, one whose colliders are switched off, and one that touches."""
-    off = f'def Cone "tip" {schemas("PhysicsCollisionAPI")} {{\nbool physics:collisionEnabled = 0\n}}\n'
-    for number, text in enumerate((body("cone", CONE), body("cone", off) + FLOOR, body("ball", BALL) + FLOOR)):
+    off = f'def BasisCurves "hair" {schemas("PhysicsCollisionAPI")} {{\nbool physics:collisionEnabled = 0\n}}\n'
+    for number, text in enumerate((body("wig", CURVES), body("wig", off) + FLOOR, body("ball", BALL) + FLOOR)):
         path = str(tmp_path / f"{number}.usda")
         open_text(text).GetRootLayer().Export(path)
         assert main(["check", path]) == 0
