@@ -61,6 +61,7 @@ def test_help_loads_neither_warp_nor_stages():
         ("dance", 2, "invalid choice: 'dance'"),
         ("simulate", 2, "required: STAGE"),
         ("simulate none.usda", 1, "none.usda: there is no such file"),
+        ("simulate none.usda --steps 1e3", 1, "none.usda: there is no such file"),
         ("inspect none.usda", 1, "none.usda: there is no such file"),
         ("check none.usda", 1, "none.usda: there is no such file"),
         ("check README.md", 1, "README.md: cannot be read as a USD stage: its content is not that of a .usd"),

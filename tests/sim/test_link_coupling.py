@@ -7,7 +7,7 @@ import pytest
 
 from tests.meshes.bodies import bar
 from tests.sim.bodies_on_links import DOWN, FREE, block, on_block, simulate, slide
-from warp_artic import SettingsError, SolveError
+from warp_artic import SettingsError, Simulation, SolveError, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.drive import Drive
@@ -107,6 +107,20 @@ def test_environments_that_differ_are_those_alone():
         assert (together.elastic_bodies[0].points.numpy()[k] == one.elastic_bodies[0].points.numpy()[0]).all()
         assert (together.state.link_pose.numpy()[..., k] == one.state.link_pose.numpy()[..., 0]).all()
         assert together.elastic_bodies[0].unconverged[k] == one.elastic_bodies[0].unconverged[0]
+
+
+def test_threads_share_environments(monkeypatch):
+    """Bitwise as one thread does, bodies and links."""
+    monkeypatch.setattr("warp_artic.meshes.newton.LEAST_SHARE", 0.5)
+    tree = arm()
+    scene = Scene(articulations=(tree,), elastic_bodies=(over_arm(tree),), gravity=DOWN)
+    settings = SolverSettings(dt=0.01, precision="float64", variant="scalar")
+    one, three = (Simulation(scene, environments=19, threads=threads, settings=settings) for threads in (1, 3))
+    for simulation in (one, three):
+        differ(simulation, [k % 3 for k in range(19)])
+        simulation.step(4)
+    np.testing.assert_array_equal(one.elastic_bodies[0].points.numpy(), three.elastic_bodies[0].points.numpy())
+    np.testing.assert_array_equal(one.state.link_pose.numpy(), three.state.link_pose.numpy())
 
 
 def test_bodies_on_trees_of_one_group_do_not_feel_each_other():
