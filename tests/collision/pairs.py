@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from warp_artic.collision.collide import collide, contact_points
 from warp_artic.collision.kinds import Solid
 from warp_artic.collision.places import PLACE_ROWS, UNUSED
-from warp_artic.kernels.launch import options_for
+from warp_artic.kernels.launch import OPTIONS
 from warp_artic.math.numbers import SCALAR32, SCALAR64, WIDE32, WIDE64, Numbers
 from warp_artic.model.arrays import load_mat3, load_vec3
 
@@ -70,7 +70,7 @@ def kernel(numbers: Numbers) -> wp.Kernel:
     """Finds the places of pairs."""
     T = numbers.real
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def find(
         given: wp.array2d(dtype=T),
         hulls: wp.array2d(dtype=T),

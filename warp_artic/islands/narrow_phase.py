@@ -13,7 +13,7 @@ from warp_artic.collision.collide import collide
 from warp_artic.collision.places import UNUSED
 from warp_artic.constraints.contact_detection import TILT
 from warp_artic.islands.arrays import island_types
-from warp_artic.kernels.launch import options_for
+from warp_artic.kernels.launch import OPTIONS
 from warp_artic.math.numbers import mat3, vec3
 
 MOST_PLACES = 8
@@ -55,7 +55,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 return False
         return True
 
-    @wp.kernel(**options_for(types.numbers))
+    @wp.kernel(**OPTIONS)
     def find(
         colliders: Colliders,
         solids: Solids,
@@ -125,7 +125,7 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 places[row + 6, pair] = T(UNUSED)
         counts[pair] = used
 
-    @wp.kernel(**options_for(types.numbers))
+    @wp.kernel(**OPTIONS)
     def list_points(
         colliders: Colliders,
         solids: Solids,

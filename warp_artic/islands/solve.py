@@ -24,7 +24,7 @@ import warp as wp
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_struct
 from warp_artic.islands.responses import response_kernels
-from warp_artic.kernels.launch import options_for
+from warp_artic.kernels.launch import OPTIONS
 
 SUBSTEPS = 8
 """Of a step."""
@@ -279,7 +279,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 mean = T(0.5) * (movers.start[dof] + movers.v[dof])
                 movers.path[dof] = movers.path[dof] - h * mean
 
-    @wp.kernel(**options_for(types.numbers))
+    @wp.kernel(**OPTIONS)
     def solve(
         colliders: Colliders,
         bodies: Bodies,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.constraints.coefficients import set_coefficients
-from warp_artic.kernels.launch import OPTIONS, options_for
+from warp_artic.kernels.launch import OPTIONS
 from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (operators)
 from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
@@ -39,7 +39,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
     Contacts = structs.Contacts
     Array = wp.array2d(dtype=numbers.real)
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def accelerate(
         model: Model,
         state: State,
@@ -56,7 +56,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
             for dof in range(model.dof_count):
                 vdot[dof, column] = work.vdot[dof, slot]
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def efforts(
         model: Model,
         state: State,
@@ -75,7 +75,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                 work.u[dof, slot] = acceleration[dof, column]
             find_efforts(model, state, control, work, effort, column, slot, with_gravity, with_velocities)
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def solutions(
         model: Model,
         state: State,
@@ -99,7 +99,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                 for dof in range(model.dof_count):
                     solution[dof * count + k, column] = work.vdot[dof, slot]
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def mass_matrix(
         model: Model,
         state: State,
@@ -117,7 +117,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
             share = real(float(with_armature), model.gravity[0, column])
             set_mass_matrix(model, work, apart, matrix, column, slot, share)
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def jacobian(
         model: Model,
         state: State,
@@ -136,7 +136,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                 keep_vectors(model, work, vectors, column, slot)
             set_jacobian(model, vectors, movers, matrix, first, last, workers)
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def centroid(
         model: Model,
         state: State,

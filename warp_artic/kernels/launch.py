@@ -21,7 +21,7 @@ from warp_artic.constraints.contact_places import report_contacts
 from warp_artic.constraints.report import report_rows
 from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math import compiling
-from warp_artic.math.lean_codegen import MARK, cpu_flags
+from warp_artic.math.lean_codegen import cpu_flags
 from warp_artic.math.numbers import Numbers, Real, absolute, maximum, real
 from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
@@ -48,10 +48,10 @@ does not have called: functions below its size, which is where the compiler's ow
 vectors that are kept on the stack lie on cache lines only if it is aligned anew; otherwise a run takes up to a quarter
 longer, by chance.
 
-What was measured with the step kernel, bitwise the same; steps in parts of those of the source as Warp writes it, of
-the arm, the humanoid and the hand with tendons. Float32 lanes on AVX-512: as Warp writes it 85 CPU seconds; rewritten
-9.3 s, 1.00, 1.00, 0.99 at -O2 and 7.8 s, 0.99, 0.97, 0.94 at -O1. Float64 scalars: 10.8 s, 1.07, 0.99, 1.00 at -O2 and
-10.4 s, 1.15, 1.10, 1.12 at -O1: so lanes are compiled at -O1, and scalars at -O2."""
+Step kernel of float32 lanes on AVX-512, bitwise the same: as Warp writes the source, it takes 85 CPU seconds to
+compile, and rewritten 10 s, with the same time of a step. At -O1 in place of Warp's -O2 the whole start of a run takes
+0 to 5 % less, and a step of lanes 8 % more for the arm, 3 % for the humanoid, 6 % for the ragdoll with friction in its
+joints and none for the hand with tendons; a step of float64 scalars 7 to 14 %."""
 
 BLOCK = 64
 """Threads of a block in a launch on CUDA, which is all that its registers have room for; on a CPU it is one."""
@@ -64,15 +64,6 @@ OPTIONS = {
 }
 """Options of every kernel. Warp names a kernel by what it is made of, its block included: with that of a CPU it finds
 out the name once and not twice, which saves 0.1 s of a start. Launches on CUDA have another block all the same."""
-
-
-def options_for(numbers: Numbers) -> dict:
-    """Options of a kernel on a number type: OPTIONS, and for lanes that are rewritten less of an optimization."""
-    told = OPTIONS["module_options"]
-    if numbers.lanes == 1 or MARK not in told["cpu_compiler_flags"].split():
-        return OPTIONS
-    return {**OPTIONS, "module_options": {**told, "cpu_compiler_flags": f"{told['cpu_compiler_flags']} -O1"}}
-
 
 SETTLES = {"direct": solve_direct, "pgs": solve_pgs, "tgs": solve_pgs}
 """The function that solves the active constraint rows, by solver."""
@@ -108,7 +99,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
     known_step_column = with_known_layout(step_column, numbers)
     check_values = check_values_for(numbers, Model, State)
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def step(
         model: Model,
         state: State,
@@ -176,7 +167,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
     check_values = check_values_for(numbers, Model, State)
     Kept = structs.Kept
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def runge_kutta(
         model: Model,
         state: State,
@@ -218,7 +209,7 @@ def mobilities_kernel(numbers: Numbers) -> wp.Kernel:
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     Real = numbers.real
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def mobilities(
         model: Model,
         state: State,
@@ -243,7 +234,7 @@ def contacts_kernel(numbers: Numbers) -> wp.Kernel:
     Model, State, Work = structs.Model, structs.State, structs.Work
     Real = numbers.real
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def contacts(
         model: Model,
         state: State,
@@ -268,7 +259,7 @@ def report_kernel(numbers: Numbers) -> wp.Kernel:
     structs = arrays_for(numbers)
     Model, State, Report, Work = structs.Model, structs.State, structs.Report, structs.Work
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def report(model: Model, state: State, report: Report, work: Work, first: int, end: int, workers: int):
         slot = wp.tid()
         for column in range(first + slot, end, workers):
@@ -284,7 +275,7 @@ def sleep_kernel(numbers: Numbers) -> wp.Kernel:
     structs = arrays_for(numbers)
     Model, State, Control = structs.Model, structs.State, structs.Control
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def sleep(model: Model, state: State, control: Control):
         lie_down(model, state, control, wp.tid())
 
@@ -298,7 +289,7 @@ def displace_kernel(numbers: Numbers) -> wp.Kernel:
     Model, State, Work = structs.Model, structs.State, structs.Work
     Real = numbers.real
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def displace(
         model: Model, state: State, work: Work, first: int, end: int, workers: int, path: wp.array2d(dtype=Real)
     ):
@@ -321,7 +312,7 @@ def watch_kernel(numbers: Numbers) -> wp.Kernel:
     structs = arrays_for(numbers)
     Model, State, Control = structs.Model, structs.State, structs.Control
 
-    @wp.kernel(**options_for(numbers))
+    @wp.kernel(**OPTIONS)
     def watch(model: Model, state: State, control: Control, keeps: int):
         column = wp.tid()
         if keeps == 1:
