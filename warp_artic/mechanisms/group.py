@@ -472,7 +472,6 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.row_count = len(tree.rows)
     struct.slot_count = slot_count
     struct.innovations_only = int(dense_rows)
-    struct.branched_rows = sum(terms["row_is_branched"])
     elimination = elimination_tables(_supports(terms) if dense_rows else [])
     struct.all_rows_meet = int(all_meet(elimination))
     tables = {

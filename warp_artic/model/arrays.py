@@ -98,7 +98,6 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         row_count: int
         placed_rows: int
         slot_count: int
-        branched_rows: int
         all_rows_meet: int
         innovations_only: int
         link_damping: int
@@ -359,6 +358,9 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         delassus: wp.array2d(dtype=T)
         L_factor: wp.array2d(dtype=T)
         scaled_response: wp.array2d(dtype=T)
+        scaled_branches: wp.array2d(dtype=T)
+        has_products: wp.array2d(dtype=int)
+        has_branches: wp.array2d(dtype=int)
         elimination: wp.array2d(dtype=T)
         is_met: wp.array2d(dtype=T)
         residual: wp.array2d(dtype=T)

@@ -1,8 +1,9 @@
 """Impulses of a working set by factors of its Delassus matrix, and whether its pivots say that these are good enough.
 
     G_ab = <p_a, p_b>,   G_aa = <p_a, p_a> + compliance_a,   G = L diag(d) L^T
-G is found once for rows whose force Jacobians stay; a working set costs its factors. <p_a, p_b> has only the dofs
-between both rows and the root.
+G is found once for rows whose force Jacobians stay, and only for those that are in a working set: most rows of dry
+friction that slide never are. A working set costs its factors. <p_a, p_b> has only the dofs between both rows and the
+root.
 
 The pivot d_a is what is left of G_aa beside the rows before it: G_aa times the square of the sine of the angle between
 p_a and those. The residual of the first solution, found by the innovations and not by G, is solved for once more: then
@@ -48,10 +49,14 @@ def triangle(a: int):
 
 @wp.func
 def set_delassus(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
-    """Write the rows of the lower triangle of G from `known` on, at the rows that each meets."""
-    if model.branched_rows > 0:
+    """Write the diagonal of G from row `known` on; the products of a row are found once it is in a working set."""
+    branches = int(0)
+    for a in range(count):
+        branches = wp.max(branches, model.row_is_branched[work.gathered[a, slot]])
+    work.has_branches[0, slot] = branches
+    if branches == 1:
         for dof in range(model.dof_count):
-            work.scaled_innovation[dof, slot] = real(0.0, work.D_inverse[0, slot])
+            work.scaled_branches[dof, slot] = real(0.0, work.D_inverse[0, slot])
     for a in range(known, count):
         row = work.gathered[a, slot]
         response = model.row_slot[row] * model.dof_count
@@ -59,39 +64,98 @@ def set_delassus(model: ModelArrays, work: WorkArrays, known: int, count: int, s
         own = work.compliance[row, slot]
         for k in range(model.row_supports[row]):
             p = work.response[response + k, slot]
-            scaled = p * work.D_inverse[model.support_dof[start + k], slot]
-            work.scaled_response[k, slot] = scaled
-            own = own + p * scaled
-        if model.branched_rows > 0:
-            for k in range(model.row_supports[row]):
-                work.scaled_innovation[model.support_dof[start + k], slot] = work.scaled_response[k, slot]
-        place = triangle(a)
-        order = order_place(model, work, a, slot)
-        for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
-            for b in range(range_first(model, work, r, slot), range_end(model, work, r, slot)):
-                work.delassus[place + b, slot] = delassus_entry(model, work, row, work.gathered[b, slot], slot)
-        work.delassus[place + a, slot] = own
-        if model.branched_rows > 0:
-            for k in range(model.row_supports[row]):
-                work.scaled_innovation[model.support_dof[start + k], slot] = real(0.0, own)
+            own = own + p * (p * work.D_inverse[model.support_dof[start + k], slot])
+        work.delassus[triangle(a) + a, slot] = own
+        work.has_products[a, slot] = 0
 
 
 @wp.func
-def delassus_entry(model: ModelArrays, work: WorkArrays, row: int, other: int, slot: int):
-    """<p, p_other> with p / D in `work.scaled_response`, and by dofs in `work.scaled_innovation` if rows have branches.
+def find_products(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+    """Write G_ab of a row and all rows that have been in a working set and that it meets.
+
+    It is the later row of the two that is scaled by D^-1, so that G does not depend on which of them was in one first.
+    """
+    row = work.gathered[a, slot]
+    order = order_place(model, work, a, slot)
+    scale_response(model, work, row, slot)
+    for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
+        for b in range(range_first(model, work, r, slot), range_end(model, work, r, slot)):
+            if work.has_products[b, slot] == 1:
+                other = work.gathered[b, slot]
+                if model.row_is_branched[row] + model.row_is_branched[other] == 0:
+                    work.delassus[triangle(a) + b, slot] = product_on_path(model, work, row, other, slot)
+                else:
+                    work.delassus[triangle(a) + b, slot] = product_on_branches(model, work, other, slot)
+    clear_branches(model, work, row, slot)
+    for r in range(model.later_range[order], model.later_range[order + 1]):
+        for b in range(range_first(model, work, r, slot), range_end(model, work, r, slot)):
+            if work.has_products[b, slot] == 1:
+                later = work.gathered[b, slot]
+                if model.row_is_branched[row] + model.row_is_branched[later] == 0:
+                    work.delassus[triangle(b) + a, slot] = product_with_later(model, work, row, later, slot)
+                else:
+                    scale_response(model, work, later, slot)
+                    work.delassus[triangle(b) + a, slot] = product_on_branches(model, work, row, slot)
+                    clear_branches(model, work, later, slot)
+    work.has_products[a, slot] = 1
+
+
+@wp.func
+def scale_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Write D^-1 p of a row, and by dofs too if any gathered row has branches."""
+    response = model.row_slot[row] * model.dof_count
+    start = model.row_support[row]
+    for k in range(model.row_supports[row]):
+        dof = model.support_dof[start + k]
+        scaled = work.response[response + k, slot] * work.D_inverse[dof, slot]
+        work.scaled_response[k, slot] = scaled
+        if work.has_branches[0, slot] == 1:
+            work.scaled_branches[dof, slot] = scaled
+
+
+@wp.func
+def clear_branches(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+    """Have none again of a row that `scale_response` wrote by dofs."""
+    if work.has_branches[0, slot] == 1:
+        start = model.row_support[row]
+        for k in range(start, start + model.row_supports[row]):
+            work.scaled_branches[model.support_dof[k], slot] = real(0.0, work.D_inverse[0, slot])
+
+
+@wp.func
+def product_on_path(model: ModelArrays, work: WorkArrays, row: int, other: int, slot: int):
+    """<p, p_other> with D^-1 p of a row in `work.scaled_response`; neither has branches.
 
     Innovations start at the root, so that of two paths the first ones are those of the same dofs, and no others.
     """
     total = real(0.0, work.D_inverse[0, slot])
     response = model.row_slot[other] * model.dof_count
-    if model.row_is_branched[row] + model.row_is_branched[other] == 0:
-        shared = model.shared_dofs[model.row_link[row] * model.link_count + model.row_link[other]]
-        for k in range(shared):
-            total = total + work.response[response + k, slot] * work.scaled_response[k, slot]
-    else:
-        for k in range(model.row_supports[other]):
-            dof = model.support_dof[model.row_support[other] + k]
-            total = total + work.response[response + k, slot] * work.scaled_innovation[dof, slot]
+    for k in range(model.shared_dofs[model.row_link[row] * model.link_count + model.row_link[other]]):
+        total = total + work.response[response + k, slot] * work.scaled_response[k, slot]
+    return total
+
+
+@wp.func
+def product_with_later(model: ModelArrays, work: WorkArrays, row: int, later: int, slot: int):
+    """<p, p_later>, in the same order of operations, with a row whose D^-1 p is not at hand."""
+    total = real(0.0, work.D_inverse[0, slot])
+    own = model.row_slot[row] * model.dof_count
+    response = model.row_slot[later] * model.dof_count
+    start = model.row_support[later]
+    for k in range(model.shared_dofs[model.row_link[row] * model.link_count + model.row_link[later]]):
+        scaled = work.response[response + k, slot] * work.D_inverse[model.support_dof[start + k], slot]
+        total = total + work.response[own + k, slot] * scaled
+    return total
+
+
+@wp.func
+def product_on_branches(model: ModelArrays, work: WorkArrays, other: int, slot: int):
+    """The same with D^-1 p in `work.scaled_branches`."""
+    total = real(0.0, work.D_inverse[0, slot])
+    response = model.row_slot[other] * model.dof_count
+    for k in range(model.row_supports[other]):
+        dof = model.support_dof[model.row_support[other] + k]
+        total = total + work.response[response + k, slot] * work.scaled_branches[dof, slot]
     return total
 
 
@@ -112,6 +176,8 @@ def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, slot: i
         is_active = work.in_working_set[a, slot]
         work.factored_before[a, slot] = factored
         if any_positive(is_active):
+            if work.has_products[a, slot] == 0:
+                find_products(model, work, a, slot)
             work.factored[factored, slot] = a
             inaccurate = maximum(inaccurate, work.nonsymmetric[work.gathered[a, slot], slot] * is_active)
             share = factor_row(model, work, a, factored, slot)
