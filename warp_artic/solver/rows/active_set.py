@@ -78,7 +78,7 @@ def find_working_set(
     guesses = int(0)
     unsolved = bool(True)
     while unsolved:
-        contradiction = solve_working_set(model, work, unchanged, count, first_nonsymmetric, slot)
+        contradiction = solve_working_set(model, work, unchanged, count, first_nonsymmetric, guesses == 0, slot)
         leaving, entering = find_violations(model, work, count, slot)
         unchanged = count
         guesses += 1

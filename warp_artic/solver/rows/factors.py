@@ -265,6 +265,7 @@ def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, slot: in
     """Solve  L diag(d) L^T x = residual  in its place, `work.residual`.
 
     Positive where a row that depends on others contradicts them: by how much its velocity misses what they leave it.
+    `work.infeasibility` of such a row is what it misses.
     """
     contradiction = real(0.0, work.residual[0, slot])
     for i in range(factored):
@@ -281,7 +282,9 @@ def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, slot: in
         work.residual[i, slot] = x
         missed = absolute(x) - size * model.rounding[0, 0] * real(CONSISTENT, x)
         missed = missed * can_contradict(model, work.gathered[a, slot], x)
-        contradiction = maximum(contradiction, missed * (work.in_working_set[a, slot] - work.is_met[a, slot]))
+        missed = missed * (work.in_working_set[a, slot] - work.is_met[a, slot])
+        work.infeasibility[a, slot] = where_positive(missed, x, work.infeasibility[a, slot])
+        contradiction = maximum(contradiction, missed)
     for k in range(factored):
         i = factored - 1 - k
         x = work.residual[i, slot] * work.pivot_inverse[i, slot]

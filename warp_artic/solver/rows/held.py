@@ -9,11 +9,14 @@ import warp as wp
 
 from warp_artic.constraints.rows import add_innovations, change_of_rate
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
     absolute,
     add,
     any_positive,
+    is_finite,
     maximum,
     mul,
+    neg,
     real,
     sub,
     where_positive,
@@ -24,21 +27,46 @@ from warp_artic.solver.rows.orthogonal import solve_by_orthogonalization
 
 
 @wp.func
-def solve_working_set(model: ModelArrays, work: WorkArrays, known: int, count: int, first_nonsymmetric: int, slot: int):
+def solve_working_set(
+    model: ModelArrays, work: WorkArrays, known: int, count: int, first_nonsymmetric: int, is_first: bool, slot: int
+):
     """Write the impulses of all rows, `work.trial_impulse`, and w = sum p_a z_a of them, `work.innovation`.
 
     Where rows of the working set contradict each other, their impulses have what shows who leaves; without that,
     which moves nothing, they are `work.consistent_impulse`. `work.is_met` says which rows are at their targets. Rows
     before `known` are those of the working set before, with the same innovations. Returns where rows contradict.
+    Of the first working set, which is a guess, rows that contradict others leave if they can slide.
     """
     contradiction = real(0.0, work.y_free[0, slot])
     work.orthogonal_rows[0, slot] = wp.min(work.orthogonal_rows[0, slot], known)
     give_impulses(model, work, count, slot)
     inaccurate = solve_by_factors(model, work, count, slot)
+    if is_first and any_positive(inaccurate) and let_contradicting_slide(work, inaccurate, count, slot):
+        give_impulses(model, work, count, slot)
+        inaccurate = solve_by_factors(model, work, count, slot)
     if any_positive(inaccurate):
         contradiction = solve_by_orthogonalization(model, work, inaccurate, count, first_nonsymmetric, slot)
     scale_innovations(model, work, slot)
     return contradiction
+
+
+@wp.func
+def let_contradicting_slide(work: WorkArrays, chosen: Real, count: int, slot: int):
+    """Have rows that contradict those before them begin at their impulse bounds, if these are finite, where `chosen`.
+
+    Says whether there are any. What sticks beside a stop is such a row, in each step in which the stop is reached anew.
+    """
+    found = bool(False)
+    for a in range(count):
+        missed = where_positive(chosen, work.infeasibility[a, slot], chosen - chosen)
+        bound = work.present_bound[a, slot]
+        leaves = where_positive(absolute(missed), is_finite(bound), missed - missed)
+        if any_positive(leaves):
+            found = bool(True)
+        given = where_positive(missed, bound, neg(bound))
+        work.trial_impulse[a, slot] = where_positive(leaves, given, work.trial_impulse[a, slot])
+        work.in_working_set[a, slot] = where_positive(leaves, missed - missed, work.in_working_set[a, slot])
+    return found
 
 
 @wp.func
