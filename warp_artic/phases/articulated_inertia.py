@@ -54,7 +54,7 @@ def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, column: int, slo
     work.theta[dof, slot] = theta
     work.reach[dof, slot] = reach
     work.load[dof, slot] = load
-    return bare + h * theta * resistance, load
+    return bare + theta * (h * resistance), load
 
 
 @wp.func

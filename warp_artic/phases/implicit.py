@@ -40,6 +40,7 @@ import warp as wp
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     add,
+    any_positive,
     div,
     maximum,
     minimum,
@@ -84,7 +85,18 @@ def joint_shares(k: Real, d: Real, inertia: Real, least: Real, h: Real):
 
 @wp.func
 def measured_theta(measured: Real, theta: Real):
-    """theta as two halves of the step have told it, or where they have not (0) that of the pivot."""
+    """theta as two halves of the step have told it, or where they have not (0) that of the pivot.
+
+    Factors wait for it, one dof after the other, and hardly any step has measured it: it is not waited for then.
+    """
+    if any_positive(measured):
+        return told_theta(measured, theta)
+    return theta
+
+
+@wp.func
+def told_theta(measured: Real, theta: Real):
+    """The same where any environment may have measured it."""
     one = real(1.0, theta)
     return where_positive(measured, maximum(measured, one - real(FARTHEST, theta) * (one - theta)), theta)
 
@@ -92,7 +104,7 @@ def measured_theta(measured: Real, theta: Real):
 @wp.func
 def joint_resistance(k: Real, d: Real, reach: Real, h: Real):
     """What the spring and damper of a dof lose by w."""
-    return d + reach * h * k
+    return d + reach * (h * k)
 
 
 @wp.func
