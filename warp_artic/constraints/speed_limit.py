@@ -133,7 +133,8 @@ def bend_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
     """Write to `work.bent` by how much y at the end of the step is other than where the links are placed.
 
     Where joints turn so far in a step that J is another at its end, or no answer is found, it is no more than y_max:
-    then rest is allowed, and no impulse gives energy. Nothing where the step is not `work.settled`.
+    then rest is allowed, and no impulse gives energy. Nothing where the step is not `work.settled`. Says whether any
+    environment is near a limit.
     """
     one = real(1.0, h)
     for island in range(model.island_count):
@@ -152,7 +153,8 @@ def bend_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
             work.near_limit[island, slot] = maximum(work.near_limit[island, slot], near)
     if model.island_count == 1:
         work.near_limit[0, slot] = any_near
-    if any_positive(any_near):
+    found = any_positive(any_near)
+    if found:
         for dof in range(model.dof_count):
             work.kept[dof, slot] = work.v_next[dof, slot]
             if model.dof_is_linear[dof] == 0:
@@ -186,6 +188,7 @@ def bend_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int, h
             part = where_positive(excess, fastest / where_positive(size, size, one), one)
             part = where_positive(work.near_limit[island, slot], part, one - one)
             store_vec3(work.bent, 3 * k, slot, bend * part)
+    return found
 
 
 @wp.func
@@ -205,8 +208,8 @@ def turn_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
         joining = work.missed[island, slot]
         work.environment_mask[island, slot] = joining
         work.settled[island, slot] = maximum(work.settled[island, slot], one - joining)
-    bend_motions(model, work, column, slot, h, has_middle)
-    find_missed(model, work, column, slot, zero)
+    if bend_motions(model, work, column, slot, h, has_middle):
+        find_missed(model, work, column, slot, zero)
     any_joining = zero
     for island in range(model.island_count):
         before = work.environment_mask[island, slot]
