@@ -5,10 +5,12 @@ import pytest
 
 from tests import trees
 from tests.constraints import test_fixed_tendon, test_mimic
+from tests.constraints.test_soft_rotation_limits import limit_springs, passing_limits, softened
 from tests.oracles import rigid
-from tests.oracles.dense_step import DenseStep, assert_steps, put
+from tests.oracles.dense_step import DenseStep, Spring, assert_steps, put
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
+from warp_artic.description.friction import Friction
 from warp_artic.description.mimic import Mimic
 
 H = 1.0 / 240.0
@@ -90,6 +92,50 @@ def test_layers_beside_couplings_are_those_of_the_dense_law(seed, kinds):
     law.halves = counted
     assert_steps(simulation, law, steps=5, tolerance=1e-8)
     assert found
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_layers_beside_friction_and_soft_limits_are_those_of_the_dense_law(seed, kinds):
+    """The same with dry friction in all joints, which slide from the first step on, and beyond springs of limits."""
+    tree, k, d, target = robot(seed, kinds=kinds)
+    state = trees.random_state(np.random.default_rng(seed), tree, speed=0.0)
+    tree = softened(passing_limits(np.random.default_rng(seed), tree, state), 60.0)
+    effort = 0.2
+    tree = trees.with_dofs(tree, friction=Friction(static_effort=effort, dynamic_effort=effort))
+    scout = simulate(tree)
+    put(scout, state)
+    sign = np.sign(scout.record(2).joint_velocity[1:, 0])
+    slides = (sign == sign[0]).all(axis=0)
+    # A joint that is about to turn round has no friction, so that what its friction is need not be foreseen.
+    friction = [Friction(static_effort=effort, dynamic_effort=effort) if one else None for one in slides]
+    tree = trees.with_dofs(tree, friction=friction)
+    simulation = simulate(tree)
+    put(simulation, state)
+    units = np.eye(rigid.base_count(tree) + len(slides))[rigid.base_count(tree) :]
+
+    def elements(state, placed, share):
+        soft = 1e-12
+        sliding = [
+            Spring(soft, 0.0, effort * one / soft, unit, unit, unit)
+            for unit, one, own in zip(units, sign[0], slides)
+            if own
+        ]
+        return [*sliding, *limit_springs(tree, state, H)]
+
+    law = DenseStep(tree, H, "midpoint", stiffness=k, damping=d, bias=k * target, target=target, elements=elements)
+    found = []
+    halves = law.halves
+
+    def counted(*arguments):
+        found.append(halves(*arguments))
+        return found[-1]
+
+    law.halves = counted
+    # For as long as no limit is left: its spring pushes and never pulls.
+    assert_steps(simulation, law, steps=2, tolerance=1e-9)
+    assert found and slides.mean() > 0.5
+    assert (simulation.state.joint_velocity.numpy()[:, 0] * sign[0] > 0.0)[slides].all()
 
 
 @pytest.mark.parametrize("max_force", [np.inf, 20.0])
