@@ -8,7 +8,15 @@ from tests.busy_tree import StepTaken, busy_tree, disturb
 from tests.oracles import rigid
 from tests.oracles.dense_step import put
 from warp_artic import SettingsError, Simulation, SolverSettings
-from warp_artic.constraints.table import CONTACT_PAIR, IN_STEPS, LOOP_DRIVE, LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT
+from warp_artic.constraints.table import (
+    CONTACT_PAIR,
+    CONTACT_TURN,
+    IN_STEPS,
+    LOOP_DRIVE,
+    LOOP_JOINT,
+    LOOP_LIMIT,
+    SOFT_LOOP_LIMIT,
+)
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
@@ -60,7 +68,7 @@ def test_the_parts_are_what_the_equation_of_motion_lacks(solver, integrator):
 
 def test_the_busy_tree_has_every_family():
     """None is left out above but those of loop joints and contacts; test_loop_reports and contacts/ have them."""
-    beside = {LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT, LOOP_DRIVE, CONTACT_PAIR}
+    beside = {LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT, LOOP_DRIVE, CONTACT_PAIR, CONTACT_TURN}
     assert {row.family for row in tree_of(busy_tree(np.random.default_rng(8))).rows} == IN_STEPS - beside
 
 

@@ -22,12 +22,13 @@ from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose
 from warp_artic.mechanisms.tree import tree_of
 from warp_artic.model.dofs import DofLayout
+from warp_artic.model.force_parts import ForcePart
 from warp_artic.usd.read_stage import read_stage
 
 RAGDOLL = Path(__file__).parents[2] / "samples" / "scenes" / "ragdoll.usda"
 
 
-OF_A_TREE = IN_STEPS - {table.CONTACT_PAIR}
+OF_A_TREE = {family for family in IN_STEPS if family.part is not ForcePart.CONTACT}
 
 
 def limits_of(joint, place):
@@ -124,7 +125,7 @@ def loop_joint(tree):
 
 
 def test_the_busy_tree_has_a_row_of_every_family():
-    """None is left out of what follows, whichever there are, but contacts: contacts/test_impacts_in_a_row has them."""
+    """None is left out of what follows, whichever there are, but those of contacts, which contacts/ has."""
     assert {row.family for row in tree_of(busy_tree()).rows} == OF_A_TREE
 
 
