@@ -1056,6 +1056,13 @@ _OF_CONTACTS = (
         "Keep what need not touch apart with collision groups or filtered pairs.",
     ),
     Rule(
+        "contact-turning",
+        WARNING,
+        "Torsional and rolling friction of contacts that are solved by islands are left out.",
+        "Neither, or no more mechanisms that may touch than are solved as one.",
+        "Keep what need not touch apart with collision groups or filtered pairs, or take them out of the materials.",
+    ),
+    Rule(
         "contact-islands",
         NOTE,
         "So much could touch each other that it is not solved as one mechanism.",

@@ -57,6 +57,11 @@ class Surface:
     """Whether there is no friction with others of which the same is true."""
 
     @property
+    def resists_turning(self) -> bool:
+        """Whether there is torsional or rolling friction."""
+        return self.torsional_friction > 0.0 or self.rolling_friction > 0.0
+
+    @property
     def is_compliant(self) -> bool:
         """Whether a spring acts along the normal."""
         return self.stiffness < math.inf

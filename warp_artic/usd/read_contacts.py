@@ -230,6 +230,13 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
             "their contacts are solved by sweeps, for each island of what touches"
         )
         attributes.report.note("contact-islands", "/", text)
+        rough = [one.path for one in found.islands.colliders if one.surface.resists_turning]
+        if rough:
+            text = (
+                f"{_count(len(rough), 'collider')} with torsional or rolling friction, which is left out where "
+                f"contacts are solved by islands: {_named(rough)}"
+            )
+            attributes.report.warn("contact-turning", "/", text)
 
 
 def _report_materials(paths: Sequence[str], attributes: Attributes) -> None:
