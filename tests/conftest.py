@@ -1,8 +1,12 @@
 """What takes longest to compile is compiled before workers of pytest-xdist start: two would do the same at one time."""
 
+import importlib.util
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers have the cores; matrices of oracles are small
+if importlib.util.find_spec("newton_usd_schemas"):
+    # OpenUSD knows the schemas of plugins that are there when they are first asked for, which some modules of tests do.
+    import newton_usd_schemas  # noqa: F401
 
 
 def pytest_sessionstart(session):

@@ -28,9 +28,11 @@ CONVERTED = 100
 WITHOUT_EFFECT = re.compile(
     r"mjc:ref|limit:\w+:physics:(low|high)"
     r"|newton:contact(Gap|Margin)|mjc:(gap|margin)|physxCollision:(contact|rest)Offset"
+    r"|newton:(torsional|rolling)Friction"
 )
-"""What shifts the coordinates that others count in; bounds, which lock an axis by any two that are inverted; and where
-colliders begin to touch, of those that never meet."""
+"""What shifts the coordinates that others count in; bounds, which lock an axis by any two that are inverted; where
+colliders begin to touch, of those that never meet; and friction against turning, which the dimension of a contact of
+MuJoCo switches off."""
 COVERING = {
     "actuator",
     "articulation-empty",

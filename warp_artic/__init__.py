@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from warp_artic.batch.vector_env import VectorEnv as VectorEnv
     from warp_artic.description.articulation import Articulation as Articulation
     from warp_artic.description.base_motion import BaseMotion as BaseMotion
+    from warp_artic.description.collider import Collider as Collider
+    from warp_artic.description.collider import CollisionGroup as CollisionGroup
+    from warp_artic.description.collider import ContactFilter as ContactFilter
     from warp_artic.description.constraint import Constraint as Constraint
     from warp_artic.description.contact_pair import ContactPair as ContactPair
     from warp_artic.description.diagnostic import Diagnostic as Diagnostic
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from warp_artic.description.elastic_body import NodeAttachment as NodeAttachment
     from warp_artic.description.elastic_body import PlaneState as PlaneState
     from warp_artic.description.friction import Friction as Friction
+    from warp_artic.description.island_contacts import IslandContacts as IslandContacts
     from warp_artic.description.joint import WORLD as WORLD
     from warp_artic.description.joint import Axis as Axis
     from warp_artic.description.joint import Dof as Dof
@@ -57,6 +61,8 @@ if TYPE_CHECKING:
     from warp_artic.description.shape import Seam as Seam
     from warp_artic.description.shape import Shape as Shape
     from warp_artic.description.shape import ShapeKind as ShapeKind
+    from warp_artic.description.surface import CombineMode as CombineMode
+    from warp_artic.description.surface import Surface as Surface
     from warp_artic.description.tendon import Attachment as Attachment
     from warp_artic.description.tendon import FixedTendon as FixedTendon
     from warp_artic.description.tendon import SpatialTendon as SpatialTendon
@@ -107,6 +113,12 @@ _PUBLIC = {
     "Mimic": "warp_artic.description.mimic",
     "Constraint": "warp_artic.description.constraint",
     "ContactPair": "warp_artic.description.contact_pair",
+    "IslandContacts": "warp_artic.description.island_contacts",
+    "Collider": "warp_artic.description.collider",
+    "CollisionGroup": "warp_artic.description.collider",
+    "ContactFilter": "warp_artic.description.collider",
+    "Surface": "warp_artic.description.surface",
+    "CombineMode": "warp_artic.description.surface",
     "Seam": "warp_artic.description.shape",
     "Shape": "warp_artic.description.shape",
     "ShapeKind": "warp_artic.description.shape",

@@ -355,7 +355,7 @@ def test_what_does_not_act_is_not_refused():
 def test_every_family_is_either_refused_or_no_constraint():
     """A new family of rows needs a name here, or a place among the smooth forces."""
     unlabelled = {family for family in IN_STEPS if family.label is None}
-    assert unlabelled == {table.DRIVE, table.FIXED_TENDON_LIMIT, table.SPATIAL_TENDON_LIMIT}
+    assert unlabelled == {table.DRIVE, table.FIXED_TENDON_LIMIT, table.SPATIAL_TENDON_LIMIT, table.CONTACT_TURN}
 
 
 def test_command_line(tmp_path, monkeypatch, capsys):

@@ -339,7 +339,6 @@ def test_other_schemas_are_named():
     assert sorted(silent) == [
         "physics:collisionEnabled",
         "physics:density",
-        "physics:filteredGroups",
         "physics:filteredPairs",
         "physics:invertFilteredGroups",
         "physics:mergeGroup",
