@@ -17,7 +17,7 @@ OPTIONS = {"enable_backward": False, "module": "unique"}
 
 @cache
 def broad_phase_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `place`, `count_pairs` and `list_pairs`."""
+    """The kernels `place` and `count_pairs`, which also lists them."""
     types = island_types(precision)
     T, V = types.T, types.V
     Colliders, Solids, Bodies = types.Colliders, types.Solids, types.Bodies

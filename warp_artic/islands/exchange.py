@@ -75,13 +75,9 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         bodies.moment[b] = V()
 
     @wp.func
-    def take_rest(
-        failure: Rows, steps_at_rest: Rows, gravity: Rows, column: int, movers: Movers, mover: int, env: int,
-        fall: wp.array(dtype=T),
-    ):  # fmt: skip
+    def take_rest(failure: Rows, steps_at_rest: Rows, column: int, movers: Movers, mover: int):
         movers.rest[mover] = steps_at_rest[0, column]
         movers.failed[mover] = failure[0, column]
-        fall[env] = wp.length(vector_at(gravity, 0, column))
 
     @wp.func
     def inertia_of(masses: Masses, R: M, column: int):
@@ -105,13 +101,12 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         h: T,
         bodies: Bodies,
         movers: Movers,
-        fall: wp.array(dtype=T),
     ):
         """Of bodies without joints: M^-1, and velocities that they have after a step without contacts."""
         env, k = wp.tid()
         column = columns[k] + env
         mover = env * movers.count + numbers[k]
-        take_rest(failure, steps_at_rest, masses.gravity, column, movers, mover, env, fall)
+        take_rest(failure, steps_at_rest, column, movers, mover)
         b = env * bodies.count + own_bodies[k]
         first = env * movers.dof_count + movers.first[numbers[k]]
         row = env * movers.inverse_count + movers.inverse_first[numbers[k]]
@@ -174,21 +169,19 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         jacobian: Rows,
         failure: Rows,
         steps_at_rest: Rows,
-        gravity: Rows,
         columns: wp.array(dtype=int),
         numbers: wp.array(dtype=int),
         own_bodies: wp.array2d(dtype=int),
         places: wp.array(dtype=int),
         bodies: Bodies,
         movers: Movers,
-        fall: wp.array(dtype=T),
     ):
         """Of mechanisms with joints: M^-1, and the Jacobians of links."""
         env, k = wp.tid()
         column = columns[k] + env
         number = numbers[k]
         mover = env * movers.count + number
-        take_rest(failure, steps_at_rest, gravity, column, movers, mover, env, fall)
+        take_rest(failure, steps_at_rest, column, movers, mover)
         dofs = movers.dofs[number]
         row = env * movers.inverse_count + movers.inverse_first[number]
         moves = T(1.0)

@@ -9,6 +9,7 @@ from functools import cache
 import warp as wp
 
 from warp_artic.islands.arrays import island_types
+from warp_artic.islands.narrow_phase import MOST_PLACES
 from warp_artic.islands.responses import response_kernels
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
@@ -83,7 +84,7 @@ def island_kernel(precision: str) -> wp.Kernel:
     ):
         env = wp.tid()
         base = env * movers.count
-        keys = wp.int64(colliders.count) * wp.int64(colliders.count) * wp.int64(8)
+        keys = wp.int64(colliders.count) * wp.int64(colliders.count) * wp.int64(MOST_PLACES)
         begin = first_of(points, point_count, wp.int64(env) * keys)
         end = first_of(points, point_count, wp.int64(env + 1) * keys)
         islands.point_range[2 * env] = begin

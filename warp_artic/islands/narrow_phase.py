@@ -22,7 +22,7 @@ MOST_PLACES = 8
 
 @cache
 def narrow_phase_kernels(precision: str) -> SimpleNamespace:
-    """The kernels `find`, of places and how many of them take part, and `list_points`."""
+    """The kernels `find`, of places and how many take part, and `list_points`; and the function `velocity_at`."""
     types = island_types(precision)
     T, V, M = types.T, types.V, types.M
     Colliders, Solids, Bodies, Points = types.Colliders, types.Solids, types.Bodies, types.Points
@@ -162,4 +162,4 @@ def narrow_phase_kernels(precision: str) -> SimpleNamespace:
                 points.gap[point] = gap - colliders.rest[i] - colliders.rest[j]
                 point += 1
 
-    return SimpleNamespace(find=find, list_points=list_points)
+    return SimpleNamespace(find=find, list_points=list_points, velocity_at=velocity_at)

@@ -14,6 +14,7 @@ import warp as wp
 from warp_artic.constraints.contact import tangents
 from warp_artic.constraints.contact_pair import SLIDES
 from warp_artic.islands.arrays import island_types
+from warp_artic.islands.narrow_phase import narrow_phase_kernels
 from warp_artic.math.numbers import vec3
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
@@ -25,6 +26,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
     types = island_types(precision)
     T, V = types.T, types.V
     Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points
+    velocity_at = narrow_phase_kernels(precision).velocity_at
 
     @wp.func
     def tangents_of(n: V):
@@ -112,16 +114,6 @@ def response_kernels(precision: str) -> SimpleNamespace:
             points.normal[point] = points.normal[point] + total * J[0]
             across = V(J[1] * total[1], J[1] * total[2], J[2] * total[2])
             points.across[point] = points.across[point] + across
-
-    @wp.func
-    def velocity_at(bodies: Bodies, colliders: Colliders, env: int, i: int, x: wp.vec3d):
-        body = colliders.body[i]
-        v = V()
-        if body >= 0:
-            b = env * bodies.count + body
-            arm = x - bodies.center[b]
-            v = bodies.linear[b] + wp.cross(bodies.angular[b], V(T(arm[0]), T(arm[1]), T(arm[2])))
-        return v
 
     @wp.kernel(**OPTIONS)
     def respond(

@@ -14,6 +14,7 @@ import warp as wp
 
 from warp_artic.description.scene import Scene
 from warp_artic.islands.find_islands import island_kernel
+from warp_artic.islands.narrow_phase import MOST_PLACES
 from warp_artic.islands.responses import response_kernels
 from warp_artic.islands.solve import SUBSTEPS, solve_kernel
 from warp_artic.sim.arrays.row_table import RowTables
@@ -175,7 +176,7 @@ class ContactIslands:
     @property
     def keys_each(self) -> int:
         """How many keys an environment has."""
-        return 8 * self.layout.colliders.count**2
+        return MOST_PLACES * self.layout.colliders.count**2
 
     def _keys(self) -> tuple[np.ndarray, np.ndarray]:
         """The keys of points within their environments, and these."""

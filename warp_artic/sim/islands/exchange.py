@@ -80,7 +80,7 @@ class Exchange:
                 names = ("failure", "steps_at_rest", "link_external_force")
                 inputs = [self._masses(group), *(group.field(name).scalars for name in names)]
                 inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, self._h]
-                inputs += [layout.bodies, layout.movers, layout.fall]
+                inputs += [layout.bodies, layout.movers]
                 self._launch(self._kernels.take_bodies, part.mover_columns, inputs)
         if self._trees:
             self._take_trees(launches, tables)
@@ -142,9 +142,9 @@ class Exchange:
             self._take_velocities(part, layout.movers.free)
             names = ("failure", "steps_at_rest")
             inputs = [*(part.tables[name].scalars for name in ("solution", "jacobian"))]
-            inputs += [*(part.group.field(name).scalars for name in names), self._masses(part.group).gravity]
+            inputs += [*(part.group.field(name).scalars for name in names)]
             inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, part.places]
-            inputs += [layout.bodies, layout.movers, layout.fall]
+            inputs += [layout.bodies, layout.movers]
             self._launch(self._kernels.take_trees, part.mover_columns, inputs)
         table.put(kept, everywhere)
 

@@ -144,7 +144,6 @@ class IslandLayout:
         own_movers.failed = self.zeros(count * len(movers), types.T)
         self.bodies, self.movers = own_bodies, own_movers
         self.most_dofs = max(dofs, default=0)
-        self.fall = self.zeros(count, types.T)
         self.parts = [self._own(group, members, movers) for group in groups.values()]
         self.solids = self._make_solids()
         self.islands = self._make_islands(len(movers))
