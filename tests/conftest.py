@@ -8,6 +8,12 @@ if importlib.util.find_spec("newton_usd_schemas"):
     # OpenUSD knows the schemas of plugins that are there when they are first asked for, which some modules of tests do.
     import newton_usd_schemas  # noqa: F401
 
+from warp_artic.math.processor import TOLD_BY, lane_bytes  # noqa: E402 (after the schemas)
+
+# Lanes of one width: on AVX2 few environments have kernels of their own, a third of all to compile; these widths are
+# what `kernels/test_lane_widths.py` is about.
+os.environ.setdefault(TOLD_BY, str(lane_bytes()))
+
 
 def pytest_sessionstart(session):
     """Where all tests are to run, and by several workers: the kernels of steps, each the better part of a minute."""

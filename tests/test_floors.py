@@ -41,7 +41,8 @@ ALLOWED = {
     "usd": {"usd", "sim", "description", "errors"},
     "hosts": {"hosts", "usd", "sim", "solver", "description", "errors"},
     "batch": {"batch", "usd", "sim", "solver", "description", "errors"},
-    "cli": {"cli", "batch", "hosts", "usd", "sim", "meshes", "solver", "description", "errors"},
+    "looking": {"looking", "usd", "sim", "solver", "description", "errors"},
+    "cli": {"cli", "looking", "batch", "hosts", "usd", "sim", "meshes", "solver", "description", "errors"},
     "extensions": {"extensions", "batch", "hosts", "usd", "sim", "solver", "description", "errors"},
     "errors": set(),
     "author": {"usd"},
@@ -49,10 +50,13 @@ ALLOWED = {
 }
 """Folder or module of the package -> the folders and modules of the package that its files may import."""
 
-SETTINGS_ONLY = ("hosts", "batch", "cli", "extensions")
+SETTINGS_ONLY = ("hosts", "batch", "looking", "cli", "extensions")
 """Floors that know of the solver what its settings are."""
 
-ROOMS = ("files", "launch", "arrays", "elastic", "islands", "suite", "run", "change", "record", "measure")
+ROOMS = (
+    *("files", "launch", "arrays", "elastic", "islands", "suite", "run"),
+    *("change", "record", "derivatives", "measure"),
+)
 """The rooms of `sim`: one imports itself and those before it. What a user calls lies above them, and imports all."""
 
 NO_PXR = set(ALLOWED) - {"usd", "hosts", "extensions"}

@@ -21,15 +21,15 @@ class SettingsError(ArticError):
 
 
 class SolveError(ArticError):
-    """A simulation cannot go on, or a result cannot be given."""
+    """A simulation cannot continue, or has no result."""
 
 
 class HostError(ArticError):
-    """A stepping backend cannot be found or used, or a host asks for what it does not do."""
+    """A stepping backend cannot be found or used, or does not support a request of a host."""
 
 
 def did_you_mean(name: object, allowed: Iterable[str]) -> str:
-    """A question with the nearest of some names, to be put behind a sentence; empty where none is near.
+    """A suggestion of the nearest of some names, to append to a message; empty if none is near.
 
     Of paths the ends count most: an elbow is meant by another path to an elbow.
     """

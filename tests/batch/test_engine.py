@@ -180,6 +180,25 @@ def test_runs_that_run_away_are_told(tmp_path):
     assert "link_mass of /World/pendulum/rod must be positive" in found["failure"][4]
 
 
+def test_motion_of_runs_that_fail(tmp_path):
+    """It is that of the same runs where all are recorded, and of no others."""
+    masses = [1.0] * 60
+    masses[4] = masses[33] = -1.0
+    head, first, _ = PENDULUM.split("[[vary]]")
+    text = f'{head}[[vary]]{first}[[vary]]\nparameter = "link_mass"\ndistribution = {{ values = {masses} }}\n'
+    for runs, folder in ((":", "all"), ("failed", "failed")):
+        run_plan(plan(text, record={"quantities": ["joint_position"], "runs": runs}), tmp_path / folder)
+    whole, failed = open_batch(tmp_path / "all"), open_batch(tmp_path / "failed")
+    assert np.array_equal(whole.runs["status"], failed.runs["status"])
+    for run in (4, 33):
+        motion = failed.motion(run)
+        assert len(motion["time"]) == 1
+        for name, values in whole.motion(run).columns.items():
+            assert np.array_equal(motion[name], values), name
+    with pytest.raises(SettingsError):
+        failed.motion(5)
+
+
 def test_stopped_runs_end_at_the_first_record_that_meets_the_rule(tmp_path):
     """And their rows are of that record."""
     rule = {"stop": {"when": "joint_position[/World/pendulum/hinge] < -0.9"}}

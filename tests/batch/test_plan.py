@@ -63,7 +63,7 @@ ONE = {"parameter": "link_mass", "distribution": {"uniform": [1, 2]}}
         ({"vary": [ONE | {"distribution": {"grid": [1, 2, 3, 4, 5]}}]}, "fewer than the 5 combinations"),
         ({"record": {"every": 0}}, "record: every is 0"),
         ({"record": {"runs": "first"}}, "must be a slice such as 0:1000"),
-        ({"record": {"runs": "-3:"}}, "must be a slice such as 0:1000"),
+        ({"record": {"runs": "-3:"}}, "must be a slice such as 0:1000, or failed"),
         ({"summary": {"columns": ["largest joint_position"]}}, "is not one of final, max"),
         ({"stop": {"when": "joint_position is 3"}}, "is no comparison such as"),
     ],

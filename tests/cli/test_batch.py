@@ -48,8 +48,8 @@ def test_a_batch_is_run_told_and_gone_on_with(plan, capsys):
     """To a folder of the name of the plan; the second time nothing is left to do."""
     said = told("swing.toml", 0, capsys)
     assert "swing: 30 runs of 24 steps" in said.out and "30 runs: 30 ok" in said.out
-    assert "30 runs to do in 3 shards, 0 are there" in said.err
-    assert "30 were there already" in told("swing.toml", 0, capsys).out
+    assert "30 runs to step in 3 shards, 0 complete" in said.err
+    assert "30 were complete before" in told("swing.toml", 0, capsys).out
     found = json.loads(told("show swing --json", 0, capsys).out)
     assert (found["runs"], found["statuses"]["ok"]) == (30, 30)
     own = {one["column"]: one for one in found["columns"]}[HINGE]
@@ -93,7 +93,7 @@ def test_a_stopped_batch_can_go_on(plan, capsys, monkeypatch):
     from contextlib import nullcontext
 
     monkeypatch.setattr(command, "shown_progress", lambda: nullcontext(Stops()))
-    assert "stopped; the same command goes on" in told("swing.toml", 75, capsys).out
+    assert "stopped; the same command continues" in told("swing.toml", 75, capsys).out
     monkeypatch.undo()
     assert "30 runs: 30 ok" in told(f"{plan / 'swing.toml'} -o {plan / 'swing'}", 0, capsys).out
 
@@ -111,7 +111,7 @@ def test_runs_are_baked_and_stepped_again(plan, capsys):
     """By number and by range."""
     told("swing.toml", 0, capsys)
     said = told("bake swing --runs 3,7:9 -o chosen.usda", 0, capsys).out
-    assert "chosen.usda: 3 runs" in said and "no attribute has them: link_mass:/World/pendulum/rod" in said
+    assert "chosen.usda: 3 runs" in said and "no attribute for them: link_mass:/World/pendulum/rod" in said
     found = json.loads(told("bake swing --runs 4 -o one.usda --side-by-side 1 --json", 0, capsys).out)
     assert found[0]["run"] == 4 and os.path.exists(found[0]["edits"])
     assert "5 runs stepped again: all are bitwise the same" in told("verify swing --sample 5", 0, capsys).out

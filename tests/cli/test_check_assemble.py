@@ -143,7 +143,7 @@ def test_text_lists_the_joints(tmp_path, capsys):
 def test_nothing_to_assemble(tmp_path, capsys):
     """A stage that is closed, and one with other errors, which come first."""
     assert main(["check", "samples/scenes/peaucellier.usda", "--assemble"]) == 0
-    assert "no mechanism to put together" in capsys.readouterr().out
+    assert "no mechanism has open loops" in capsys.readouterr().out
     path = linkage(tmp_path, more=joint("bad", "Revolute", "/World/base", "/World/base"))
     content = content_of(capsys, path, code=1)
     assert content["assembly"] == []

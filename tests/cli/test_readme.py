@@ -13,6 +13,10 @@ from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVER
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 GALLERY = (ROOT / "samples" / "README.md").read_text(encoding="utf-8")
+COMMAND_LINE = (ROOT / "warp_artic" / "cli" / "README.md").read_text(encoding="utf-8")
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
+NOT_OURS = {".venv", "build", ".pytest_cache"}
+PAGES = sorted(path for path in ROOT.rglob("*.md") if not NOT_OURS & set(path.relative_to(ROOT).parts))
 
 
 def test_python_example(tmp_path, monkeypatch, capsys):
@@ -53,7 +57,7 @@ def test_gallery_commands(tmp_path, monkeypatch, capsys):
     (tmp_path / "samples").symlink_to(ROOT / "samples")
     monkeypatch.chdir(tmp_path)
     lines = re.findall(r"^warp-artic (.*?)(?: *#.*)?$", GALLERY, re.M)
-    assert len(lines) == 7
+    assert len(lines) == 8
     assert [line for line in lines if main(shlex.split(line)) != 0] == []
     written = Path("fingers.usda").read_text()
     assert "warpArtic:tendon:cord:length.timeSamples" in written and Path("ours.usda").exists()
@@ -72,7 +76,7 @@ def test_every_option_is_listed():
     """The table of options has exactly those of the command."""
     commands = command_line()._subparsers._group_actions[0].choices
     options = {name for action in commands["simulate"]._actions for name in action.option_strings}
-    table = README.split("Options of `simulate`")[1].split("\n\n")[1]
+    table = COMMAND_LINE.split("Options of `simulate`")[1].split("\n\n")[1]
     assert options - {"-h", "--help"} == set(re.findall(r"`(--?[a-z-]+)`", table))
 
 
@@ -80,12 +84,22 @@ def test_every_option_is_listed():
 def test_choices_are_those_of_the_settings(name, allowed):
     """The values and the default of an option are those that there are."""
     listed = " or ".join(f"`{value}`" for value in allowed)
-    assert f"| `--{name}` | {listed} | that of the stage, else `{DEFAULTS[name]}` |" in README
+    assert f"| `--{name}` | {listed} | that of the stage, else `{DEFAULTS[name]}` |" in COMMAND_LINE
 
 
-@pytest.mark.parametrize("text, folder", [(README, ROOT), (GALLERY, ROOT / "samples")])
-def test_links_lead_somewhere(text, folder):
-    """Files and pictures that are linked exist."""
-    links = re.findall(r"\]\(([^)#]+)\)", text)
-    assert links
-    assert [link for link in links if not (folder / link).exists()] == []
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    """Files, pictures and headings that are linked exist."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", CODE.sub("", page.read_text(encoding="utf-8"))):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.M) if anchor else ()
+        assert not anchor or anchor in map(anchor_of, headings), link
+
+
+def anchor_of(heading: str) -> str:
+    """The name of a heading in links."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")

@@ -185,7 +185,7 @@ def test_the_summary_names_tendons_that_can_gain_energy(tmp_path, capsys):
     recording = simulate(tmp_path, str(turned), "--steps", "5", "--forces")
     least = recording.tendon_mobility.min()
     written = capsys.readouterr().out
-    assert least < 0.0 and f"can gain energy: J M^-1 push is down to {least:.3g} 1/kg" in written
+    assert least < 0.0 and f"can add energy: J M^-1 P is down to {least:.3g} 1/kg" in written
     assert re.search(r"^warnings +1, .*\n +warning: /World/Robot/j1:t: its force does not oppose", written, re.M)
     simulate(tmp_path, str(turned), "--steps", "5")
     assert "does not oppose" in capsys.readouterr().out

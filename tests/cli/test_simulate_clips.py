@@ -104,7 +104,7 @@ def test_command(source, tmp_path, monkeypatch, capsys):
     assert "run.usda, with 4 clips in run.clips" in capsys.readouterr().out
     assert_same_motion("run.usda", "whole.usda", range(10, 36))
     assert main([*common, "-o", "run.usda", "--steps", "200", "--clips", "0.25"]) == 2
-    assert "run.clips: has a run already; --resume goes on with it" in capsys.readouterr().err
+    assert "run.clips: has a run already; --resume continues it" in capsys.readouterr().err
     shutil.rmtree("run.clips")
     assert main(["simulate", "arm.usda", "-o", "run.usda", "--steps", "130", "--clips", "0.25"]) == 0
     assert main(["simulate", "arm.usda", "-o", "run.usda", "--steps", "200", "--clips", "0.25", "--resume"]) == 0
@@ -153,7 +153,7 @@ def test_a_folder_without_a_run_is_no_hindrance(source, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--resume"], "resume: goes on with a run in clips; --clips says how long they are"),
+        (["--resume"], "resume: needs --clips, the length of the clips of the run to continue"),
         (["--clips", "0.001"], "clips: 0.001 s is not at least one step of 0.0041"),
         (["--clips", "1", "--record", "x.npz"], "clips: are written with --output alone"),
     ],
@@ -168,7 +168,7 @@ def test_other_clips_cannot_be_resumed(source, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", "arm.usda", "-o", "run.usda", "--steps", "60", "--clips", "0.125"]) == 0
     assert main(["simulate", "arm.usda", "-o", "run.usda", "--steps", "90", "--clips", "0.2", "--resume"]) == 2
-    assert "is after 60 steps, no whole number of clips of 48 steps; give the --clips" in capsys.readouterr().err
+    assert "is after 60 steps, no whole number of clips of 48 steps; use the same --clips" in capsys.readouterr().err
     source.write_text(source.read_text().replace("stiffness = 2", "stiffness = 3"))
     assert main(["simulate", "arm.usda", "-o", "run.usda", "--steps", "90", "--clips", "0.125", "--resume"]) == 1
     assert "the checkpoint is of another model" in capsys.readouterr().err

@@ -41,7 +41,7 @@ def test_a_stage_of_meshes_alone(stage, tmp_path, capsys):
     assert main(["simulate", stage, "--duration", "0.5", "-o", layer, "--record", arrays]) == 0
     text = capsys.readouterr().out
     assert "1 elastic body of 4 elements, 1 tendon on meshes" in text
-    assert "body       /World/sheet  nodes go at most" in text and "tendon     /World/cable" in text
+    assert "body       /World/sheet  nodes move at most" in text and "tendon     /World/cable" in text
     recording = Recording.load(arrays)
     assert recording.mesh_nodes == ("/World/sheet",) * 6 and recording.mesh_tendon_names == ("/World/cable",)
     points = recording.mesh_points[:, 0]

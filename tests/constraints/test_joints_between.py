@@ -79,25 +79,22 @@ def free_four_bar() -> list[Articulation]:
 
 @pytest.mark.parametrize("settings", [{"variant": "scalar"}, {"variant": "lanes"}, {"solver": "pgs"}], ids=str)
 def test_a_mechanism_cut_in_two_articulations_moves_the_same(settings):
-    """Bitwise, in any order of the two."""
+    """Bitwise in the order of the whole; with dofs in another order, in which sums are taken, to rounding."""
     whole = simulate(scene_of(four_bar()), **settings).record(240, every=8)
     names = list(whole.joint_names)
-    for order in (slice(None), slice(None, None, -1)):
+    for order, known_to in ((slice(None), 0.0), (slice(None, None, -1), 1e-12)):
         cut = simulate(scene_of(*cut_four_bar()[order]), **settings).record(240, every=8)
         rows = [cut.joint_names.index(name) for name in names]
-        np.testing.assert_array_equal(cut.joint_position[:, :, rows], whole.joint_position)
+        np.testing.assert_allclose(cut.joint_position[:, :, rows], whole.joint_position, rtol=0.0, atol=known_to)
 
 
 @pytest.mark.parametrize("precision, gap", [("float64", 1e-12), ("float32", 4e-6)])
 def test_all_joints_as_rows_between_free_bodies(precision, gap):
-    """Energy and gaps of a four-bar linkage through ten seconds at 12.6 rad/s.
-
-    Energy drifts by h^3: by 4 % in ten seconds at 240 Hz, 0.6 % at 480 and 0.08 % at 960.
-    """
+    """Energy and gaps of a four-bar linkage through ten seconds at 12.6 rad/s."""
     simulation = simulate(scene_of(*free_four_bar()), precision=precision, dt=1.0 / 960.0)
     recording = simulation.record(9600, every=32)
     energy = recording.energy[:, 0].astype(float)
-    assert np.ptp(energy.sum(axis=1)) < 1e-3 * energy[:, 0].max()
+    assert np.ptp(energy.sum(axis=1)) < (1e-12 if precision == "float64" else 1e-3) * energy[:, 0].max()
     crank, coupler, rocker = (recording.link_pose[:, 0, k].astype(float) for k in range(3))
 
     def along(pose, length):

@@ -35,32 +35,28 @@ def recorded(simulation, seconds, hertz=240):
     return recording.energy[:, 0].astype(float), gap
 
 
-def drift(energy):
-    """What the energy changes by in a run, and the difference of its extremes, by the largest kinetic energy."""
-    total, kinetic = energy.sum(axis=1), energy[:, 0].max()
-    return (total[-60:].mean() - total[:60].mean()) / kinetic, np.ptp(total) / kinetic
-
-
 MINUTES = {
-    "four_bar": (four_bar, 240, 0.008, 0.015),
-    "bricard": (bricard, 240, 3e-5, 1e-4),
-    "slider_crank": (lambda: mechanisms.slider_crank(speed=12.0), 240, 0.035, 0.035),
-    "balls": (mechanisms.spatial_four_bar, 240, 0.01, 0.01),
-    "balls_at_960_hertz": (mechanisms.spatial_four_bar, 960, 2.5e-4, 3e-4),
-    "universal": (lambda: mechanisms.spatial_four_bar("universal"), 240, 0.02, 0.02),
-    "parallelogram": (lambda: mechanisms.parallelogram(speed=6.0), 240, 1e-5, 2e-4),
+    "four_bar": (four_bar, 240, 1e-12),
+    "bricard": (bricard, 240, 1e-8),
+    "slider_crank": (lambda: mechanisms.slider_crank(speed=12.0), 240, 1e-12),
+    "balls": (mechanisms.spatial_four_bar, 240, 1e-5),
+    "balls_at_960_hertz": (mechanisms.spatial_four_bar, 960, 1e-8),
+    "universal": (lambda: mechanisms.spatial_four_bar("universal"), 240, 1e-5),
+    "parallelogram": (lambda: mechanisms.parallelogram(speed=6.0), 240, 1e-7),
 }
-"""Mechanisms, the rate of steps, and by how much the energy drifts in a minute and what its extremes differ by."""
+"""Mechanisms, the rate of steps, and what the extremes of the energy differ by in a minute.
+
+Where a mechanism comes to rest a step may be off by more than a tenth of the kinetic energy, which is not all taken.
+"""
 
 
 @pytest.mark.parametrize("name", MINUTES)
 def test_energy_and_gaps_over_a_minute(name):
     """Undriven, in double precision; parallelograms pass their flat poses, where they could change branch."""
-    make, hertz, most, extremes = MINUTES[name]
+    make, hertz, most = MINUTES[name]
     energy, gap = recorded(simulate(make(), hertz), 60, hertz)
-    found = drift(energy)
     assert gap < 1e-12
-    assert abs(found[0]) < most and found[1] < extremes
+    assert np.ptp(energy.sum(axis=1)) < most * energy[:, 0].max()
 
 
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "universal", "parallelogram"])
@@ -72,9 +68,10 @@ def test_gaps_in_single_precision(name):
 
 
 def test_drag_that_is_next_to_nothing_changes_nothing():
-    """Drives and viscous friction are no reason to expect other velocities of a closed loop."""
-    free, dragged = four_bar(), trees.with_dofs(four_bar(), friction=Friction(viscous=1e-12))
-    energies = [recorded(simulate(tree), 10)[0].sum(axis=1) for tree in (free, dragged)]
+    """Drives and viscous friction are no reason to expect other velocities of a closed loop than efforts are."""
+    pushed, dragged = simulate(four_bar()), simulate(trees.with_dofs(four_bar(), friction=Friction(viscous=1e-12)))
+    pushed.control.joint_effort.assign(np.full((3, 1), 1e-12))
+    energies = [recorded(simulation, 10)[0].sum(axis=1) for simulation in (pushed, dragged)]
     np.testing.assert_allclose(energies[1], energies[0], atol=1e-6)
 
 
@@ -88,6 +85,29 @@ def test_slider_cranks_pass_their_dead_centres(precision, rod, hertz):
     total = energy.sum(axis=1)
     assert gap < (1e-12 if precision == "float64" else 2e-6) if rod != 0.301 else gap < 1e-3
     assert total.max() - total[0] < 0.02 * energy[:, 0].max()
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_what_is_at_rest_stays_at_rest(precision):
+    """There is no kinetic energy to be scaled: without gravity, and hanging with it, as far as forces are rounded."""
+    hanging = mechanisms.parallelogram(angle=-0.5 * np.pi, speed=0.0)
+    for gravity, most in (((0.0, 0.0, 0.0), 0.0), (mechanisms.DOWN, 1e-12 if precision == "float64" else 1e-4)):
+        recording = simulate(hanging, gravity=gravity, precision=precision).record(480)
+        assert np.abs(recording.joint_velocity).max() <= most
+
+
+def test_a_kick_by_which_loops_are_opened_is_lost():
+    """Velocities that do not keep loops closed: what is taken of them in the first step is not given back."""
+    tree = four_bar()
+    simulation = simulate(tree)
+    kicked = simulation.state.joint_velocity.numpy()[:, 0] + np.array([0.0, 20.0, 0.0])
+    simulation.set_state(joint_velocity=kicked)
+    before = simulation.state.energy.numpy().sum()
+    simulation.step()
+    after = simulation.state.energy.numpy().sum()
+    assert after < 0.9 * before
+    simulation.step(240)
+    np.testing.assert_allclose(simulation.state.energy.numpy().sum(), after, rtol=1e-12)
 
 
 def test_a_flat_parallelogram_swings_through():

@@ -98,8 +98,8 @@ def test_each_entry_is_complete():
     """A name that can stay, and sentences."""
     for rule in RULES.values():
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
-        assert all(re.fullmatch(r"\S.*\w[)]?\.", text) for text in (rule.meaning, rule.allowed, rule.mend)), rule
-        assert len(rule.meaning.split()) > 3 and len(rule.mend.split()) > 1, rule
+        assert all(re.fullmatch(r"\S.*\w[)]?\.", text) for text in (rule.meaning, rule.allowed, rule.fix)), rule
+        assert len(rule.meaning.split()) > 3 and len(rule.fix.split()) > 1, rule
 
 
 def test_names_differ():

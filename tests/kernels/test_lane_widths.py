@@ -10,8 +10,8 @@ import pytest
 
 from tests.kernels.other_width import end
 from warp_artic import SettingsError
-from warp_artic.math.numbers import WIDE32, WIDE64
-from warp_artic.math.processor import LANE_BYTES, TOLD_BY, lane_bytes
+from warp_artic.math.numbers import REGISTER32, REGISTER64, SCALAR32, WIDE32, WIDE64, numbers_for
+from warp_artic.math.processor import LANE_BYTES, TOLD_BY, lane_bytes, register_bytes
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,6 +20,16 @@ def test_lanes_fill_a_vector():
     """There are as many as its bytes hold."""
     assert lane_bytes() in LANE_BYTES
     assert (4 * WIDE32.lanes, 8 * WIDE64.lanes) == (lane_bytes(), lane_bytes())
+    assert (4 * REGISTER32.lanes, 8 * REGISTER64.lanes) == (register_bytes(), register_bytes())
+
+
+def test_few_environments_fill_one_register():
+    """A second one is only taken where there is something to put into it."""
+    few = REGISTER32.lanes
+    assert numbers_for("float32", wide=True, environments=few) is REGISTER32
+    assert numbers_for("float32", wide=True, environments=few + 1) is WIDE32
+    assert numbers_for("float64", wide=True, environments=few + 1) is WIDE64
+    assert numbers_for("float32", wide=False, environments=few + 1) is SCALAR32
 
 
 @pytest.mark.parametrize("width", [width for width in LANE_BYTES if width != lane_bytes()])

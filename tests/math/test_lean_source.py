@@ -72,6 +72,14 @@ def test_small_functions_are_inlined():
     assert len(heads) > 8 and not any("WP_NOINLINE" in head for head in heads)
 
 
+def test_loops_count_integers(step_source):
+    """Only a range with a step of its own, that of the columns of a worker, is one of Warp's."""
+    ranges = re.findall(r"wp::range\(([^)]*)\)", step_source)
+    assert len(ranges) == 1 and ranges[0].count(",") == 2
+    assert step_source.count("iter_cmp(") == step_source.count("wp::iter_next(") == 1
+    assert len(re.findall(r"if \((var_\d+)_next >= \1_end\) goto", step_source)) > 100
+
+
 def test_the_same_source_each_time():
     """Else it would not be found in the cache of the compiler's results, which is by what it is made of."""
     source = plain_source(report_kernel(SCALAR64))

@@ -5,7 +5,7 @@ import platform
 import pytest
 
 from warp_artic.math import processor
-from warp_artic.math.processor import TOLD_BY, lane_bytes, native
+from warp_artic.math.processor import TOLD_BY, lane_bytes, native, register_bytes
 
 AVX512 = {"AVX2": True, "AVX512F": True}
 AVX2 = {"AVX2": True, "AVX512F": False}
@@ -13,24 +13,33 @@ NEON = {"NEON": True, "ASIMD": True, "AVX512F": False}
 
 
 @pytest.mark.parametrize(
-    ("machine", "features", "width"),
+    ("machine", "features", "register", "width"),
     [
-        ("x86_64", AVX512, 64),
-        ("AMD64", AVX512, 64),
-        ("x86_64", {"X86_V3": True, "X86_V4": True}, 64),
-        ("x86_64", AVX2, 32),
-        ("x86_64", {"SSE42": True}, 32),
-        ("aarch64", NEON, 32),
-        ("arm64", NEON, 32),
-        ("riscv64", {}, 32),
+        ("x86_64", AVX512, 64, 64),
+        ("AMD64", AVX512, 64, 64),
+        ("x86_64", {"X86_V3": True, "X86_V4": True}, 64, 64),
+        ("x86_64", AVX2, 32, 64),
+        ("x86_64", {"X86_V3": True, "X86_V4": False}, 32, 64),
+        ("x86_64", {"SSE42": True}, 32, 32),
+        ("aarch64", NEON, 32, 32),
+        ("arm64", NEON, 32, 32),
+        ("riscv64", {}, 32, 32),
     ],
 )
-def test_widths(machine, features, width, monkeypatch):
+def test_widths(machine, features, register, width, monkeypatch):
     """By the features that NumPy finds, on Linux, Windows and macOS."""
     monkeypatch.delenv(TOLD_BY, raising=False)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(processor, "_features", lambda: features)
-    assert lane_bytes.__wrapped__() == width
+    assert (register_bytes.__wrapped__(), lane_bytes.__wrapped__()) == (register, width)
+
+
+@pytest.mark.parametrize("told", processor.LANE_BYTES)
+def test_one_width_that_is_told(told, monkeypatch):
+    """It holds for few environments and for many."""
+    monkeypatch.setenv(TOLD_BY, str(told))
+    monkeypatch.setattr(processor, "_features", lambda: AVX2)
+    assert register_bytes.__wrapped__() == lane_bytes.__wrapped__() == told
 
 
 def test_features_are_found_here():

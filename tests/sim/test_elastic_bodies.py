@@ -277,7 +277,7 @@ def test_steps_without_balance_are_counted():
     body.node_force.assign(forces)
     simulation.step(3)
     assert body.unconverged.tolist() == [0, 3]
-    assert _unconverged(simulation)[0][1].startswith("/World/bar  3 steps end with forces that are not balanced")
+    assert _unconverged(simulation)[0][1].startswith("/World/bar  3 steps did not converge")
 
 
 @pytest.mark.parametrize("damping", [0.0, 5e-3])

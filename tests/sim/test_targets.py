@@ -54,6 +54,21 @@ def test_it_is_the_run_with_the_same_targets_by_hand():
     assert (by_hand.state.joint_position.numpy() == simulation.state.joint_position.numpy()).all()
 
 
+@pytest.mark.parametrize("name", ["stiffness", "damping"])
+def test_gains_over_time_are_the_run_with_the_same_gains_by_hand(name):
+    """A drive that is off at the start comes in as its gain rises."""
+    gain = Track(times=(0.1, 0.4), values=(0.0, 60.0))
+    fixed = {"stiffness": 0.0, "damping": 2.0, "velocity_target": 1.0, "position_target": 0.3} | {name: 0.0}
+    simulation = simulate(**fixed, **{f"{name}_track": gain})
+    by_hand = simulate(**fixed | {name: 1.0})
+    simulation.step(120)
+    for k in range(120):
+        getattr(by_hand.parameters, f"drive_{name}").fill_(gain.at((k + 1) * H))
+        by_hand.step()
+    assert (by_hand.state.joint_position.numpy() == simulation.state.joint_position.numpy()).all()
+    assert abs(simulation.state.joint_position.numpy()).min() > 0.01
+
+
 def test_tracks_are_taken_out_and_put_in():
     simulation = simulate(stiffness=40.0, damping=3.0, position_track=TRACK)
     del simulation.target_tracks[KEY]

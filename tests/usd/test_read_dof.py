@@ -100,7 +100,9 @@ def test_order_of_dialects(dialects, armature):
 
 def test_dialects_that_are_not_known():
     """Their names are those of DIALECTS, each once."""
-    with pytest.raises(SettingsError, match="'bullet' is not a dialect; dialects are warpArtic, newton, physx, mjc, "):
+    with pytest.raises(
+        SettingsError, match="'bullet' is not a schema family; these are warpArtic, newton, physx, mjc, "
+    ):
         inspect_stage(pendulum(), dialects=("physx", "bullet"))
     with pytest.raises(SettingsError, match="named twice"):
         inspect_stage(pendulum(), dialects=("physx", "physx"))

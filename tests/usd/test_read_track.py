@@ -106,11 +106,23 @@ def test_a_wrong_sample_is_an_error():
 
 
 def test_other_changes_over_time_are_reported():
-    """Gains, limits and the like are those of the start."""
-    drive, stage = drive_of("float {}stiffness.timeSamples = { 20: 3, 30: 9 }\nfloat {}targetPosition = 4")
-    assert drive.stiffness == pytest.approx(math.degrees(3.0))
+    """Largest forces, limits and the like are those of the start."""
+    drive, stage = drive_of("float {}maxForce.timeSamples = { 20: 3, 30: 9 }\nfloat {}targetPosition = 4")
+    assert drive.max_force == 3.0
     (warning,) = warnings_of(stage)
-    assert warning.startswith("/World/hinge.drive:angular:physics:stiffness: changes over time")
+    assert warning.startswith("/World/hinge.drive:angular:physics:maxForce: changes over time")
+
+
+@pytest.mark.parametrize("name", ["stiffness", "damping"])
+def test_gains_are_followed(name):
+    """Per radian, in silence; a negative sample is an error."""
+    drive, stage = drive_of(f"float {{}}{name}.timeSamples = {{ 20: 0, 30: 9 }}")
+    track = getattr(drive, f"{name}_track")
+    assert track == Track(times=(0.0, 1.0), values=pytest.approx((0.0, math.degrees(9.0))))
+    assert not warnings_of(stage)
+    content = f"float drive:angular:physics:{name}.timeSamples = {{ 20: 0, 30: -9 }}"
+    (error,) = errors_of(pendulum(content, "Revolute", ("PhysicsDriveAPI:angular",), TIMES + SI))
+    assert f"drive:angular:physics:{name}: has negative time samples" in error
 
 
 def test_states_over_time_are_not_reported():

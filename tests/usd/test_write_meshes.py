@@ -187,6 +187,15 @@ def test_one_record(tmp_path):
     np.testing.assert_allclose(world_points(stage, SHEET, 0.0), SHEET_POINTS, atol=1e-6)
 
 
+def test_tendons_that_were_not_recorded(tmp_path):
+    """The points of the body are written without them."""
+    path = stage_file(tmp_path, sheet(), tendon())
+    nothing = np.zeros((RECORDS, 1, 0))
+    stage = baked(path, recorded(path, mesh_tendon_length=nothing, mesh_tendon_tension=nothing), tmp_path)
+    assert UsdGeom.Mesh(stage.GetPrimAtPath(SHEET)).GetPointsAttr().GetNumTimeSamples() > 1
+    assert not stage.GetPrimAtPath(CABLE).GetAttribute("warpArtic:length").GetTimeSamples()
+
+
 def test_a_body_that_is_not_finite(tmp_path):
     """Nothing is written, and the body is named."""
     path = stage_file(tmp_path, sheet())

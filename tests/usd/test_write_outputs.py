@@ -236,3 +236,15 @@ def test_outputs_are_the_same_in_all_dialects(tmp_path):
         *("incomingJointForce", "incomingJointTorque"),
     }
     assert all(other == ours for other in found.values())
+
+
+def test_outputs_of_tendons_of_mujoco(tmp_path):
+    """They are on the tendon, by the last site that it leads through: a number alone is no name in USD."""
+    source = Path(__file__).parents[1] / "data" / "mujoco" / "tendons.usdc"
+    recording = Simulation(read_stage(source), settings=SolverSettings(variant="lanes")).record(2)
+    write_results(source, recording, tmp_path / "run.usda")
+    stage = Usd.Stage.Open(str(tmp_path / "run.usda"))
+    cable = "/tendons/Physics/cable:site2"
+    expected = recording.tendon_length[-1, 0, recording.tendon_names.index(cable)]
+    attribute = stage.GetPrimAtPath("/tendons/Physics/cable").GetAttribute("warpArtic:tendon:site2:length")
+    assert attribute.Get(attribute.GetTimeSamples()[-1]) == pytest.approx(float(expected))

@@ -35,7 +35,7 @@ INSTANCES = {
 }
 """Those that are not the axis of a hinge, or an attachment of a tendon."""
 UNKNOWN = ("attribute-not-used", "schema-not-used")
-ON_LINKS = re.compile(r"RigidBody|Mass|Attachment(Root|Leaf)?API|Force|Link|PhysicsRigid")
+ON_LINKS = re.compile(r"RigidBody|Mass|Attachment(Root|Leaf)?API|Force|Link|PhysicsRigid|SkelJoint")
 VALUES = {"bool": True, "int": 7, "uint": 7, "float": 7.5, "double": 7.5, "token": "other", "string": "other"}
 VECTOR = (0.25, 0.5, 0.75)
 FINITE = "float physics:lowerLimit = -60\nfloat physics:upperLimit = 60\n"
@@ -82,6 +82,7 @@ def Mesh "sheet" (prepend apiSchemas = ["WarpArticElasticBodyAPI", "MaterialBind
 }
 """
 OTHERS = {
+    "WarpArticSkelJointAPI": 'def Skeleton "skeleton" {\nuniform token[] joints = ["one"]\n}\n',
     "WarpArticElasticBodyAPI": SHEET,
     "WarpArticElasticMaterialAPI": SHEET,
     "WarpArticMeshTendon": f"""
@@ -204,6 +205,10 @@ def stage_for(schema: Sdf.PrimSpec, one: Sdf.PropertySpec) -> Usd.Stage:
     stage.DefinePrim("/World/base/at", "Xform").AddAppliedSchema("MjcSiteAPI")
     for link in ("base", "lead"):
         stage.DefinePrim(f"/World/{link}/shape", "Cube").AddAppliedSchema("PhysicsCollisionAPI")
+    if "SkelJoint" in schema.name:
+        rod = stage.GetPrimAtPath("/World/rod")
+        rod.CreateRelationship("warpArtic:skel:skeleton", custom=False).SetTargets(["/World/skeleton"])
+        rod.CreateAttribute("warpArtic:skel:joint", Sdf.ValueTypeNames.Token).Set("one")
     if "TendonAttachment" in schema.name and schema.name.startswith("Physx"):
         chain = {"/World/base": ("Root", "r", None), "/World/rod": ("", "a", "r"), "/World/lead": ("Leaf", "b", "a")}
         paths = {instance: path for path, (_, instance, _) in chain.items()}

@@ -30,6 +30,9 @@ def WarpArticSpatialTendon "s" {{
 }}
 def PhysicsScene "scene" (prepend apiSchemas = ["WarpArticSceneAPI"]) {{
 }}
+def Skeleton "skeleton" {{
+uniform token[] joints = ["q"]
+}}
 {rubber()}{sheet()}{mesh_tendon()}"""
 FOLLOWS = "rel warpArtic:mimic:angular:leaders = </World/j2>\nfloat physics:lowerLimit = -10\n"
 WHERE = {
@@ -46,6 +49,7 @@ WHERE = {
     "WarpArticElasticBodyAPI": "/World/sheet",
     "WarpArticElasticMaterialAPI": "/World/rubber",
     "WarpArticMeshTendon": "/World/cable",
+    "WarpArticSkelJointAPI": "/World/l2",
 }
 """A prim of each class on the stage."""
 

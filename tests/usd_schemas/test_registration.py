@@ -30,6 +30,7 @@ CLASSES = (
     "WarpArticElasticBodyAPI",
     "WarpArticElasticMaterialAPI",
     "WarpArticMeshTendon",
+    "WarpArticSkelJointAPI",
 )
 ASK = "from pxr import Usd; print(bool(Usd.SchemaRegistry().FindConcretePrimDefinition('WarpArticFixedTendon')))"
 

@@ -58,7 +58,8 @@ def explained(worker: Worker) -> Explanation:
     """
     worker.check()
     plan, case = worker.plan, worker.cases.all()[0]
-    kept = len(range(*plan.record.slice().indices(plan.run_count))) if plan.record.quantities else 0
+    keeps_motion = plan.record.quantities and not plan.record.of_failed
+    kept = len(range(*plan.record.slice().indices(plan.run_count))) if keeps_motion else 0
     columns = len(case.columns) + sum(len(case.entries[one.quantity]) for one in case.reductions)
     size = int(PACKED * kept * worker.bytes_of_run + 6 * columns * plan.run_count)
     return Explanation(

@@ -37,13 +37,15 @@ TARGETS = ("attribute", "parameter", "start", "variant")
 DEFAULT_SHARD = 8192
 """Most runs in a shard."""
 DEFAULT_SUMMARY = ("final joint_position", "final joint_velocity")
+FAILED = "failed"
+"""In place of a slice: the runs that fail, which nobody knows before they do."""
 SLICE = re.compile(r"\d*:\d*(:[1-9]\d*)?")
 LARGEST_COUNT = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vary:
-    """What differs from run to run; one of `attribute`, `parameter`, `start` and `variant` says what it is."""
+    """A quantity that differs from run to run: one of `attribute`, `parameter`, `start` and `variant`."""
 
     distribution: Mapping
     """Its kind and values, such as {"uniform": [0.5, 2.0]}; see `Distribution`."""
@@ -62,9 +64,9 @@ class Vary:
     operation: str = "set"
     """One of OPERATIONS, on what is authored."""
     draw: str = "each"
-    """Whether each prim has a number of its own, or all have one together."""
+    """"each": a draw for each prim; "together": one draw for all."""
     name: str = ""
-    """What draws go by, beside the seed; by default what is varied."""
+    """Key of the random draws, beside the seed; by default derived from what is varied."""
 
     @property
     def target(self) -> str:
@@ -79,17 +81,24 @@ class Vary:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What is kept of the motion of runs."""
+    """Which motion of runs is recorded."""
 
     quantities: Sequence[str] = ()
     """Names of arrays of a `Recording`, root_pose and root_velocity; none by default."""
     every: int = 1
-    """Steps from one record to the next, which summaries and stops look at as well."""
+    """Steps from one record to the next; summaries and stop conditions are evaluated at these steps."""
     runs: str = ":"
-    """Those whose motion is kept, as a slice of their indices such as "0:1000"."""
+    """Runs whose motion is recorded, as a slice of their indices such as "0:1000"; or "failed", those that fail."""
+
+    @property
+    def of_failed(self) -> bool:
+        """Whether the motion of runs that fail is recorded, and no other."""
+        return self.runs == FAILED
 
     def slice(self) -> slice:
-        """The indices of runs that are kept."""
+        """The indices of runs whose motion may be kept: all of them where those are that fail."""
+        if self.of_failed:
+            return slice(None)
         return slice(*(int(part) if part.strip() else None for part in self.runs.split(":")))
 
 
@@ -97,7 +106,7 @@ class Record:
 class Plan:
     """Many runs of a stage.
 
-    Args that are left open have the defaults of `warp-artic simulate`.
+    Arguments that are not given have the defaults of `warp-artic simulate`.
 
     Raises:
         SettingsError: A value is not allowed.
@@ -106,7 +115,7 @@ class Plan:
     stage: str
     """A USD file; relative paths are relative to the folder of the plan."""
     runs: int | None = None
-    """By default as many as grids and lists of values say."""
+    """By default the number of combinations of grids and lists of values."""
     seed: int = 0
     duration: float | None = None
     """[s]; or `steps`."""
@@ -122,9 +131,9 @@ class Plan:
     summary: Sequence[str] = DEFAULT_SUMMARY
     """Columns of the table of runs, such as "final joint_position" or "max abs joint_velocity"."""
     stop: str | None = None
-    """When a run is over, such as "root_pose[2] < 0.3"."""
+    """Condition that ends a run, such as "root_pose[2] < 0.3"."""
     shard: int | None = None
-    """Most runs that are stepped and written together; by default 8192, or fewer where records take much room."""
+    """Largest number of runs that are stepped and written together; by default 8192, or fewer if records are large."""
     folder: str = "."
     """What relative paths start from."""
 
@@ -147,7 +156,7 @@ class Plan:
 
     @property
     def run_count(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         if self.runs is not None:
             return self.runs
         counts = self._list_lengths()
@@ -155,13 +164,13 @@ class Plan:
 
     @property
     def grids(self) -> tuple[int, ...]:
-        """How many values each variable with a grid has, in order."""
+        """Number of values of each variable with a grid, in order."""
         found = (Distribution.of(name_of(vary), vary.distribution) for vary in self.vary)
         return tuple(len(one.numbers) for one in found if one.kind == "grid")
 
     @property
     def grid_size(self) -> int:
-        """How many combinations grids have."""
+        """Number of combinations of the grids."""
         size = 1
         for count in self.grids:
             size *= count
@@ -188,11 +197,11 @@ class Plan:
         return Path(self.folder, self.stage)
 
     def moved(self) -> Plan:
-        """The same plan for processes that are in other folders."""
+        """The same plan for processes in other working directories."""
         return replace(self, folder=os.path.abspath(self.folder))
 
     def authored(self) -> dict:
-        """As plans say it in a file, without what has its default."""
+        """The plan as plain values, without those that have their default."""
         found: dict = {}
         for one in fields(self):
             value = getattr(self, one.name)
@@ -225,7 +234,7 @@ class Plan:
         return "\n".join(lines) + "\n"
 
     def run(self, output: str | os.PathLike, **options) -> Report:
-        """Step all runs and write what is kept of them to a folder; see `batch.engine.run_plan` for the options."""
+        """Step all runs and write the results to a folder; see `batch.engine.run_plan` for the options."""
         from warp_artic.batch.engine import run_plan
 
         return run_plan(self, output, **options)
@@ -236,7 +245,7 @@ class Plan:
 
 
 def read_plan(path: str | os.PathLike) -> Plan:
-    """The plan of a file, .toml or .json.
+    """Read a plan from a .toml or .json file.
 
     Raises:
         SettingsError: It cannot be read, or something in it is not allowed.
@@ -256,7 +265,7 @@ def read_plan(path: str | os.PathLike) -> Plan:
 
 
 def plan_of(given: Mapping, folder: str = ".") -> Plan:
-    """A plan from what a file of one says."""
+    """Make a plan from the content of a file."""
     if not isinstance(given, Mapping):
         raise SettingsError("is no table of names and values")
     given = dict(given)
@@ -287,7 +296,7 @@ def plan_of(given: Mapping, folder: str = ".") -> Plan:
 
 
 def name_of(vary: Vary) -> str:
-    """What draws of a variable go by."""
+    """The key of the random draws of a variable."""
     return vary.name or vary.target
 
 
@@ -305,8 +314,9 @@ def _check_counts(plan: Plan) -> None:
     every = plan.record.every
     if isinstance(every, bool) or not isinstance(every, int) or every < 1:
         raise SettingsError(f"record: every is {every!r}, must be an integer of at least 1")
-    if not isinstance(plan.record.runs, str) or not SLICE.fullmatch(plan.record.runs):
-        raise SettingsError(f"record: runs is {plan.record.runs!r}, must be a slice such as 0:1000")
+    runs = plan.record.runs
+    if not isinstance(runs, str) or (runs != FAILED and not SLICE.fullmatch(runs)):
+        raise SettingsError(f"record: runs is {runs!r}, must be a slice such as 0:1000, or failed")
     lengths, size = plan._list_lengths(), plan.grid_size
     if len(set(lengths)) > 1:
         raise SettingsError(f"vary: lists of values have {' and '.join(map(str, lengths))} values, must have as many")

@@ -38,13 +38,13 @@ class ColumnStatistics:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What became of runs."""
+    """Outcomes of runs."""
 
     runs: int
     statuses: dict[str, int]
     columns: tuple[ColumnStatistics, ...]
     failures: tuple[tuple[int, str], ...]
-    """The first few, with what is said of each."""
+    """The first few failed runs, each with its message."""
 
 
 @dataclass(eq=False)
@@ -59,19 +59,19 @@ class Batch:
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """The shards that are there."""
+        """The complete shards."""
         return self.store.listed()
 
     @cached_property
     def runs(self) -> Table:
-        """A row for each run: what was varied, what is said of it at the end, and how it ended.
+        """A row for each run: values, summary and status.
 
         `runs.columns` has NumPy arrays by name; `pandas.DataFrame(batch.runs.columns)` is a frame of them.
         """
         return joined([read_table(self.store.path(RUNS, one)) for one in self.shards])
 
     def statistics(self) -> Statistics:
-        """What became of all runs; tables are read one after the other."""
+        """Statistics over all runs; tables are read one by one."""
         runs, statuses, failures = 0, dict.fromkeys(STATUSES, 0), []
         ends: dict[str, list] = {}
         for shard in self.shards:
@@ -97,10 +97,10 @@ class Batch:
         return self._row(self._shard(run), run)
 
     def motion(self, run: int) -> Table:
-        """The records of a run, as they were kept.
+        """The recorded motion of a run.
 
         Raises:
-            SettingsError: There is no such run, or its motion was not kept.
+            SettingsError: There is no such run, or its motion was not recorded.
         """
         path = self.store.path(MOTION, self._shard(run))
         table = read_table(path, run=run) if path.is_file() else Table({"run": np.zeros(0)})
@@ -109,7 +109,7 @@ class Batch:
         return table
 
     def recording(self, run: int, every: int = 1) -> Recording:
-        """All states of a run, which is stepped again as it was, bitwise on a machine of the same kind.
+        """All states of a run, which is stepped again; bitwise equal on a machine of the same kind.
 
         Raises:
             SettingsError: There is no such run, or it could not be simulated.
@@ -129,7 +129,7 @@ class Batch:
         return _stacked(parts)
 
     def simulation(self, run: int) -> Simulation:
-        """A simulation of one environment that is at the start of a run.
+        """A simulation of one environment at the start state of a run.
 
         Raises:
             SettingsError: There is no such run, or it could not be simulated.
@@ -142,7 +142,7 @@ class Batch:
         return self.worker.cases.of([row[name][0] for name in self.worker.cases.variables])
 
     def values(self, run: int) -> np.ndarray:
-        """The values of what is varied in a run, as its table has them, shape (1, columns)."""
+        """The varied values of a run, as in its table, shape (1, columns)."""
         row, case = self.run_table(run), self.case(run)
         return np.array([[row[column.name][0] for column in case.columns]]).reshape(1, len(case.columns))
 

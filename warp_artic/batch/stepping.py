@@ -199,19 +199,21 @@ class _Watch:
             for k, entry in enumerate(self._case.entries[column.quantity][: found.shape[1]]):
                 name = column.quantity if column.reduction == "drift" else entry.column
                 summary[f"{str(column).removesuffix(column.quantity)}{name}"] = found[:, k]
-        return Outcome(runs, end_step, status, failure, summary, self._rows(runs, end_step))
+        kept = self._kept & (status == "failed") if self._case.plan.record.of_failed else self._kept
+        return Outcome(runs, end_step, status, failure, summary, self._rows(runs, end_step, kept))
 
-    def _rows(self, runs: np.ndarray, end_step: np.ndarray) -> dict[str, np.ndarray]:
-        """The kept records, run by run."""
-        if not self._motion:
+    def _rows(self, runs: np.ndarray, end_step: np.ndarray, kept: np.ndarray) -> dict[str, np.ndarray]:
+        """The records of kept runs, which are some of those that were watched, run by run."""
+        if not kept.any():
             return {}
-        counts = self._records[self._kept]
+        counts = self._records[kept]
+        place = kept[self._kept]
         are_whole = bool((counts == self._taken).all())
         is_own = slice(None) if are_whole else (np.arange(self._taken) < counts[:, None]).ravel()
-        step = np.minimum(np.arange(self._taken) * self.every, end_step[self._kept][:, None])
-        found = {"run": np.repeat(runs[self._kept], counts), "time": step.ravel()[is_own] * self._simulation.dt}
+        step = np.minimum(np.arange(self._taken) * self.every, end_step[kept][:, None])
+        found = {"run": np.repeat(runs[kept], counts), "time": step.ravel()[is_own] * self._simulation.dt}
         for name, parts in self._motion.items():
-            values = np.concatenate(parts).transpose(2, 1, 0)
+            values = np.concatenate(parts)[:, place].transpose(2, 1, 0)
             for entry, own in zip(self._case.entries[name], values):
                 found[entry.column] = own.ravel()[is_own]
         return found

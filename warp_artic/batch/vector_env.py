@@ -57,14 +57,14 @@ class Arrays:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is to be done on a stage. Its functions take `Arrays` and return arrays of shape (environments, ...)."""
+    """A task on a stage. Its functions take `Arrays` and return arrays of shape (environments, ...)."""
 
     observe: Callable[[Arrays], Any]
-    """What a controller sees, shape (E, D)."""
+    """Observation, shape (E, D)."""
     reward: Callable[[Arrays, Any], Any]
-    """Of a step, with the actions that were taken, shape (E)."""
+    """Reward of a step, given the actions, shape (E)."""
     terminated: Callable[[Arrays], Any]
-    """Whether the task is over, shape (E); a run that runs away is over as well."""
+    """Whether the episode has ended, shape (E); so has one that diverges."""
     action: str = "drive_position_target"
     """The array of the control that actions are written to."""
     joints: Sequence[str] | None = None
@@ -81,19 +81,19 @@ class Task:
 
 
 class VectorEnv(GymnasiumVectorEnv):
-    """Copies of a stage under a task, as Gymnasium has vector environments.
+    """A Gymnasium vector environment of copies of a stage.
 
     Args:
         stage: A USD file.
         task: What is to be done.
-        num_envs: How many copies.
+        num_envs: Number of copies.
         plan: A plan whose variables are drawn anew at each reset, by the index of the copy and of the episode; its
-            stage, runs and duration do not count. None: each episode begins as authored.
+            stage, runs and duration are ignored. None: each episode begins as authored.
         device: "cpu" or "cuda:N".
         arrays: "numpy" (on a CPU), "torch" or "jax".
         autoreset: "next_step", "same_step" or "disabled", as `gymnasium.vector.AutoresetMode` describes them; with the
-            last, `reset(options={"reset_mask": mask})` puts chosen copies back.
-        settings: How steps are made.
+            last, `reset(options={"reset_mask": mask})` resets chosen copies.
+        settings: Solver settings.
 
     Raises:
         SettingsError, StageError: An argument, or something of the stage, is not allowed.
@@ -144,7 +144,7 @@ class VectorEnv(GymnasiumVectorEnv):
         self._make_spaces()
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
-        """Put copies back to a start: all, or those of the mask `options["reset_mask"]`; observations and info.
+        """Reset all copies, or those of the mask `options["reset_mask"]`; observations and info.
 
         A seed begins the draws of the plan anew.
         """
@@ -161,7 +161,7 @@ class VectorEnv(GymnasiumVectorEnv):
         return self._observed(), {}
 
     def step(self, actions):
-        """Take actions of shape (E, A): observations, rewards, whether terminated and truncated, and info."""
+        """Apply actions of shape (E, A); returns observations, rewards, terminated, truncated and info."""
         task, anew = self.task, self._done
         self._act(actions)
         self.simulation.step(task.decimation)

@@ -9,6 +9,7 @@ import sys
 from importlib.metadata import version
 from typing import NoReturn
 
+from warp_artic.cli.looking_arguments import add_looking
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.solver.settings import DEFAULTS, INTEGRATORS, PRECISIONS, SOLVERS
 
@@ -27,14 +28,14 @@ step, and for a start state a number or one for each environment.
 
 BATCH_HELP = """\
 actions
-  batch bake OUT --runs 17,42 -o chosen.usda   step runs again, and write them as a stage: its variant set `run`
-                                               chooses one, or they are side by side
-  batch verify OUT --sample 100                step runs again that are picked at random, and compare them bitwise
-  batch show OUT                               what became of the runs that are there
+  batch bake OUT --runs 17,42 -o chosen.usda   step runs again and write them as a stage, whose variant set `run`
+                                               chooses one; or side by side
+  batch verify OUT --sample 100                step runs again, chosen at random, and compare them bitwise
+  batch show OUT                               the status of runs
 """
 FORCES_HELP = """\
 forces: a .json, .npz or .csv file, in newtons along the axes of the world; two components on a mesh of triangles are
-along the axes of its plane. Nodes that are not named, or have null (.npz: nan), do not count.
+along the axes of its plane. Nodes that are not listed, or have null (.npz: nan), are free.
   .json  {"forces": {"12": [0, 0, 1], "17": null}}            by node of the only body with tendons, or a list for all
          {"time": [0, 0.5], "forces": {"/World/star": {"12": [[0, 0, 1], [0, 0, 2]]}}}          by body, and over time
   .npz   forces (N, 3) or (T, N, 3), or forces:/World/star; of some nodes with nodes (N); time (T)
@@ -43,7 +44,7 @@ Times are in seconds from the start of the stage; without any, forces are one fr
 
 record: time (T), tendon_names (D) and body_names (B); tension, length, target_length and bound (-1 the least tension,
 1 the largest) of shape (T, D), residual (T, B) and stiffness (B); of each body unreachable:/World/star (T, N, 3), the
-forces on nodes that are left. In SI units; nan where a tendon takes tensions.
+remaining forces on nodes. In SI units; nan for the target length of a tendon that takes tensions.
 """
 THREADS = "the cores that the process may use"
 
@@ -92,6 +93,8 @@ def command_line() -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_check(commands)
     _add_convert(commands)
+    add_looking(commands, _number, _count)
+    _add_ragdoll(commands)
     _add_batch(commands)
     _add_bench(commands)
     _add_warmup(commands)
@@ -106,7 +109,8 @@ def _add_stage(parser: argparse.ArgumentParser, nargs: str | None = None, metava
         type=lambda text: tuple(text.split(",")),
         default=(),
         metavar="A,B",
-        help="which come first where several say the same; default: warpArtic,newton,physx,mjc,usdphysics",
+        help="schema families that come first where several author the same; default: warpArtic,newton,physx,mjc,"
+        "usdphysics",
     )
 
 
@@ -142,24 +146,29 @@ def _add_simulate(commands) -> None:
         "--sleep-after",
         type=_number,
         metavar="S",
-        help="let mechanisms sleep that were at rest for as long, such as 0.4; default: that of the stage, else never",
+        help="let mechanisms sleep after this time at rest, such as 0.4; default: that of the stage, else never",
     )
     parser.add_argument(
         "--clips",
         type=_number,
         metavar="S",
-        help="write the run layer as value clips of as many seconds each, for runs too long for the memory",
+        help="write the run layer as value clips of this length, for runs that exceed the memory",
     )
-    parser.add_argument("--resume", action="store_true", help="go on after the last complete clip of such a run")
+    parser.add_argument(
+        "--if-changed",
+        action="store_true",
+        help="do nothing where the run layer is of this stage and these settings already",
+    )
+    parser.add_argument("--resume", action="store_true", help="continue a stopped run after its last complete clip")
     parser.add_argument("--inputs", metavar="FILE", help="start state, targets and efforts; see below")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="samples of the run layer")
-    parser.add_argument("--json", action="store_true", help="the summary for programs")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def _add_solve_tendons(commands) -> None:
     parser = commands.add_parser(
         "solve-tendons",
-        help="find the target lengths of tendons on meshes that make wanted forces on nodes",
+        help="find the target lengths of tendons on meshes that produce wanted forces on nodes",
         description="Find the tensions of tendons on elastic bodies that come nearest to wanted forces on nodes,\n"
         "within the least and largest tension of each (minTension and maxTension on the stage), and the target\n"
         "lengths that give these tensions with one stiffness. Bodies are where the stage starts, or with --deformed\n"
@@ -172,62 +181,62 @@ def _add_solve_tendons(commands) -> None:
     parser.add_argument(
         "-o", "--output", metavar="OUT.usda", help="target lengths over time, as a layer over the stage"
     )
-    parser.add_argument("--record", metavar="OUT.npz", help="all that is found, as arrays; see below")
+    parser.add_argument("--record", metavar="OUT.npz", help="all results as arrays; see below")
     parser.add_argument(
         "--stiffness",
         type=_number,
         metavar="K",
-        help="of every spring and cable, in N/m; default: that of the stage where they share one, else what keeps "
+        help="of every spring and cable, in N/m; default: that of the stage if they share one, else one that keeps "
         "changes of length below a tenth",
     )
     parser.add_argument(
         "--deformed",
         action="store_true",
-        help="forces are wanted where the bodies have come to rest under their tendons and their weight; a motion that "
-        "is slow enough then has them",
+        help="forces are those at the equilibrium under tendons and weight, and not at the start; a slow motion then "
+        "has them",
     )
     parser.add_argument(
         "--regularisation", type=_number, metavar="L", help="weight of the squares of tensions; default: 0"
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _add_inspect(commands) -> None:
     parser = commands.add_parser(
         "inspect",
-        help="show what is understood of a stage",
+        help="show what is read from a stage",
         description="Show trees, masses, joints, gains, limits, tendons and mimic joints in SI units and as authored, "
-        "which attribute of which dialect gives each value, and what is not used. The exit code is 1 when there is an "
-        "error; what can be read is shown all the same.",
+        "the attribute and the schema family of each value, and what is not used. The exit code is 1 when there is an "
+        "error; what can be read is shown anyway.",
     )
     _add_stage(parser)
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _add_check(commands) -> None:
     parser = commands.add_parser(
         "check",
         help="list errors and warnings of a stage",
-        description="List errors, warnings and notes with prim paths, and how to mend them. The exit code is 1 when "
+        description="List errors, warnings and notes with prim paths, and how to fix them. The exit code is 1 when "
         "there is an error: the stage cannot be simulated as authored.",
     )
     _add_stage(parser, nargs="?")
-    parser.add_argument("--rules", action="store_true", help="list every rule, what it allows and how to mend it")
+    parser.add_argument("--rules", action="store_true", help="list every rule, what it allows and how to fix it")
     parser.add_argument(
         "--dynamics",
         action="store_true",
-        help="simulate, and list by how much identities of dynamics are missed; the exit code is 1 when one fails",
+        help="measure residuals of dynamics identities; the exit code is 1 when one exceeds what is allowed",
     )
     parser.add_argument(
         "--assemble",
         action="store_true",
-        help="find the nearest start in which loop joints are closed; the exit code is 1 when there is none",
+        help="find the nearest start in which all loops are closed; the exit code is 1 when there is none",
     )
     parser.add_argument("-o", "--output", metavar="OUT.usda", help="the start of --assemble, as a layer over the stage")
     parser.add_argument("--states", type=_count, default=8, metavar="N", help="random states of --dynamics; default: 8")
     parser.add_argument("--seed", type=_count, default=0, metavar="N", help="of those states; default: 0")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _add_convert(commands) -> None:
@@ -235,7 +244,7 @@ def _add_convert(commands) -> None:
         "convert",
         help="rewrite tendons, mimic joints and motors of other schemas as ours",
         description="Write a copy of a stage with scene settings, tendons, mimic joints, motors, friction and soft "
-        "limits of other schemas rewritten as ours, and say what was rewritten and what was left. The stage itself is "
+        "limits of other schemas rewritten as ours, and list what was rewritten and what was kept. The stage itself is "
         "never edited.",
     )
     _add_stage(parser, metavar="IN")
@@ -243,36 +252,67 @@ def _add_convert(commands) -> None:
         "output", metavar="OUT", help="the copy: .usd, .usda or .usdc; what IN refers to stays in place"
     )
     parser.add_argument("--to", choices=("warpArtic",), required=True, help="the schemas to rewrite as")
-    parser.add_argument("--json", action="store_true", help="the report for programs")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def _add_ragdoll(commands) -> None:
+    parser = commands.add_parser(
+        "ragdoll",
+        help="author a ragdoll for a skinned character",
+        description="Write a layer over a stage with links, joints, colliders and masses for the joints of a skeleton. "
+        "`simulate` then moves the skin. The stage itself is never edited.",
+    )
+    parser.add_argument("stage", metavar="STAGE", help="a USD file")
+    parser.add_argument("-o", "--output", metavar="OUT.usda", required=True, help="the layer: .usd, .usda or .usdc")
+    parser.add_argument("--skeleton", metavar="PATH", help="the Skeleton; default: the only one of the stage")
+    parser.add_argument("--path", metavar="PATH", help="where links go; default: Ragdoll beside the skeleton")
+    parser.add_argument("--density", type=_number, metavar="N", help="in units of the stage; default: 1000 kg/m^3")
+    parser.add_argument(
+        "--margin",
+        type=_number,
+        default=10.0,
+        metavar="DEGREES",
+        help="of limits beyond the range of the animation; default: 10",
+    )
+    parser.add_argument(
+        "--merge", nargs="+", default=[], metavar="NAME", help="more joints that move with the link above, as *finger*"
+    )
+    parser.add_argument(
+        "--follow", type=_number, metavar="HZ", help="natural frequency of drives by which joints follow the animation"
+    )
+    parser.add_argument("--animated-root", action="store_true", help="move the root link as the animation has it")
+    parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def _add_batch(commands) -> None:
     parser = commands.add_parser(
         "batch",
-        help="run a plan of many runs, or bring runs of one back to a stage",
-        description="Step all runs of a plan that are not there yet, and write what is kept of them to a folder. The "
-        "exit code is 0, 1 (some runs cannot be simulated, or ran away), 2 (the plan is wrong) or 75 (stopped; the "
-        "same command goes on).",
+        help="step a plan of many runs, or bake runs of one back to a stage",
+        description="Step all runs of a plan that are not complete yet, and write their results to a folder. The exit "
+        "code is 0, 1 (some runs failed or diverged), 2 (the plan is wrong) or 75 (stopped; the same command "
+        "continues).",
         epilog=BATCH_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", metavar="PLAN", nargs="+", help="a plan, .toml or .json; or an action and a folder")
     parser.add_argument("-o", "--output", metavar="OUT", help="the folder; default: the name of the plan")
-    parser.add_argument("--explain", action="store_true", help="say what is varied, and what it takes; step nothing")
+    parser.add_argument("--explain", action="store_true", help="show what is varied, and the cost; step nothing")
     parser.add_argument("--dry-run", action="store_true", help="print the values of all runs as CSV; step nothing")
     parser.add_argument("--engine", default="local", metavar="NAME", help="local, processes or ray; default: local")
     parser.add_argument("--workers", type=_count, default=1, metavar="N", help="of processes and ray; default: 1")
     parser.add_argument("--address", metavar="NAME", help="of a Ray cluster; default: one of its own")
-    parser.add_argument("--part", metavar="I/N", help="do the I-th of N shares of the shards, as a farm does")
+    parser.add_argument("--part", metavar="I/N", help="step part I of N, as a job of a farm")
     parser.add_argument("--device", default="cpu", help="cpu, cuda:N, or cuda: a GPU for each worker; default: cpu")
     parser.add_argument("--threads", type=_count, metavar="N", help=f"most threads of a worker; default: {THREADS}")
-    parser.add_argument("--check-files", action="store_true", help="read all bytes of what is there, not sizes alone")
-    parser.add_argument("--runs", metavar="A,B:C", help="of bake: which ones, by number or range")
-    parser.add_argument("--side-by-side", type=_count, metavar="N", help="of bake: all at once, N in a line")
+    parser.add_argument("--check-files", action="store_true", help="verify existing files by content, not by size")
+    parser.add_argument("--runs", metavar="A,B:C", help="of bake: runs by number or range")
+    parser.add_argument("--side-by-side", type=_count, metavar="N", help="of bake: all runs on a grid, N in a row")
     parser.add_argument("--frames-per-second", type=_number, metavar="N", help="of bake: samples of the motion")
-    parser.add_argument("--sample", type=_count, default=100, metavar="N", help="of verify: how many; default: 100")
+    parser.add_argument(
+        "--sample", type=_count, default=100, metavar="N", help="of verify: how many runs; default: 100"
+    )
     parser.add_argument("--seed", type=_count, default=0, metavar="N", help="of that sample; default: 0")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _add_bench(commands) -> None:
@@ -335,10 +375,9 @@ def _add_bench(commands) -> None:
 def _add_warmup(commands) -> None:
     parser = commands.add_parser(
         "warmup",
-        help="compile kernels ahead of need",
+        help="compile kernels in advance",
         description="Compile the kernels that steps, reports and recordings need, several at once, into Warp's cache: "
-        "later runs on this machine find them there. Kernels are the same for all trees; a stage says which settings "
-        "and whether there are tendons.",
+        "later runs on this machine find them there. A stage determines the settings, and which kernels are needed.",
     )
     _add_stage(parser, nargs="?")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N; default: cpu")
@@ -347,7 +386,7 @@ def _add_warmup(commands) -> None:
     parser.add_argument("--precision", nargs="+", metavar="NAME", help=_choices("precision", PRECISIONS))
     parser.add_argument("--dynamics", action="store_true", help="the dynamics suite as well")
     parser.add_argument("--jobs", type=_count, metavar="N", help=f"kernels at once; default: {THREADS}")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _add_backends(commands) -> None:
@@ -355,7 +394,7 @@ def _add_backends(commands) -> None:
         "backends",
         help="list the stepping backends that hosts find",
         description="List the stepping backends that are registered here, as entry points of the group "
-        "warp_artic.backends or by plugins of USD (PXR_PLUGINPATH_NAME). Nothing of them is imported.",
+        "warp_artic.backends or by plugins of USD (PXR_PLUGINPATH_NAME), without importing them.",
     )
     parser.add_argument("--json", action="store_true", help="print them as JSON")
 

@@ -61,9 +61,9 @@ def _tell_report(report: Report, output: str, arguments) -> int:
         return code
     print(f"{output}: {report.done:,} runs of {report.steps:,} steps in {report.seconds:.1f} s, {rate(report)}")
     if report.done_before:
-        print(f"{report.done_before:,} were there already")
+        print(f"{report.done_before:,} were complete before")
     if not report.is_complete:
-        print("stopped; the same command goes on")
+        print("stopped; the same command continues")
     elif arguments.part is None:
         _show(arguments, open_batch(output))
     return code
@@ -89,7 +89,7 @@ def _show(arguments, batch: Batch) -> int:
     heads = (Column("column", is_text=True), Column("unit", is_text=True))
     columns = (*heads, Column("least (run)"), Column("mean"), Column("largest (run)"))
     blocks: list[str | Table] = [f"{found.runs:,} runs: {statuses or 'none'}"]
-    blocks += [Table("what they had and what became of them", columns, rows)] if rows else []
+    blocks += [Table("Values and results", columns, rows)] if rows else []
     blocks += ["\n".join(f"run {run}: {text}" for run, text in found.failures)] if found.failures else []
     show(blocks)
     return FAILED if found.statuses["failed"] + found.statuses["error"] else 0
@@ -115,11 +115,11 @@ def _tell_explained(path: str, found: Explanation, is_json: bool) -> None:
     ]
     if rows:
         blocks.append(
-            Table("what is varied", tuple(Column(name, is_text=True) for name in columns), tuple(rows), wraps=True)
+            Table("Variables", tuple(Column(name, is_text=True) for name in columns), tuple(rows), wraps=True)
         )
     blocks.append(f"about {_bytes(found.bytes)} of files, and {_time(found.seconds)} on this machine")
     if found.is_read:
-        blocks.append("the stage is read for each run: its numbers do not follow the values in proportion")
+        blocks.append("the stage is read for each run, as its numbers are not linear in the values")
     show(blocks)
 
 
@@ -137,7 +137,7 @@ def _bake(arguments, batch: Batch) -> int:
     if found[0].not_authored:
         names = ", ".join(found[0].not_authored[:SHOWN_PRIMS])
         more = " ..." * (len(found[0].not_authored) > SHOWN_PRIMS)
-        print(f"in the motion alone, as no attribute has them: {names}{more}")
+        print(f"only in the motion, as there is no attribute for them: {names}{more}")
     return 0
 
 

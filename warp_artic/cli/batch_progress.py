@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
+
+from rich import progress
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from warp_artic.batch.engine import Progress, Report
 from warp_artic.batch.store import Shard
-from warp_artic.cli.progress import is_shown
 
 EVERY = 60.0
 """Time between two lines [s]."""
@@ -35,7 +38,10 @@ class Lines(Progress):
         """Say what is to be done."""
         left = report.runs - report.done_before
         LOG.info(
-            "%s runs to do in %s shards, %s are there", f"{left:,}", f"{report.shards:,}", f"{report.done_before:,}"
+            "%s runs to step in %s shards, %s complete",
+            f"{left:,}",
+            f"{report.shards:,}",
+            f"{report.done_before:,}",
         )
         self._told, self._shards = time.monotonic(), 0
 
@@ -78,10 +84,9 @@ class Bar(Progress):
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
     """What is told how a batch gets on."""
-    if not is_shown():
+    if not sys.stderr.isatty():
         yield Lines()
         return
-    rich, console = import_module("rich.progress"), import_module("rich.console").Console(stderr=True)
-    columns = (rich.BarColumn(), rich.TaskProgressColumn(), rich.TextColumn("{task.fields[done]}"))
-    with rich.Progress(*columns, rich.TimeRemainingColumn(), console=console, transient=True) as bar:
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[done]}"), TimeRemainingColumn())
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         yield Bar(bar)

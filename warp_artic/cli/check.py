@@ -1,13 +1,12 @@
-"""`warp-artic check`: errors, warnings and notes of a stage, how to mend them; whether its dynamics hold; its start."""
+"""`warp-artic check`: errors, warnings and notes of a stage, how to fix them; whether its dynamics hold; its start."""
 
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
-from warp_artic.cli.table import show, width
+from warp_artic.cli.table import Column, Table, show
 from warp_artic.description.consequences import headline
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.rules import RULES, Rule
@@ -20,7 +19,10 @@ from warp_artic.usd.read_stage import check_stage, inspect_stage
 def run(arguments) -> int:
     """List what there is to say about a stage, 1 when there is an error; or list the rules."""
     if arguments.rules:
-        print(json.dumps(rules_as_json(), indent=1) if arguments.json else "\n".join(_rule_lines()))
+        if arguments.json:
+            print(json.dumps(rules_as_json(), indent=1))
+        else:
+            show([_rule_table()])
         return 0
     if arguments.stage is None:
         raise SettingsError("one of STAGE and --rules is required (see warp-artic check --help)")
@@ -60,8 +62,8 @@ def _assemble(arguments) -> int:
         check_output(stage, arguments.output, "layer of a start")
     inspection = inspect_stage(stage, dialects=arguments.dialects)
     found = assembly.assemblies(inspection)
-    mended = {gap.name for one in found if one.closes for gap in one.gaps}
-    errors = [item for item in inspection.diagnostics if item.severity is Severity.ERROR and item.path not in mended]
+    closing = {gap.name for one in found if one.closes for gap in one.gaps}
+    errors = [item for item in inspection.diagnostics if item.severity is Severity.ERROR and item.path not in closing]
     is_written = bool(arguments.output) and assembly.write(stage, found, arguments.output)
     if arguments.json:
         items = [as_json(item) for item in inspection.diagnostics]
@@ -82,10 +84,10 @@ def _text(diagnostics: list[Diagnostic]) -> str:
 
 
 def as_json(item: Diagnostic) -> dict[str, str]:
-    """A finding as plain values, with what its rule allows and how to mend it."""
+    """A finding as plain values, with what its rule allows and how to fix it."""
     rule = RULES[item.rule]
     found = {"severity": item.severity.value, "rule": item.rule, "path": item.path, "message": item.message}
-    return {**found, "allowed": rule.allowed, "mend": rule.mend}
+    return {**found, "allowed": rule.allowed, "mend": rule.fix}
 
 
 def rules_as_json() -> list[dict]:
@@ -96,14 +98,14 @@ def rules_as_json() -> list[dict]:
             "severities": [severity.value for severity in rule.severities],
             "meaning": rule.meaning,
             "allowed": rule.allowed,
-            "mend": rule.mend,
+            "mend": rule.fix,
         }
         for rule in RULES.values()
     ]
 
 
 def lines_of(items: Iterable[dict]) -> Iterator[str]:
-    """A line for each finding, given as plain values; below the first one of each rule, how to mend it."""
+    """A line for each finding, given as plain values; below the first one of each rule, how to fix it."""
     told = set()
     for item in items:
         yield "{severity}: {path}: {message} [{rule}]".format(**item)
@@ -118,16 +120,14 @@ def counts_of(items: Iterable[dict]) -> str:
     return ", ".join(f"{found.count(one.value)} {one.value}{'s' * (found.count(one.value) != 1)}" for one in Severity)
 
 
-def _rule_lines() -> Iterator[str]:
+def _rule_table() -> Table:
     """The catalogue as a table: name, severity, and beside them three sentences one below the other."""
-    names = max(map(len, RULES)) + 2
-    words = max(len(_severity(rule)) for rule in RULES.values()) + 2
+    rows = []
     for rule in RULES.values():
-        head = f"{rule.name:<{names}}{_severity(rule):<{words}}"
-        for text in (rule.meaning, f"Allowed: {rule.allowed}", f"Mend: {rule.mend}"):
-            for line in textwrap.wrap(text, max(width() - len(head), 30)):
-                yield f"{head}{line}"
-                head = " " * len(head)
+        rows.append((rule.name, _severity(rule), rule.meaning))
+        rows += [("", "", f"Allowed: {rule.allowed}"), ("", "", f"Fix: {rule.fix}")]
+    columns = tuple(Column(name, is_text=True) for name in ("rule", "severity", "meaning"))
+    return Table("Rules", columns, tuple(rows), wraps=True)
 
 
 def _severity(rule: Rule) -> str:

@@ -17,7 +17,7 @@ from warp_artic.usd.read_stage import Inspection
 from warp_artic.usd.write_start import write_start
 
 OPEN = "loop-open"
-"""The rule that a start that closes mends."""
+"""The rule that a closed start satisfies."""
 HEADS = (Column("joint", is_text=True), Column("was"), Column("is"), Column("", is_text=True))
 
 
@@ -76,7 +76,7 @@ def as_json(found: Iterable[Assembly]) -> list[dict]:
 def blocks(found: tuple[Assembly, ...]) -> Iterator[Table | str]:
     """What is open, and a table of positions for each mechanism."""
     if not found:
-        yield "no mechanism to put together"
+        yield "no mechanism has open loops"
     for one in found:
         names = ", ".join(tree.path for tree in one.articulations)
         lines = []

@@ -1,4 +1,4 @@
-"""`warp-artic check --dynamics`: by how much a stage misses the identities of dynamics."""
+"""`warp-artic check --dynamics`: residuals of the identities of dynamics on a stage."""
 
 from __future__ import annotations
 

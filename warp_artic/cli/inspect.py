@@ -303,8 +303,9 @@ def _loop_axes(loop: LoopJoint, inspection: Inspection) -> list[dict]:
 
 
 def _tracks(dof: Dof) -> dict[str, dict]:
-    """The targets of a drive that change over time."""
-    tracks = {} if dof.drive is None else {"position": dof.drive.position_track, "velocity": dof.drive.velocity_track}
+    """The targets and gains of a drive that change over time."""
+    names = ("position", "velocity", "stiffness", "damping")
+    tracks = {} if dof.drive is None else {name: getattr(dof.drive, f"{name}_track") for name in names}
     return {name: plain(asdict(track)) for name, track in tracks.items() if track is not None}
 
 

@@ -30,11 +30,11 @@ DOF_WORDS = {
 }
 """What values of a dof are called, where that is not their name."""
 BROKEN = "The stage cannot be simulated as authored; the errors are below."
-READ = "This could be read; where a value is in error, another stands for it."
+READ = "This could be read; a placeholder replaces each value in error."
 LEGEND = (
     "Values are in SI units: 2 [115] is authored as 115, (2) is not authored, and comes from the bodies or is the "
     "default.",
-    "Names are the ends of prim paths, * in an attribute stands for an axis or a tendon; --json has them whole.",
+    "Names are the ends of prim paths, * in an attribute is an axis or a tendon; --json has full names.",
 )
 
 
@@ -198,19 +198,20 @@ def _dofs(tree: dict, names: _Names) -> Iterator[str | Table]:
 
 
 def _tracks(tree: dict, names: _Names) -> Iterator[Table]:
-    """Targets that change over time, between which values."""
+    """Targets and gains that change over time, between which values."""
     rows = []
     dofs = [dof for joint in tree["joints"] for dof in joint["dofs"]]
     for dof in (*dofs, *tree["loop_axes"]):
         for name, track in dof["targets_over_time"].items():
             times, values = track["times"], track["values"]
             bounds = (number_text(value, "") for value in (times[0], times[-1], min(values), max(values)))
-            unit = dof["units"][f"{name}_target"]
-            rows.append((names.of(dof["name"]), f"{name} target", unit, str(len(times)), *bounds))
+            what = name if name in ("stiffness", "damping") else f"{name} target"
+            unit = dof["units"][what.replace(" ", "_")]
+            rows.append((names.of(dof["name"]), what, unit, str(len(times)), *bounds))
     heads = [Column(name, is_text=True) for name in ("dof", "value", "unit")]
     heads += [Column("samples"), Column("from", "s"), Column("to", "s"), Column("least"), Column("greatest")]
     if rows:
-        yield Table("Targets over time", tuple(heads), tuple(rows), keys=2)
+        yield Table("Drives over time", tuple(heads), tuple(rows), keys=2)
 
 
 def _fixed_tendons(tree: dict, names: _Names) -> Iterator[str | Table]:

@@ -17,7 +17,6 @@ from types import ModuleType
 
 from warp_artic.cli.arguments import command_line
 from warp_artic.cli.interrupt import INTERRUPTED
-from warp_artic.cli.progress import is_shown
 from warp_artic.errors import ArticError, SettingsError
 
 FAILED, BAD_USAGE = 1, 2
@@ -53,6 +52,8 @@ def _run(argv: Sequence[str] | None) -> int:
     fail = _Failures(getattr(arguments, "json", False) is True)
     try:
         with _told_on_stderr():
+            if arguments.command == "simulate" and arguments.if_changed and _is_done(arguments):
+                return 0
             return _load(arguments.command, argv is None).run(arguments)
     except SettingsError as error:
         return fail(error, BAD_USAGE)
@@ -99,7 +100,7 @@ def _told_on_stderr() -> Iterator[None]:
     level, handler = log.level, logging.StreamHandler()
     handler.setFormatter(_Line())
     log.addHandler(handler)
-    log.setLevel(logging.WARNING if is_shown() else logging.INFO)
+    log.setLevel(logging.WARNING if sys.stderr.isatty() else logging.INFO)
     try:
         yield
     finally:
@@ -113,6 +114,11 @@ class _Line(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         kind = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         return f"warp-artic: {kind}{record.getMessage()}"
+
+
+def _is_done(arguments) -> bool:
+    """Whether a run layer is there already; of what simulates nothing is loaded for that."""
+    return import_module("warp_artic.cli.if_changed").is_done(arguments)
 
 
 def _load(command: str, is_process: bool) -> ModuleType:

@@ -7,17 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 EVERY = 60.0
 """Time between two lines [s]."""
 LOG = logging.getLogger("warp_artic")
-
-
-def is_shown() -> bool:
-    """Whether there is a terminal for signs that move."""
-    return sys.stderr.isatty() and find_spec("rich") is not None  # of the extra `cli`
 
 
 class _Lines:
@@ -39,22 +35,20 @@ class _Lines:
 @contextmanager
 def waiting(title: str) -> Iterator[None]:
     """Show that something of unknown length is under way."""
-    if not is_shown():
+    if not sys.stderr.isatty():
         yield
         return
-    console = import_module("rich.console")
-    with console.Console(stderr=True).status(title):
+    with Console(stderr=True).status(title):
         yield
 
 
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
     """A function to call with the number of steps done since its last call."""
-    if not is_shown():
+    if not sys.stderr.isatty():
         yield _Lines(title, total).advance
         return
-    rich, console = import_module("rich.progress"), import_module("rich.console").Console(stderr=True)
-    columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TaskProgressColumn())
-    with rich.Progress(*columns, rich.TimeRemainingColumn(), console=console, transient=True) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda done: bar.advance(task, done)

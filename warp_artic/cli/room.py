@@ -49,7 +49,7 @@ def check_room(scene: Scene, wanted: Wanted) -> None:
     layer = f", and its run layer {baked / 1e9:.3g} GB" if baked else ""
     raise SettingsError(
         f"a recording of {run} takes {recorded / 1e9:.3g} GB{layer}; this machine has {there / 1e9:.3g} GB free, of "
-        f"which {SHARE:.0%} may be taken: take fewer of either, or write a run layer in --clips"
+        f"which {SHARE:.0%} may be used: use fewer of either, or write a run layer in --clips"
     )
 
 

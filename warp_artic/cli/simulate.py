@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warp_artic.cli.if_changed import files_of, settings_of
 from warp_artic.cli.inputs import Inputs, read_inputs
 from warp_artic.cli.interrupt import INTERRUPTED, interruptible
 from warp_artic.cli.progress import progress, waiting
@@ -25,8 +26,10 @@ from warp_artic.sim.launch.device import start_quietly
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
+from warp_artic.usd.input_digest import input_record
 from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
+from warp_artic.usd.origin import with_origin
 from warp_artic.usd.read_stage import read_stage
 from warp_artic.usd.time_samples import frame_rate
 from warp_artic.usd.write_results import write_results
@@ -57,6 +60,9 @@ def run(arguments) -> int:
     settings = _settings(arguments)
     stage = open_stage(arguments.stage)
     _check_outputs(stage, arguments)
+    made_of = None
+    if arguments.output:
+        made_of = input_record(stage, arguments.output, settings_of(arguments), files_of(arguments))
     scene = read_stage(stage, dialects=arguments.dialects)
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
     stretch = steps if arguments.clips is None else _stretch(arguments, settings.resolved(scene).dt)
@@ -85,14 +91,16 @@ def run(arguments) -> int:
         print(f"warp-artic: error: {failure}", file=sys.stderr)
     wrote = []
     if arguments.record:
-        done.recording.save(arguments.record)
+        with_origin(done.recording, stage, arguments.record, arguments.inputs).save(arguments.record)
         wrote.append(arguments.record)
     if clips is not None:
         clips.writer.finish()
         if clips.count:
             wrote.append(f"{arguments.output}, with {clips.count} clips in {clips.writer.folder}")
     elif arguments.output:
-        write_results(stage, done.recording, arguments.output, frames_per_second=arguments.frames_per_second)
+        made_of = None if done.is_interrupted or failures else made_of
+        rate = arguments.frames_per_second
+        write_results(stage, done.recording, arguments.output, frames_per_second=rate, inputs=made_of)
         wrote.append(arguments.output)
     if arguments.json:
         print(json.dumps(as_json(arguments.stage, done, wrote), indent=1))
@@ -124,7 +132,7 @@ def _check_outputs(stage, arguments) -> None:
     if arguments.record:
         check_place(arguments.record)
     if arguments.resume and arguments.clips is None:
-        raise SettingsError("resume: goes on with a run in clips; --clips says how long they are")
+        raise SettingsError("resume: needs --clips, the length of the clips of the run to continue")
     if arguments.clips is not None and (not arguments.output or arguments.record):
         raise SettingsError("clips: are written with --output alone; --record would keep the whole run in memory")
     rate = arguments.frames_per_second

@@ -26,10 +26,10 @@ class Clips:
         if folder.is_dir():
             remove_left(folder)
         if not arguments.resume and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise SettingsError(f"{folder}: has a run already; --resume goes on with it, else remove the folder")
+            raise SettingsError(f"{folder}: has a run already; --resume continues it, else remove the folder")
 
     def take_up(self, steps: int) -> int:
-        """Go on where the last complete clip ends, if a run of so many steps is resumed; those that are done."""
+        """Continue after the last complete clip, if a run of this many steps is resumed; how many are done."""
         if not self._resumes or not self._checkpoint.exists():
             return 0
         simulation = self._simulation
@@ -38,12 +38,12 @@ class Clips:
         if done % self.stretch:
             raise SettingsError(
                 f"{self._checkpoint}: is after {done} steps, no whole number of clips of {self.stretch} steps; "
-                "give the --clips that it was begun with"
+                "use the same --clips as before"
             )
         if done > steps:
             raise SettingsError(
-                f"{self._checkpoint}: is at {done * dt:g} s, past the {steps * dt:g} s that are asked for; "
-                "--resume goes on with a run, and takes nothing of it back"
+                f"{self._checkpoint}: is at {done * dt:g} s, past the {steps * dt:g} s of this run; "
+                "--resume continues a run, and removes nothing of it"
             )
         self.count = done // self.stretch
         self.writer.take_up([(k * self.stretch * dt, (k + 1) * self.stretch * dt) for k in range(self.count)])

@@ -7,10 +7,10 @@ from collections import Counter
 
 import numpy as np
 
-from warp_artic.cli.energy_balance import unexplained_gain
 from warp_artic.description.consequences import group_findings, headline
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.scene import Scene
+from warp_artic.looking.energy_balance import unexplained_gain
 from warp_artic.sim.record.recording import OTHER_MEASURES, Recording
 
 SHOWN = 3
@@ -208,7 +208,7 @@ def _tendons(scene: Scene, recording: Recording) -> list[tuple[str, str]]:
         if name in off:
             text += ", switched off"
         elif least <= 0.0:
-            text += f"; can gain energy: J M^-1 push is down to {least:.3g} 1/kg"
+            text += f"; can add energy: J M^-1 P is down to {least:.3g} 1/kg"
         rows.append(("tendon", text))
     return rows
 
@@ -290,7 +290,7 @@ def _meshes(recording: Recording) -> list[tuple[str, str]]:
     nodes, points = np.array(recording.mesh_nodes), recording.mesh_points[:, 0]
     for path in dict.fromkeys(recording.mesh_nodes):
         way = np.linalg.norm(points[:, nodes == path] - points[0, nodes == path], axis=-1)
-        rows.append(("body", f"{path}  nodes go at most {way.max():.4g} m, {way[-1].max():.4g} m at the end"))
+        rows.append(("body", f"{path}  nodes move at most {way.max():.4g} m, {way[-1].max():.4g} m at the end"))
     for column, name in enumerate(recording.mesh_tendon_names):
         length, tension = (
             values[:, 0, column] for values in (recording.mesh_tendon_length, recording.mesh_tendon_tension)
@@ -309,22 +309,22 @@ def _gained(run) -> list[tuple[str, str]]:
         return []
     where = f" in environment {gain.environment}" if run.simulation.environments > 1 else ""
     text = (
-        f"warning: {gain.energy:.3g} J{where} come from nothing but the steps, {gain.share:.2g} of the largest "
-        f"kinetic, from {gain.time:.4g} s on; take a shorter --dt"
+        f"warning: {gain.energy:.3g} J{where} are added by discretisation error, {gain.share:.2g} of the largest "
+        f"kinetic, from {gain.time:.4g} s on; use a shorter --dt"
     )
     return [("energy", text)]
 
 
 def _missed(simulation) -> list[tuple[str, str]]:
-    """By how much steps have missed the law of contacts at most."""
+    """The largest residual of the contact law."""
     missed = simulation.state.contact_residual.numpy()
-    return [("residual", f"the law of contacts is missed by {missed.max():.2g} m/s at most")] if missed.size else []
+    return [("residual", f"of the contact law at most {missed.max():.2g} m/s")] if missed.size else []
 
 
 def _crowded(simulation) -> list[tuple[str, str]]:
-    """Points of contact that the solver had no room for."""
+    """Contact points beyond the capacity of the solver."""
     points = int(simulation.state.contact_crowded.numpy().any(axis=-1).sum())
-    return [("contacts", f"no room for {points} points that touch: these passed through")] if points else []
+    return [("contacts", f"no room for {points} contact points, which had no effect")] if points else []
 
 
 def _touching(simulation) -> list[tuple[str, str]]:
@@ -348,7 +348,7 @@ def _unresolved(simulation) -> list[tuple[str, str]]:
     for tree, own in zip(simulation.scene.articulations, simulation.unresolved_steps().T):
         if own.max(initial=0) > 0:
             of = f"{own.max()} steps" if simulation.environments == 1 else f"up to {own.max()} steps of an environment"
-            text = f"{tree.path}  {of} keep the energy of its motion but not its path; take a shorter --dt"
+            text = f"{tree.path}  {of} do not resolve its motion, and keep its energy only; use a shorter --dt"
             rows.append(("unresolved", text))
     return rows[:SHOWN]
 
@@ -356,7 +356,7 @@ def _unresolved(simulation) -> list[tuple[str, str]]:
 def _unconverged(simulation) -> list[tuple[str, str]]:
     """Elastic bodies whose forces were not balanced at the end of some steps."""
     counts = [(body.path, int(body.unconverged.sum())) for body in simulation.elastic_bodies]
-    text = "steps end with forces that are not balanced; take a shorter --dt, or damp the material"
+    text = "steps did not converge; use a shorter --dt, or damp the material"
     return [("body", f"{path}  {count} {text}") for path, count in counts if count]
 
 

@@ -1,25 +1,22 @@
-"""Tables that a person can read: with `rich` on a terminal, elsewhere as aligned plain text."""
+"""Tables for people, by rich: in colours on a terminal, elsewhere plain text of a fixed width."""
 
 from __future__ import annotations
 
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import StringIO
 
-try:
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-except ImportError:  # the extra `cli` is not installed
-    Console = None
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
 
 WIDEST = 120
 """Columns of a line where no terminal shows it."""
 NARROWEST = 24
 """Columns that a wrapped text has at least."""
-GAP = "  "
+GAP = 2
+"""Spaces between columns, and before a table."""
 
 
 @dataclass(frozen=True)
@@ -47,44 +44,69 @@ class Table:
 
 def width() -> int:
     """How wide a line may be."""
-    return shutil.get_terminal_size((WIDEST, 24)).columns if sys.stdout.isatty() else WIDEST
+    return Console().width if sys.stdout.isatty() else WIDEST
 
 
 def show(blocks: Iterable[str | Table]) -> None:
     """Print paragraphs and tables, with an empty line between them."""
-    is_rich = Console is not None and sys.stdout.isatty()
     for number, block in enumerate(blocks):
         if number:
             print()
         if isinstance(block, str):
             print(block)
-        elif is_rich:
-            _show_rich(block)
+        elif sys.stdout.isatty():
+            console = Console(highlight=False)
+            for part in _parts(block, console.width):
+                console.print(Text(part.title, style="bold"), _laid_out(part), sep="\n")
         else:
             print("\n".join(plain(block, width())))
 
 
 def plain(table: Table, widest: int) -> Iterator[str]:
     """The lines of a table as aligned text."""
-    title = table.title
     for part in _parts(table, widest):
-        yield title
-        cells = [[(column.name, column.unit)[line] for column in part.columns] for line in (0, 1)]
-        heads = cells if any(cells[1]) else cells[:1]
-        sizes = [max(map(len, column)) for column in zip(*heads, *part.rows)]
-        for row in (*heads, *part.rows):
-            own = [
-                f"{cell:<{size}}" if column.is_text else f"{cell:>{size}}"
-                for cell, size, column in zip(row, sizes, part.columns)
-            ]
-            if not part.wraps:
-                yield (GAP + GAP.join(own)).rstrip()
-                continue
-            head = GAP + GAP.join(own[:-1]) + GAP
-            for line in textwrap.wrap(row[-1], max(widest - len(head), NARROWEST), break_long_words=False) or [""]:
-                yield f"{head}{line}".rstrip()
-                head = " " * len(head)
-        title = f"{table.title}, continued"
+        room = max(widest, sum(_sizes(part)))
+        console = Console(file=StringIO(), width=room, color_system=None, highlight=False)
+        with console.capture() as capture:
+            console.print(_laid_out(part))
+        yield part.title
+        yield from (line.rstrip() for line in capture.get().splitlines())
+
+
+def _laid_out(table: Table) -> RichTable:
+    """A table as rich prints it; cells are text, in which brackets mean nothing."""
+    laid = RichTable(box=None, padding=(0, 0, 0, GAP), header_style="bold cyan", pad_edge=True)
+    has_units = any(column.unit for column in table.columns)
+    for place, column in enumerate(table.columns):
+        laid.add_column(
+            Text(f"{column.name}\n{column.unit}" if has_units else column.name),
+            justify="left" if column.is_text else "right",
+            no_wrap=not _is_wrapped(table, place),
+            min_width=_size(table, place),
+            style="bold" if place == 0 else "",
+        )
+    for row in table.rows:
+        laid.add_row(*map(Text, row))
+    return laid
+
+
+def _is_wrapped(table: Table, place: int) -> bool:
+    """Whether the cells of a column are broken into lines."""
+    return table.wraps and place == len(table.columns) - 1
+
+
+def _size(table: Table, place: int) -> int:
+    """How wide a column is: its longest cell, or its longest word where it is broken into lines."""
+    column = table.columns[place]
+    cells = [column.name, column.unit, *(row[place] for row in table.rows)]
+    if _is_wrapped(table, place):
+        return max(NARROWEST, *(len(word) for cell in cells for word in cell.split()))
+    return max(map(len, cells))
+
+
+def _sizes(table: Table) -> list[int]:
+    """How wide each column is, with the gap before it."""
+    return [_size(table, place) + GAP for place in range(len(table.columns))]
 
 
 def _parts(table: Table, widest: int) -> Iterator[Table]:
@@ -92,10 +114,7 @@ def _parts(table: Table, widest: int) -> Iterator[Table]:
     if table.wraps:
         yield table
         return
-    sizes = [
-        max(map(len, (column.name, column.unit, *(row[place] for row in table.rows)))) + len(GAP)
-        for place, column in enumerate(table.columns)
-    ]
+    sizes, title = _sizes(table), table.title
     keys = list(range(table.keys))
     waiting = list(range(table.keys, len(table.columns)))
     while True:
@@ -104,30 +123,7 @@ def _parts(table: Table, widest: int) -> Iterator[Table]:
             room -= sizes[waiting[0]]
             chosen.append(waiting.pop(0))
         rows = tuple(tuple(row[place] for place in chosen) for row in table.rows)
-        yield Table(table.title, tuple(table.columns[place] for place in chosen), rows, table.keys)
+        yield Table(title, tuple(table.columns[place] for place in chosen), rows, table.keys)
+        title = f"{table.title}, continued"
         if not waiting:
             return
-
-
-def _show_rich(table: Table) -> None:
-    """Print a table with colours."""
-    console = Console(highlight=False)
-    title = table.title
-    for part in _parts(table, console.width - len(GAP)):
-        shown = RichTable(box=None, padding=(0, len(GAP), 0, 0), header_style="bold cyan")
-        has_units = any(column.unit for column in part.columns)
-        for place, column in enumerate(part.columns):
-            is_wrapped = part.wraps and place == len(part.columns) - 1
-            head = f"{column.name}\n{column.unit}" if has_units else column.name
-            shown.add_column(
-                Text(head),
-                justify="left" if column.is_text else "right",
-                no_wrap=not is_wrapped,
-                overflow="fold",
-                style="bold" if place == 0 else "",
-            )
-        for row in part.rows:
-            shown.add_row(*(Text(cell) for cell in row))
-        console.print(Text(title, style="bold"))
-        console.print(shown)
-        title = f"{table.title}, continued"

@@ -63,7 +63,7 @@ def value_tables(
             sources.append((name, *key, unit, f"{count}/{sum(map(bool, shown))}", mark))
     yield Table(title, tuple(columns), tuple(map(tuple, cells)), keys=len(heads))
     if sources:
-        names = ("value", "attribute", "dialect", "authored in", "on", "mark")
+        names = ("value", "attribute", "schemas", "authored in", "on", "mark")
         if not any(source[-1] for source in sources):
             names, sources = names[:-1], [source[:-1] for source in sources]
         heads = tuple(Column(name, is_text=True) for name in names)

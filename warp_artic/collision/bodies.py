@@ -12,10 +12,7 @@ from warp_artic.collision.kinds import BOX, CAPSULE, CONE, CONVEX, CYLINDER, SPH
 from warp_artic.collision.signs import signed, signed_vector
 from warp_artic.math.directions import choose, length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    SCALAR32,
-    SCALAR64,
-    WIDE32,
-    WIDE64,
+    NUMBERS,
     Numbers,
     Real,
     Vec3,
@@ -57,7 +54,7 @@ def _body_of(numbers: Numbers, body):
 
 
 body = None
-for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
+for _type in NUMBERS:
     body = _body_of(_type, body)
 
 

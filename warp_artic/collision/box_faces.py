@@ -18,10 +18,7 @@ from warp_artic.collision.segments import over
 from warp_artic.collision.signs import absolute_vector, signed
 from warp_artic.math.directions import choose
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    SCALAR32,
-    SCALAR64,
-    WIDE32,
-    WIDE64,
+    NUMBERS,
     Mat3,
     Numbers,
     Real,
@@ -69,7 +66,7 @@ def _face_of(numbers: Numbers, face_of):
 
 
 face_of = None
-for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
+for _type in NUMBERS:
     face_of = _face_of(_type, face_of)
 
 CORNER_REACH = wp.constant(wp.float64(5e-5))

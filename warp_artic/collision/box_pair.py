@@ -5,10 +5,7 @@ from typing import Any
 import warp as wp
 
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    SCALAR32,
-    SCALAR64,
-    WIDE32,
-    WIDE64,
+    NUMBERS,
     Mat3,
     Numbers,
     Vec3,
@@ -43,7 +40,7 @@ def _box_pair_of(numbers: Numbers, box_pair):
 
 
 box_pair = None
-for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
+for _type in NUMBERS:
     box_pair = _box_pair_of(_type, box_pair)
 
 

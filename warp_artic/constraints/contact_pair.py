@@ -346,7 +346,7 @@ CONTACT_PAIR = ConstraintFamily(
         ),
         Measure(name="contact_impact", meaning="1 where the last step had an impact, 0 elsewhere"),
         Measure(name="contact_crowded", meaning="1 where a step had no room for a point that touches, 0 elsewhere"),
-        Measure(name="contact_residual", meaning="Largest velocity by which a step missed the law of a point [m/s]"),
+        Measure(name="contact_residual", meaning="Largest residual of the contact law of a point [m/s]"),
     ),
     found=(
         Measure(name="contact_gap", meaning="Distance of the shapes at each point, negative where they overlap [m]"),

@@ -12,7 +12,7 @@ from warp_artic.description.pose import Pose
 
 @dataclass(frozen=True)
 class BaseMotion:
-    """World poses of a body at equal intervals of time; before the first and after the last one it stays.
+    """World poses of a body at equal intervals of time, constant before the first and after the last one.
 
     Between them positions, and the components of quaternions, are cubic.
     """
@@ -45,7 +45,7 @@ class BaseMotion:
         return rows
 
     def displacement(self, time: float, about: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """By how much the body has moved since the start: rotation (3, 3), and the way of a point on it (3) [m]."""
+        """Displacement since the start: rotation (3, 3), and translation of a point of the body (3) [m]."""
         here, start = self.at(time), self.at(0.0)
         rotation = here.rotation @ start.rotation.T
         return rotation, np.asarray(here.position) + rotation @ (about - np.asarray(start.position)) - about

@@ -16,25 +16,25 @@ from warp_artic.description.surface import Surface
 
 @dataclass(frozen=True, kw_only=True)
 class Collider:
-    """A shape that may touch others, with what it is like to touch."""
+    """A shape that may touch others, with its material."""
 
     path: str
     """Prim path."""
     kind: ShapeKind | None
-    """None where it is of no kind that there is."""
+    """None where its kind is unknown."""
     shape: Shape | None = None
     """None where its kind is not simulated."""
     body: str = ""
-    """Path of the body it moves with, or is on where that stays; empty: none."""
+    """Path of its body, static or dynamic; empty: none."""
     articulation: str = ""
-    """Path of the articulation that the body is a link of; empty: it stays where it is, or has a motion."""
+    """Path of the articulation of the body; empty: the collider is static, or has a motion."""
     motion: BaseMotion | None = None
     """Of a body that is moved from outside."""
     surface: Surface = Surface()
     contact_offset: float = 0.0
-    """How far from the shape contacts are looked at [m]."""
+    """Distance from the shape within which contacts are computed [m]."""
     rest_offset: float = 0.0
-    """How far from the shape contacts rest [m]."""
+    """Distance from the shape at which contacts rest [m]."""
     depenetration_speed: float = DEPENETRATION_SPEED
     """[m/s]"""
     groups: frozenset[str] = frozenset()
@@ -44,7 +44,7 @@ class Collider:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """What a filter may call it: itself, its body, its articulation."""
+        """Names by which filters refer to it: its own, that of its body, that of its articulation."""
         return frozenset((self.path, self.body, self.articulation)) - {""}
 
 
@@ -56,14 +56,14 @@ class CollisionGroup:
     filtered: frozenset[str] = frozenset()
     """Paths of the groups whose colliders it does not touch; it may be among them."""
     is_inverted: bool = False
-    """Whether the filtered groups are those that it does touch, and no other one."""
+    """Whether it touches the filtered groups only."""
     merged: str = ""
     """Groups with the same word here are one, with the colliders and the filtered groups of all; empty: one alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContactFilter:
-    """What never touches: groups of colliders, and pairs by the names of colliders, bodies and articulations."""
+    """Pairs without contact: groups of colliders, and pairs by the names of colliders, bodies and articulations."""
 
     groups: tuple[CollisionGroup, ...] = ()
     apart: frozenset[frozenset[str]] = frozenset()

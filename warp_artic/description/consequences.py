@@ -19,7 +19,7 @@ LEFT_OUT = {
     "vehicle": "vehicles",
     "force": "forces of PhysX",
     "joint-instancer": "joint instancers",
-    "point-instancer": "copies by point instancers",
+    "point-instancer": "copies of point instancers",
     "not-simulated": "features of joints and bodies",
 }
 """Rules about what acts on the motion and is not simulated, the weightiest first, and what they are about."""

@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Severity(Enum):
-    """How a diagnostic bears on the simulation."""
+    """What a diagnostic means for the simulation."""
 
     ERROR = "error"
     """The stage cannot be simulated as authored."""

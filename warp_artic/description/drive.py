@@ -10,7 +10,7 @@ from warp_artic.description.track import Track
 
 
 class DriveKind(Enum):
-    """What the law of a drive gives."""
+    """What the gains of a drive produce."""
 
     FORCE = "force"
     """An effort [N or N m]."""
@@ -41,16 +41,25 @@ class Drive:
     """The position target over time, where it moves."""
     velocity_track: Track | None = None
     """The velocity target over time, where it moves."""
+    stiffness_track: Track | None = None
+    """The stiffness over time, where it changes."""
+    damping_track: Track | None = None
+    """The damping over time, where it changes."""
     max_force: float = math.inf
-    """Bound on the whole reaction of the drive [N or N m]."""
+    """Largest effort of the drive [N or N m]."""
     max_impulse: float = math.inf
-    """Bound on what the drive gives in one time step [N s or N m s]."""
+    """Largest impulse of the drive in one time step [N s or N m s]."""
     max_velocity: float = math.inf
     """Speed beyond which the drive does not accelerate without load [m/s or rad/s]."""
     velocity_gradient: float = 0.0
     """Speed that the drive loses by its effort [m/(s N) or rad/(s N m)]."""
     velocity_resistance: float = 0.0
     """Effort that the drive loses by its speed [N s/m or N m s/rad]."""
+
+    @property
+    def gain_tracks(self) -> tuple[Track, ...]:
+        """Of the gains that change over time."""
+        return tuple(track for track in (self.stiffness_track, self.damping_track) if track is not None)
 
     @property
     def has_envelope(self) -> bool:

@@ -11,7 +11,7 @@ from warp_artic.description.pose import Pose
 
 
 class ElasticLaw(enum.Enum):
-    """How stress follows from deformation; values are the words of USD."""
+    """The constitutive law; values are the tokens of USD."""
 
     NEO_HOOKEAN = "neoHookean"
     """Stable neo-Hookean: stays defined where elements are flat or inverted."""
@@ -20,7 +20,7 @@ class ElasticLaw(enum.Enum):
 
 
 class PlaneState(enum.Enum):
-    """What a mesh of triangles does across its plane; values are the words of USD."""
+    """Plane strain or plane stress; values are the tokens of USD."""
 
     STRAIN = "strain"
     """It cannot deform there."""

@@ -13,12 +13,12 @@ from warp_artic.description.contact_pair import BOUNCE_THRESHOLD
 
 @dataclass(frozen=True, kw_only=True)
 class IslandContacts:
-    """Colliders that touch each other wherever they meet."""
+    """Colliders whose contacts are found during the run, and solved by islands."""
 
     colliders: tuple[Collider, ...]
     """Of these articulations, and those that stay where they are; in the order of their paths."""
     kept_apart: ContactFilter = ContactFilter()
-    """What never touches."""
+    """Pairs without contact."""
     bounce_threshold: float = BOUNCE_THRESHOLD
     """[m/s]"""
 

@@ -45,5 +45,5 @@ class Link:
 
     @property
     def is_carriage(self) -> bool:
-        """Whether it has neither mass nor inertia, and only passes on what moves it."""
+        """Whether it is a massless link between two joints."""
         return self.mass == 0.0 and not any(self.inertia)

@@ -33,7 +33,7 @@ class LoopAxis:
 
 @dataclass(frozen=True, kw_only=True)
 class LoopJoint(Constraint):
-    """A joint that closes a loop: the axes that are not free are held; limits and drives may act on the others.
+    """A joint that closes a loop: axes that are not free are locked; limits and drives may act on the others.
 
     The coordinates are those of `Joint`: translations are where the origin of the second frame is in the first one;
     several rotations are the twist, about the twist axis, and swings, about the other two. The angle of a single
@@ -54,7 +54,7 @@ class LoopJoint(Constraint):
     frame1: Pose = Pose()
     """The joint frame in the second link (or in the world)."""
     free: tuple[Axis, ...] = ()
-    """The axes along and about which it does not hold, in the order of `Axis`."""
+    """The free axes, in the order of `Axis`."""
     twist_axis: Axis = Axis.ROT_X
     """The axis of the twist where two or three rotations are free."""
     limits: tuple[tuple[Axis, Limit], ...] = ()
@@ -77,12 +77,12 @@ class LoopJoint(Constraint):
 
     @property
     def held(self) -> tuple[Axis, ...]:
-        """The axes that it holds, in the order of `Axis`."""
+        """The locked axes, in the order of `Axis`."""
         return tuple(axis for axis in Axis if axis not in self.free)
 
     @property
     def is_breakable(self) -> bool:
-        """Whether any load breaks it."""
+        """Whether it can break."""
         return min(self.break_force, self.break_torque) < math.inf
 
     @property
@@ -112,7 +112,7 @@ class LoopJoint(Constraint):
 
     @property
     def words(self) -> dict[str, str]:
-        """The axes that it holds, what acts on the others, and what it breaks at."""
+        """Its locked axes, what acts on the others, and the loads at which it breaks."""
         loads = ((self.break_force, "N"), (self.break_torque, "N m"))
         limited = ", ".join(_last(one) for one in self.axes if one.limit is not None or one.cone is not None)
         driven = ", ".join(_last(one) for one in self.axes if one.drive is not None)
@@ -190,7 +190,7 @@ def _last(one: LoopAxis) -> str:
 
 
 def start_gap(mechanism, loop: LoopJoint) -> tuple[float, float]:
-    """By how much a loop joint of a mechanism is open at the start, along and about the axes that it holds [m, rad]."""
+    """The gap of a loop joint of a mechanism at the start, along and about its locked axes [m, rad]."""
     poses = (*start_poses(mechanism), Pose())  # WORLD is the last one
     X_01 = (poses[loop.link0] @ loop.frame0).inverse() @ poses[loop.link1] @ loop.frame1
     held = [axis.index for axis in loop.held if axis.is_linear]

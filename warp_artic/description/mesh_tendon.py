@@ -10,7 +10,7 @@ from warp_artic.description.track import Track
 
 
 class TensionLaw(enum.Enum):
-    """How tension follows from the length change Delta = l - alpha; values are the words of USD."""
+    """How tension follows from the length change Delta = l - alpha; values are the tokens of USD."""
 
     SPRING = "spring"
     """tau = K Delta, which also pushes."""

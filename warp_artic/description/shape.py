@@ -45,12 +45,12 @@ LEAST_TRIANGLES = {ShapeKind.CONVEX: 2, ShapeKind.MESH: 1}
 
 @dataclass(frozen=True, kw_only=True)
 class Seam:
-    """Edges of a flat hull at which a surface goes on."""
+    """Edges of a flat hull at which the surface continues."""
 
     direction: tuple[float, float]
     """The way out of the hull there: x and y in its frame, a unit vector."""
     bend: float = 0.0
-    """By which angle the surface bends away from +Z there [rad]; zero where it goes on flat, or bends towards +Z."""
+    """By which angle the surface bends away from +Z there [rad]; zero where it continues flat, or bends towards +Z."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 
 class CombineMode(Enum):
-    """What becomes of two values; later ones win over earlier ones."""
+    """How two values are combined; later modes take precedence over earlier ones."""
 
     AVERAGE = "average"
     MIN = "min"
@@ -35,7 +35,7 @@ _COMBINED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Surface:
-    """What a collider is like to touch; by default as one without a material is in PhysX."""
+    """The contact material of a collider; defaults are those of PhysX without a material."""
 
     static_friction: float = 0.5
     dynamic_friction: float = 0.5
@@ -69,7 +69,7 @@ class Surface:
 
 @dataclass(frozen=True, kw_only=True)
 class PairSurface:
-    """What two surfaces are together, as fields of a `ContactPair`."""
+    """The combined material of two surfaces, as fields of a `ContactPair`."""
 
     static_friction: float
     dynamic_friction: float
@@ -82,7 +82,7 @@ class PairSurface:
 
 @lru_cache(1024)  # many pairs are of the same two materials
 def combined(first: Surface, second: Surface) -> PairSurface:
-    """What two surfaces are together, in either order."""
+    """The combined material of two surfaces, in either order."""
     friction = _mode(first.friction_mode, second.friction_mode)
     restitution = _mode(first.restitution_mode, second.restitution_mode)
     if first.is_smooth and second.is_smooth:

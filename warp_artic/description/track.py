@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Track:
-    """Values at times from the start of the simulation; before the first and after the last one they stay."""
+    """Values over time from the start of the simulation, constant before the first and after the last one."""
 
     times: tuple[float, ...]
     """Increasing [s]."""
     values: tuple[float, ...]
     """As many, in the unit of what is given."""
     is_held: bool = False
-    """Whether a value stays until the next one; else values between are linear."""
+    """Whether values are held until the next one; else they are interpolated linearly."""
 
     def at(self, time: float) -> float:
         """The value at a time [s]."""

@@ -11,6 +11,8 @@ bitwise the same:
 - No index is negative. What `kernels.layout` says of arrays is said at each access.
 - Lanes are one vector of the compiler, not an array of scalars.
 - Functions that come to INLINED or more statements when all that they call is inlined are compiled once, and called.
+- A loop over `range(end)` or `range(first, end)` counts one integer up to another. Warp's own ranges have a step whose
+  sign is asked for in each turn, which made a dozen scalar operations of each turn of the inner loops of matrices.
 - Derivatives of functions, which no kernel of ours has, are left out.
 
 This reads what Warp writes, which no promise covers: whatever does not look as it is known here raises
@@ -97,6 +99,8 @@ _ENTRY = re.compile(r"wp::address\((var_\w+), ([^()]*)\)")
 _STORE = re.compile(r"wp::array_store\((var_\w+), ([^()]*), (var_\w+)\);")
 _WARP_CALL = re.compile(r"wp::(\w+)\(([^()]*)\)")
 _CALL = re.compile(r"(?<![\w:])(\w+)\(((?:var_\w+(?:, )?)+)\);")
+_RANGE = re.compile(r"(var_\d+) = wp::range\((?:(var_\w+), )?(var_\w+)\);")
+_RANGE_OF_STEPS = re.compile(r"(var_\d+) = wp::range\(var_\w+, var_\w+, var_\w+\);")
 _KNOWN = re.compile(
     r"^    (var_\d+) = &\(\((?P<owner>var_\w+)\)\.(?P<field>\w+)\);\n"
     r"    (var_\d+) = wp::load\(\1\);\n"
@@ -327,6 +331,7 @@ class _Body:
         text = _ENTRY.sub(lambda call: self._entry(call[1], call[2]), text)
         text = _STORE.sub(lambda call: f"*{self._entry(call[1], call[2])} = {call[3]};", text)
         text = _CALL.sub(self._call, text)
+        text = _with_counted_loops(text)
         text = re.sub(r"= wp::load\((var_\w+)\);", r"= *\1;", text)
         text = re.sub(r"= wp::copy\((var_\w+)\);", r"= \1;", text)
         text = re.sub(r"wp::assign\((var_\w+), (var_\w+)\);", r"\1 = \2;", text)
@@ -380,6 +385,18 @@ class _Body:
             if is_inlined and self._has_no_gaps(variable):
                 passed[-1] = f"lean::no_gaps({passed[-1]})"
         return f"{call[1]}({', '.join(passed)});"
+
+
+def _with_counted_loops(text: str) -> str:
+    """A body in which loops over `range(end)` and `range(first, end)` count an integer up to another one."""
+    counted = {found[1] for found in _RANGE.finditer(text)} - set(_RANGE_OF_STEPS.findall(text))
+    if not counted:
+        return text
+    name = f"({'|'.join(sorted(counted, key=len, reverse=True))})"
+    text = re.sub(rf"wp::range_t {name};", r"wp::int32 \1_next, \1_end;", text)
+    text = _RANGE.sub(lambda found: f"{found[1]}_next = {found[2] or 0}; {found[1]}_end = {found[3]};", text)
+    text = re.sub(rf"iter_cmp\({name}\) == 0", r"\1_next >= \1_end", text)
+    return re.sub(rf"wp::iter_next\({name}\)", r"\1_next++", text)
 
 
 def _written_by(function: str, passed: str) -> list[str]:

@@ -1,17 +1,23 @@
 """The number a kernel works on: a scalar, or one lane vector that holds the same quantity of several environments.
 
-A CPU core computes 8 or 16 environments with one instruction when a number is a lane vector; a CUDA thread computes
+Where derivatives are asked for it is a dual number: a value and its derivatives along some directions, the lanes of one
+environment (`math.dual_functions`).
+
+A CPU core computes 8 or 16 environments at a time when a number is a lane vector; a CUDA thread computes
 one. Phases are written once, on `Real`, `Vec3`, `Mat3` and `Sym3`: the annotations below, which accept any of the
 number types. The operators + - * / and the functions of this file are what the number types have in common; all are
 elementwise, so that no environment can see another.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import warp as wp
 
-from warp_artic.math.processor import lane_bytes
+from warp_artic.math.dual_functions import dual_functions
+from warp_artic.math.lane_body import lane_body
+from warp_artic.math.processor import lane_bytes, register_bytes
 
 Real = Any
 """Annotation of a number: float32, float64, or a lane vector of them."""
@@ -28,7 +34,7 @@ class Numbers:
     """A number type and the vectors and matrices made of it."""
 
     lanes: int
-    """Environments in one number."""
+    """Scalars in one number: environments, or of a dual number the value and its derivatives."""
     scalar: type
     """wp.float32 or wp.float64."""
     real: type
@@ -36,17 +42,8 @@ class Numbers:
     vec3: type
     mat3: type
     sym3: type
-
-
-def _lane_body(lanes: int, scalar: str, statements: str) -> str:
-    """A native body; `statements` see lane vectors A, B, X and set R. `vec_t` is aligned to its scalar only."""
-    alignment = 4 if scalar == "float" else 8
-    return f"""
-    typedef {scalar} V __attribute__((ext_vector_type({lanes}), aligned({alignment})));
-    wp::vec_t<{lanes}, {scalar}> result;
-    V& R = *(V*)&result;
-    {statements}
-    return result;"""
+    is_dual: bool = False
+    """Whether a number is a value of one environment with its derivatives along some directions."""
 
 
 _SINE_COSINE_FLOAT = """
@@ -88,7 +85,7 @@ def _lane_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, 
     scalar = "float" if S is wp.float32 else "double"
 
     def body(statements):
-        return _lane_body(lanes, scalar, statements)
+        return lane_body(lanes, scalar, statements)
 
     def each(expression):
         return body(f"for (int i = 0; i < {lanes}; ++i) result[i] = {expression};")
@@ -136,6 +133,11 @@ def _lane_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, 
     @wp.func_native(arctan2_body)
     def arctan2(a: T, b: T) -> T: ...
 
+    # One comparison of a whole vector: a loop over lanes compiles to a comparison and a branch for each lane.
+    any_positive_body = f"""
+    typedef {scalar} V __attribute__((ext_vector_type({lanes}), aligned({4 if scalar == "float" else 8})));
+    return __builtin_reduce_or(*(const V*)&x > ({scalar})0) != 0;"""
+
     @wp.func_native(body(f"R = {A} < {B} ? {A} : {B};"))
     def minimum(a: T, b: T) -> T: ...
 
@@ -148,7 +150,7 @@ def _lane_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, 
     @wp.func_native(body(f"R = {X} > ({scalar})0 ? {A} : {B};"))
     def where_positive(x: T, a: T, b: T) -> T: ...
 
-    @wp.func_native(f"bool any = false; for (int i = 0; i < {lanes}; ++i) any |= x[i] > 0; return any;")
+    @wp.func_native(any_positive_body)
     def any_positive(x: T) -> bool: ...
 
     @wp.func_native(body(f"R = ({X} - {X} == ({scalar})0) ? V(({scalar})1) : V(({scalar})0);"))
@@ -317,19 +319,27 @@ def _compound_functions(numbers, add, sub, mul, neg, vec3, mat3, sym3):
     return add, sub, mul, neg, vec3, mat3, sym3
 
 
-def _numbers(lanes: int, scalar: type) -> Numbers:
+def _numbers(lanes: int, scalar: type, is_dual: bool = False) -> Numbers:
     real = scalar if lanes == 1 else wp.types.vector(length=lanes, dtype=scalar)
-    return Numbers(lanes, scalar, real, *_compound_types(real))
+    return Numbers(lanes, scalar, real, *_compound_types(real), is_dual)
 
 
 WIDE32 = _numbers(lane_bytes() // 4, wp.float32)
 WIDE64 = _numbers(lane_bytes() // 8, wp.float64)
+ONE_REGISTER = register_bytes() == lane_bytes()
+"""Whether a lane vector fills one register of this processor, and not two."""
+REGISTER32 = WIDE32 if ONE_REGISTER else _numbers(register_bytes() // 4, wp.float32)
+REGISTER64 = WIDE64 if ONE_REGISTER else _numbers(register_bytes() // 8, wp.float64)
 SCALAR32 = _numbers(1, wp.float32)
 SCALAR64 = _numbers(1, wp.float64)
+LANE_NUMBERS = (WIDE32, WIDE64) if ONE_REGISTER else (WIDE32, WIDE64, REGISTER32, REGISTER64)
+"""All kinds of lane vectors."""
+NUMBERS = (*LANE_NUMBERS, SCALAR32, SCALAR64)
+"""All number types, for each of which the functions of kernels are defined."""
 
 add = sub = mul = div = neg = real = sqrt = sine = cosine = arctan2 = minimum = maximum = absolute = None
 where_positive = any_positive = is_finite = vec3 = mat3 = sym3 = None
-for _type in (WIDE32, WIDE64):
+for _type in LANE_NUMBERS:
     (add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive,
      any_positive, is_finite) = _lane_functions(
         _type, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive,
@@ -339,12 +349,43 @@ for _type in (SCALAR32, SCALAR64):
      is_finite) = _scalar_functions(
         _type, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive, any_positive,
         is_finite)  # fmt: skip
-for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
+for _type in NUMBERS:
     add, sub, mul, neg, vec3, mat3, sym3 = _compound_functions(_type, add, sub, mul, neg, vec3, mat3, sym3)
 
 
-def numbers_for(precision: str, wide: bool) -> Numbers:
-    """The number type of a precision ("float32" or "float64"), one environment or one lane vector at a time."""
-    if precision == "float64":
-        return WIDE64 if wide else SCALAR64
-    return WIDE32 if wide else SCALAR32
+def numbers_for(precision: str, wide: bool, environments: int | None = None) -> Numbers:
+    """The number type of a precision ("float32" or "float64"), one environment or one lane vector at a time.
+
+    A lane vector is one register wide where that holds all `environments`.
+    """
+    if not wide:
+        return SCALAR64 if precision == "float64" else SCALAR32
+    narrow = register_numbers(precision)
+    if environments is not None and environments <= narrow.lanes:
+        return narrow
+    return WIDE64 if precision == "float64" else WIDE32
+
+
+def register_numbers(precision: str) -> Numbers:
+    """The lane vector of a precision ("float32" or "float64") that fills one register."""
+    return REGISTER64 if precision == "float64" else REGISTER32
+
+
+DUAL_ON_CUDA = 3
+"""Scalars of a dual number of a CUDA thread. No lane vector has as many, so that it is a type of its own."""
+
+
+@cache
+def dual_numbers_for(precision: str, on_cpu: bool) -> Numbers:
+    """The dual numbers of a precision: a value of one environment with its derivatives along some directions.
+
+    On a CPU they take two lane vectors, so that their type is none of those. Functions know them from the first call
+    on: who asks for no derivatives does not wait for them.
+    """
+    scalar = wp.float64 if precision == "float64" else wp.float32
+    lanes = 2 * lane_bytes() // wp.types.type_size_in_bytes(scalar) if on_cpu else DUAL_ON_CUDA
+    numbers = _numbers(lanes, scalar, is_dual=True)
+    dual_functions(numbers, on_cpu, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum,
+                   absolute, where_positive, any_positive, is_finite)  # fmt: skip
+    _compound_functions(numbers, add, sub, mul, neg, vec3, mat3, sym3)
+    return numbers

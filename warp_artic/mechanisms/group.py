@@ -449,6 +449,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.island_count = tree.island_count
     struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
     struct.held_positions = tree.count_with(HOLDS_POSITIONS | RETURNS)
+    struct.closed_islands = sum(tree.island_keeps_energy)
     struct.pushing_rows = tree.count_with(PUSHES_LINKS)
     struct.rotation_rows = tree.count_with(IS_CURVED)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
@@ -476,6 +477,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.all_rows_meet = int(all_meet(elimination))
     tables = {
         "order": tree.order,
+        "links_by_path": tree.links_by_path,
         **islands,
         "link_parent": tree.parent,
         "link_joint": [int(kind) for kind in tree.kind],
@@ -637,6 +639,7 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
         "island_bends_late": [int(own & IS_CURVED != 0 and own & waiting == 0) for own in traits],
         "island_restarts": [int(own & LOOKS_AT_ACCELERATIONS != 0) for own in traits],
         "island_is_looped": [int(own & (HOLDS_POSITIONS | RETURNS) != 0) for own in traits],
+        "island_keeps_energy": [int(keeps) for keeps in tree.island_keeps_energy],
         "dof_island": dof_island,
         "row_island": row_island,
     }
@@ -701,6 +704,7 @@ def _work_struct(struct, tree: Tree, numbers: Numbers, workers: int, device: str
         "saturated": dofs, "least": 1, "free_share": 1, "share": dofs, "joint_load": dofs, "position": dofs,
         "root": poses, "middle": dofs, "middle_root": poses, "shift": dofs,
         "since_placed": 1, "end_weight": 1, "given": rows, "end_rotation": 3 * looped,
+        "closed_energy": 4 * islands * any(tree.island_keeps_energy),
         "end_origin": looped, "end_spin": looped, "end_velocity": looped, "end_axis": 3 * dofs * (looped > 0),
         "smooth": rows, "row_mobility": rows,
         "bend": rows, "slack": rows, "impact_share": rows, "rest_share": rows, "bounced": rows,

@@ -22,7 +22,7 @@ from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.mechanism import Mechanism
 from warp_artic.mechanisms.public_rows import ENTRIES, count_kinds
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import ConstraintFamily
+from warp_artic.model.families import HOLDS_POSITIONS, RETURNS, ConstraintFamily
 from warp_artic.model.frames import frame_turn
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.row import Row
@@ -72,6 +72,9 @@ class Tree:
     """Axis of each dof in the moving frame M."""
     rows: tuple[Row, ...]
     """In the order in which a solver visits them."""
+    links_by_path: tuple[int, ...]
+    """Where loop joints hold positions, the links in the order of their paths: what is summed up over these mechanisms
+    does not depend on the order of prims, nor on where the mechanism is cut into articulations. Elsewhere none."""
     structures: tuple[Hashable, ...]
     """What equal trees have in common beside rows, of each family that has such."""
     kind_counts: tuple[tuple[str, int], ...]
@@ -153,6 +156,29 @@ class Tree:
             if len(own) > 1 or own[0].is_driven or own[0].is_pulled:
                 acting.add(island)
         return tuple(island not in acting for island in range(self.island_count))
+
+    @cached_property
+    def island_keeps_energy(self) -> tuple[bool, ...]:
+        """Of each island whether loop joints close it, the world holds it, and nothing acts as long as limits are kept.
+
+        Not where loop joints may break.
+        """
+        closed, held, acting = set(), set(), set()
+        for row in self.rows:
+            island = self.island_of_dof(row.dofs[0])
+            if row.family.traits & HOLDS_POSITIONS:
+                closed.add(island)
+                links = self.structure_of(row.family)[row.item // 6][:2]
+                held |= {island} if self.link_count in links else set()
+            elif row.family.acts_always and not row.family.traits & RETURNS:
+                acting.add(island)
+        for island, own in enumerate(self.parts_of_island):
+            if any(part.is_driven or part.is_pulled or part.has_link_damping for part in own):
+                acting.add(island)
+            if any(self.kind[part.links[0]] is not JointKind.FLOATING for part in own):
+                held.add(island)
+        keeps = set() if self.flags["breakable_loops"] else (closed & held) - acting
+        return tuple(island in keeps for island in range(self.island_count))
 
     @cached_property
     def parts_of_island(self) -> tuple[tuple[Part, ...], ...]:
@@ -255,6 +281,8 @@ def tree_of(mechanism: Articulation | Mechanism) -> Tree:
     count = len(mechanism.links)
     layout = DofLayout(mechanism)
     roots = layout.root_dofs // 6
+    rows = _rows(mechanism, layout)
+    holds = any(row.family.traits & HOLDS_POSITIONS for row in rows)
     linear, axis = ([True] * 3 + [False] * 3) * roots, [0, 1, 2, 0, 1, 2] * roots
     for joint in mechanism.joints:
         turn, _ = frame_turn(joint)
@@ -269,7 +297,8 @@ def tree_of(mechanism: Articulation | Mechanism) -> Tree:
         is_coupled=tuple(joint is not None and _is_coupled(joint) for joint in inbound),
         dof_is_linear=tuple(linear),
         dof_axis=tuple(axis),
-        rows=_rows(mechanism, layout),
+        rows=rows,
+        links_by_path=tuple(sorted(range(count), key=lambda k: _counted(mechanism.links[k].path)) if holds else ()),
         structures=tuple(family.structure(mechanism) for family in STRUCTURED),
         kind_counts=tuple(count_kinds(mechanism).items()),
         entry_counts=tuple(len(entries.rows(mechanism)) for entries in ENTRIES),
@@ -361,5 +390,5 @@ def _is_coupled(joint: Joint) -> bool:
 def _is_held(dof: Dof) -> bool:
     """Whether a spring or a damper is folded into the factors."""
     drive, friction = dof.drive, dof.friction
-    drives = drive is not None and max(drive.stiffness, drive.damping) > 0
+    drives = drive is not None and (max(drive.stiffness, drive.damping) > 0 or bool(drive.gain_tracks))
     return drives or (friction is not None and friction.viscous > 0)

@@ -17,7 +17,7 @@ from warp_artic.meshes.types import MeshTypes, mesh_types
 
 def wide_types(types: MeshTypes) -> tuple[type, type, type]:
     """Number, vector and matrix of elements in lanes."""
-    found = numbers.numbers_for(types.precision, wide=True)
+    found = numbers.register_numbers(types.precision)
     vec = wp.types.matrix(shape=(types.dim, found.lanes), dtype=types.real)
     mat = wp.types.matrix(shape=(types.dim**2, found.lanes), dtype=types.real)
     return found.real, vec, mat

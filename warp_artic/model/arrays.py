@@ -17,10 +17,7 @@ from typing import Any
 import warp as wp
 
 from warp_artic.math.numbers import (
-    SCALAR32,
-    SCALAR64,
-    WIDE32,
-    WIDE64,
+    NUMBERS,
     Mat3,
     Numbers,
     Sym3,
@@ -83,6 +80,8 @@ def with_fields(**types):
 def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
     """The structs Model, State, Control, Work, Report, Forces, Contacts and Kept of a number type."""
     T = numbers.real
+    if numbers.is_dual:
+        _entry_functions(numbers, entry, set_entry)
     Reals, Table = wp.array2d(dtype=T), wp.array(dtype=int)
 
     @wp.struct
@@ -102,6 +101,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         innovations_only: int
         link_damping: int
         held_positions: int
+        closed_islands: int
         pushing_rows: int
         rotation_rows: int
         finite_rotations: int
@@ -118,6 +118,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         sleep_steps: int
         first_position: int
         order: wp.array(dtype=int)
+        links_by_path: wp.array(dtype=int)
         tree_link: wp.array(dtype=int)
         tree_root: wp.array(dtype=int)
         tree_island: wp.array(dtype=int)
@@ -132,6 +133,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         island_bends_late: wp.array(dtype=int)
         island_restarts: wp.array(dtype=int)
         island_is_looped: wp.array(dtype=int)
+        island_keeps_energy: wp.array(dtype=int)
         dof_island: wp.array(dtype=int)
         row_island: wp.array(dtype=int)
         link_parent: wp.array(dtype=int)
@@ -287,6 +289,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         shift: wp.array2d(dtype=T)
         since_placed: wp.array2d(dtype=T)
         end_weight: wp.array2d(dtype=T)
+        closed_energy: wp.array2d(dtype=T)
         end_rotation: wp.array2d(dtype=T)
         end_origin: wp.array2d(dtype=T)
         end_spin: wp.array2d(dtype=T)
@@ -472,7 +475,7 @@ def _entry_functions(numbers: Numbers, entry, set_entry):
 
 
 entry = set_entry = None
-for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
+for _type in NUMBERS:
     entry, set_entry = _entry_functions(_type, entry, set_entry)
 
 

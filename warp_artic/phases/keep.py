@@ -1,13 +1,18 @@
 """Joint states of a record, kept by the step that ends with it:  kept[record, environment, dof] = q, v."""
 
+from functools import cache
+
 import warp as wp
 
-from warp_artic.math.numbers import SCALAR32, SCALAR64, WIDE32, WIDE64, Numbers
-from warp_artic.model.arrays import KeptArrays, StateArrays
+from warp_artic.math.numbers import Numbers
 
 
-def _keep_function(numbers: Numbers, keep):
-    """Add the overload for a number type; a record has no gaps."""
+@cache
+def keep_joints_for(numbers: Numbers, State: type, Kept: type) -> wp.Function:
+    """The function of a number type that writes the joint states of a column to a record, which has no gaps.
+
+    `State` and `Kept` are the structs of the number type.
+    """
     T, S, lanes = numbers.real, numbers.scalar, numbers.lanes
 
     @wp.func_native(f"""
@@ -24,16 +29,9 @@ def _keep_function(numbers: Numbers, keep):
     }}""")
     def keep(kept: wp.array3d(dtype=S), record: int, column: int, values: wp.array2d(dtype=T)): ...
 
-    return keep
+    @wp.func
+    def keep_joints(state: State, kept: Kept, record: int, column: int):
+        keep(kept.joint_position, record, column, state.joint_position)
+        keep(kept.joint_velocity, record, column, state.joint_velocity)
 
-
-keep = None
-for _type in (WIDE32, WIDE64, SCALAR32, SCALAR64):
-    keep = _keep_function(_type, keep)
-
-
-@wp.func
-def keep_joints(state: StateArrays, kept: KeptArrays, record: int, column: int):
-    """Write the joint states of a column to a record."""
-    keep(kept.joint_position, record, column, state.joint_position)
-    keep(kept.joint_velocity, record, column, state.joint_velocity)
+    return keep_joints

@@ -26,18 +26,18 @@ def rollout(
     every: int = 1,
     quantities: Collection[str] | None = MOTIONS,
 ) -> Recording:
-    """Put all E environments to their start, step them under controls, and return what they did.
+    """Reset all E environments, step them with given controls, and return a recording.
 
     Args:
         simulation: Is reset first; its parameters stay as they are set here.
         controls: By the names of `Simulation.control`: of shape (T, rows), the same in all environments, or
-            (T, E, rows), one value for each of T steps; SI units and radians. Targets that are given here go before
-            those that the stage gives over time, which leave `target_tracks`.
+            (T, E, rows), one value for each of T steps; SI units and radians. Targets that are given here
+            replace those that the stage has over time, which leave `target_tracks`.
         steps: Number of time steps; by default the T of the controls.
         start: By the names of arguments of `set_state`, such as joint_position (E, D), over the authored start.
         parameters: By the names of `Simulation.parameters`: shape (rows) or (E, rows).
-        every: Steps from one record to the next; controls change with each step all the same.
-        quantities: What is kept, as `Simulation.record` has it; joint positions and velocities by default.
+        every: Steps from one record to the next; controls change in each step.
+        quantities: Recorded arrays, as in `Simulation.record`; joint positions and velocities by default.
 
     Returns:
         Records of shape (T // every + 1, E, ...), the first one of the start.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -18,6 +18,9 @@ from warp_artic.sim.change.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.change.mass_properties import set_mass_properties
 from warp_artic.sim.change.snapshot import Snapshot, apply_snapshot, take_snapshot
 from warp_artic.sim.change.start import reset
+from warp_artic.sim.derivatives.gradient import Loss, gradient
+from warp_artic.sim.derivatives.linearize import Linearization, linearize
+from warp_artic.sim.derivatives.tangent import Tangent, tangent
 from warp_artic.sim.islands.report import contacts_of_islands, island_force_on
 from warp_artic.sim.measure.verify import Residual, verify_model
 from warp_artic.sim.record.recorder import record
@@ -42,10 +45,10 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         scene: What to simulate, from `read_stage` or made by hand.
         environments: Number of independent copies.
         device: "cpu" or "cuda:N".
-        settings: Time step, solver and precision; what they leave open the scene decides.
-        threads: Most threads that step at once, on a CPU; by default as many as cores that the process is bound to
-            (and OMP_NUM_THREADS, where that is set). Results are bitwise the same for any number, and a small batch
-            stays on one. Each has work space of its own.
+        settings: Time step, solver and precision; values that are None are those of the scene.
+        threads: Largest number of threads on a CPU; by default the number of cores of the process (its affinity, and
+            OMP_NUM_THREADS where that is set). Results are bitwise the same for any number. A small batch uses one
+            thread. Each has work space of its own.
 
     Raises:
         DescriptionError: The scene breaks a rule that a mechanism must satisfy.
@@ -116,7 +119,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
 
     @cached_property
     def link_origins(self) -> np.ndarray:
-        """World places that positions of links in `state` are relative to, shape (links, 3) [m]."""
+        """World positions of the origins that positions of links in `state` are relative to, shape (links, 3) [m]."""
         origins = np.zeros((len(self.link_names), 3))
         for member, rows in zip(self.run.members, self.run.order["link"]):
             origins[rows] = member.group.origins[member.place]
@@ -124,7 +127,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 of what is simulated and how, but not of the number of environments or the device."""
+        """SHA-256 of the model and its settings, without the number of environments and the device."""
         return self.run.model_hash
 
     def step(self, count: int = 1, forces: bool | IncomingForces = False) -> None:
@@ -142,11 +145,11 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         step(self.run, count, forces)
 
     def capture(self, count: int = 1, forces: bool | IncomingForces = False) -> StepGraph:
-        """Steps that `launch` of the returned graph makes again and again, as `step(count, forces)` would.
+        """Capture steps in a graph, whose `launch` makes them as `step(count, forces)` would.
 
-        A launch costs the host next to nothing, however many articulations there are. What is written to state, control
-        and parameters between launches acts in the next one. In a capture of your own, with kernels of yours beside
-        `step`, `time` does not count launches, and parameters are to be asked for before the capture.
+        A launch costs the host next to nothing, for any number of articulations. Values that are written to state,
+        control and parameters between launches take effect in the next one. If you capture `step` in a graph of your
+        own, `time` does not count launches, and parameters must be accessed before the capture.
 
         Raises:
             SettingsError: An argument has a value that is not allowed, or something moves over time: drive targets,
@@ -179,6 +182,86 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         """
         return record(self.run, steps, every, progress, forces, quantities)
 
+    def tangent(
+        self,
+        seeds: Mapping[str, np.ndarray],
+        steps: int = 1,
+        every: int | None = None,
+        controls: Mapping[str, np.ndarray] | None = None,
+    ) -> Tangent:
+        """Derivatives of a run from the present state along K directions; this simulation stays as it is.
+
+        Steps are made on dual numbers, whose values are those of scalar steps in every bit: derivatives are those of
+        the steps as they are computed, of the branch that is taken. At the switch of a limit or of dry friction that
+        is one of the two one-sided derivatives. What steps remember of accelerations does not change with the start.
+        Kernels for that are compiled when derivatives are asked for first.
+
+        Args:
+            seeds: By names of arrays of `control` and `parameters`, or joint_position, joint_velocity, root_pose and
+                root_velocity of the start: what each direction changes, shape (K, rows) or (K, E, rows), with the
+                components of each row last where it has several. Positions change by motions in the axes of
+                velocities, see `Motion`; root_pose by six numbers.
+            steps: Number of time steps.
+            every: Steps from one record to the next; by default there is one of the start, and one of the end.
+            controls: Controls over time, (steps, rows) or (steps, E, rows), by the names of `control`, where they are
+                others than the present ones.
+
+        Raises:
+            SettingsError: A name, a shape or a count is not allowed.
+            SolveError: There is something in the scene that is not differentiated yet: elastic bodies, contacts,
+                kinematic bodies that move, sleep.
+        """
+        return tangent(self.run, seeds, steps, every, controls)
+
+    def linearize(self, inputs: Sequence[str] = (), parameters: Sequence[str] = (), environments=None) -> Linearization:
+        """A, B and P of a step from the present state; this simulation stays as it is. See `tangent`.
+
+        What steps of "midpoint" remember of accelerations is taken as it is: it has no rows in the state, and what it
+        adds to derivatives over several steps is in `tangent` alone. Steps of "semi_implicit" remember nothing.
+
+        Args:
+            inputs: Names of arrays of `control`; all of their numbers are inputs, in the order of their rows.
+            parameters: Names of arrays of `parameters`.
+            environments: Indices of the E environments that are meant; all by default.
+
+        Raises:
+            SettingsError: A name is not allowed.
+            SolveError: There is something in the scene that is not differentiated yet, as of `tangent`.
+        """
+        return linearize(self.run, inputs, parameters, environments)
+
+    def gradient(
+        self,
+        loss: Loss,
+        steps: int,
+        wrt: Sequence[str],
+        controls: Mapping[str, np.ndarray] | None = None,
+    ) -> tuple[float, dict[str, np.ndarray]]:
+        """The value of a loss of a run from the present state, and its gradient; this simulation stays as it is.
+
+        It goes backward through the run by the derivatives of each step, so that it costs the same for any number of
+        parameters and of controls over time; but with V velocities that is as much as some 5 V runs. For a few numbers
+        `tangent` costs less. Memory grows with the root of the number of steps, and with V squared.
+
+        Args:
+            loss: Gets the motion of all records, of the start and after each step (T = steps + 1), and returns its
+                value and derivatives by arrays of `Motion`, by their names: shape (T, E, D), and (T, E, R, 6) of poses
+                and velocities of roots, positions by motions as in `tangent`. What it leaves out counts as zero.
+            steps: Number of time steps.
+            wrt: Names of what the gradient is by: of arrays of `control` and `parameters`, and joint_position,
+                joint_velocity, root_pose and root_velocity of the start.
+            controls: Controls over time as of `tangent`.
+
+        Returns:
+            The value, and for each name an array (E, rows), with the components of each row last where it has several;
+            of what is in `controls` (steps, E, rows).
+
+        Raises:
+            SettingsError: A name, a shape or a count is not allowed.
+            SolveError: There is something in the scene that is not differentiated yet, as of `tangent`.
+        """
+        return gradient(self.run, loss, steps, wrt, controls)
+
     def set_state(
         self,
         joint_position=None,
@@ -197,9 +280,9 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
                 (R, 7) or (E, R, 7) for R floating roots in the order of `root_names`.
             root_velocity: Linear velocity of the centre of mass and angular velocity, world axes, shape as `root_pose`
                 with 6.
-            environments: Indices of the E environments that are meant; all by default.
+            environments: Indices of the E environments to set; all by default.
             loop_broken: 1 for loop joints that are broken and 0 for those that hold, shape (N) or (E, N) in the order
-                of `loop_names`; what has broken stays so by default.
+                of `loop_names`; unchanged by default.
         """
         motion.set_state(self.run, joint_position, joint_velocity, root_pose, root_velocity, environments, loop_broken)
 
@@ -209,7 +292,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         Args:
             name: Of the array.
             values: Shape (rows) or (E, rows), with the components of each row last where it has several.
-            environments: Indices of the E environments that are meant; all by default.
+            environments: Indices of the E environments to set; all by default.
 
         Raises:
             SettingsError: There is no such array, or the values are not of this shape or not numbers.
@@ -217,30 +300,30 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         motion.set_values(self.run, name, values, environments)
 
     def set_mass_properties(self, center_of_mass=None, inertia=None, environments=None) -> None:
-        """Set where the mass of links is and how it is spread; how much there is `parameters.link_mass` says.
+        """Set centres of mass and inertias of links; masses are `parameters.link_mass`.
 
-        Poses of links stay, and velocities too: that of a floating root is the one of its new centre of mass.
+        Poses and velocities of links are unchanged; that of a floating root is now of its new centre of mass.
 
         Args:
             center_of_mass: In the link frames [m], shape (L, 3) or (E, L, 3) in the order of `link_names`.
             inertia: About the centres of mass, in the axes of the link frames, xx, xy, xz, yy, yz, zz [kg m^2], shape
                 (L, 6) or (E, L, 6).
-            environments: Indices of the E environments that are meant; all by default.
+            environments: Indices of the E environments to set; all by default.
 
         Raises:
-            DescriptionError: An inertia is not one of a body.
+            DescriptionError: An inertia is not physically possible.
             SettingsError: An argument has a value that is not allowed.
         """
         set_mass_properties(self.run, {"center_of_mass": center_of_mass, "inertia": inertia}, environments)
 
     def reset(self, environments=None) -> None:
-        """Put environments (all by default) back to the authored start state."""
+        """Reset environments (all by default) to the authored start state."""
         reset(self.run, environments)
 
     def failures(self) -> list[Failure]:
         """The environments that have stopped, each with the quantity and the step; elastic bodies come last.
 
-        Of a mechanism the articulation is named that has the quantity; all of it has stopped.
+        For a mechanism, the articulation with the quantity is named; the whole mechanism has stopped.
         """
         run = self.run
         return [*find_failures(run.scene, run.groups, run.members), *run.elastic.failures()]
@@ -248,15 +331,15 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
     def broken_loops(self) -> list[BrokenLoop]:
         """The loop joints that have broken, each with environment, step, force and torque, in the order of steps.
 
-        `state.loop_broken` says the same on the device; a joint holds again where zero is written there.
+        `state.loop_broken` has the same on the device; writing zero there repairs a joint.
         """
         return find_broken_loops(self.run.scene, self.run.members)
 
     def contacts(self) -> list[Contact]:
         """The colliders that touch now, with forces of the last step; environment by environment.
 
-        Of contacts in mechanisms `state.contact_impulse`, `contact_gap`, `contact_position` and `contact_normal` say
-        the same of each point in `contact_names`, on the device.
+        For contacts in mechanisms, `state.contact_impulse`, `contact_gap`, `contact_position` and `contact_normal`
+        have the same for each point in `contact_names`, on the device.
         """
         run = self.run
         run.launches.find_contacts()
@@ -267,9 +350,9 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         return sorted(found, key=lambda one: one.environment)
 
     def contact_changes(self, before: Sequence[Contact]) -> ContactChanges:
-        """Which colliders have begun to touch since an earlier call of `contacts`, still touch, and touch no more.
+        """Which colliders have begun to touch since an earlier call of `contacts`, still touch, or no longer touch.
 
-        What hits and leaves between both is not seen; `Recording.contact_events` has all steps that are recorded.
+        Contacts that begin and end in between are not reported; `Recording.contact_events` has all recorded steps.
         """
         return contact_changes(before, self.contacts())
 
@@ -281,7 +364,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         Args:
             path: Of a link, which has the colliders below it that are not below another link; of a collider; or of a
                 prim that colliders are below, such as a robot, without what these do to each other.
-            by: Such a path too: only forces by what is there count.
+            by: A path of the same kinds: only forces by its colliders are counted.
 
         Raises:
             SettingsError: No collider that may touch anything is there.
@@ -310,7 +393,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         return sleep.asleep(self.run)
 
     def wake(self, environments=None, articulations=None) -> None:
-        """Wake what sleeps; its state stays as it is. To write zero to `state.steps_at_rest` does the same.
+        """Wake articulations, without changing their state. Writing zero to `state.steps_at_rest` does the same.
 
         Args:
             environments: Indices or a mask of those that are meant, which may be an array on the device; all by
@@ -323,7 +406,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         sleep.wake(self.run, environments, articulations)
 
     def put_to_sleep(self, environments=None, articulations=None) -> None:
-        """Let articulations sleep where they are, without velocity, until something changes; arguments as in `wake`.
+        """Put articulations to sleep, with zero velocity, until something changes; arguments as in `wake`.
 
         Raises:
             SettingsError: An argument has a value that is not allowed, or `SolverSettings.sleep_after` is infinite.
@@ -331,11 +414,11 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         sleep.put_to_sleep(self.run, environments, articulations)
 
     def verify(self, states: int = 8, seed: int = 0) -> tuple[Residual, ...]:
-        """Residuals of the identities of the dynamics suite and of forces, on the scene as it was given.
+        """Residuals of the identities of the dynamics suite and of forces, on the original scene.
 
         In float64 and in the precision of the settings, at the start state and at random ones; see
         `sim.measure.verify`.
-        This simulation and its state stay as they are.
+        This simulation and its state are unchanged.
 
         Args:
             states: Number of random states.
@@ -347,12 +430,12 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         return verify_model(partial(Simulation, device=self.device), scene, self.settings, states, seed)
 
     def snapshot(self, parts=None, environments=None, articulations=None) -> Snapshot:
-        """Copy arrays on the device, to look at or to `apply` later.
+        """Copy arrays on the device, to read or to `apply` later.
 
         Args:
-            parts: Names of arrays of `state`, `control` and `parameters`, and "history": all that steps remember
-                beside positions and velocities. By default the motion, the control and the history, all that a run
-                goes on from.
+            parts: Names of arrays of `state`, `control` and `parameters`, and "history": the state of
+                steps beside positions and velocities. By default motion, control and history, which is all that a run
+                needs to continue.
             environments: Indices or a mask of those that are meant, which may be an array on the device; all by
                 default. Indices on a GPU that are out of range give zeros.
             articulations: Prim paths, indices or a mask; all by default.
@@ -364,10 +447,10 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         return take_snapshot(self.run, parts, environments, articulations)
 
     def apply(self, snapshot: Snapshot, parts=None, environments=None, articulations=None) -> None:
-        """Write a snapshot of this model, on the device; kinematics follow.
+        """Restore a snapshot of this model, on the device; kinematics follow.
 
-        Positions and velocities without the history begin anew, as by `set_state`. What sleeps wakes, unless motion,
-        control and history are all written.
+        Without the history, a restored motion starts afresh, as by `set_state`. Sleeping articulations wake, unless
+        motion, control and history are all restored.
 
         Args:
             snapshot: From `snapshot`.
@@ -394,16 +477,16 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         write_checkpoint(self.run, path)
 
     def load(self, path) -> None:
-        """Take up a checkpoint; the run goes on bitwise as the one that saved it.
+        """Load a checkpoint; the run continues bitwise as the one that saved it.
 
         Raises:
-            SettingsError: There is no such file, or it is damaged, or unpacks to far too much.
+            SettingsError: There is no such file, or it is damaged, or its unpacked size is not plausible.
             SolveError: The checkpoint is of another model, other settings or another number of environments, or has
-                other arrays, types, shapes or values than there may be (`sim.change.checkpoint`). Nothing has changed
+                arrays, types, shapes or values that are not allowed (`sim.change.checkpoint`). Nothing has changed
                 then.
         """
         read_checkpoint(self.run, path)
 
     def report(self) -> None:
-        """Bring link poses, link velocities and energies up to date with the state."""
+        """Update link poses, link velocities and energies from the state."""
         report(self.run)

@@ -30,13 +30,13 @@ def solve_tendons(
 
     Args:
         scene: From `read_stage`.
-        forces: On each of N nodes along the axes of the world [N], shape (N, 3) or (T, N, 3); nan on nodes that do not
-            count.
+        forces: On each of N nodes along the axes of the world [N], shape (N, 3) or (T, N, 3); nan on nodes that
+            are free.
         time: [s], shape (T), from the start of the stage; by default 0, 1, 2 ... s.
         body: Prim path of the elastic body; by default the only one that has tendons.
-        deformed: Whether forces are wanted where the body has come to rest under its tendons and its weight, and not
-            where the stage starts.
-        stiffness: Of every spring and cable [N/m]; by default that of the stage where they share one, else what keeps
+        deformed: Whether forces are wanted at the equilibrium under tendons and weight, and not at the start of the
+            stage.
+        stiffness: Of every spring and cable [N/m]; by default that of the stage if they share one, else one that keeps
             changes of length below a tenth.
         regularisation: Weight of the squares of tensions.
         device: "cpu" or "cuda:N".

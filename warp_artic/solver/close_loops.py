@@ -34,6 +34,7 @@ from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALI
 from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.link_frames import pose_links
+from warp_artic.solver.closed_energy import note_acting_rows
 from warp_artic.solver.rows.activation import prepare_responses
 from warp_artic.solver.rows.problem import forget_working_set
 
@@ -77,6 +78,8 @@ def close_loops(
                 forget_response(model, work, row, slot)
                 work.active[row, slot] = passed
         find_change(model, work, slot, sweeps, settle, one)
+        if model.closed_islands > 0:
+            note_acting_rows(model, work, slot)
         if way == WAYS:
             add_closing_loads(model, state, work, forces, column, slot, h, with_forces)
             for dof in range(model.dof_count):

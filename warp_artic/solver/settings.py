@@ -28,15 +28,15 @@ DEFAULTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class SolverSettings:
-    """Settings of a step; None means: what the stage authors, else what DEFAULTS has."""
+    """Settings of a step; None means the value of the stage, else that of DEFAULTS."""
 
     dt: float | None = None
     """Time step [s]."""
     solver: str | None = None
     """How constraint rows are solved: one of SOLVERS."""
     position_iterations: int | None = None
-    """Of "pgs": sweeps over the active constraint rows, back and there, in a step; of "tgs": substeps, with such a
-    sweep in each."""
+    """Of "pgs": sweeps over the active constraint rows, forward and backward, in a step; of "tgs": substeps,
+    with such a sweep in each."""
     velocity_iterations: int | None = None
     """Of "pgs" and "tgs": further sweeps, in every substep."""
     integrator: str | None = None

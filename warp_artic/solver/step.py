@@ -51,6 +51,7 @@ from warp_artic.phases.link_velocities import move_links
 from warp_artic.phases.sleep import fall_asleep, forget_accelerations, measure_calm
 from warp_artic.solver.break_loops import add_loads, break_loops, load_loops
 from warp_artic.solver.close_loops import close_loops
+from warp_artic.solver.closed_energy import keep_energies, note_acting_rows, note_start
 from warp_artic.solver.energy_projection import begin_watch, project_energy, watch_rows, watch_turns
 from warp_artic.solver.history import (
     compare_accelerations,
@@ -92,6 +93,9 @@ def step_column(
     load_state(model, state, work, column, slot)
     if model.loop_count > 0:
         load_loops(model, state, work, column, slot)
+    keeps_energy = has_middle == 1 and model.closed_islands > 0
+    if keeps_energy:
+        note_start(model, control, work, column, slot)
     find_least_share(state, work, column, slot, has_middle)
     place_step(model, state, work, column, slot, h, has_middle)
     if model.contact_count > 0:
@@ -112,6 +116,8 @@ def step_column(
         find_failure(model, state, work, column, slot)
         if model.contact_count > 0:
             measure_residuals(model, work, slot)
+        if keeps_energy:
+            note_acting_rows(model, work, slot)
         if model.breakable_loops == 1:
             add_loads(model, work, column, slot, h_sub, real(1.0, h) / real(float(substeps), h))
         if with_forces == 1:
@@ -141,6 +147,8 @@ def step_column(
             hold_limits(model, work, column, slot, h_sub)
     if model.held_positions > 0:
         close_loops(model, state, work, forces, column, slot, h, sweeps + last_sweeps, with_forces, settle)
+    if keeps_energy:
+        keep_energies(model, work, column, slot)
     if model.sleep_steps > 0:
         measure_calm(model, work, column, slot)
     for is_turned in range(1 + int(model.swing_joints > 0)):

@@ -21,7 +21,7 @@ VECTOR_ARRAYS = {3: (Vt.Vec3fArray, Vt.Vec3dArray, Vt.Vec3hArray), 4: (Vt.Vec4iA
 """By the numbers of a vector."""
 IN_TIME = re.compile(
     r"physics:(velocity|angularVelocity)|state:\w+:physics:(position|velocity)|warpArtic:joint:\w+:(position|velocity)"
-    r"|drive:\w+:physics:target(Position|Velocity)|xformOp:.+|physics:gravity(Direction|Magnitude)"
+    r"|drive:\w+:physics:(target(Position|Velocity)|stiffness|damping)|xformOp:.+|physics:gravity(Direction|Magnitude)"
     r"|(warpArtic|physxTendon:\w+):(restLength|offset)|warpArtic:(target(Length|Tension)|(min|max)Tension)"
     r"|points|velocities|extent"
 )

@@ -233,8 +233,13 @@ def _is_same(prims: list[Usd.Prim], contents: list[int], first: int, other: int,
 
 
 def _is_still(prims: list[Usd.Prim]) -> bool:
-    """Whether nothing at or below a prim is animated, and nothing below it leaves the transform above it."""
+    """Whether nothing at or below a prim is animated, and nothing below it leaves the transform above it.
+
+    An animation of a skeleton, which moves nothing by itself, may be there: copies have the same one.
+    """
     for number, prim in enumerate(prims):
+        if prim.GetTypeName() == "SkelAnimation":
+            continue
         if any(attribute.ValueMightBeTimeVarying() for attribute in prim.GetAuthoredAttributes()):
             return False
         xformable = UsdGeom.Xformable(prim)

@@ -18,9 +18,9 @@ def complete_order(first: Sequence[str]) -> tuple[str, ...]:
     """
     for name in first:
         if name not in DIALECTS:
-            raise SettingsError(f"{name!r} is not a dialect; dialects are {', '.join(DIALECTS)}")
+            raise SettingsError(f"{name!r} is not a schema family; these are {', '.join(DIALECTS)}")
     if len(set(first)) < len(first):
-        raise SettingsError(f"a dialect is named twice in {', '.join(first)}")
+        raise SettingsError(f"a schema family is named twice in {', '.join(first)}")
     return (*first, *(name for name in DIALECTS if name not in first))
 
 

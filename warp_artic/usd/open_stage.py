@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from pxr import Tf, Usd, UsdUtils
+from pxr import Ar, Tf, Usd, UsdUtils
 
 from warp_artic.errors import StageError
 
@@ -24,7 +24,8 @@ def open_stage(stage: str | os.PathLike | Usd.Stage) -> Usd.Stage:
     if not isinstance(stage, (str, os.PathLike)):
         raise StageError(f"a stage is a path or a Usd.Stage, not {type(stage).__name__}")
     path = os.fspath(stage)
-    if not os.path.exists(path):
+    # What is no file may be known to the asset resolver: by a search path, or as an address of its own.
+    if not os.path.exists(path) and not Ar.GetResolver().Resolve(path):
         raise StageError(f"{path}: there is no such file")
     if os.path.isdir(path):
         raise StageError(f"{path}: is a folder, not a stage")

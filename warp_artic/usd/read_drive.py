@@ -15,6 +15,13 @@ from warp_artic.usd.mjc import mjc_range, symmetric_bound
 from warp_artic.usd.read_mjc_actuators import read_mjc_actuators
 from warp_artic.usd.read_track import read_track
 
+TRACKED = {
+    "position_track": "position_target",
+    "velocity_track": "velocity_target",
+    "stiffness_track": "stiffness",
+    "damping_track": "damping",
+}
+"""What is followed over time, and the fields that it is of."""
 KINDS = tuple(kind.value for kind in DriveKind)
 
 
@@ -58,12 +65,16 @@ def read_drive(
             report_difference(reading, second[name], attributes)
     readings = second | first
     values = {name: reading.value for name, reading in readings.items()}
-    for name in ("position", "velocity"):
-        reading = readings.get(f"{name}_target")
+    for name, field in TRACKED.items():
+        reading = readings.get(field)
         if reading is not None and reading.attribute.startswith(f"{prim.GetPath()}.drive:"):
-            source = DOF_FIELDS[f"{name}_target"][0]
+            source = DOF_FIELDS[fields[field]][0]
             attribute = source.attribute.format(instance=instance)
-            values[f"{name}_track"] = read_track(attributes, prim, attribute, source.quantity(is_linear))
+            track = read_track(attributes, prim, attribute, source.quantity(is_linear))
+            if track is not None and field in not_negative and min(track.values) < 0.0:
+                attributes.report.error("drive", reading.attribute, "has negative time samples, must not be negative")
+                continue
+            values[name] = track
     if effort_range.value < values.get("max_force", math.inf):
         readings["max_force"] = effort_range
         values["max_force"] = effort_range.value

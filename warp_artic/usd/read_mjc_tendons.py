@@ -168,7 +168,7 @@ def _read_spatial(
             return None
         points.append(
             Attachment(
-                name=f"{name}:{number}",
+                name=f"{name}:site{number}",
                 link=links[body],
                 position=pose.position,
                 parent=number - 1 if number else None,

@@ -39,6 +39,8 @@ from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
 from warp_artic.usd.read_mjc_equalities import is_equality_of_bodies, why_disabled
 from warp_artic.usd.read_scene import SceneSettings, read_scene
+from warp_artic.usd.read_skel_joints import read_skel_joints
+from warp_artic.usd.read_skel_targets import SkelTargets
 from warp_artic.usd.read_trees import plan_trees, report_loop, split_between_roots, split_breakable
 from warp_artic.usd.replicate import Readings, Replicator
 from warp_artic.usd.report import Reading, Report
@@ -51,14 +53,14 @@ SMALLEST_UNIT, LARGEST_UNIT = 1e-9, 1e9
 
 @dataclass(frozen=True)
 class Inspection:
-    """All that is understood of a stage."""
+    """Everything that is read from a stage."""
 
     scene: Scene | None
     """None where there are errors."""
     diagnostics: tuple[Diagnostic, ...]
     """Errors first, then warnings, then notes."""
     readings: Mapping[str, list[Reading]] = field(default_factory=dict)
-    """Where values came from, by the names that `Report.readings` has."""
+    """Where values come from, by the names that `Report.readings` has."""
     articulations: tuple[Articulation, ...] = ()
     """Those that can be read, also where there are errors."""
     meshes: Meshes = Meshes()
@@ -93,13 +95,13 @@ def read_stage(
 
     Args:
         stage: A file, or an open stage.
-        dialects: Those that come first where several say the same; the others follow in the order of `DIALECTS`.
+        dialects: Schema families that come first where several author the same; the others follow as in `DIALECTS`.
         owner: Path of the physics scene whose bodies are simulated (`physics:simulationOwner`, else the first scene);
-            others stay where they are. By default all bodies are.
+            other bodies are static. By default all bodies are simulated.
 
     Raises:
-        SettingsError: A dialect is not known.
-        StageError: The stage cannot be opened, or not be simulated as authored; one line for each error.
+        SettingsError: A schema family is not known.
+        StageError: The stage cannot be opened, or cannot be simulated as authored; one line for each error.
     """
     return inspect_stage(stage, dialects=dialects, owner=owner).checked_scene
 
@@ -112,7 +114,7 @@ def check_stage(stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str]
 def inspect_stage(
     stage: str | os.PathLike | Usd.Stage, *, dialects: Sequence[str] = (), owner: str | None = None
 ) -> Inspection:
-    """All that is understood of a stage; raises only where it cannot be opened, or a dialect is not known."""
+    """Everything that is read from a stage; raises only where it cannot be opened, or a schema family is not known."""
     order = complete_order(dialects)
     stage = open_stage(stage)
     with _collection_paused(), reading(stage):
@@ -154,7 +156,7 @@ def _inspect(
 
 
 def start_time(stage: Usd.Stage) -> Usd.TimeCode:
-    """The time at which a stage is read: where its motion starts, else zero."""
+    """The time at which a stage is read: its start time, else zero."""
     root = stage.GetRootLayer()
     is_usable = root.HasStartTimeCode() and math.isfinite(root.startTimeCode)
     return Usd.TimeCode(root.startTimeCode if is_usable else 0.0)
@@ -218,6 +220,8 @@ def _read(
     articulations = [
         read_articulation(plan, joints, others, settings, inventory, attributes, placements) for plan in plans
     ]
+    skeletons = SkelTargets(read_skel_joints(inventory, attributes), inventory, attributes, placements)
+    articulations = [None if tree is None else skeletons.followed(tree) for tree in articulations]
     articulations = with_joints_between(articulations, others, inventory, attributes)
     _report_others(others, attributes)
     _report_not_followed(joints, articulations, inventory, attributes)

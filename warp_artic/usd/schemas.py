@@ -18,7 +18,7 @@ def validator_root() -> Path:
 
 
 def register_plugins() -> None:
-    """Tell USD of our schemas and our validator; USD must not have looked at schemas before, and may be missing."""
+    """Register our schemas and our validator with USD, before it first loads schemas; USD may be missing."""
     try:
         from pxr import Plug
     except ImportError:  # the simulator itself does without

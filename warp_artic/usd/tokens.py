@@ -63,6 +63,10 @@ ARTIC_TENDON_STATE = "WarpArticTendonStateAPI"
 ARTIC_ELASTIC_BODY = "WarpArticElasticBodyAPI"
 ARTIC_ELASTIC_MATERIAL = "WarpArticElasticMaterialAPI"
 ARTIC_MESH_TENDON = "WarpArticMeshTendon"
+ARTIC_SKEL_JOINT = "WarpArticSkelJointAPI"
+SKELETON, SKEL_JOINT = "warpArtic:skel:skeleton", "warpArtic:skel:joint"
+SKEL_FOLLOW = "warpArtic:skel:follow"
+"""Its properties."""
 
 NAMESPACES = ("physics:", "physx", "newton:", "mjc:", "state:", "drive:", "limit:", "omniphysics:", "warpArtic:")
 """How the names of physics attributes begin."""

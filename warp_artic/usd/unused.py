@@ -58,6 +58,7 @@ READ_SCHEMAS = frozenset(
         tokens.ARTIC_TENDON_STATE,
         tokens.ARTIC_ELASTIC_BODY,
         tokens.ARTIC_ELASTIC_MATERIAL,
+        tokens.ARTIC_SKEL_JOINT,
         "OmniPhysicsDeformableMaterialAPI",
     }
 )

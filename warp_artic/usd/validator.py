@@ -49,7 +49,7 @@ def _named(stage: Usd.Stage, finding: Diagnostic) -> UsdValidation.ValidationErr
     kinds = UsdValidation.ValidationErrorType
     kind = {Severity.ERROR: kinds.Error, Severity.WARNING: kinds.Warn, Severity.NOTE: kinds.Info}[finding.severity]
     site = UsdValidation.ValidationErrorSite(stage, site_of(finding.path))
-    text = f"{finding.path}: {finding.message}. {RULES[finding.rule].mend}"
+    text = f"{finding.path}: {finding.message}. {RULES[finding.rule].fix}"
     return UsdValidation.ValidationError(finding.rule, kind, [site], text)
 
 

@@ -168,9 +168,9 @@ def _opened(file: Path, has_samples: bool = True) -> Sdf.Layer:
     try:
         layer = Sdf.Layer.OpenAsAnonymous(str(file), not has_samples)
     except Exception as error:  # what pxr raises differs between releases
-        raise StageError(f"{file}: is no layer of a run; remove the folder, and begin anew") from error
+        raise StageError(f"{file}: is no layer of a run; remove the folder, and start again") from error
     if layer is None:
-        raise StageError(f"{file}: cannot be read; remove the folder, and begin anew")
+        raise StageError(f"{file}: cannot be read; remove the folder, and start again")
     return layer
 
 

@@ -31,8 +31,8 @@ ORIENT = "xformOp:orient:warpArtic"
 SCALE = "xformOp:scale:warpArtic"
 
 
-def write_links(layer, stage, recording, environment, times, codes) -> None:
-    """Pose samples of every link."""
+def write_links(layer, stage, recording, environment, times, codes) -> WorldFrames:
+    """Pose samples of every link; where it and all other prims are then."""
     poses = recording.link_pose[:, environment]
     check_finite(recording, poses, recording.link_names, "pose")
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -41,7 +41,7 @@ def write_links(layer, stage, recording, environment, times, codes) -> None:
     poses = at_times(recording, np.concatenate([poses[..., :3], quaternions], axis=-1), times)
     poses[..., :3] /= UsdGeom.GetStageMetersPerUnit(stage)
     poses[..., 3:] /= np.linalg.norm(poses[..., 3:], axis=-1, keepdims=True)
-    frames = _ParentFrames(stage, codes)
+    frames = WorldFrames(stage, codes)
     order = sorted(range(len(recording.link_names)), key=lambda link: recording.link_names[link].count("/"))
     is_double = recording.link_pose.dtype == np.float64
     for link in order:
@@ -49,9 +49,10 @@ def write_links(layer, stage, recording, environment, times, codes) -> None:
         W = frames.place(prim, poses[:, link, :3], matrices(poses[:, link, 3:]))
         ops = _local_ops(W, frames.of(prim.GetParent()))
         _write_ops(over(layer, prim), codes, *ops, is_double=is_double)
+    return frames
 
 
-class _ParentFrames:
+class WorldFrames:
     """World matrices of prims at each sample, shape (F or 1, 4, 4), links moved by the run."""
 
     def __init__(self, stage: Usd.Stage, codes: list):
@@ -113,10 +114,10 @@ def _local_ops(W: np.ndarray, P: np.ndarray):
     parent_scale, R_P = scale_and_rotation(P)
     if np.abs(R_P @ R_P.transpose(0, 2, 1) - np.eye(3)).max() > 1e-5:
         # No translation, rotation and scale undo a sheared parent: the link leaves its stack.
-        return [RESET, *order], W[:, 3, :3], _quaternions(R), scale, None
+        return [RESET, *order], W[:, 3, :3], quaternions_from(R), scale, None
     inverse = R_P.transpose(0, 2, 1)
     translation = np.einsum("fi,fij->fj", W[:, 3, :3] - P[:, 3, :3], np.broadcast_to(inverse, R.shape))
-    quaternion = _quaternions(R @ inverse)
+    quaternion = quaternions_from(R @ inverse)
     if np.ptp(parent_scale, axis=1).max() <= 1e-6 * np.abs(parent_scale).max():
         return order, translation / parent_scale, quaternion, scale / parent_scale, None
     return [SCALE_PARENT, *order], translation, quaternion, scale, np.broadcast_to(1.0 / parent_scale, scale.shape)
@@ -133,7 +134,7 @@ def matrices(quaternions: np.ndarray) -> np.ndarray:
     return np.moveaxis(np.array(rows), 2, 0)
 
 
-def _quaternions(R: np.ndarray) -> np.ndarray:
+def quaternions_from(R: np.ndarray) -> np.ndarray:
     """Continuous unit quaternions xyzw (F, 4) of row-vector rotation matrices (F, 3, 3); Shepperd's choice."""
     m = R.transpose(0, 2, 1)
     trace = np.trace(m, axis1=1, axis2=2)

@@ -137,13 +137,13 @@ def _one_if_same(arrays: list) -> list:
 def _write_tendons(layer, stage, recording, environment, times, codes, points, units: Units) -> None:
     names = recording.mesh_tendon_names
     recorded = {"length": recording.mesh_tendon_length, "tension": recording.mesh_tendon_tension}
+    if any(own.shape[2] == 0 for own in recorded.values()):
+        return  # there are none, or the recording keeps other quantities only
     values = {}
     for name, own in recorded.items():
         own = own[:, environment]
         check_finite(recording, own[..., None], names, name)
         values[name] = at_times(recording, own, times)
-    if not names:
-        return
     scene = read_stage(stage)
     tendons = {tendon.name: tendon for tendon in scene.mesh_tendons}
     sizes = {body.name: float(np.ptp(body.points, axis=0).max()) for body in scene.elastic_bodies}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
-from pxr import Sdf, Usd, UsdGeom, UsdPhysics
+from pxr import Ar, Sdf, Usd, UsdGeom, UsdPhysics
 
 from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import Recording
@@ -17,6 +18,7 @@ from warp_artic.usd.write_incoming_forces import write_incoming_forces
 from warp_artic.usd.write_joints import write_joints
 from warp_artic.usd.write_links import write_links
 from warp_artic.usd.write_meshes import write_meshes
+from warp_artic.usd.write_skeletons import write_skeletons
 from warp_artic.usd.write_tendons import write_tendons
 
 NOT_INHERITED = ("subLayers", "subLayerOffsets", "layerRelocates", "comment", "documentation", "customLayerData")
@@ -29,17 +31,18 @@ def write_results(
     output: str | os.PathLike,
     environment: int = 0,
     frames_per_second: float | None = None,
+    inputs: Mapping[str, str] | None = None,
 ) -> None:
     """Write the motion of one environment to `output` (.usd, .usda or .usdc), a layer over `stage`.
 
     Beside poses it has the outputs of our schemas, of the quantities that are recorded: positions, velocities and
     efforts of joints, lengths and forces of tendons, errors of mimic joints, forces by joints on links; points of
-    elastic bodies, and a curve for each tendon on one.
+    elastic bodies, and a curve for each tendon on one; animations of skeletons whose joints move with links.
 
     There is one sample a frame (interpolated between records where a frame falls between two), at the stage's frame
     rate unless `frames_per_second` is given, or one a record where records are further apart; and one for the last
     record. A record at time t [s] is at time code startTimeCode + t * timeCodesPerSecond of the stage. The file is
-    complete or not there at all.
+    written completely or not at all. `inputs` says what the run was made of, for its metadata (`usd.input_digest`).
     """
     stage = open_stage(stage)
     check_output(stage, output)
@@ -53,7 +56,7 @@ def write_results(
     times = sample_times(stage, recording, frames_per_second)
     codes = (start_code(stage) + times * stage.GetTimeCodesPerSecond()).tolist()
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    describe_run(layer, stage, recording, codes, Path(output))
+    describe_run(layer, stage, recording, codes, Path(output), inputs)
     write_motion(layer, stage, recording, environment, times, codes)
     write_layer(layer, output)
 
@@ -62,7 +65,8 @@ def write_motion(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, envir
     """Write the samples of a recording at some times [s], which are time codes of the stage."""
     units = stage_units(stage)
     with Sdf.ChangeBlock():
-        write_links(layer, stage, recording, environment, times, codes)
+        frames = write_links(layer, stage, recording, environment, times, codes)
+        write_skeletons(layer, stage, frames, codes, start_code(stage))
         for write in (write_joints, write_tendons, write_incoming_forces, write_meshes):
             write(layer, stage, recording, environment, times, codes, units)
 
@@ -73,10 +77,18 @@ def start_code(stage: Usd.Stage) -> float:
     return root.startTimeCode if root.HasStartTimeCode() else 0.0
 
 
-def describe_run(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, codes: list, output: Path) -> None:
+def describe_run(
+    layer: Sdf.Layer,
+    stage: Usd.Stage,
+    recording: Recording,
+    codes: list,
+    output: Path,
+    inputs: Mapping[str, str] | None = None,
+) -> None:
     """How the run was made, beside what describes every layer over a stage."""
     describe_layer(layer, stage, codes, output, "Motion simulated by warp_artic")
-    layer.customLayerData = {"warpArtic": {str(key): str(value) for key, value in recording.metadata.items()}}
+    told = {**recording.metadata, **(inputs or {})}
+    layer.customLayerData = {"warpArtic": {str(key): str(value) for key, value in told.items()}}
 
 
 def describe_layer(layer: Sdf.Layer, stage: Usd.Stage, codes: list, output: Path, what: str) -> None:
@@ -98,5 +110,10 @@ def describe_layer(layer: Sdf.Layer, stage: Usd.Stage, codes: list, output: Path
 
 
 def _asset_path(source: Sdf.Layer, output: Path) -> str:
-    """How the run layer refers to the stage: relative to its own folder where both are files."""
-    return relative_path(source.realPath, output) if source.realPath else source.identifier
+    """How the run layer refers to the stage: relative to its own folder where both are files.
+
+    What the resolver finds by a search path keeps the name that it has there.
+    """
+    name = source.identifier
+    is_searched = Ar.GetResolver().IsContextDependentPath(name) and not os.path.exists(name)
+    return relative_path(source.realPath, output) if source.realPath and not is_searched else name

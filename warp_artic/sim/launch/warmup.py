@@ -32,7 +32,7 @@ from warp_artic.kernels.launch import (
     watch_kernel,
 )
 from warp_artic.kernels.threads import usable_threads
-from warp_artic.math.numbers import Numbers, numbers_for
+from warp_artic.math.numbers import Numbers, numbers_for, register_numbers
 from warp_artic.solver.settings import SolverSettings
 
 Kernels = dict[str, wp.Kernel]
@@ -52,12 +52,9 @@ def kernels_ahead(
         contacts: Whether there are mechanisms with shapes that may touch; these have kernels of their own.
         dynamics: Whether those of the dynamics suite are wanted.
     """
-    variants = (True, False) if wp.get_device(device).is_cpu else (False,)
-    cases = [
-        (f"{precision}, {'lanes' if wide else 'scalar'}", numbers_for(precision, wide))
-        for wide in variants
-        for precision in precisions
-    ]
+    on_cpu = wp.get_device(device).is_cpu
+    cases = [case for precision in precisions for case in _number_types(precision, on_cpu).items()]
+    cases.sort(key=lambda case: -case[1].lanes)
     wanted: Kernels = {}
     for title, numbers in cases:
         wanted |= _steps(title, numbers, settings, tendons)
@@ -92,6 +89,18 @@ def _compile(name: str, kernel: wp.Kernel, device: str) -> tuple[str, float]:
     begin = time.perf_counter()
     load(kernel, device)
     return name, time.perf_counter() - begin
+
+
+def _number_types(precision: str, on_cpu: bool) -> dict[str, Numbers]:
+    """What kernels of a precision work on, by titles: lanes for many environments, for few, and scalars."""
+    scalar = {f"{precision}, scalar": numbers_for(precision, False)}
+    if not on_cpu:
+        return scalar
+    many, few = numbers_for(precision, True), register_numbers(precision)
+    lanes = {f"{precision}, lanes": many}
+    if few is not many:
+        lanes[f"{precision}, {few.lanes} lanes"] = few
+    return lanes | scalar
 
 
 def _steps(title: str, numbers: Numbers, settings: SolverSettings, tendons: bool) -> Kernels:

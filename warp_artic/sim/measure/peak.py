@@ -8,7 +8,7 @@ from functools import cache
 import warp as wp
 
 from warp_artic.kernels.launch import OPTIONS
-from warp_artic.math.numbers import Numbers, numbers_for
+from warp_artic.math.numbers import Numbers, numbers_for, register_numbers
 
 CHAINS = 12
 """Sums that do not wait for each other: more than the latency of two multiply-add units."""
@@ -33,7 +33,7 @@ class Peak:
 def measure_peak(device: str, precision: str) -> Peak:
     """Run nothing but x = x m + c, with the flags and lanes of steps, and copy memory; the best of many runs each."""
     on_cpu = wp.get_device(device).is_cpu
-    numbers = numbers_for(precision, on_cpu)
+    numbers = register_numbers(precision) if on_cpu else numbers_for(precision, False)
     threads, count = (1, 1_000_000) if on_cpu else (GPU_THREADS, 4096)
     out = wp.zeros(threads, dtype=numbers.real, device=device)
     inputs = [out, count]

@@ -113,7 +113,7 @@ def with_other_measures(cls: type) -> type:
 class Recording:
     """Records of a run: record k is the state at `time[k]`, the first one before any step.
 
-    SI units and radians, the stage's own axes, the precision of the simulation. In the shapes, R is the number of
+    SI units and radians, the axes of the stage, the precision of the simulation. In the shapes, R is the number of
     records (steps + 1 when each step is recorded), E of environments, D of dofs, L of links, N of named entries.
     """
 
@@ -135,7 +135,7 @@ class Recording:
         midpoint, rk4   in free motion q+ = q + h (v + v+) / 2 + h^2 (a - a+) / 12, but for errors of fifth order
     and with substeps ("tgs") this for each. Ball joints turn by exp((1 - share) h v), then by exp(share h v+)."""
     joint_actuation_force: np.ndarray | None = None
-    """What acts on each dof over the last step before a record [N or N m], in parts that add up to zero; none in the
+    """Forces on each dof over the last step before a record [N or N m], in parts that sum to zero; none in the
     first record. Here efforts. `model.force_parts` says what each part is, and where in the step. Shape (R, E, D)."""
     joint_drive_force: np.ndarray | None = None
     """Of drives [N or N m], shape (R, E, D)."""
@@ -186,8 +186,8 @@ class Recording:
     tendon_limit_state: np.ndarray | None = None
     """-1 where the length is below its limits, 0 between them, 1 above; shape (R, E, N)."""
     tendon_mobility: np.ndarray | None = None
-    """J M^-1 push [1/kg]: what a unit force changes of the rate of the length, J and push coefficients and force
-    coefficients of a fixed tendon; where it is not positive the tendon can gain energy. Shape (R, E, N)."""
+    """J M^-1 P [1/kg]: the change of the rate of the length by a unit force; of a fixed tendon J are the coefficients
+    and P the force coefficients. Where it is not positive the tendon can add energy. Shape (R, E, N)."""
     mimic_names: tuple[str, ...] = ()
     """Following joints; length N."""
     mimic_error: np.ndarray | None = None
@@ -197,10 +197,10 @@ class Recording:
     loop_names: tuple[str, ...] = ()
     """Joints that close a loop; length N."""
     loop_error: np.ndarray | None = None
-    """Distance [m], then angle [rad], by which the loop is open along and about the axes that the joint holds; shape
+    """Distance [m], then angle [rad], by which the loop is open along and about the locked axes; shape
     (R, E, N, 2)."""
     loop_broken: np.ndarray | None = None
-    """1 where the joint has broken and does nothing from the next step on, 0 elsewhere; shape (R, E, N)."""
+    """1 where the joint has broken and has no effect from the next step on, 0 elsewhere; shape (R, E, N)."""
     loop_force: np.ndarray | None = None
     """Force [N], then torque [N m], that the joint transmits to its second body over the last step before a record, in
     the second joint frame about its origin; the mean over the step, without drives and springs along its free axes.
@@ -255,7 +255,7 @@ class Recording:
         Args:
             path: Of a link, which has the colliders below it that are not below another link; of a collider; or of a
                 prim that colliders are below, such as a robot, without what these do to each other.
-            by: Such a path too: only forces by what is there count.
+            by: A path of the same kinds: only forces by its colliders are counted.
 
         Raises:
             SettingsError: No collider that may touch anything is there, or forces were not recorded.
@@ -266,10 +266,10 @@ class Recording:
         return np.einsum("p,repx->rex", signs, self.contact_force.astype(float))
 
     def contact_events(self) -> list[ContactEvent]:
-        """Which colliders begin to touch, and end it, by time, of a recording with forces.
+        """Which colliders begin and end to touch, by time, of a recording with forces.
 
         They touch at a record where the step before it has pushed them: what hits and leaves between two records is
-        not seen.
+        not reported.
 
         Raises:
             SettingsError: Forces were not recorded.
@@ -298,7 +298,7 @@ class Recording:
         """Read what `save` wrote.
 
         Raises:
-            SettingsError: There is no such file, or it is damaged, or not what TABLE says.
+            SettingsError: There is no such file, or it is damaged, or has other arrays than TABLE lists.
         """
         with open_npz(path, "a recording") as file:
             arrays = file.read(TABLE)

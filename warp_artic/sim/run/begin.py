@@ -116,7 +116,7 @@ def _numbers(settings: SolverSettings, device: str, columns: int) -> Numbers:
     if variant == "lanes" and not on_cpu:
         raise SettingsError(f"variant: lanes are for the CPU, and the device is {device}")
     wide = variant == "lanes" or (variant == "auto" and on_cpu and columns >= LANES_FROM)
-    return numbers_for(settings.precision, wide)
+    return numbers_for(settings.precision, wide, columns)
 
 
 def _names(scene: Scene, elastic: ElasticBodies) -> Names:

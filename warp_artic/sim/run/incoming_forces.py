@@ -11,7 +11,7 @@ AXES = ("joint", "world")
 
 @dataclass(frozen=True, kw_only=True)
 class IncomingForces:
-    """What `link_incoming_joint_force` is of; `step` and `record` take it as `forces` in place of True."""
+    """How `link_incoming_joint_force` is reported; `step` and `record` take it as `forces` in place of True."""
 
     axes: str = "joint"
     """"joint": axes of the child-side joint frame; "world": of the world. About the origin of that frame in both."""

@@ -90,6 +90,8 @@ class Run:
     """Arrays in which steps look for changes, which wake somebody."""
     array_rows: dict[tuple[str, int], Rows] = field(default_factory=dict)
     """Rows of arrays over several articulations, by what they are of and the components of each."""
+    twin: object = None
+    """Its twin on dual numbers, kept from one question for derivatives to the next (`sim.derivatives.twin`)."""
     start: tuple[Scene, tuple[str, ...], wp.array] | None = None
     """The start state: of which scene, the names of its fields, and their rows."""
     hash_of: tuple[Scene, str] | None = None

@@ -1,4 +1,4 @@
-"""What follows values over time: drive targets, rest lengths and offsets of tendons, tendons on meshes, gravity."""
+"""Values that follow time samples: targets and gains of drives, tendons, also those on meshes, and gravity."""
 
 from __future__ import annotations
 
@@ -18,14 +18,21 @@ from warp_artic.sim.elastic.elastic_body import SimulatedElasticBody
 
 TARGETS = ("drive_position_target", "drive_velocity_target")
 """Control arrays that may follow a track."""
+GAINS = ("drive_stiffness", "drive_damping")
+"""Parameters of drives that may."""
 OF_TENDONS = ("tendon_rest_length", "tendon_offset", "spatial_offset", "leaf_rest_length")
-"""Parameters that may, beside gravity."""
-OF_LOOPS = ("loop_drive_position_target", "loop_drive_velocity_target")
+"""Those of tendons, beside gravity."""
+OF_LOOPS = (
+    "loop_drive_position_target",
+    "loop_drive_velocity_target",
+    "loop_drive_stiffness",
+    "loop_drive_damping",
+)
 """Those of drives of loop joints."""
 OF_MESH_TENDONS = ("mesh_tendon_target_length", "mesh_tendon_stiffness", "mesh_tendon_tension")
 """Arrays of the tendons on elastic bodies."""
 GRAVITY = "gravity"
-FOLLOW = (*TARGETS, *OF_TENDONS, *OF_LOOPS, *OF_MESH_TENDONS, GRAVITY)
+FOLLOW = (*TARGETS, *GAINS, *OF_TENDONS, *OF_LOOPS, *OF_MESH_TENDONS, GRAVITY)
 
 Key = tuple[str, str]
 """An array, and what has a row in it: a dof, a tendon, the leaf of one, or "x", "y" or "z" of gravity."""
@@ -49,6 +56,8 @@ def entries_of(tree: Articulation) -> dict[Key, Entry]:
         drive = dof.drive or Drive()
         found[TARGETS[0], dof.name] = Entry(row, drive.position_target, drive.position_track)
         found[TARGETS[1], dof.name] = Entry(row, drive.velocity_target, drive.velocity_track)
+        found[GAINS[0], dof.name] = Entry(row, drive.stiffness, drive.stiffness_track)
+        found[GAINS[1], dof.name] = Entry(row, drive.damping, drive.damping_track)
     for row, tendon in enumerate(tree.fixed_tendons):
         found[OF_TENDONS[0], tendon.name] = Entry(row, tendon.rest_length, tendon.rest_length_track)
         found[OF_TENDONS[1], tendon.name] = Entry(row, tendon.offset, tendon.offset_track)
@@ -61,6 +70,8 @@ def entries_of(tree: Articulation) -> dict[Key, Entry]:
         drive = axis.drive or Drive()
         found[OF_LOOPS[0], axis.name] = Entry(row, drive.position_target, drive.position_track)
         found[OF_LOOPS[1], axis.name] = Entry(row, drive.velocity_target, drive.velocity_track)
+        found[OF_LOOPS[2], axis.name] = Entry(row, drive.stiffness, drive.stiffness_track)
+        found[OF_LOOPS[3], axis.name] = Entry(row, drive.damping, drive.damping_track)
     return found
 
 

@@ -58,7 +58,7 @@ Launch = Callable[..., None]
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """What an axis of a result counts: so much in a mechanism, of which an articulation has its own."""
+    """The size of an axis of a result, for a mechanism and for an articulation of it."""
 
     size: int
     own: np.ndarray
@@ -277,8 +277,8 @@ class Dynamics:
     def register_contacts(self, points: Sequence[ContactPoint]) -> Contacts:
         """Give the articulation contact points, in place of those that it has; returns their arrays.
 
-        They are for `coefficient_matrix` and `constraint_impulses` alone. A step knows nothing of them: there, links
-        pass through each other and through the world.
+        They are for `coefficient_matrix` and `constraint_impulses` alone. Steps do not use them: their contacts are
+        those of colliders.
 
         Raises:
             SettingsError: A point has a value that is not allowed, or no dof moves it.
@@ -301,14 +301,14 @@ class Dynamics:
         return result.take()
 
     def constraint_impulses(self, joint_force=None, *, out: ConstraintImpulses | None = None) -> ConstraintImpulses:
-        """lambda: what the registered constraints do in a step of dt from the present state, under given efforts.
+        """lambda: impulses of the registered constraints in a step of dt from the present state, under given efforts.
 
             M vdot + c + g = tau + J^T external + K lambda / dt,   vdot as their laws want it
 
         Efforts of - K lambda / dt counteract them. The laws hold at the end of the step, v+ = v + dt vdot, with
         everything at the present positions: springs of tendons and compliant mimic joints by backward Euler, hard mimic
         joints and contact points by their velocities; friction of contact points is within a pyramid. Solved directly;
-        of points that are wedged with much friction no solution may be found, which `converged` tells. Drives, limits,
+        for wedged points with much friction no solution may be found, see `converged`. Drives, limits,
         friction and damping of joints, and drag of links are not in it. Source: Loop Joints, Coefficient Matrix, and
         Lambda Constraint Impulses.
 
@@ -372,7 +372,7 @@ class Dynamics:
 
         Raises:
             SettingsError: The shape of `values` is another, an entry is not finite, or one of a locked axis is not
-                zero. Locked axes of an array that `unpack_joints` has returned are not looked at.
+                zero. Locked axes of an array that `unpack_joints` has returned are not checked.
         """
         joints = len(unpacked_joints(self._articulation))
         if not self._is_own(values):

@@ -39,11 +39,11 @@ class ContactPoint:
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """In the frame of the link [m]."""
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    """World axes, from the other side to the link, of any length; one without a length does not act."""
+    """World axes, from the other side to the link, of any length; a zero vector disables the point."""
     friction: float = 0.0
     """mu of both tangents."""
     gap: float = 0.0
-    """Distance along the normal that is left [m]; negative where the two overlap."""
+    """Gap along the normal [m]; negative where the two overlap."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Contacts:
 
 @dataclass(frozen=True)
 class ConstraintImpulses:
-    """What the registered constraints do in a step."""
+    """Impulses of the registered constraints in a step."""
 
     impulse: wp.array
     """lambda, in the order of the coefficient matrix K [N s, or N m s of what is in radians], shape (E, C)."""
@@ -76,7 +76,7 @@ class ConstraintImpulses:
     joint_acceleration: wp.array
     """vdot with them, shape (E, V)."""
     residual: wp.array
-    """Largest velocity by which their laws are missed, as a share of what they add up, shape (E)."""
+    """Largest residual of their laws, relative to the sum of their terms, shape (E)."""
 
     @property
     def converged(self) -> np.ndarray:

@@ -1,0 +1,134 @@
+"""Gradients of losses, and steps near a state, against tangents, differences and closed forms."""
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.sim.test_tangent import FAMILIES, MOTIONS, moving, random_seeds
+from warp_artic import Drive, Simulation, SolverSettings
+from warp_artic.errors import SettingsError
+
+SETTINGS = SolverSettings(precision="float64")
+
+
+def driven() -> Simulation:
+    """A chain of hinges with drives, in two environments."""
+    tree = trees.with_dofs(trees.chain(3), velocity=[1.0, 0.7, -0.4], **FAMILIES["drive"])
+    simulation = Simulation(trees.scene(tree), environments=2, settings=SETTINGS)
+    simulation.set_state(joint_velocity=[[1.0, 0.7, -0.4], [-0.5, 0.3, 0.8]])
+    simulation.step(2)
+    return simulation
+
+
+def weighted(weights):
+    """A loss that is linear in the motion, with derivatives that are given."""
+
+    def loss(motion):
+        return sum(float((getattr(motion, name) * table).sum()) for name, table in weights.items()), weights
+
+    return loss
+
+
+def along(directions, gradient):
+    """Directions (K, ...), of all environments, times a gradient (E, ...)."""
+    return directions.reshape(len(directions), -1) @ gradient.sum(axis=0).ravel()
+
+
+def summed(derivatives, weights):
+    """The derivatives (T, K, E, ...) of a sum with weights (T, E, ...), by direction."""
+    return np.moveaxis(derivatives, 1, 0).reshape(derivatives.shape[1], -1) @ weights.ravel()
+
+
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
+def test_backward_and_forward_are_one_number(integrator):
+    """The gradient times a direction is the derivative along it, over 40 steps, by start, gains, masses and targets."""
+    tree = trees.with_dofs(trees.chain(3), velocity=[1.0, 0.7, -0.4], **FAMILIES["drive"])
+    settings = SolverSettings(precision="float64", integrator=integrator)
+    simulation = Simulation(trees.scene(tree), environments=2, settings=settings)
+    simulation.step(2)
+    names = ("joint_position", "joint_velocity", "drive_stiffness", "link_mass", "drive_position_target", "gravity")
+    seeds = random_seeds(simulation, names)
+    rng = np.random.default_rng(4)
+    weights = {name: rng.normal(size=(41, 2, 3)) for name in ("joint_position", "joint_velocity")}
+    value, gradients = simulation.gradient(weighted(weights), 40, names)
+    backward = sum(along(seeds[name], gradients[name]) for name in names)
+    tangent = simulation.tangent(seeds, 40, every=1)
+    forward = sum(summed(getattr(tangent.derivatives, name), weights[name]) for name in weights)
+    np.testing.assert_allclose(backward, forward, rtol=0, atol=1e-12 * np.abs(forward).max())
+    assert value == pytest.approx(sum((getattr(tangent.values, name) * weights[name]).sum() for name in weights))
+
+
+def test_floating_trees_with_every_joint_type():
+    """The same of poses of roots and of joints with several rotations."""
+    simulation = Simulation(trees.scene(moving(True)), settings=SETTINGS)
+    seeds = random_seeds(simulation, MOTIONS)
+    shapes = {name: (7, 1, *values.shape[1:]) for name, values in seeds.items()}
+    rng = np.random.default_rng(4)
+    weights = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    _, gradients = simulation.gradient(lambda motion: (0.0, weights), 6, MOTIONS)
+    backward = sum(along(seeds[name], gradients[name]) for name in MOTIONS)
+    tangent = simulation.tangent(seeds, 6, every=1).derivatives
+    forward = sum(summed(getattr(tangent, name), weights[name]) for name in MOTIONS)
+    np.testing.assert_allclose(backward, forward, rtol=0, atol=1e-12 * np.abs(forward).max())
+
+
+def test_controls_over_time_have_gradients_of_each_step():
+    """By central differences of one target, and their sum is the gradient by a target that stays."""
+    simulation = driven()
+    targets = np.random.default_rng(0).normal(size=(12, 3))
+
+    def loss(motion):
+        return float((motion.joint_position[-1] ** 2).sum()), {"joint_position": last(2.0 * motion.joint_position)}
+
+    def last(values):
+        return np.concatenate([np.zeros_like(values[:-1]), values[-1:]])
+
+    _, found = simulation.gradient(loss, 12, ["drive_position_target"], {"drive_position_target": targets})
+    assert found["drive_position_target"].shape == (12, 2, 3)
+    changed = [targets.copy(), targets.copy()]
+    for side, step in zip(changed, (1e-5, -1e-5)):
+        side[4, 1] += step
+    ends = [simulation.gradient(loss, 12, [], {"drive_position_target": side})[0] for side in changed]
+    assert found["drive_position_target"][4, :, 1].sum() == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6)
+
+
+def test_a_linearized_step_is_the_tangents_of_a_step():
+    """Of every number of the state, inputs and parameters, with their names."""
+    simulation = driven()
+    found = simulation.linearize(["drive_position_target"], ["drive_stiffness", "gravity"], environments=[1])
+    assert [one.shape for one in (found.A, found.B, found.P)] == [(1, 6, 6), (1, 6, 3), (1, 6, 6)]
+    joint = simulation.joint_names[1]
+    assert found.state_names[1] == f"joint_position:{joint}" and found.state_names[4] == f"joint_velocity:{joint}"
+    assert found.input_names[1] == f"drive_position_target:{joint}"
+    assert found.parameter_names[:1] == (f"drive_stiffness:{simulation.joint_names[0]}",)
+    assert found.parameter_names[3:] == tuple(f"gravity:/World/chain:{axis}" for axis in "xyz")
+    seeds = {
+        "joint_position": np.eye(3),
+        "joint_velocity": np.zeros((3, 3)),
+    }
+    tangent = simulation.tangent(seeds, 1).derivatives
+    columns = np.concatenate([tangent.joint_position[-1][:, 1], tangent.joint_velocity[-1][:, 1]], axis=1).T
+    np.testing.assert_array_equal(found.A.numpy()[0, :, :3], columns)
+
+
+def test_a_slider_on_a_drive_has_the_matrix_of_its_law():
+    """One step of "semi_implicit" on m a = k (u - x) - d v - m g, as differences of the law have it in x, v and u."""
+    tree = trees.with_dofs(trees.chain(1, "prismatic_x"), drive=Drive(stiffness=20.0, damping=1.0))
+    simulation = Simulation(trees.scene(tree), settings=SolverSettings(precision="float64", integrator="semi_implicit"))
+    found = simulation.linearize(["drive_position_target", "joint_effort"])
+    A, B, h = found.A.numpy()[0], found.B.numpy()[0], simulation.dt
+    assert A[1, 0] == pytest.approx(-B[1, 0], rel=1e-12)  # only their difference counts
+    assert B[1, 0] == pytest.approx(20.0 * B[1, 1], rel=1e-12)
+    assert B[1, 1] == pytest.approx(h / tree.links[0].mass, rel=0.01)
+    assert A[0] == pytest.approx([1.0, h], rel=0.01, abs=1e-2 * h)
+
+
+def test_shapes_of_derivatives_are_checked():
+    """And names, and counts."""
+    simulation = driven()
+    with pytest.raises(SettingsError, match=r"loss: derivatives by joint_position of shape \(3,\) are not of shape"):
+        simulation.gradient(lambda motion: (0.0, {"joint_position": np.zeros(3)}), 2, ["gravity"])
+    with pytest.raises(SettingsError, match="steps: 0 is not an integer of at least 1"):
+        simulation.gradient(lambda motion: (0.0, {}), 0, ["gravity"])
+    with pytest.raises(SettingsError, match="'joint_effort' is not one of"):
+        simulation.linearize(parameters=["joint_effort"])

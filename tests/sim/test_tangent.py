@@ -1,0 +1,191 @@
+"""Derivatives of runs by dual numbers against central differences of ordinary runs, in float64."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests import trees
+from tests.central_differences import STEP, differences
+from tests.closed_mechanisms import spatial_four_bar
+from tests.solver.test_determinism import busy_tree
+from warp_artic import Drive, Friction, Limit, Simulation, SolverSettings
+from warp_artic.errors import SettingsError, SolveError
+from warp_artic.sim.arrays.views import PARAMETERS
+from warp_artic.sim.derivatives.quantities import quantity
+
+DIRECTIONS = 4
+ROUNDING = 2e-13
+"""What velocities of stiff rows are known to in float64 [m/s, rad/s]."""
+SWITCHES = ("enabled", "threshold")
+"""What parameters end with that steps only compare."""
+MOTIONS = ("joint_position", "joint_velocity", "root_pose", "root_velocity")
+
+
+def random_seeds(simulation: Simulation, names, seed=0) -> dict[str, np.ndarray]:
+    """Random directions of some quantities."""
+    rng = np.random.default_rng(seed)
+    shapes = {name: quantity(simulation.run, name).shape for name in names}
+    return {name: rng.normal(size=(DIRECTIONS, *shape)) for name, shape in shapes.items() if 0 not in shape}
+
+
+def stacked(tangent, record=-1) -> np.ndarray:
+    """Derivatives of a record in environment 0, shape (K, 2 V), roots first."""
+    found = tangent.derivatives
+    parts = (found.root_pose, found.joint_position, found.root_velocity, found.joint_velocity)
+    return np.concatenate([part[record][:, 0].reshape(part.shape[1], -1) for part in parts], axis=1)
+
+
+def compare(tree, names, *, warm=3, steps=5, step=STEP, **settings) -> float:
+    """How far derivatives are from central differences, relative to the largest of a direction."""
+    settings = SolverSettings(precision="float64", **settings)
+    simulation = Simulation(trees.scene(tree), settings=settings)
+    seeds = random_seeds(simulation, names)
+    wanted = differences(tree, settings, seeds, warm, steps, step)
+    simulation.step(warm)
+    found = stacked(simulation.tangent(seeds, steps))
+    assert np.isfinite(found).all()
+    return float((np.abs(found - wanted).max(axis=1) / np.abs(wanted).max(axis=1)).max())
+
+
+@cache
+def moving(floating: bool, seed: int = 3):
+    """A tree with every joint type, on its way from a random state."""
+    tree = trees.random_articulation(seed, 12, floating=floating)
+    return trees.authored_at(tree, trees.random_state(seed, tree))
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
+def test_every_joint_type(floating, integrator):
+    """By the whole state, efforts, masses and gravity."""
+    names = (*MOTIONS, "joint_effort", "link_external_force", "link_mass", "gravity", "armature")
+    assert compare(moving(floating), names, integrator=integrator) < 1e-6
+
+
+@pytest.mark.parametrize("kinds", [("cylindrical", "planar", "slide_ball"), ("cartesian", "table", "slide_universal")])
+def test_joints_with_translations(kinds):
+    """Several in a row on one joint."""
+    tree = trees.random_articulation(5, 4, floating=False, kinds=kinds)
+    tree = trees.authored_at(tree, trees.random_state(5, tree))
+    assert compare(tree, (*MOTIONS, "joint_effort")) < 1e-6
+
+
+FAMILIES = {
+    "drive": {"drive": Drive(stiffness=20.0, damping=1.0, position_target=0.3)},
+    "saturated drive": {"drive": Drive(stiffness=200.0, damping=1.0, position_target=2.0, max_force=1.0)},
+    "friction": {"friction": Friction(static_effort=0.3, dynamic_effort=0.2)},
+    "limit": {"limit": Limit(lower=-0.05, upper=0.05)},
+    "soft limit": {"limit": Limit(lower=-0.05, upper=0.05, stiffness=300.0, damping=2.0)},
+    "bouncing limit": {"limit": Limit(lower=-0.05, upper=0.05, restitution=0.5, bounce_threshold=0.1)},
+    "velocity limit": {"velocity_limit": 0.5},
+}
+
+
+@pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_on_dofs(family, solver):
+    """Each where it acts, on a chain of hinges that swings into it; differences leave bounces in their steps."""
+    tree = trees.with_dofs(trees.chain(3), position=0.04, velocity=[1.0, 0.7, -0.4], **FAMILIES[family])
+    names = (*MOTIONS, "drive_position_target", "joint_effort", "link_mass", "gravity")
+    assert compare(tree, names, warm=2, steps=12, step=1e-7, solver=solver) < 1e-6
+
+
+def test_all_families_at_once():
+    """In one tree, by the state, and by each of its parameters alone, along random shares of the values that it has."""
+    tree = busy_tree()
+    assert compare(tree, MOTIONS, warm=2, steps=2) < 1e-6
+    settings = SolverSettings(precision="float64")
+    simulation = Simulation(trees.scene(tree), settings=settings)
+    simulation.step(2)
+    values = {name: np.moveaxis(getattr(simulation.parameters, name).numpy(), -1, 0)[0] for name in PARAMETERS}
+    compared = [name for name in PARAMETERS if name.rpartition("_")[2] not in SWITCHES]
+    finite = {name: np.where(np.isfinite(values[name]), values[name], 0.0) for name in compared}
+    finite = {name: own for name, own in finite.items() if own.any()}
+    assert len(finite) > 30
+    rng = np.random.default_rng(1)
+    seeds = {name: np.zeros((len(finite), *own.shape)) for name, own in finite.items()}
+    for direction, (name, own) in enumerate(finite.items()):
+        seeds[name][direction] = own * rng.uniform(-1.0, 1.0, own.shape)
+    near, far = (differences(tree, settings, seeds, 2, 2, step) for step in (5e-4, 1e-3))
+    wanted = (4.0 * near - far) / 3.0  # of fourth order, with steps that are long enough for rounding to be small
+    missed = np.abs(stacked(simulation.tangent(seeds, 2)) - wanted).max(axis=1)
+    allowed = 1e-6 * np.abs(wanted).max(axis=1) + ROUNDING / 5e-4
+    assert [name for name, far_off in zip(finite, missed > allowed) if far_off] == []
+
+
+def test_closed_mechanisms():
+    """With loop joints that are closed again at the end of each step, and velocities that keep the energy."""
+    assert compare(spatial_four_bar(), ("joint_velocity", "gravity", "link_mass"), steps=10) < 1e-6
+
+
+def test_closed_mechanisms_with_friction():
+    """The same by efforts: without friction, any effort at all leaves energy as the step has it (`closed_energy`)."""
+    tree = trees.with_dofs(spatial_four_bar(), friction=Friction(viscous=0.01))
+    # Differences of 1e-6 reach a branch of the step in which results jump; those of 1e-7 do not.
+    assert compare(tree, ("joint_velocity", "gravity", "joint_effort", "link_mass"), steps=10, step=1e-7) < 1e-6
+
+
+def test_free_motion_by_runge_kutta():
+    """By start, masses and gravity."""
+    assert compare(moving(True), (*MOTIONS, "link_mass", "gravity"), integrator="rk4") < 1e-6
+
+
+def test_values_are_those_of_scalar_steps():
+    """Bitwise, and the simulation stays as it is."""
+    tree = moving(True)
+    simulation = Simulation(trees.scene(tree), settings=SolverSettings(precision="float64", variant="scalar"))
+    tangent = simulation.tangent(random_seeds(simulation, MOTIONS), steps=20, every=10)
+    assert simulation.steps_done == 0 and tangent.time == pytest.approx(np.arange(3) * 10 / 240)
+    recording = simulation.record(20, every=10)
+    np.testing.assert_array_equal(tangent.values.joint_position[:, 0], recording.joint_position[:, 0])
+    np.testing.assert_array_equal(tangent.values.joint_velocity[:, 0], recording.joint_velocity[:, 0])
+
+
+def test_single_precision_has_the_same_derivatives():
+    """To 1e-4 of those of float64."""
+    tree = trees.with_dofs(trees.chain(3), velocity=[1.0, 0.7, -0.4], **FAMILIES["drive"])
+    found = []
+    for precision in ("float32", "float64"):
+        simulation = Simulation(trees.scene(tree), settings=SolverSettings(precision=precision))
+        found.append(stacked(simulation.tangent(random_seeds(simulation, (*MOTIONS, "link_mass")), steps=20)))
+    assert np.abs(found[0] - found[1]).max() < 1e-4 * np.abs(found[1]).max()
+
+
+def test_environments_and_directions_do_not_see_each_other():
+    """Each alone has the derivatives that it has among others, bitwise."""
+    tree = trees.with_dofs(trees.chain(3), velocity=[1.0, 0.7, -0.4], **FAMILIES["limit"])
+    simulation = Simulation(trees.scene(tree), environments=3, settings=SolverSettings(precision="float64"))
+    rng = np.random.default_rng(2)
+    simulation.set_state(joint_velocity=rng.normal(size=(3, 3)))
+    seeds = {"joint_position": rng.normal(size=(17, 3, 3)), "link_mass": rng.normal(size=(17, 3, 3))}
+    whole = simulation.tangent(seeds, steps=10).derivatives.joint_velocity
+    one = simulation.tangent({name: values[11:13] for name, values in seeds.items()}, steps=10).derivatives
+    np.testing.assert_array_equal(whole[:, 11:13], one.joint_velocity)
+
+
+def test_controls_over_time():
+    """Are followed as by hand, step by step."""
+    tree = trees.with_dofs(trees.chain(2), **FAMILIES["drive"])
+    simulation = Simulation(trees.scene(tree), settings=SolverSettings(precision="float64", variant="scalar"))
+    targets = np.random.default_rng(0).normal(size=(6, 2))
+    tangent = simulation.tangent({"gravity": [[[0.0, 0.0, 1.0]]]}, 6, controls={"drive_position_target": targets})
+    for target in targets:
+        simulation.control.drive_position_target = target[:, None]
+        simulation.step()
+    np.testing.assert_array_equal(tangent.values.joint_position[-1][0], simulation.state.joint_position.numpy()[:, 0])
+
+
+def test_what_is_not_known_is_refused():
+    """By name."""
+    scene, settings = trees.scene(trees.chain(2)), SolverSettings(precision="float64")
+    simulation = Simulation(scene, settings=settings)
+    with pytest.raises(SettingsError, match="'link_masses' is not one of .*did you mean link_mass"):
+        simulation.tangent({"link_masses": np.ones((1, 2))})
+    with pytest.raises(SettingsError, match=r"link_mass: directions of shape \(1, 5\) are not \(K, 2\)"):
+        simulation.tangent({"link_mass": np.ones((1, 5))})
+    with pytest.raises(SettingsError, match="gravity: has 2 directions, others have 3"):
+        simulation.tangent({"link_mass": np.ones((3, 2)), "gravity": np.ones((2, 1, 3))})
+    with pytest.raises(SolveError, match="tangent: steps are not differentiated yet where there is sleep after 0.5 s"):
+        Simulation(scene, settings=replace(settings, sleep_after=0.5)).tangent({"link_mass": np.ones((1, 2))})

@@ -1,0 +1,1 @@
+"""Looking at runs: reports, comparisons, pictures and a live view."""
