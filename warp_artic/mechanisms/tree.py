@@ -159,10 +159,7 @@ class Tree:
 
     @cached_property
     def island_keeps_energy(self) -> tuple[bool, ...]:
-        """Of each island whether loop joints close it, the world holds it, and nothing acts as long as limits are kept.
-
-        Not where loop joints may break.
-        """
+        """Of each island whether loop joints close it, the world holds it, and nothing acts while limits are kept."""
         closed, held, acting = set(), set(), set()
         for row in self.rows:
             island = self.island_of_dof(row.dofs[0])
@@ -177,7 +174,7 @@ class Tree:
                 acting.add(island)
             if any(self.kind[part.links[0]] is not JointKind.FLOATING for part in own):
                 held.add(island)
-        keeps = set() if self.flags["breakable_loops"] else (closed & held) - acting
+        keeps = (closed & held) - acting
         return tuple(island in keeps for island in range(self.island_count))
 
     @cached_property
