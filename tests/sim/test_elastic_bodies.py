@@ -420,3 +420,11 @@ def test_lanes_are_the_same_as_scalars(precision):
         found.append(simulation.elastic_bodies[0].points.numpy().copy())
     assert np.abs(found[0] - found[0][0]).max() == 0.0
     np.testing.assert_allclose(found[1], found[0], atol=1e-5 if precision == "float32" else 1e-12)
+
+
+def test_inertias_out_of_range_are_named_with_what_links_carry():
+    """Masses of attached nodes are the link's: that they leave float32 is said before the first step."""
+    tree = block()
+    scene = Scene(articulations=(tree,), elastic_bodies=(on_block(tree, density=1e30),))
+    with pytest.raises(SettingsError, match='^/World/block: the inertia .* kg.* precision "float64" can$'):
+        simulate(scene, precision="float32")

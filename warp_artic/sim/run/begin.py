@@ -17,6 +17,7 @@ from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, entry_names
 from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.elastic.elastic_bodies import ElasticBodies
 from warp_artic.sim.elastic.elastic_body import RunOfBodies
+from warp_artic.sim.elastic.node_masses import with_node_masses
 from warp_artic.sim.islands.contact_islands import ContactIslands
 from warp_artic.sim.launch.device import device_of
 from warp_artic.sim.launch.idle import IdleSteps
@@ -43,7 +44,7 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
     device = device_of(device)
     threads = _threads(threads, device)
     settings = (settings or SolverSettings()).resolved(scene)
-    check_inertias(scene, settings.precision)
+    check_inertias(with_node_masses(scene), settings.precision)
     bounded = laid_out(scene, settings)
     if settings.integrator == "rk4":
         check_free_motion(bounded)
