@@ -30,7 +30,7 @@ Source: coefficients and turns as measured for one-step problems; see the tests 
 
 import warp as wp
 
-from warp_artic.constraints.rows import add_innovations, change_of_rate
+from warp_artic.constraints.rows import add_innovations
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
@@ -50,12 +50,21 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import IS_CONTACT, has_trait
 from warp_artic.solver.rows.active_set import find_working_set
+from warp_artic.solver.rows.contact_rows import (
+    STICKS,
+    friction_excess,
+    is_contact,
+    is_normal,
+    largest_velocity,
+    solve_stiffened,
+    stiffen_row,
+)
 from warp_artic.solver.rows.direct import set_first_working_set, take_solution
 from warp_artic.solver.rows.factors import factor_working_set, set_delassus, solve_factored, triangle
 from warp_artic.solver.rows.held import scale_innovations
 from warp_artic.solver.rows.problem import gather_rows
+from warp_artic.solver.rows.resting_contacts import find_resting_impulses
 
 PENALTY = wp.constant(0.4)
 """rho at first, as a share of G_aa."""
@@ -70,16 +79,10 @@ ANCHORED = wp.constant(1e-6)
 """Part of the velocities that contacts may give way by."""
 ANCHORS = wp.constant(4)
 """Times that impulses found become the anchors."""
-STIFFEST = wp.constant(1.0 / 16384.0)
-"""Part of R that is left where points stick, if their rows are known well enough."""
 ROUNDS = wp.constant(5)
 """Times that points may leave those that stick."""
-KNOWN = wp.constant(2000.0)
-"""Times that a solved number is known to which is the least part of R that may be left."""
 ANSWERED = wp.constant(0.9)
 """Part of the work of impulses that targets have for, from which on they are an answer."""
-STICKS = wp.constant(0.999)
-"""Part of the cone in which a point sticks."""
 
 
 @wp.func
@@ -93,19 +96,6 @@ def solve_with_contacts(model: ModelArrays, work: WorkArrays, slot: int, iterati
             find_contact_impulses(model, work, count, slot)
         find_working_set(model, work, known, count, first_nonsymmetric, has_slides, slot)
         take_solution(model, work, count, slot)
-
-
-@wp.func
-def is_contact(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """Whether a gathered row is of a point of contact."""
-    return has_trait(model, work.gathered[a, slot], IS_CONTACT)
-
-
-@wp.func
-def is_normal(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """Whether it is of its normal; those of the tangents are at the two places before."""
-    row = work.gathered[a, slot]
-    return has_trait(model, row, IS_CONTACT) and model.row_item[row] % 3 == 0
 
 
 @wp.func
@@ -144,9 +134,13 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot
     zero = one - one
     scale = largest_velocity(model, work, count, slot)
     tolerance = scale * model.rounding[2, 0] * real(10.0, one)
-    factored = factor_penalized(model, work, count, slot)
-    going = where_positive(scale, one, zero)
-    goes = bool(True)
+    rests = find_resting_impulses(model, work, count, scale, slot)
+    moves = where_positive(scale, one - rests, zero)
+    going = moves
+    goes = any_positive(going)
+    factored = int(0)
+    if goes:
+        factored = factor_penalized(model, work, count, slot)
     turns = int(0)
     anchors = int(0)
     while goes:
@@ -167,20 +161,9 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot
             goes = any_positive(going)
             turns = 0
     give_contacts(model, work, count, slot)
-    stiffen_contacts(model, work, count, slot)
-    limit_work(model, work, count, slot)
-
-
-@wp.func
-def largest_velocity(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """The largest velocity of rows that are to be solved, without impulses, and of what these did before."""
-    largest = real(0.0, work.y_free[0, slot])
-    for a in range(count):
-        if is_contact(model, work, a, slot):
-            size = absolute(work.y_free[a, slot]) + work.split_diagonal[a, slot] * absolute(work.split_impulse[a, slot])
-            solved = work.environment_mask[model.row_island[work.gathered[a, slot]], slot]
-            largest = maximum(largest, size * work.row_mask[a, slot] * solved)
-    return largest
+    if any_positive(moves):
+        stiffen_contacts(model, work, count, moves, slot)
+        limit_work(model, work, count, moves, slot)
 
 
 @wp.func
@@ -365,38 +348,28 @@ def give_contacts(model: ModelArrays, work: WorkArrays, count: int, slot: int):
 
 
 @wp.func
-def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Have the points that stick give way by a part of R only, with the working set of the other rows."""
+def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, slot: int):
+    """Where `chosen`, have the points that stick give way by a part of R only, with the working set of other rows."""
     one = real(1.0, work.y_free[0, slot])
     zero = one - one
-    less = one - maximum(real(STIFFEST, one), model.rounding[0, 0] * real(KNOWN, one))
     for a in range(count):
         work.split_dual[a, slot] = work.split_impulse[a, slot]
         if is_normal(model, work, a, slot):
             pushes = where_positive(work.split_impulse[a, slot], work.row_mask[a, slot], zero)
             sticks = where_positive(friction_excess(model, work, a, slot, real(STICKS, one)), zero, pushes)
+            work.in_working_set[a, slot] = pushes
+            work.in_working_set[a - 1, slot] = sticks
+            work.in_working_set[a - 2, slot] = sticks
             for k in range(3):
-                give = work.contact_give[model.row_item[work.gathered[a - k, slot]], slot]
-                work.in_working_set[a - k, slot] = sticks
-                if k == 0:
-                    work.in_working_set[a, slot] = pushes
-                work.delassus[triangle(a - k) + a - k, slot] = work.split_diagonal[a - k, slot] - give * less
-    wrong = one
-    gains = one
+                stiffen_row(model, work, a - k, slot)
+    wrong = chosen
+    gains = chosen
     rounds = int(0)
     while rounds < ROUNDS and any_positive(wrong):
         for a in range(count):
             z = work.split_impulse[a, slot]
             work.split_impulse[a, slot] = where_positive(wrong, work.split_dual[a, slot], z)
-        factored, _inaccurate, _refines = factor_working_set(model, work, count, slot)
-        missed = miss_velocities(model, work, count, factored, slot)
-        for _turn in range(2):
-            solve_factored(model, work, factored, slot)
-            for i in range(factored):
-                a = work.factored[i, slot]
-                more = where_positive(work.in_working_set[a, slot] * wrong, work.residual[i, slot], zero)
-                work.split_impulse[a, slot] = work.split_impulse[a, slot] + more
-            left = miss_velocities(model, work, count, factored, slot)
+        missed, left = solve_stiffened(model, work, count, wrong, slot)
         gains = where_positive(wrong, missed - left, gains)
         wrong = let_points_go(model, work, count, wrong, slot)
         rounds += 1
@@ -444,18 +417,8 @@ def let_points_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real
 
 
 @wp.func
-def friction_excess(model: ModelArrays, work: WorkArrays, a: int, slot: int, share: Real):
-    """By how much friction is more than a share of the cone at a point whose normal is at a place; positive on it."""
-    z_1 = work.split_impulse[a - 1, slot]
-    z_2 = work.split_impulse[a - 2, slot]
-    most = work.contact_friction[model.row_item[work.gathered[a, slot]] // 3, slot] * work.split_impulse[a, slot]
-    size = sqrt(z_1 * z_1 + z_2 * z_2)
-    return where_positive(most, size - share * most, real(1.0, most))
-
-
-@wp.func
-def limit_work(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Make the impulses of contacts smaller in islands where all rows do more work than their targets have."""
+def limit_work(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, slot: int):
+    """Where `chosen`, make the impulses of contacts smaller in islands whose rows do more work than targets have."""
     one = real(1.0, work.y_free[0, slot])
     zero = one - one
     for island in range(model.island_count):
@@ -495,40 +458,4 @@ def limit_work(model: ModelArrays, work: WorkArrays, count: int, slot: int):
             share = maximum(work.island_wanted[island, slot], zero) / where_positive(done, done, one)
             share = where_positive(share - real(ANSWERED, one), one, share)
             z = work.trial_impulse[a, slot]
-            work.trial_impulse[a, slot] = where_positive(done, z * share, z)
-
-
-@wp.func
-def miss_velocities(model: ModelArrays, work: WorkArrays, count: int, factored: int, slot: int):
-    """Write what the velocities of the working set miss with the impulses so far to `work.residual`; the largest."""
-    zero = real(0.0, work.y_free[0, slot])
-    largest = zero
-    for dof in range(model.dof_count):
-        work.innovation[dof, slot] = zero
-    for a in range(count):
-        z = work.split_impulse[a, slot] * work.row_mask[a, slot]
-        if any_positive(absolute(z)):
-            add_innovations(model, work, work.gathered[a, slot], z, slot)
-    scale_innovations(model, work, slot)
-    for i in range(factored):
-        a = work.factored[i, slot]
-        missing = missing_velocity(model, work, a, slot) * work.in_working_set[a, slot]
-        work.residual[i, slot] = missing
-        largest = maximum(largest, absolute(missing))
-    return largest
-
-
-@wp.func
-def missing_velocity(model: ModelArrays, work: WorkArrays, a: int, slot: int):
-    """What the velocity of a gathered row misses with the impulses so far, without R; innovations are those of all."""
-    row = work.gathered[a, slot]
-    y = work.y_free[a, slot] + change_of_rate(model, work, row, slot)
-    compliance = work.compliance[row, slot]
-    target = work.target[a, slot]
-    if is_contact(model, work, a, slot):
-        item = model.row_item[row]
-        compliance = compliance - work.contact_give[item, slot]
-        target = target - target
-        if item % 3 == 0:
-            target = work.contact_speed[item // 3, slot]
-    return target - y - compliance * work.split_impulse[a, slot]
+            work.trial_impulse[a, slot] = where_positive(where_positive(chosen, done, zero), z * share, z)

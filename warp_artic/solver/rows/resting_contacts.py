@@ -1,0 +1,113 @@
+"""Contacts that rest: what held and stuck in the step before is taken to do so again, and the answer is checked.
+
+Where no point is hit, and every point that pushed in the step before stuck, the points that push are known, and the
+velocities follow from linear equations (`solver.rows.contact_rows`) with what else is in the working set. It is the
+answer of the law where then
+    no impulse in it pulls or is beyond its bound, friction is within the cone,
+    no point that did not push comes nearer than it may, and
+    no velocity misses its target by more than LEFT of the velocities without impulses.
+Elsewhere `solver.rows.contacts` finds one by splitting; in the end both solve the same equations. Each environment is
+checked by itself, so that its neighbours do not change which of the answers it takes.
+"""
+
+import warp as wp
+
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    any_positive,
+    maximum,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.solver.rows.active_set import pulling_impulse
+from warp_artic.solver.rows.contact_rows import (
+    STICKS,
+    friction_excess,
+    is_contact,
+    is_normal,
+    missing_velocity,
+    solve_stiffened,
+    stiffen_row,
+)
+from warp_artic.solver.rows.factors import triangle
+
+LEFT = wp.constant(1e-5)
+"""Part of the velocities without impulses by which those of an answer may miss their targets."""
+
+
+@wp.func
+def find_resting_impulses(model: ModelArrays, work: WorkArrays, count: int, scale: Real, slot: int):
+    """Write the impulses of all rows where contacts rest, `work.split_impulse`; says where. The others stay."""
+    rests = where_positive(scale, set_resting_rows(model, work, count, slot), scale - scale)
+    if any_positive(rests):
+        for a in range(count):
+            work.split_dual[a, slot] = work.split_impulse[a, slot]
+            if is_contact(model, work, a, slot):
+                stiffen_row(model, work, a, slot)
+        _missed, left = solve_stiffened(model, work, count, rests, slot)
+        tolerance = scale * real(LEFT, scale)
+        wrong = maximum(left - tolerance, find_wrong_rows(model, work, count, tolerance, slot))
+        rests = where_positive(wrong, rests - rests, rests)
+        for a in range(count):
+            work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot]
+            z = where_positive(rests, work.split_impulse[a, slot], work.split_dual[a, slot])
+            work.split_impulse[a, slot] = z
+            work.split_dual[a, slot] = rests - rests
+            if is_contact(model, work, a, slot):
+                item = model.row_item[work.gathered[a, slot]]
+                work.contact_start[item, slot] = where_positive(rests, z, work.contact_start[item, slot])
+    return rests
+
+
+@wp.func
+def set_resting_rows(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+    """Put the rows of points that pushed and stuck into the working set; says where nothing else is known to happen."""
+    one = real(1.0, work.y_free[0, slot])
+    zero = one - one
+    rests = one
+    for a in range(count):
+        mask = work.row_mask[a, slot]
+        if is_normal(model, work, a, slot):
+            point = model.row_item[work.gathered[a, slot]] // 3
+            pushes = where_positive(work.split_impulse[a, slot], mask, zero)
+            sticks = where_positive(friction_excess(model, work, a, slot, real(STICKS, one)), zero, pushes)
+            slides = where_positive(work.contact_friction[point, slot], pushes - sticks, zero)
+            rests = where_positive(maximum(slides, work.contact_hits[point, slot] * mask), zero, rests)
+            work.in_working_set[a, slot] = pushes
+            work.in_working_set[a - 1, slot] = sticks
+            work.in_working_set[a - 2, slot] = sticks
+        elif not is_contact(model, work, a, slot):
+            is_given = where_positive(absolute(work.trial_impulse[a, slot]), mask, zero)
+            rests = where_positive(maximum(is_given, mask - work.in_working_set[a, slot]), zero, rests)
+    return rests
+
+
+@wp.func
+def find_wrong_rows(model: ModelArrays, work: WorkArrays, count: int, tolerance: Real, slot: int):
+    """Positive where a row is on the wrong side of its law with the impulses found."""
+    wrong = tolerance - tolerance
+    zero = wrong
+    one = real(1.0, zero)
+    for a in range(count):
+        mask = work.row_mask[a, slot]
+        is_active = work.in_working_set[a, slot] * mask
+        z = work.split_impulse[a, slot]
+        if is_normal(model, work, a, slot):
+            pulls = where_positive(z, zero, is_active)
+            sticks = work.in_working_set[a - 1, slot] * is_active
+            slides = where_positive(friction_excess(model, work, a, slot, one), sticks, zero)
+            nears = missing_velocity(model, work, a, slot) - tolerance
+            nears = where_positive(nears, mask - is_active, zero)
+            wrong = maximum(wrong, maximum(pulls, maximum(slides, nears)))
+        elif not is_contact(model, work, a, slot):
+            row = work.gathered[a, slot]
+            lower = work.window[2 * row, slot]
+            is_stop = where_positive(work.window[2 * row + 1, slot] - lower, is_active, zero)
+            pulls = where_positive(pulling_impulse(work.target[a, slot] - lower, z), is_stop, zero)
+            exceeds = where_positive(absolute(z) - work.present_bound[a, slot], is_active, zero)
+            wrong = maximum(wrong, maximum(pulls, exceeds))
+    return wrong
