@@ -61,14 +61,10 @@ ROOMS = (
 
 NO_PXR = set(ALLOWED) - {"usd", "hosts", "extensions"}
 NO_WARP = {"description", "usd", "batch", "cli", "errors", "author", "__main__"}
-PEERS = PACKAGE / "cli" / "bench_peers"
-"""What a benchmark is compared with: each file has the library of a peer, which may be one on Warp."""
-
 FOREIGN = {
     "cli/arguments.py": {"_actions", "_SubParsersAction"},
-    "cli/bench_peers/of_mujoco.py": {"_functions", "_address"},
 }
-"""Private members of libraries, of which nothing public says the same: options of a parser, addresses of C."""
+"""Private members of libraries, of which nothing public says the same: options of a parser."""
 NAMED_TUPLE = {"_asdict", "_replace", "_fields"}
 """Public members of named tuples, whose names are spelt so that they are none of the tuple's own."""
 
@@ -152,7 +148,7 @@ def test_libraries_stay_on_their_floors(path):
     floor = floor_of(path)
     roots = {name.split(".")[0] for name in imports(path)}
     assert "pxr" not in roots or floor not in NO_PXR
-    assert "warp" not in roots or floor not in NO_WARP or path.parent == PEERS
+    assert "warp" not in roots or floor not in NO_WARP
 
 
 def is_private(name: str) -> bool:

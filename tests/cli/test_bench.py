@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from warp_artic.cli import bench_processes
 from warp_artic.cli.bench_machine import cpu_name
 from warp_artic.cli.bench_models import MODELS, read_model
 from warp_artic.cli.bench_ours import accelerations
@@ -16,6 +17,7 @@ from warp_artic.cli.bench_processes import FOLDER, start_peers
 from warp_artic.cli.bench_sheet import Contestant, Sheet
 from warp_artic.cli.bench_timing import NotMeasuredError, take_turns
 from warp_artic.cli.main import main
+from warp_artic.errors import SettingsError
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
 
@@ -129,6 +131,14 @@ def test_peers_need_nothing_of_ours():
         assert not re.search(r"^ *(from|import) (warp_artic|\.)", file.read_text(), re.M), file
 
 
+def test_an_installed_package_has_no_peers(tmp_path, monkeypatch):
+    """Without a checkout ours is measured alone, and who asks for a peer is told."""
+    monkeypatch.setattr(bench_processes, "FOLDER", tmp_path / "peers")
+    assert start_peers([], ["mujoco"], must_be_there=False) == []
+    with pytest.raises(SettingsError, match="peers: mujoco: peers are measured from a checkout"):
+        start_peers([], ["mujoco"], must_be_there=True)
+
+
 def test_a_case_that_would_take_too_long_is_left_out():
     """From what one environment costs, a step of many is foreseen."""
     sheet = Sheet("", [1, 10_000])
@@ -190,7 +200,7 @@ def test_a_model_has_the_same_dynamics_in_both_files(name, tmp_path):
     for joint, value in zip(model.joints(), model.positions()):
         data.qpos[twin.joint(joint).qposadr] = value
     for actuator in range(twin.nu):
-        data.ctrl[actuator] = model.case("cpu").targets[twin.joint(twin.actuator_trnid[actuator, 0]).name]
+        data.ctrl[actuator] = model.case("cpu")["targets"][twin.joint(twin.actuator_trnid[actuator, 0]).name]
     mujoco.mj_forward(twin, data)
     expected = np.zeros((twin.nv, twin.nv))
     mujoco.mj_fullM(twin, data, expected)

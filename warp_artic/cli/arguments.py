@@ -359,7 +359,7 @@ def _add_bench(commands) -> None:
         nargs="*",
         choices=PEERS,
         metavar="NAME",
-        help=f"any of {', '.join(PEERS)}, or none of them; default: those that are installed",
+        help=f"any of {', '.join(PEERS)}, or none of them; default: those that are installed; of a checkout alone",
     )
     parser.add_argument(
         "--peer-python",

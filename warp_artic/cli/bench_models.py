@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from warp_artic.cli.bench_chains import write_chain
-from warp_artic.cli.bench_peers.case import Case
 from warp_artic.description.drive import Drive
 from warp_artic.description.limit import Limit
 from warp_artic.description.scene import Scene
@@ -60,8 +60,8 @@ class Model:
             values.append(np.clip(value, limit.lower + MARGIN, limit.upper - MARGIN))
         return np.array(values)
 
-    def case(self, device: str) -> Case:
-        """What peers are to simulate."""
+    def case(self, device: str) -> dict[str, Any]:
+        """What peers are to simulate: the fields of `Case` in `tests/benchmarks/peers/case.py`, as JSON has them."""
         dofs, names = self._dofs(), self.joints()
         drives = [dof.drive or Drive() for dof in dofs]
         trees = self.scene.articulations
@@ -71,7 +71,7 @@ class Model:
             "mimic joints": any(tree.mimics for tree in trees),
             "several robots": len(trees) > 1,
         }
-        return Case(
+        return dict(
             xml=str(self.xml),
             stage=str(self.stage),
             root=trees[0].path,

@@ -9,17 +9,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP
+from typing import Any
 
-from warp_artic.cli.bench_peers.case import Case
 from warp_artic.cli.bench_timing import NotMeasuredError, Run
 from warp_artic.errors import SettingsError
 
-FOLDER = Path(__file__).parent / "bench_peers"
+FOLDER = Path(__file__).parents[2] / "tests" / "benchmarks" / "peers"
+"""Of a checkout: an installed package has no peers."""
 
 
 class PeerProcess:
@@ -90,15 +91,15 @@ class RemotePeer:
     has_dynamics: bool
     process: PeerProcess
 
-    def acceleration(self, case: Case) -> dict:
+    def acceleration(self, case: Mapping[str, Any]) -> dict:
         """Accelerations of the joints, and the features that it ignores."""
-        return self.process.ask(request="accelerate", peer=self.name, case=asdict(case))
+        return self.process.ask(request="accelerate", peer=self.name, case=dict(case))
 
-    def start(self, case: Case, quantity: str, environments: int) -> list[Run]:
+    def start(self, case: Mapping[str, Any], quantity: str, environments: int) -> list[Run]:
         """What advances all environments, or evaluates a quantity; and calls whose time is taken off, if there are."""
-        of_case = {"case": asdict(case), "quantity": quantity, "environments": environments}
+        of_case = {"case": dict(case), "quantity": quantity, "environments": environments}
         answer = self.process.ask(request="start", peer=self.name, **of_case)
-        return [partial(self._run, case.device, place) for place in range(answer["runs"])]
+        return [partial(self._run, case["device"], place) for place in range(answer["runs"])]
 
     def _run(self, device: str, place: int, count: int) -> float:
         return self.process.ask(request="run", peer=self.name, device=device, run=place, count=count)["seconds"]
@@ -106,6 +107,10 @@ class RemotePeer:
 
 def start_peers(pythons: Sequence[str], wanted: Iterable[str], must_be_there: bool) -> list[RemotePeer]:
     """The wanted peers that are installed; of those in several Pythons, the first one."""
+    if not FOLDER.is_dir():
+        if must_be_there and (names := ", ".join(wanted)):
+            raise SettingsError(f"peers: {names}: peers are measured from a checkout; the installed package has none")
+        return []
     pythons = list(dict.fromkeys([sys.executable, *pythons]))
     found: dict[str, RemotePeer] = {}
     for module, processes in [(module, [PeerProcess(python, module) for python in pythons]) for module in wanted]:

@@ -1,6 +1,6 @@
 """Answers requests about a peer that this Python has: a line of JSON for each line of JSON, until input ends.
 
-Started as `python .../bench_peers mujoco`, so that a peer may live in an environment of its own, without warp_artic.
+Started as `python .../peers mujoco`, so that a peer may live in an environment of its own, without warp_artic.
 """
 
 from __future__ import annotations
