@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, Vt
 
 from warp_artic.cli.main import main
 
@@ -61,6 +61,46 @@ def test_another_stage_and_other_inputs(folder):
     before = out.stat().st_mtime_ns
     assert main(["simulate", str(folder / "copy.usda"), "-o", str(out), "--if-changed", "--steps", "4", *line]) == 0
     assert out.stat().st_mtime_ns != before
+
+
+def test_a_layer_that_was_missing(folder):
+    """A stage is another one when a layer comes that a reference, a payload or a sublayer has asked for in vain."""
+    shot = Sdf.Layer.FindOrOpen(str(folder / "shot.usda"))
+    shot.subLayerPaths.insert(0, "./late.usda")
+    prim = Sdf.CreatePrimInLayer(shot, "/Late")
+    prim.referenceList.Prepend(Sdf.Reference("parts/late.usda", "/Late"))
+    shot.Save()
+    assert simulate(folder) and not simulate(folder)
+    for name in ("late.usda", "parts/late.usda"):
+        late = folder / name
+        late.parent.mkdir(exist_ok=True)
+        late.write_text('#usda 1.0\ndef "Late"\n{\n}\n')
+        assert simulate(folder) and not simulate(folder)
+        late.unlink()
+        assert simulate(folder) and not simulate(folder)
+
+
+def clip_over(folder, **how):
+    """The stage takes values of a prim from a clip."""
+    shot = Sdf.Layer.FindOrOpen(str(folder / "shot.usda"))
+    prim = Sdf.CreatePrimInLayer(shot, "/Clipped")
+    times = {"active": [(0.0, 0.0)], "times": [(0.0, 0.0), (1.0, 1.0)]}
+    times = {name: Vt.Vec2dArray(values) for name, values in times.items()} | {"primPath": "/Clipped"}
+    stage = Usd.Stage.Open(shot)
+    stage.GetPrimAtPath(prim.path).SetMetadata("clips", {"default": times | how})
+    shot.Save()
+
+
+def test_value_clips(folder):
+    """They count although a stage opens them when it is asked for their values alone; a template is always run."""
+    clip = folder / "clip.usda"
+    clip.write_text("#usda 1.0\n")
+    clip_over(folder, assetPaths=Sdf.AssetPathArray([Sdf.AssetPath("./clip.usda")]))
+    assert simulate(folder) and not simulate(folder)
+    clip.write_text("#usda 1.0\n# other\n")
+    assert simulate(folder) and not simulate(folder)
+    clip_over(folder, templateAssetPath="./clip.#.usda", templateStartTime=0.0, templateEndTime=1.0)
+    assert simulate(folder) and simulate(folder)
 
 
 def test_a_folder_that_is_moved(folder, tmp_path_factory):

@@ -26,7 +26,7 @@ from warp_artic.sim.launch.device import start_quietly
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
 from warp_artic.solver.settings import SolverSettings
-from warp_artic.usd.input_digest import input_record
+from warp_artic.usd.input_record import input_record
 from warp_artic.usd.layer_file import check_output
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.origin import with_origin

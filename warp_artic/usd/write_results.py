@@ -42,7 +42,7 @@ def write_results(
     There is one sample a frame (interpolated between records where a frame falls between two), at the stage's frame
     rate unless `frames_per_second` is given, or one a record where records are further apart; and one for the last
     record. A record at time t [s] is at time code startTimeCode + t * timeCodesPerSecond of the stage. The file is
-    written completely or not at all. `inputs` says what the run was made of, for its metadata (`usd.input_digest`).
+    written completely or not at all. `inputs` says what the run was made of, for its metadata (`usd.input_record`).
     """
     stage = open_stage(stage)
     check_output(stage, output)
