@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from warp_artic.description.elastic_body import NodeAttachment as NodeAttachment
     from warp_artic.description.elastic_body import PlaneState as PlaneState
     from warp_artic.description.friction import Friction as Friction
+    from warp_artic.description.hand_over import HandOver as HandOver
     from warp_artic.description.island_contacts import IslandContacts as IslandContacts
     from warp_artic.description.joint import WORLD as WORLD
     from warp_artic.description.joint import Axis as Axis
@@ -113,6 +114,7 @@ _PUBLIC = {
     "Mimic": "warp_artic.description.mimic",
     "Constraint": "warp_artic.description.constraint",
     "ContactPair": "warp_artic.description.contact_pair",
+    "HandOver": "warp_artic.description.hand_over",
     "IslandContacts": "warp_artic.description.island_contacts",
     "Collider": "warp_artic.description.collider",
     "CollisionGroup": "warp_artic.description.collider",

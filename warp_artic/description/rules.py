@@ -1074,6 +1074,14 @@ _OF_CONTACTS = (
 
 _OF_SKELETONS = (
     Rule(
+        "hand-over",
+        ERROR,
+        "physics:kinematicEnabled has time samples, and the bodies of an articulation cannot follow them as one.",
+        "All bodies of an articulation are kinematic at the same times. They move then as their transforms are "
+        "animated, or as the joints of the skeleton that move with them; each time code has a rigid pose.",
+        "Author the same time samples of physics:kinematicEnabled on all bodies of the articulation.",
+    ),
+    Rule(
         "skel-joint",
         ERROR_OR_WARNING,
         "A body is to move a joint of a skeleton, or to follow it, and there is nothing to move or to follow.",

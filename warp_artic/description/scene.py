@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.diagnostic import Diagnostic
 from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.hand_over import HandOver
 from warp_artic.description.island_contacts import IslandContacts
 from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.track import Track
@@ -28,6 +29,8 @@ class Scene:
     """
     island_contacts: IslandContacts | None = None
     """Contacts of articulations that are too many to be one mechanism, if there are any."""
+    hand_overs: tuple[HandOver, ...] = ()
+    """When articulations are kinematic, of those that are at times."""
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     """[m/s^2], world axes of the stage."""
     gravity_tracks: tuple[Track, Track, Track] | None = None

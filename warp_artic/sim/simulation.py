@@ -31,7 +31,7 @@ from warp_artic.sim.run.begin import begin
 from warp_artic.sim.run.dynamics_of_only_one import DynamicsOfOnlyOne
 from warp_artic.sim.run.graph import StepGraph
 from warp_artic.sim.run.incoming_forces import IncomingForces
-from warp_artic.sim.run.step import follow_links, report, step
+from warp_artic.sim.run.step import follow_links, hand_over, report, step
 from warp_artic.solver.settings import SolverSettings
 
 
@@ -83,6 +83,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         self.target_tracks = run.tracks
         self.articulations = tuple(articulation_views(run, member) for member in run.members)
         sleep.start_asleep(run, np.arange(environments))
+        hand_over(run)
         follow_links(run)
 
     def __repr__(self) -> str:

@@ -23,7 +23,7 @@ IN_TIME = re.compile(
     r"physics:(velocity|angularVelocity)|state:\w+:physics:(position|velocity)|warpArtic:joint:\w+:(position|velocity)"
     r"|drive:\w+:physics:(target(Position|Velocity)|stiffness|damping)|xformOp:.+|physics:gravity(Direction|Magnitude)"
     r"|(warpArtic|physxTendon:\w+):(restLength|offset)|warpArtic:(target(Length|Tension)|(min|max)Tension)"
-    r"|points|velocities|extent"
+    r"|points|velocities|extent|physics:kinematicEnabled"
 )
 """Attributes whose values over time are read, or are motion, of which the start counts."""
 STIFFNESS = "warpArtic:stiffness"

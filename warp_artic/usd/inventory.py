@@ -14,6 +14,7 @@ TENDON_JOINTS = "warpArtic:joints"
 TENDON_BODY = "warpArtic:body"
 MJC_PATH = "mjc:path"
 """Relationships by which tendons belong to an articulation."""
+KINEMATIC = "physics:kinematicEnabled"
 PREDICATE = Usd.PrimIsActive & Usd.PrimIsDefined & Usd.PrimIsLoaded & ~Usd.PrimIsAbstract
 
 
@@ -28,6 +29,8 @@ class Inventory:
     """Rigid bodies that are kinematic or disabled, or those of another owner."""
     foreign: dict[str, str] = field(default_factory=dict)
     """Of these, the bodies of another owner, by path, with the physics scene that owns them."""
+    switched: set[str] = field(default_factory=set)
+    """Paths of bodies that are kinematic at times, and move by forces at others."""
     joints: dict[str, Usd.Prim] = field(default_factory=dict)
     link_joints: set[str] = field(default_factory=set)
     """Paths of the joints that are read as constraints between links."""
@@ -156,12 +159,21 @@ def _place_actuators(inventory: Inventory, attributes: Attributes) -> None:
             inventory.actuators.setdefault(targets[0], []).append(prim)
 
 
+def _switches(prim: Usd.Prim) -> bool:
+    """Whether a body is kinematic at some time samples, and not at others."""
+    attribute = prim.GetAttribute(KINEMATIC)
+    return bool(attribute) and len({bool(attribute.Get(code)) for code in attribute.GetTimeSamples()}) == 2
+
+
 def _own(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
     """Find the body a prim moves with."""
     if tokens.RIGID_BODY in schemas:
         inventory.body_of[path] = path
         enabled = attributes.flag(prim, "physics:rigidBodyEnabled", True)
-        kinematic = attributes.flag(prim, "physics:kinematicEnabled", False)
+        kinematic = attributes.flag(prim, KINEMATIC, False)
+        if enabled and _switches(prim):
+            inventory.switched.add(path)
+            kinematic = False
         (inventory.bodies if enabled and not kinematic else inventory.held)[path] = prim
         return
     parent = path.rpartition("/")[0]

@@ -34,7 +34,7 @@ def read_link(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, plac
         "max_linear_velocity": _not_negative(prim, "max_linear_velocity", math.inf, attributes),
         "max_angular_velocity": _not_negative(prim, "max_angular_velocity", math.inf, attributes),
     }
-    if placement is not None and _is_animated(prim):
+    if placement is not None and path not in inventory.switched and _is_animated(prim):
         text = "moves over time, and by forces: only where it starts is used; a kinematic body would follow"
         attributes.report.warn("time-samples", path, text)
     linear_velocity, angular_velocity = _velocities(prim, attributes, placements)

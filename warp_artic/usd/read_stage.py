@@ -35,6 +35,7 @@ from warp_artic.usd.read_articulation import read_articulation
 from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_contacts import read_contacts, with_contacts
 from warp_artic.usd.read_couplings import refuse_strays
+from warp_artic.usd.read_hand_over import HandOverReader
 from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
 from warp_artic.usd.read_mjc_equalities import is_equality_of_bodies, why_disabled
@@ -220,8 +221,10 @@ def _read(
     articulations = [
         read_articulation(plan, joints, others, settings, inventory, attributes, placements) for plan in plans
     ]
-    skeletons = SkelTargets(read_skel_joints(inventory, attributes), inventory, attributes, placements)
+    skel_joints = read_skel_joints(inventory, attributes)
+    skeletons = SkelTargets(skel_joints, inventory, attributes, placements)
     articulations = [None if tree is None else skeletons.followed(tree) for tree in articulations]
+    hand_overs = HandOverReader(skel_joints, inventory, attributes).read(articulations)
     articulations = with_joints_between(articulations, others, inventory, attributes)
     _report_others(others, attributes)
     _report_not_followed(joints, articulations, inventory, attributes)
@@ -255,7 +258,7 @@ def _read(
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
     trees, islands = with_contacts(articulations, contacts, meshes, attributes)
-    scene = replace(_scene(trees, settings, places, meshes), island_contacts=islands)
+    scene = replace(_scene(trees, settings, places, meshes), island_contacts=islands, hand_overs=hand_overs)
     refuse_open_loops(scene, report)
     return _Read(scene, scene.articulations, meshes)
 

@@ -41,6 +41,8 @@ def check_differentiable(run: Run, what: str) -> None:
         found = f"contacts, of which the first is {contacts[0] if contacts else 'of a pair of colliders'}"
     elif run.bases:
         found = f"the kinematic body {run.bases.names[0]}"
+    elif run.hand_overs:
+        found = f"{run.hand_overs.names[0]}, which is kinematic at times"
     elif run.sleep_steps:
         found = (
             f"sleep after {run.settings.sleep_after:g} s at rest; SolverSettings(sleep_after=math.inf) leaves it out"

@@ -91,8 +91,7 @@ class Recorder:
         """Step, and record the state now and after each `every` steps; whether `progress` let it come to the end."""
         run = self._run
         self.take()
-        follows_time = run.is_carried or run.tracks
-        if self._steps_keep and progress is None and not follows_time and not run.on.is_capturing:
+        if self._steps_keep and progress is None and not run.follows_time and not run.on.is_capturing:
             self._have_kept(records, every)
             return True
         for _ in range(records):

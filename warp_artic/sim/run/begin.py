@@ -26,6 +26,7 @@ from warp_artic.sim.launch.parameter_watch import ParameterWatch
 from warp_artic.sim.run.access import open_array
 from warp_artic.sim.run.base_motions import BaseMotions
 from warp_artic.sim.run.free_motion import check_free_motion
+from warp_artic.sim.run.hand_overs import HandOvers
 from warp_artic.sim.run.inertias import check_inertias
 from warp_artic.sim.run.layout import laid_out, members_of, scene_rows
 from warp_artic.sim.run.state import Names, Run
@@ -74,10 +75,11 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
         idle=IdleSteps(groups, sleep_steps if on.is_cpu else 0),
         parameter_watch=ParameterWatch(groups),
         bases=bases,
+        hand_overs=HandOvers(bounded, members, settings.dt),
         elastic=elastic,
         islands=islands,
     )
-    if run.is_carried:
+    if run.is_carried or run.hand_overs:
         run.idle.forbid()
     for name in bases.names if sleep_steps else ():
         run.parameter_watch.add(name)

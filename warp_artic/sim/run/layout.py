@@ -40,6 +40,13 @@ def content_of_bodies(scene: Scene) -> str:
     return repr((values, scene.mesh_tendons))
 
 
+def content_of_hand_overs(scene: Scene) -> str:
+    """What tells from others when articulations are kinematic, and how they move then; empty where none is."""
+    arrays = [(one.coordinates.tobytes(), one.velocities.tobytes()) for one in scene.hand_overs]
+    numbers = [(one.path, one.spans, one.start, one.interval, one.blend) for one in scene.hand_overs]
+    return repr((numbers, arrays)) if scene.hand_overs else ""
+
+
 def members_of(scene: Scene, groups: tuple[Group, ...]) -> tuple[Member, ...]:
     """Who of the groups each articulation of a scene is, in the order of the scene."""
     found = {

@@ -20,7 +20,8 @@ from warp_artic.sim.launch.idle import IdleSteps
 from warp_artic.sim.launch.launches import Launches
 from warp_artic.sim.launch.parameter_watch import ParameterWatch
 from warp_artic.sim.run.base_motions import BaseMotions
-from warp_artic.sim.run.layout import content_of_bodies
+from warp_artic.sim.run.hand_overs import HandOvers
+from warp_artic.sim.run.layout import content_of_bodies, content_of_hand_overs
 from warp_artic.sim.run.targets import TargetTracks
 from warp_artic.solver.settings import SolverSettings
 
@@ -65,6 +66,8 @@ class Run:
     idle: IdleSteps
     parameter_watch: ParameterWatch
     bases: BaseMotions
+    hand_overs: HandOvers
+    """Articulations that are kinematic at times."""
     elastic: ElasticBodies
     islands: ContactIslands | None
     """Contacts of mechanisms that are too many to be one, if there are any."""
@@ -121,9 +124,14 @@ class Run:
             content = repr((self.scene.articulations, self.scene.gravity, sorted(asdict(self.settings).items())))
             content += repr(self.scene.mechanisms) if self.scene.mechanisms else ""
             content += repr(self.scene.island_contacts) if self.scene.island_contacts else ""
-            content += content_of_bodies(self.scene)
+            content += content_of_bodies(self.scene) + content_of_hand_overs(self.scene)
             self.hash_of = self.scene, hashlib.sha256(content.encode()).hexdigest()
         return self.hash_of[1]
+
+    @property
+    def follows_time(self) -> bool:
+        """Whether steps are made one at a time, because something follows time."""
+        return bool(self.is_carried or self.tracks or self.hand_overs)
 
     def set_anew(self) -> None:
         """Nothing that was reported is of the state any more."""

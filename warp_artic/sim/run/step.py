@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import warp as wp
 
 from warp_artic.errors import SettingsError
 from warp_artic.sim.run.incoming_forces import IncomingForces
@@ -32,7 +33,7 @@ def step(run: Run, count: int, forces: bool | IncomingForces) -> None:
 
 def advance(run: Run, count: int, with_forces: bool) -> None:
     """Make steps, the last of which may report forces."""
-    if run.is_carried or run.tracks:
+    if run.follows_time:
         for _ in range(count):
             _follow_time(run, with_forces)
     elif count > 0:
@@ -47,6 +48,7 @@ def _follow_time(run: Run, with_forces: bool) -> None:
     if not run.is_carried:
         launch_steps(run, 1, with_forces)
         count_steps(run, 1, with_forces)
+        hand_over(run)
         return
     follow_links(run)
     if bases and elastic.is_coupled:
@@ -61,7 +63,19 @@ def _follow_time(run: Run, with_forces: bool) -> None:
         count_steps(run, 1, with_forces)
     finally:
         elastic.give_back()
+    hand_over(run)
     follow_links(run)
+
+
+def hand_over(run: Run) -> None:
+    """Put articulations that are kinematic now where they are animated, awake, with no memory of other motion."""
+    written = run.hand_overs.apply(run.time) if run.hand_overs else []
+    if not written:
+        return
+    every = np.arange(run.environments, dtype=np.int32)
+    chosen = every if run.on.is_cpu else wp.array(every, device=run.device)
+    run.tables.of_state((*run.remembered, "steps_at_rest"), written).fill(0.0, chosen)
+    run.is_reported = False
 
 
 def _launch_with_contacts(run: Run, with_forces: bool) -> None:
@@ -115,6 +129,8 @@ def go_to(run: Run, steps_done: int) -> None:
     run.steps_done = steps_done
     run.bases.place_end(steps_done - 1)
     run.tracks.apply(run.time)
+    run.hand_overs.forget()
+    hand_over(run)
 
 
 def prepare_forces(run: Run, forces: bool | IncomingForces) -> IncomingForces | None:
@@ -136,7 +152,7 @@ def prepare_forces(run: Run, forces: bool | IncomingForces) -> IncomingForces | 
 
 def check_capturable(run: Run) -> None:
     """Refuse steps in which something follows time."""
-    if not (run.is_carried or run.tracks):
+    if not run.follows_time:
         return
     if run.elastic:
         raise SettingsError(
@@ -152,6 +168,11 @@ def check_capturable(run: Run) -> None:
         raise SettingsError(
             "capture: kinematic bodies that move carry articulations or touch them, which captured steps cannot do; "
             "step without a capture"
+        )
+    if run.hand_overs:
+        raise SettingsError(
+            f"capture: {run.hand_overs.names[0]} is kinematic at times, which captured steps cannot do; step without a "
+            "capture"
         )
     raise SettingsError(
         f"capture: {len(run.tracks)} drive targets follow values over time, which captured steps "
