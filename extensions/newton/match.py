@@ -21,7 +21,7 @@ SAME_PLACE = 1e-4
 """By how much frames of the two may differ [m, rad]: Newton has single precision."""
 
 OTHER_UNIT = 50.0
-"""By how much inertias differ where a length has another unit; where Newton only mends them they differ less."""
+"""By how much inertias differ where a length has another unit; where Newton only corrects them they differ less."""
 
 FREE, FIXED, BALL = newton.JointType.FREE, newton.JointType.FIXED, newton.JointType.BALL
 

@@ -182,7 +182,7 @@ def test_check_of_a_good_stage(capsys):
     assert not [item for item in found if item["severity"] == "error"]
 
 
-def test_check_says_how_to_mend(capsys, tmp_path):
+def test_check_says_how_to_fix(capsys, tmp_path):
     """Each rule is followed once by what to do, in lines and in JSON."""
     path = str(tmp_path / "idle.usda")
     stage = pendulum("float newton:damping = -1\nfloat newton:armature = -2")
@@ -202,7 +202,7 @@ def test_check_says_how_to_mend(capsys, tmp_path):
         "path": "/World/hinge.newton:armature",
         "message": "is -2 mass*distance^2, must not be negative",
         "allowed": RULES["negative"].allowed,
-        "mend": RULES["negative"].fix,
+        "fix": RULES["negative"].fix,
     }
 
 
@@ -216,7 +216,7 @@ def test_rules_are_listed(capsys):
     words = " ".join(" ".join(lines).split())
     listed = json_of(capsys, "check", "--rules")
     assert [entry["rule"] for entry in listed] == list(RULES)
-    assert all(entry["meaning"] in words and f"Fix: {entry['mend']}" in words for entry in listed)
+    assert all(entry["meaning"] in words and f"Fix: {entry['fix']}" in words for entry in listed)
     assert main(["check"]) == 2
     assert "one of STAGE and --rules is required" in capsys.readouterr().err
 

@@ -175,7 +175,7 @@ def test_a_link_is_deleted_and_added_again():
 
 
 def test_an_edit_that_is_refused():
-    """Each step says why until it is mended; then the run goes on from where it was."""
+    """Each step says why until it is repaired; then the run goes on from where it was."""
     stage = open_text(SCENE + arm())
     backend = attached(stage)
     backend.step(0.25)

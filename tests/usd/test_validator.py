@@ -51,7 +51,7 @@ def test_the_example_of_the_readme():
 
 @needs_python_validators
 def test_a_broken_stage_names_rule_and_prim():
-    """The error is named after its rule, at the attribute, and says what was found, what is allowed, how to mend it."""
+    """The error is named after its rule, at the attribute, and says what was found, what is allowed, how to fix it."""
     stage = open_sample("pendulum.usda")
     stage.GetPrimAtPath("/World/pendulum/rod").GetAttribute("physics:mass").Set(-1.0)
     ((name, kind, path, message),) = errors_of(stage)

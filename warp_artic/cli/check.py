@@ -87,7 +87,7 @@ def as_json(item: Diagnostic) -> dict[str, str]:
     """A finding as plain values, with what its rule allows and how to fix it."""
     rule = RULES[item.rule]
     found = {"severity": item.severity.value, "rule": item.rule, "path": item.path, "message": item.message}
-    return {**found, "allowed": rule.allowed, "mend": rule.fix}
+    return {**found, "allowed": rule.allowed, "fix": rule.fix}
 
 
 def rules_as_json() -> list[dict]:
@@ -98,7 +98,7 @@ def rules_as_json() -> list[dict]:
             "severities": [severity.value for severity in rule.severities],
             "meaning": rule.meaning,
             "allowed": rule.allowed,
-            "mend": rule.fix,
+            "fix": rule.fix,
         }
         for rule in RULES.values()
     ]
@@ -110,7 +110,7 @@ def lines_of(items: Iterable[dict]) -> Iterator[str]:
     for item in items:
         yield "{severity}: {path}: {message} [{rule}]".format(**item)
         if item["rule"] not in told:
-            yield f"    {item['mend']}"
+            yield f"    {item['fix']}"
         told.add(item["rule"])
 
 

@@ -34,7 +34,7 @@ class WarpArticBackend:
 
     Edits of the stage while it is attached take effect in the next `step`: numbers without building anything anew,
     other structure with the state of what stayed. An edit that leaves nothing to simulate, or something that is
-    refused, makes each `step` raise until it is mended; the simulation stays as it was.
+    refused, makes each `step` raise until it is repaired; the simulation stays as it was.
     """
 
     name = "warp_artic"
