@@ -61,14 +61,20 @@ def _quaternion_of(content: bytes) -> tuple[float, float, float, float]:
 
 def matrix_from_quaternion(quaternion) -> np.ndarray:
     """The rotation matrix (3, 3) of a quaternion xyzw, which need not be of unit length."""
-    x, y, z, w = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
-    return np.array(
+    return matrices_from_unit_quaternions(np.asarray(quaternion, float) / np.linalg.norm(quaternion))
+
+
+def matrices_from_unit_quaternions(quaternions: np.ndarray) -> np.ndarray:
+    """The rotation matrices (..., 3, 3) of unit quaternions xyzw (..., 4)."""
+    x, y, z, w = np.moveaxis(quaternions, -1, 0)
+    rows = np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
             [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
         ]
     )
+    return np.moveaxis(rows, (0, 1), (-2, -1))
 
 
 def quaternion_from_matrix(rotation: np.ndarray) -> tuple[float, float, float, float]:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warp_artic.constraints.contact_tables import contact_motions
-from warp_artic.description.base_motion import BaseMotion
-from warp_artic.description.pose import rotation_vector_from_matrix
+from warp_artic.description.base_motion import BaseMotion, MotionTable, turns_between
 from warp_artic.description.scene import Scene
 from warp_artic.mechanisms.group import Group, mechanisms_in
 from warp_artic.model.base import base_rows
@@ -47,6 +46,7 @@ class BaseMotions:
     def __init__(self, scene: Scene, groups: Sequence[Group], h: float):
         self._moved = [one for group in groups for one in _moved_in(scene, group)]
         self._h = h
+        self._table = MotionTable([one.motion for one in self._moved])
         self.names = tuple(dict.fromkeys(one.name for one in self._moved))
         """Of the parameters that it writes."""
         for group in groups:
@@ -58,28 +58,28 @@ class BaseMotions:
 
     def place_middle(self, step: int) -> None:
         """Place bodies in the middle of a step, counted from zero."""
-        h = self._h
-        for one in self._moved:
-            rotation, position = one.motion.displacement((step + 0.5) * h, one.origin)
-            first, last = (self._velocity_at(one, step + k) for k in (0, 1))
-            self._write(one, base_rows(rotation, position, self._velocity_of(one, step), (last - first) / h))
+        rotations, positions, V = self._motion(np.array([step - 1.0, step, step + 1.0, step + 2.0, step + 0.5]))
+        first, last = (V[0] + V[1]) / 2.0 if step > 0 else 0.0 * V[0], (V[1] + V[2]) / 2.0
+        accelerations = (last - first) / self._h
+        for number, one in enumerate(self._moved):
+            parts = rotations[-1, number], positions[-1, number], V[1, number], accelerations[number]
+            self._write(one, base_rows(*parts))
 
     def place_end(self, step: int) -> None:
         """Place bodies at the end of a step, counted from zero."""
-        for one in self._moved:
-            rotation, position = one.motion.displacement((step + 1) * self._h, one.origin)
-            self._write(one, base_rows(rotation, position, self._velocity_at(one, step + 1)))
+        rotations, positions, V = self._motion(np.array([step, step + 1.0, step + 2.0]))
+        velocities = (V[0] + V[1]) / 2.0 if step >= 0 else 0.0 * V[0]
+        for number, one in enumerate(self._moved):
+            self._write(one, base_rows(rotations[1, number], positions[1, number], velocities[number]))
 
-    def _velocity_at(self, moved: _Moved, step: int) -> np.ndarray:
-        """Angular, then linear velocity of a body at the beginning of a step."""
-        if step == 0:
-            return np.zeros(6)
-        return (self._velocity_of(moved, step - 1) + self._velocity_of(moved, step)) / 2.0
-
-    def _velocity_of(self, moved: _Moved, step: int) -> np.ndarray:
-        """The same in the whole of a step."""
-        (R_0, p_0), (R_1, p_1) = (moved.motion.displacement((step + k) * self._h, moved.origin) for k in (0, 1))
-        return np.concatenate([rotation_vector_from_matrix(R_1 @ R_0.T), p_1 - p_0]) / self._h
+    def _motion(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rotations and translations since the start at places in time, by steps, and from each place to the next
+        angular and linear velocities (places - 1, bodies, 6).
+        """
+        about = np.array([one.origin for one in self._moved]).reshape(-1, 3)
+        rotations, positions, quaternions = self._table.displacements(places * self._h, about)
+        turns = turns_between(quaternions[:-1], quaternions[1:])
+        return rotations, positions, np.concatenate([turns, np.diff(positions, axis=0)], axis=-1) / self._h
 
     def _write(self, moved: _Moved, rows: np.ndarray) -> None:
         first = moved.number * len(rows)
