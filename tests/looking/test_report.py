@@ -120,6 +120,25 @@ def test_a_reference_decides(runs, tmp_path, capsys):
     assert json.loads(printed)["good"]
 
 
+def test_the_model_is_verified(tmp_path, capsys):
+    """Where it is asked for: its identities are in the page, among the test cases, and for programs."""
+    run, page, cases = (str(tmp_path / name) for name in ("run.npz", "report.html", "out.xml"))
+    assert main(["simulate", "samples/scenes/pendulum.usda", "--steps", "24", "--record", run]) == 0
+    capsys.readouterr()
+    assert main(["report", run, "-o", page, "--verify", "--junit", cases, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["model"]
+    scene = wa.read_stage("samples/scenes/pendulum.usda")
+    residuals = wa.Simulation(scene).verify()
+    assert {one["what"] for one in found} == {f"{one.identity}, {one.precision}" for one in residuals}
+    assert all(one["holds"] for one in found) and max(one["found"] for one in found) == max(
+        one.residual for one in residuals
+    )
+    text = (tmp_path / "report.html").read_text()
+    assert "Identities of the model" in text and all(one["what"] in text for one in found)
+    names = [case.get("name") for case in ElementTree.parse(cases).iter("testcase")]
+    assert {f"model: {one['what']}" for one in found} <= set(names)
+
+
 def test_two_runs_are_overlaid(runs, tmp_path):
     """Panels have the lines of both."""
     out = tmp_path / "two.html"

@@ -55,6 +55,11 @@ def _add_report(commands, number: Number, count: Count) -> None:
         metavar="X",
         help="largest difference of any state from the reference, in SI units; default: 1e-4",
     )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="evaluate the identities of the dynamics as well, as `check --dynamics` does; compiles kernels",
+    )
     parser.add_argument("--junit", metavar="OUT.xml", help="the verdict as JUnit XML")
     parser.add_argument(
         "--frames-per-second", type=number, default=60.0, metavar="N", help="of replay and plots; default: 60"

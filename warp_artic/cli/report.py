@@ -10,9 +10,11 @@ from pathlib import Path
 from warp_artic.errors import SettingsError
 from warp_artic.looking.differences import Difference, differences
 from warp_artic.looking.junit import Check, write_junit
+from warp_artic.looking.model_findings import model_findings
 from warp_artic.looking.report import write_report
 from warp_artic.looking.verdict import Finding, verdict
 from warp_artic.sim.files.whole_file import check_place
+from warp_artic.sim.launch.device import start_quietly
 from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.source import Source, open_source
 
@@ -33,17 +35,27 @@ def run(arguments) -> int:
     reference = None
     if arguments.reference:
         reference = differences(sources[0].recording, Recording.load(arguments.reference))
-    write_report(arguments.output, sources, arguments.environment, reference, arguments.tolerance)
+    model = _model(sources[0]) if arguments.verify else []
+    write_report(arguments.output, sources, arguments.environment, reference, arguments.tolerance, model)
     findings = [verdict(sources[0].scene, source.recording) for source in sources]
     if arguments.junit:
-        write_junit(arguments.junit, arguments.recordings[0], _checks(findings, reference, arguments.tolerance))
+        checks = _checks(findings, reference, arguments.tolerance, model)
+        write_junit(arguments.junit, arguments.recordings[0], checks)
     is_good = all(one.holds for of_run in findings for one in of_run)
-    is_good &= all(one.found <= arguments.tolerance for one in reference or ())
+    is_good &= all(one.found <= arguments.tolerance for one in reference or ()) and all(one.holds for one in model)
     if arguments.json:
-        print(json.dumps(_as_json(arguments, sources, findings, reference, is_good), indent=1))
+        print(json.dumps(_as_json(arguments, sources, findings, reference, model, is_good), indent=1))
     else:
-        _tell(arguments, sources, findings, reference)
+        _tell(arguments, sources, findings, reference, model)
     return int(not is_good)
+
+
+def _model(source: Source) -> list[Finding]:
+    """Residuals of the model of a run."""
+    if source.scene is None:
+        raise SettingsError(f"verify: {source.stage_path} cannot be simulated: warp-artic check {source.stage_path}")
+    start_quietly("cpu")
+    return model_findings(source.scene, source.recording)
 
 
 def _check(arguments) -> None:
@@ -64,12 +76,15 @@ def _check(arguments) -> None:
         check_place(arguments.junit)
 
 
-def _checks(findings: list[list[Finding]], reference: list[Difference] | None, tolerance: float) -> list[Check]:
-    """Each finding and each quantity of the reference as a test case."""
+def _checks(
+    findings: list[list[Finding]], reference: list[Difference] | None, tolerance: float, model: list[Finding]
+) -> list[Check]:
+    """Each finding, each identity of the model and each quantity of the reference as a test case."""
     checks = []
     for run, of_run in enumerate(findings):
         letter = f"{'AB'[run]}: " if len(findings) > 1 else ""
         checks += [Check(f"{letter}{one.what}", "" if one.holds else _sentence(one)) for one in of_run]
+    checks += [Check(f"model: {one.what}", "" if one.holds else _sentence(one)) for one in model]
     for one in reference or ():
         failure = f"differs by {one.found:.6g} at {one.where}, at {one.time:.4g} s; {tolerance:g} is allowed"
         checks.append(Check(f"reference: {one.quantity}", "" if one.found <= tolerance else failure))
@@ -82,12 +97,12 @@ def _sentence(one: Finding) -> str:
     return f"{one.found:.3g} {one.unit}".rstrip() + f"{where}{when}; {one.allowed:.3g} is allowed"
 
 
-def _tell(arguments, sources: list[Source], findings, reference) -> None:
+def _tell(arguments, sources: list[Source], findings, reference, model: list[Finding]) -> None:
     """What is told on a terminal: what is beyond what is allowed, and what was written."""
     for source in sources:
         if source.warning:
             print(f"warning: {source.warning}")
-    for check in _checks(findings, reference, arguments.tolerance):
+    for check in _checks(findings, reference, arguments.tolerance, model):
         if check.failure:
             print(f"{check.name}: {check.failure}")
     size = Path(arguments.output).stat().st_size / 1e6
@@ -96,7 +111,7 @@ def _tell(arguments, sources: list[Source], findings, reference) -> None:
         print(f"wrote {arguments.junit}")
 
 
-def _as_json(arguments, sources: list[Source], findings, reference, is_good: bool) -> dict:
+def _as_json(arguments, sources: list[Source], findings, reference, model, is_good: bool) -> dict:
     """The same for programs."""
 
     def plain(row: dict) -> dict:
@@ -114,5 +129,6 @@ def _as_json(arguments, sources: list[Source], findings, reference, is_good: boo
             }
             for source, of_run in zip(sources, findings)
         ],
+        "model": [plain(asdict(one)) | {"holds": one.holds} for one in model],
         "reference": None if reference is None else [plain(asdict(one)) for one in reference],
     }

@@ -66,6 +66,7 @@ def write_report(
     environment: int = 0,
     reference: Sequence[Difference] | None = None,
     tolerance: float = 0.0,
+    model: Sequence[Finding] = (),
 ) -> None:
     """Write a report on one run, or on two over the same stage, which it overlays.
 
@@ -75,13 +76,14 @@ def write_report(
         environment: That is shown.
         reference: Differences from a reference, if there is one.
         tolerance: What they may be.
+        model: Residuals of the model of the first run, if they were looked for.
 
     Raises:
         SettingsError: There is no such folder.
         SolveError: The file cannot be written.
     """
     with written_whole(output) as partial:
-        partial.write_text(report_page(sources, environment, reference, tolerance), encoding="utf-8")
+        partial.write_text(report_page(sources, environment, reference, tolerance, model), encoding="utf-8")
 
 
 def report_page(
@@ -89,6 +91,7 @@ def report_page(
     environment: int = 0,
     reference: Sequence[Difference] | None = None,
     tolerance: float = 0.0,
+    model: Sequence[Finding] = (),
 ) -> str:
     """The text of the page; see `write_report`."""
     first = sources[0]
@@ -96,7 +99,7 @@ def report_page(
     rows = [np.searchsorted(one.time, np.array(own.times) - 1e-9) for one, own in zip(recordings, sources)]
     findings = [verdict(first.scene, recording) for recording in recordings]
     is_good = all(one.holds for of_run in findings for one in of_run)
-    is_good &= all(one.found <= tolerance for one in reference or ())
+    is_good &= all(one.found <= tolerance for one in reference or ()) and all(one.holds for one in model)
     text = {
         "title": html.escape(Path(first.stage_path).stem.replace("_", " ")),
         "tone": "good" if is_good else "bad",
@@ -105,7 +108,9 @@ def report_page(
         "style": _asset("report.css"),
         "script": "\n".join(_asset(name) for name in ("replay.js", "plots.js", "report.js")),
         "boxes": "\n".join(f'<label><input type="checkbox" data-show="{key}">{label}</label>' for key, label in BOXES),
-        "sections": _verdict_section(sources, findings) + _reference_section(reference, tolerance),
+        "sections": _verdict_section(sources, findings)
+        + _model_section(model)
+        + _reference_section(reference, tolerance),
         "closing": _unused_section(first.diagnostics) + _run_section(sources, recordings) + _repeat_section(sources),
     }
     text |= _data(sources, recordings, rows, environment)
@@ -171,18 +176,32 @@ def _section(title: str, content: str) -> str:
 def _verdict_section(sources: Sequence[Source], findings: Sequence[Sequence[Finding]]) -> str:
     """What was found, beside what is allowed, of each run."""
     notes = "".join(f"<p>{html.escape(source.warning)}</p>" for source in sources if source.warning)
-    rows = ["<tr><th></th><th>measured on the recording</th><th>found</th><th>allowed</th><th>where</th></tr>"]
+    rows = [_head_of_findings("measured on the recording")]
     for run, of_run in enumerate(findings):
-        for one in of_run:
-            letter = f'<span class="{"ab"[run]}">{"AB"[run]}</span> ' if len(findings) > 1 else ""
-            where = one.where + (f" at {one.time:.4g} s" if one.time is not None else "")
-            unit = f" {one.unit}" if one.unit else ""
-            rows.append(
-                f'<tr class="{"good" if one.holds else "bad"}"><td class="mark">{"✓" if one.holds else "✗"}</td>'
-                f'<td>{letter}{html.escape(one.what)}</td><td class="number">{one.found:.3g}{unit}</td>'
-                f'<td class="number">{one.allowed:.3g}{unit}</td><td>{html.escape(where)}</td></tr>'
-            )
+        letter = f'<span class="{"ab"[run]}">{"AB"[run]}</span> ' if len(findings) > 1 else ""
+        rows += [_row_of_finding(one, letter) for one in of_run]
     return _section("Verdict", notes + _table(rows))
+
+
+def _model_section(model: Sequence[Finding]) -> str:
+    """Residuals of the identities of the model."""
+    rows = [_head_of_findings("identity of the model"), *(_row_of_finding(one) for one in model)]
+    return _section("Identities of the model", _table(rows)) if model else ""
+
+
+def _head_of_findings(what: str) -> str:
+    return f"<tr><th></th><th>{what}</th><th>found</th><th>allowed</th><th>where</th></tr>"
+
+
+def _row_of_finding(one: Finding, before: str = "") -> str:
+    """A line of a table, with a mark; `before` stands before what was looked at."""
+    where = one.where + (f" at {one.time:.4g} s" if one.time is not None else "")
+    unit = f" {one.unit}" if one.unit else ""
+    return (
+        f'<tr class="{"good" if one.holds else "bad"}"><td class="mark">{"✓" if one.holds else "✗"}</td>'
+        f'<td>{before}{html.escape(one.what)}</td><td class="number">{one.found:.3g}{unit}</td>'
+        f'<td class="number">{one.allowed:.3g}{unit}</td><td>{html.escape(where)}</td></tr>'
+    )
 
 
 def _reference_section(reference: Sequence[Difference] | None, tolerance: float) -> str:

@@ -2,8 +2,8 @@
 
 A stage is read when the simulation starts, not when it is attached; links are shown on a live layer below the session
 layer, and stopping takes everything off the stage again. Nothing is raised into Kit: what goes wrong is one line in its
-log, a False where the function can say so, and `Simulator.error`. The next call tries again, so that an edit that repairs
-the stage is enough.
+log, a False where the function can say so, and `Simulator.error`. The next call tries again, so that an edit that
+repairs the stage is enough.
 """
 
 from __future__ import annotations
