@@ -6,6 +6,8 @@ change with motions, as they do with velocities:  qdot = T(q) v.
   swings free has two of its components (`joints.swing.rates`).
 - A floating root has the displacement of its centre of mass and its rotation vector, both in world axes; its pose is
   that of the link frame, p_L = p_C - R c, with the quaternion at the rate of half of (w, 0) times itself.
+
+All joints of a kind are taken together: T has shape (joints, columns, positions, velocities).
 """
 
 from __future__ import annotations
@@ -13,119 +15,118 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import warp as wp
 
+from warp_artic.kernels.duals import rates_kernel
+from warp_artic.kernels.launch import load
 from warp_artic.mechanisms.group import Group
 from warp_artic.model.kinds import JointKind
 
-SMALL = 0.2
-"""Angle below which series stand for quotients [rad], as in `joints.spherical`."""
-FAR = 2.5
-"""Swing up to which the velocity across it is that of the angular velocity, see `joints.swing` [rad]."""
+EYE = np.eye(3)
+LEVI_CIVITA = np.cross(EYE[:, None], EYE).transpose(0, 2, 1).reshape(3, 9)
+"""By which x becomes the matrix [x] of its cross products, row by row."""
 
 
 @dataclass(frozen=True)
-class JointMap:
-    """T of one joint with several rotations."""
+class Joints:
+    """Joints of a group with several rotations, all of one kind."""
 
-    rows: tuple[int, ...]
-    """Of joint positions."""
-    rates: np.ndarray
-    """Shape (columns, rows, rows)."""
+    kind: JointKind
+    rows: np.ndarray
+    """Of joint positions, and of joint velocities, shape (joints, rotations)."""
+    axes: np.ndarray
+    """The component of the rotation vector that each is."""
 
-    def positions(self, motion: np.ndarray) -> np.ndarray:
-        """Changes of positions by motions, both of shape (rows, columns, directions)."""
-        return np.einsum("crs,sck->rck", self.rates, motion)
+    def matrices(self, group: Group, position: np.ndarray) -> np.ndarray:
+        """T at positions of shape (joint dofs, columns)."""
+        device = group.columns.device
+        signs = group.parameters["dof_sign"].scalars.numpy()[self.rows, 0].astype(float)
+        joints, columns = len(self.rows), position.shape[1]
+        phi = np.zeros((joints, columns, 3))
+        at = np.arange(joints)[:, None, None], np.arange(columns)[:, None], self.axes[:, None]
+        phi[at] = (signs[..., None] * position[self.rows]).transpose(0, 2, 1)
+        found = wp.zeros((joints * columns, 3, 3), dtype=wp.float64, device=device)
+        rotation = wp.array(phi.reshape(-1, 3), dtype=wp.float64, device=device)
+        kernel = rates_kernel(self.kind is JointKind.SPHERICAL)
+        load(kernel, device)
+        wp.launch(kernel, dim=found.shape[:2], inputs=[rotation], outputs=[found], device=device)
+        whole = found.numpy().reshape(joints, columns, 3, 3)
+        rates = whole[np.arange(joints)[:, None, None, None], np.arange(columns)[:, None, None],
+                      self.axes[:, None, :, None], self.axes[:, None, None, :]]  # fmt: skip
+        return signs[:, None, :, None] * rates * signs[:, None, None, :]
 
-    def motions(self, change: np.ndarray) -> np.ndarray:
-        """Motions of changes of positions."""
-        return np.linalg.solve(self.rates, change.transpose(1, 0, 2)).transpose(1, 0, 2)
 
-
-def joint_maps(group: Group, position: np.ndarray) -> list[JointMap]:
-    """T of all joints with several rotations at positions of shape (joint dofs, columns)."""
+def joints_of(group: Group) -> tuple[Joints, ...]:
+    """All joints with several rotations."""
     tree, found = group.tree, []
-    signs = group.parameters["dof_sign"].scalars.numpy()[:, 0]
-    for link, kind in enumerate(tree.kind):
-        if kind not in (JointKind.SPHERICAL, JointKind.SWING):
-            continue
-        first = tree.first_dof[link]
-        rows = tuple(range(first - tree.root_dofs, first - tree.root_dofs + tree.dof_counts[link]))
-        axes = [tree.dof_axis[first + k] for k in range(len(rows))]
-        sign = signs[list(rows)]
-        phi = np.zeros((position.shape[1], 3))
-        phi[:, axes] = (sign[:, None] * position[list(rows)]).T
-        rates = ball_rates(phi) if kind is JointKind.SPHERICAL else swing_rates(phi)
-        found.append(JointMap(rows, sign[:, None] * rates[:, axes][:, :, axes] * sign))
-    return found
+    for kind in (JointKind.SPHERICAL, JointKind.SWING):
+        links = [link for link, own in enumerate(tree.kind) if own is kind]
+        if links:
+            dofs = np.array([np.arange(tree.dof_counts[link]) + tree.first_dof[link] for link in links])
+            rows = dofs - tree.root_dofs
+            axes = np.array(tree.dof_axis)[dofs]
+            found.append(Joints(kind, rows, axes))
+    return tuple(found)
 
 
-def ball_rates(phi: np.ndarray) -> np.ndarray:
-    """T of rotation vectors (columns, 3)."""
-    square = (phi * phi).sum(axis=1)
-    theta = np.sqrt(np.where(square > SMALL**2, square, 1.0))
-    series = 1 / 12 + square * (1 / 720 + square * (1 / 30240 + square / 1209600))
-    c = np.where(square > SMALL**2, (1.0 - 0.5 * theta / np.tan(0.5 * theta)) / theta**2, series)
-    cross = np.cross(phi[:, None, :], np.eye(3)).transpose(0, 2, 1)
-    return np.eye(3) + 0.5 * cross + c[:, None, None] * (cross @ cross)
+def as_positions(matrices: np.ndarray, motion: np.ndarray) -> np.ndarray:
+    """Changes of positions by motions, both of shape (joints, numbers, columns, directions)."""
+    return (matrices @ motion.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
 
 
-def swing_rates(phi: np.ndarray) -> np.ndarray:
-    """T of swings (columns, 3), of which the third component is zero."""
-    a, b = phi[:, 0], phi[:, 1]
-    z = a * a + b * b
-    theta = np.sqrt(np.where(z > SMALL**2, z, 1.0))
-    half = 0.5 * theta
-    folded = np.minimum(theta, 2.0 * np.pi - theta)
-    x = np.maximum(folded - FAR, 0.0) / (np.pi - FAR)
-    g = np.abs(np.cos(half)) + (np.pi - FAR) / 4.0 * x**3 * (2.0 - x)
-    series = 1 / 6 + z * (7 / 360 + z * (31 / 15120 + z * 127 / 604800))
-    kappa = np.where(z > SMALL**2, (half / (np.sin(half) * g) - 1.0) / theta**2, series)
-    rates = np.tile(np.eye(3), (len(phi), 1, 1))
-    rates[:, 0, :2] += (kappa * b)[:, None] * np.stack([b, -a], axis=1)
-    rates[:, 1, :2] -= (kappa * a)[:, None] * np.stack([b, -a], axis=1)
-    return rates
+def as_motions(matrices: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Motions of changes of positions."""
+    return np.linalg.solve(matrices, change.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
 
 
 @dataclass(frozen=True)
-class RootMap:
-    """T of one floating root."""
+class Roots:
+    """Floating roots of a group."""
 
-    first: int
-    """Row of its pose."""
-    quaternion: np.ndarray
-    """Shape (4, columns), xyzw."""
-    arm: np.ndarray
-    """From the origin of the link to its centre of mass, world axes, shape (3, columns)."""
+    rows: np.ndarray
+    """Of poses, shape (roots, 7)."""
+    center_rows: np.ndarray
+    """Of frames of links, those of the centre of mass in the link, shape (roots, 3)."""
 
-    def positions(self, motion: np.ndarray) -> np.ndarray:
-        """Changes of the pose, shape (7, columns, directions), by motions, shape (6, columns, directions)."""
-        moved, turned = motion[:3], motion[3:]
-        v, w = self.quaternion[:3, :, None], self.quaternion[3, :, None]
-        change = np.empty((7, *motion.shape[1:]))
-        change[:3] = moved - np.cross(turned, self.arm[:, :, None], axis=0)
-        change[3:6] = 0.5 * (turned * w + np.cross(turned, v, axis=0))
-        change[6] = -0.5 * (turned * v).sum(axis=0)
-        return change
+    def matrices(self, group: Group, pose: np.ndarray) -> np.ndarray:
+        """T at poses of shape (7 * roots, columns), whose quaternions are xyzw."""
+        quaternion, skew, arm = self._at(group, pose)
+        found = np.zeros((*quaternion.shape[:2], 7, 6))
+        found[..., :3, :3] = EYE
+        found[..., :3, 3:] = _skew(arm)
+        found[..., 3:6, 3:] = 0.5 * (quaternion[..., 3, None, None] * EYE - skew)
+        found[..., 6, 3:] = -0.5 * quaternion[..., :3]
+        return found
 
-    def motions(self, change: np.ndarray) -> np.ndarray:
-        """Motions of changes of the pose, which leave the length of the quaternion."""
-        v, w = self.quaternion[:3, :, None], self.quaternion[3, :, None]
-        turned = 2.0 * (change[3:6] * w - change[6] * v - np.cross(change[3:6], v, axis=0))
-        return np.concatenate([change[:3] + np.cross(turned, self.arm[:, :, None], axis=0), turned])
+    def inverses(self, group: Group, pose: np.ndarray) -> np.ndarray:
+        """Motions by changes of poses that leave the length of the quaternion, shape (roots, columns, 6, 7)."""
+        quaternion, skew, arm = self._at(group, pose)
+        found = np.zeros((*quaternion.shape[:2], 6, 7))
+        found[..., :3, :3] = EYE
+        found[..., 3:, 3:6] = 2.0 * (quaternion[..., 3, None, None] * EYE + skew)
+        found[..., 3:, 6] = -2.0 * quaternion[..., :3]
+        found[..., :3, 3:] = -_skew(arm) @ found[..., 3:, 3:]
+        return found
+
+    def _at(self, group: Group, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Quaternions, the matrices [v] of their vectors, and the arms from the origin to the centre of mass."""
+        frames = group.parameters["link_frame"]
+        columns = 1 if frames.is_shared else pose.shape[1]
+        center = frames.scalars.numpy()[self.center_rows][..., :columns].transpose(0, 2, 1).astype(float)
+        quaternion = pose[self.rows[:, 3:]].transpose(0, 2, 1).astype(float)
+        skew = _skew(quaternion[..., :3])
+        turn = 2.0 * (skew @ center[..., None])
+        return quaternion, skew, center + (quaternion[..., 3, None, None] * turn + skew @ turn)[..., 0]
 
 
-def root_maps(group: Group, pose: np.ndarray) -> list[RootMap]:
-    """T of all floating roots at poses of shape (7 * roots, columns)."""
-    tree, found = group.tree, []
-    frames = group.parameters["link_frame"].scalars.numpy()
-    for link, kind in enumerate(tree.kind):
-        if kind is JointKind.FLOATING:
-            first = 7 * tree.first_dof[link] // 6
-            center = frames[12 * link + 9 : 12 * link + 12]
-            center = center[:, : pose.shape[1]] if not group.parameters["link_frame"].is_shared else center[:, :1]
-            quaternion = pose[first + 3 : first + 7].astype(float)
-            v, w = quaternion[:3], quaternion[3]
-            center = np.broadcast_to(center.astype(float), v.shape)
-            turn = 2.0 * np.cross(v, center, axis=0)
-            found.append(RootMap(first, quaternion, center + w * turn + np.cross(v, turn, axis=0)))
-    return found
+def roots_of(group: Group) -> Roots:
+    """All floating roots."""
+    tree = group.tree
+    links = np.array([link for link, kind in enumerate(tree.kind) if kind is JointKind.FLOATING], int)
+    first = 7 * np.array(tree.first_dof)[links].astype(int) // 6
+    return Roots(first[:, None] + np.arange(7), 12 * links[:, None] + np.arange(9, 12))
+
+
+def _skew(x: np.ndarray) -> np.ndarray:
+    """The matrices [x] of cross products."""
+    return (x @ LEVI_CIVITA).reshape(*x.shape, 3)

@@ -21,9 +21,10 @@ import numpy as np
 from warp_artic.errors import SettingsError
 from warp_artic.sim.arrays.views import MOTION
 from warp_artic.sim.derivatives.linearize import ORDER
-from warp_artic.sim.derivatives.quantities import Quantity, motions, quantity, seed_each, values
+from warp_artic.sim.derivatives.quantities import Quantity, motions, quantity, values
 from warp_artic.sim.derivatives.tangent import Motion, advance, control_table, twin_of
 from warp_artic.sim.derivatives.twin import Twin, check_differentiable
+from warp_artic.sim.derivatives.units import seed_each
 from warp_artic.sim.run.state import Run
 
 REMEMBERED = ("smooth_acceleration", "acceleration_change", "smoothness")
@@ -142,10 +143,10 @@ class _Walk:
         seed_each(run, twin, self._by, first)
 
     def _read(self, twin: Twin) -> np.ndarray:
-        parts = [motions(self._run, twin, name).transpose(1, 2, 0) for name in ORDER]
+        parts = [motions(self._run, twin, quantity(self._run, name)).transpose(1, 0, 2) for name in ORDER]
         for place, mechanism, name, _ in self._remembered:
-            parts.append(twin.derivatives(place, name)[:, self._columns(mechanism)].transpose(1, 0, 2))
-        return np.concatenate(parts, axis=1).astype(float)
+            parts.append(twin.derivatives(place, name, slice(None), self._columns(mechanism)).transpose(1, 0, 2))
+        return np.concatenate(parts, axis=1)
 
     def _columns(self, mechanism: int) -> slice:
         first = mechanism * self._run.environments

@@ -9,14 +9,17 @@ import numpy as np
 import warp as wp
 
 from warp_artic.sim.arrays.views import CONTROL, PARAMETERS, environment_indices
-from warp_artic.sim.derivatives.quantities import NOT_BY, Quantity, labels, motions, quantity, seed_each
+from warp_artic.sim.derivatives.quantities import NOT_BY, labels, motions, quantity
 from warp_artic.sim.derivatives.tangent import advance, twin_of
-from warp_artic.sim.derivatives.twin import Twin, check_differentiable
+from warp_artic.sim.derivatives.twin import check_differentiable
+from warp_artic.sim.derivatives.units import seed_each
 from warp_artic.sim.run.state import Run
 
 POSITIONS = ("root_pose", "joint_position")
 ORDER = (*POSITIONS, "root_velocity", "joint_velocity")
 """The parts of x: positions, then velocities, those of floating roots first."""
+SMOOTH = tuple(name for name in PARAMETERS if name not in NOT_BY)
+"""Parameters that motions depend on in a smooth way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +45,31 @@ class Linearization:
 def linearize(run: Run, inputs: Sequence[str], parameters: Sequence[str], environments) -> Linearization:
     """See `Simulation.linearize`."""
     check_differentiable(run, "linearize")
-    chosen = environment_indices(environments, run.environments)
     state = [quantity(run, name) for name in ORDER]
     controls = [quantity(run, name, CONTROL) for name in inputs]
-    others = [quantity(run, name, tuple(one for one in PARAMETERS if one not in NOT_BY)) for name in parameters]
-    by = [*state, *controls, *others]
+    others = [quantity(run, name, SMOOTH) for name in parameters]
     counts = [sum(one.numbers for one in part) for part in (state, controls, others)]
-    twin = twin_of(run, max(sum(counts), 1), parameters)
-    seed_each(run, twin, by)
+    twin = twin_of(run, max(sum(counts), 1), parameters, (tuple(inputs), tuple(parameters)))
+    first = seed_each(run, twin, state)
+    if not twin.stands:
+        seed_each(run, twin, [*controls, *others], first)
     advance(run, twin, 0, 1, {})
-    found = derivatives_of(run, twin, state)[chosen, :, : sum(counts)]
-    matrices = np.split(found, np.cumsum(counts)[:2], axis=2)
+    found = np.concatenate([motions(run, twin, one) for one in state]).transpose(1, 0, 2)
+    if environments is not None:
+        found = found[environment_indices(environments, run.environments)]
     scalar = run.groups[0].columns.numbers.scalar if run.groups else wp.float64
-    arrays = (wp.array(np.ascontiguousarray(one), dtype=scalar, shape=one.shape, device=run.device) for one in matrices)
-    return Linearization(*arrays, *(sum((labels(run, one) for one in part), ()) for part in (state, controls, others)))
-
-
-def derivatives_of(run: Run, twin: Twin, state: Sequence[Quantity]) -> np.ndarray:
-    """Derivatives of parts of the state along all directions, shape (E, numbers, directions)."""
-    return np.concatenate([motions(run, twin, one.name).transpose(1, 2, 0) for one in state], axis=1)
+    ends = np.cumsum(counts)
+    arrays = (
+        wp.array(
+            found[..., end - count : end].astype(wp.dtype_to_numpy(scalar), order="C"),
+            dtype=scalar,
+            device=run.device,
+            copy=not run.on.is_cpu,
+        )
+        for end, count in zip(ends, counts)
+    )
+    names = twin.once(
+        ("labels", *inputs, None, *parameters),
+        lambda: tuple(sum((labels(run, one) for one in part), ()) for part in (state, controls, others)),
+    )
+    return Linearization(*arrays, *names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.arrays.rows import Rows
 from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS, ROW_COUNTS
-from warp_artic.sim.derivatives.coordinates import joint_maps, root_maps
+from warp_artic.sim.derivatives.coordinates import Joints, Roots, as_motions, as_positions, joints_of, roots_of
 from warp_artic.sim.derivatives.twin import Twin
 from warp_artic.sim.run.access import rows_of
 from warp_artic.sim.run.state import Run
@@ -75,86 +75,53 @@ def labels(run: Run, one: Quantity) -> tuple[str, ...]:
 def seed(run: Run, twin: Twin, one: Quantity, values: np.ndarray) -> None:
     """Write derivatives of a quantity into a twin, shape (directions, E or 1, numbers), at the state of its start."""
     flat = values.transpose(2, 1, 0)
-    if one.name == "root_pose":
-        seed_roots(run, twin, flat)
-        return
-    for place, part, rows, own in places(run, one.name):
-        columns = part.columns
-        written = flat[rows]
-        if one.name == "joint_position":
-            written = _as_positions(twin, place, columns, own, written)
-        twin.seed(place, one.name, own, columns, written)
+    for layout in places(run, twin, one.name):
+        place, columns = layout.place, layout.columns
+        if one.name == "root_pose":
+            motion = flat[6 * (layout.rows[::7, None] // 7) + np.arange(6)]
+            pose = twin.values(place, one.name)[:, columns]
+            written = as_positions(layout.roots.matrices(twin.groups[place], pose), motion).reshape(
+                len(layout.own), pose.shape[1], -1
+            )
+        else:
+            written = flat[layout.rows]
+        if one.name == "joint_position" and layout.joints:
+            position = twin.values(place, one.name)[:, columns]
+            written = np.broadcast_to(written, (len(written), position.shape[1], written.shape[2])).copy()
+            for joints in layout.joints:
+                at = np.searchsorted(layout.own, joints.rows)
+                written[at] = as_positions(joints.matrices(twin.groups[place], position), written[at])
+        twin.seed(place, one.name, layout.own, columns, written)
 
 
-def seed_each(run: Run, twin: Twin, by: Sequence[Quantity], first: int = 0) -> int:
-    """Give each number of some quantities a direction of its own, in their order; the direction after the last one."""
-    for one in by:
-        if one.numbers:
-            units = np.zeros((twin.directions, 1, one.numbers))
-            units[first + np.arange(one.numbers), 0, np.arange(one.numbers)] = 1.0
-            seed(run, twin, one, units)
-        first += one.numbers
-    return first
-
-
-def seed_roots(run: Run, twin: Twin, flat: np.ndarray) -> None:
-    """The same of poses of floating roots, given by motions of shape (6 * roots, E or 1, directions)."""
-    for place, part, rows, own in places(run, "root_pose"):
-        pose = twin.values(place, "root_pose")[:, part.columns]
-        for map_ in root_maps(run.groups[place], pose):
-            at = np.searchsorted(own, map_.first)
-            if at == len(own) or own[at] != map_.first:
-                continue
-            motion = flat[6 * (rows[at] // 7) + np.arange(6)]
-            motion = np.broadcast_to(motion, (6, pose.shape[1], motion.shape[2]))
-            twin.seed(place, "root_pose", map_.first + np.arange(7), part.columns, map_.positions(motion))
-
-
-def _as_positions(twin: Twin, place: int, columns: slice, own: np.ndarray, motion: np.ndarray) -> np.ndarray:
-    """Changes of joint positions by motions along the axes of velocities."""
-    position = twin.values(place, "joint_position")[:, columns]
-    maps = joint_maps(twin.groups[place], position)
-    if not maps:
-        return motion
-    changed = np.broadcast_to(motion, (len(motion), position.shape[1], motion.shape[2])).copy()
-    order = {row: k for k, row in enumerate(own)}
-    for map_ in maps:
-        if map_.rows[0] in order:
-            at = [order[row] for row in map_.rows]
-            changed[at] = map_.positions(changed[at])
-    return changed
-
-
-def motions(run: Run, twin: Twin, name: str) -> np.ndarray:
-    """Derivatives of one of MOTION, positions as motions, shape (directions, E, numbers)."""
-    one = quantity(run, name, MOTION)
+def motions(run: Run, twin: Twin, one: Quantity) -> np.ndarray:
+    """Derivatives of one of MOTION, positions as motions, shape (numbers, E, directions)."""
+    name = one.name
     found = np.zeros((one.numbers, run.environments, twin.directions))
-    for place, part, rows, own in places(run, name):
-        change = twin.derivatives(place, name)[own][:, part.columns].astype(float)
-        if name == "joint_position":
-            position = twin.values(place, name)[:, part.columns]
-            order = {row: k for k, row in enumerate(own)}
-            for map_ in joint_maps(twin.groups[place], position):
-                if map_.rows[0] in order:
-                    at = [order[row] for row in map_.rows]
-                    change[at] = map_.motions(change[at])
+    for layout in places(run, twin, name):
+        place, columns = layout.place, layout.columns
+        change = twin.derivatives(place, name, layout.own, columns)
         if name == "root_pose":
-            pose = twin.values(place, name)[:, part.columns]
-            for map_ in root_maps(run.groups[place], pose):
-                at = np.searchsorted(own, map_.first)
-                if at < len(own) and own[at] == map_.first:
-                    found[6 * (rows[at] // 7) + np.arange(6)] = map_.motions(change[at : at + 7])
+            pose = twin.values(place, name)[:, columns]
+            matrices = layout.roots.inverses(twin.groups[place], pose)
+            moved = as_positions(matrices, change.reshape(-1, 7, *change.shape[1:]))
+            found[6 * (layout.rows[::7, None] // 7) + np.arange(6)] = moved
             continue
-        found[rows] = change
-    return found.transpose(2, 1, 0)
+        if name == "joint_position" and layout.joints:
+            position = twin.values(place, name)[:, columns]
+            for joints in layout.joints:
+                at = np.searchsorted(layout.own, joints.rows)
+                change[at] = as_motions(joints.matrices(twin.groups[place], position), change[at])
+        found[layout.rows] = change
+    return found
 
 
 def values(run: Run, twin: Twin, name: str) -> np.ndarray:
     """Values of one of MOTION in a twin, shape (E, rows) or (E, roots, 7 or 6); places are those of the world."""
     rows = rows_of(run, name, range(len(run.members)))
     found = np.zeros((rows.count, run.environments))
-    for place, part, own_rows, own in places(run, name):
-        found[own_rows] = twin.values(place, name)[own][:, part.columns]
+    for layout in places(run, twin, name):
+        found[layout.rows] = twin.values(layout.place, name)[layout.own][:, layout.columns]
     _, size = ROW_COUNTS[name]
     found = found.T if size == 1 else found.T.reshape(run.environments, -1, size)
     if name == "root_pose":
@@ -164,19 +131,34 @@ def values(run: Run, twin: Twin, name: str) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A mechanism of a group."""
+class Layout:
+    """Where the rows of an array lie that are of one mechanism."""
 
+    place: int
+    """Of its group."""
     columns: slice
     """Of the group of the run."""
+    rows: np.ndarray
+    """Of the array."""
+    own: np.ndarray
+    """Of the field, which ascend."""
+    joints: tuple[Joints, ...]
+    """All of the mechanism with several rotations."""
+    roots: Roots
 
 
-def places(run: Run, name: str) -> Iterator[tuple[int, Part, np.ndarray, np.ndarray]]:
-    """Where an array lies: group, mechanism, rows of the array, and rows of the field, which ascend."""
+def places(run: Run, twin: Twin, name: str) -> list[Layout]:
+    """Where an array lies, for each mechanism."""
+    return twin.once(("places", name), lambda: list(_places(run, twin, name)))
+
+
+def _places(run: Run, twin: Twin, name: str) -> Iterator[Layout]:
     rows: Rows = rows_of(run, name, range(len(run.members)))
     for place, table in enumerate(rows.tables):
         for mechanism in np.unique(table[:, 0]):
             own = table[table[:, 0] == mechanism]
             own = own[np.argsort(own[:, 1], kind="stable")]
             first = int(mechanism) * run.environments
-            yield place, Part(slice(first, first + run.environments)), own[:, 2], own[:, 1]
+            columns = slice(first, first + run.environments)
+            group = twin.groups[place]
+            yield Layout(place, columns, own[:, 2], own[:, 1], joints_of(group), roots_of(group))

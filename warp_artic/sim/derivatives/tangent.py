@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -79,13 +79,13 @@ def tangent(
     return Tangent(time, *(Motion(*map(np.array, zip(*sides))) for sides in zip(*records)))
 
 
-def twin_of(run: Run, directions: int, own: Mapping[str, object]) -> Twin:
-    """The twin of a run with room for some directions, at the state of the run and without derivatives."""
+def twin_of(run: Run, directions: int, own: Iterable[str], seeds: tuple | None = None) -> Twin:
+    """The twin of a run with room for some directions, at the state of the run and without derivatives; see `begin`."""
     blocks = -(-directions // Twin.width_of(run))
     if not isinstance(run.twin, Twin) or run.twin.blocks != blocks:
         run.twin = Twin(run, blocks)
     twin = run.twin
-    twin.begin(frozenset(name for name in own if name in PARAMETERS))
+    twin.begin(frozenset(name for name in own if name in PARAMETERS), seeds)
     return twin
 
 
@@ -106,8 +106,8 @@ def advance(run: Run, twin: Twin, first: int, count: int, controls: Mapping[str,
 
 def set_control(run: Run, twin: Twin, name: str, table: np.ndarray) -> None:
     """Write values (E or 1, numbers) of a control to a twin; derivatives stay."""
-    for place, part, rows, own in places(run, name):
-        twin.set_values(place, name, own, part.columns, table.T[rows])
+    for layout in places(run, twin, name):
+        twin.set_values(layout.place, name, layout.own, layout.columns, table.T[layout.rows])
 
 
 def control_table(run: Run, name: str, given, steps: int) -> np.ndarray:
@@ -146,8 +146,9 @@ def _directions(run: Run, one: Quantity, given) -> np.ndarray:
 def _record(run: Run, twin: Twin, directions: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
     found = []
     for name in MOTION:
-        rates = motions(run, twin, name)[:directions]
-        found.append(rates.reshape(*rates.shape[:2], *quantity(run, name, MOTION).shape))
+        one = quantity(run, name, MOTION)
+        rates = motions(run, twin, one)[..., :directions].transpose(2, 1, 0)
+        found.append(rates.reshape(*rates.shape[:2], *one.shape))
     return [values(run, twin, name) for name in MOTION], found
 
 

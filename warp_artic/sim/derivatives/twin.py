@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import warp as wp
 
 from warp_artic.constraints.contact_pair import CONTACT_PAIR
 from warp_artic.errors import SolveError
-from warp_artic.kernels.duals import OWN, SHARED, spread_kernel_for
+from warp_artic.kernels.duals import CLEARS_ALL, CLEARS_NOTHING, CLEARS_STATE, OWN, SHARED, spread_kernel_for
 from warp_artic.kernels.launch import load
 from warp_artic.math.numbers import Numbers, dual_numbers_for
 from warp_artic.mechanisms.group import Group, build_groups
@@ -23,6 +24,10 @@ from warp_artic.model.field import Field
 from warp_artic.sim.launch.launches import Launches
 from warp_artic.sim.run.layout import laid_out
 from warp_artic.sim.run.state import Run
+
+Found = TypeVar("Found")
+CLEARS_AT = 4
+"""The argument of the kernel that copies by which derivatives become zero."""
 
 
 def check_differentiable(run: Run, what: str) -> None:
@@ -77,10 +82,15 @@ class Twin:
         self._spread = spread_kernel_for(numbers.scalar, numbers.lanes)
         load(self._spread, run.on)
         self._launches: Launches | None = None
+        self._known: dict[tuple, object] = {}
+        self._seeds: tuple | None = None
+        self.stands = False
+        """Whether parameters and controls have the derivatives of the time before."""
         self._copied: list[Field] = []
         """Parameters of the run as launches and addresses are found for."""
+        self._own: frozenset[str] = frozenset()
+        """Parameters that have a value for each environment here, whatever they have in the run."""
         self._rows: list[_Rows] = []
-        self._uploaded: dict[tuple, tuple[wp.array, ...]] = {}
 
     @staticmethod
     def width_of(run: Run) -> int:
@@ -92,26 +102,37 @@ class Twin:
         """How many there is room for."""
         return self.blocks * self.width
 
-    def begin(self, own: frozenset[str] = frozenset()) -> None:
+    def begin(self, own: frozenset[str] = frozenset(), seeds: tuple | None = None) -> None:
         """Take up the state, the control and the parameters of the run, without derivatives.
 
-        Parameters whose names are among `own` get a value for each environment.
+        Args:
+            own: Names of parameters that get a value for each environment.
+            seeds: What names the derivatives of parameters and controls that are written next. Where they are those
+                of the time before, they are left as they are, and only those of the state become zero.
         """
         fields = [field for group in self._run.groups for field in group.parameters.values()]
-        moved = len(fields) != len(self._copied) or any(a is not b for a, b in zip(fields, self._copied))
-        self._copied = fields
-        for group, twin in zip(self._run.groups, self.groups):
-            for name, field in group.parameters.items():
-                if twin.parameters[name].is_shared and (name in own or not field.is_shared):
-                    twin.expand_parameter(name)
-                    moved = True
-        if moved:
+        moved = list(map(id, fields)) != list(map(id, self._copied))
+        if moved or not own <= self._own:
+            self._copied, self._own = fields, self._own | own
+            for group, twin in zip(self._run.groups, self.groups):
+                for name, field in group.parameters.items():
+                    if twin.parameters[name].is_shared and (name in self._own or not field.is_shared):
+                        twin.expand_parameter(name)
             self._pack()
-        self._copy(clears=True)
+            moved = True
+        self.stands = seeds is not None and seeds == self._seeds and not moved
+        self._seeds = seeds
+        self._copy(CLEARS_STATE if self.stands else CLEARS_ALL)
+
+    def once(self, about: tuple, find: Callable[[], Found]) -> Found:
+        """What is found about this twin when it is asked for first."""
+        if about not in self._known:
+            self._known[about] = find()
+        return self._known[about]
 
     def copy_values(self, names: frozenset[str]) -> None:
         """Take up the values of some fields of the run again; derivatives stay."""
-        self._copy(False, names)
+        self._copy(CLEARS_NOTHING, names)
 
     def step(self, count: int) -> None:
         """Make steps."""
@@ -119,16 +140,41 @@ class Twin:
 
     def entries(self, place: int, name: str) -> np.ndarray:
         """The field of a name of a group, shape (rows, columns, blocks, 1 + width), in its memory on a CPU."""
+        if self._run.on.is_cpu:
+            return self.once(("entries", place, name), lambda: self._entries(place, name))
+        return self._entries(place, name)
+
+    def _entries(self, place: int, name: str) -> np.ndarray:
         return self._shaped(place, self.groups[place].field(name).scalars.numpy())
 
     def values(self, place: int, name: str) -> np.ndarray:
         """Values of a field, shape (rows, columns)."""
         return self.entries(place, name)[:, :, 0, 0].copy()
 
-    def derivatives(self, place: int, name: str) -> np.ndarray:
-        """Derivatives of a field, shape (rows, columns, directions)."""
-        entries = self.entries(place, name)
-        return entries[..., 1:].reshape(*entries.shape[:2], self.directions)
+    def derivatives(self, place: int, name: str, rows=slice(None), columns: slice = slice(None)) -> np.ndarray:
+        """Derivatives of some rows and columns of a field, shape (rows, columns, directions)."""
+        found = self.entries(place, name)[rows, columns, :, 1:].astype(float)
+        return found.reshape(*found.shape[:2], self.directions)
+
+    def positions(self, place: int, name: str, rows, columns, directions) -> np.ndarray:
+        """Where in the memory of a field derivatives lie, by indices that are broadcast."""
+        pitch = self.groups[place].field(name).scalars.shape[1]
+        lanes = self.numbers.lanes
+        block, lane = np.divmod(directions, self.width)
+        return rows * pitch + (columns * self.blocks + block) * lanes + 1 + lane
+
+    def write_at(self, place: int, name: str, at: np.ndarray, values: np.ndarray | float) -> None:
+        """Write derivatives of a field that lie at `positions`."""
+        if self._run.on.is_cpu:
+            self.once(("memory", place, name), lambda: self._memory(place, name))[at] = values
+            return
+        host = self._memory(place, name)
+        host[at] = values
+        scalars = self.groups[place].field(name).scalars
+        scalars.assign(host.reshape(scalars.shape))
+
+    def _memory(self, place: int, name: str) -> np.ndarray:
+        return self.groups[place].field(name).scalars.numpy().reshape(-1)
 
     def seed(self, place: int, name: str, rows, columns: slice, values: np.ndarray) -> None:
         """Write derivatives of some rows and columns of a field, shape (rows, columns or 1, at most directions)."""
@@ -163,7 +209,7 @@ class Twin:
         """Pack launches, and find where fields are, when one has become one that each environment has for itself."""
         self._launches = Launches(self.groups, self._run.settings, self._run.on, self._run.threads)
         self._rows = [self._rows_of(group, twin) for group, twin in zip(self._run.groups, self.groups)]
-        self._uploaded.clear()
+        self._known.clear()
 
     def _rows_of(self, group: Group, twin: Group) -> _Rows:
         rows = _Rows([], [], [], [])
@@ -175,20 +221,30 @@ class Twin:
                     rows.names.append(name)
                     rows.sources.append(field.scalars.ptr + row * field.scalars.strides[0])
                     rows.targets.append(other.scalars.ptr + row * other.scalars.strides[0])
-                    rows.kinds.append((SHARED if field.is_shared else OWN, SHARED if other.is_shared else OWN))
+                    of_field = SHARED if field.is_shared else OWN, SHARED if other.is_shared else OWN
+                    rows.kinds.append((*of_field, int(kind == "state")))
         return rows
 
-    def _copy(self, clears: bool, only: frozenset[str] | None = None) -> None:
+    def _copy(self, clears: int, only: frozenset[str] | None = None) -> None:
+        for launch in self.once(("copies", only), lambda: self._copies(only)):
+            launch.set_param_at_index(CLEARS_AT, clears)
+            launch.launch()
+
+    def _copies(self, only: frozenset[str] | None) -> list[wp.Launch]:
+        """Launches that copy some fields, or all."""
+        found = []
         for place, group in enumerate(self._run.groups):
-            if (place, only) not in self._uploaded:
-                self._uploaded[place, only] = self._rows[place].upload(only, self._run.on)
-            tables = self._uploaded[place, only]
-            wp.launch(
-                self._spread,
-                dim=(len(tables[0]), group.columns.count),
-                inputs=[*tables, self.blocks, int(clears)],
-                device=self._run.on,
+            tables = self._rows[place].upload(only, self._run.on)
+            found.append(
+                wp.launch(
+                    self._spread,
+                    dim=(len(tables[0]), group.columns.count),
+                    inputs=[*tables, self.blocks, CLEARS_ALL],
+                    device=self._run.on,
+                    record_cmd=True,
+                )
             )
+        return found
 
 
 @dataclass(frozen=True)
@@ -201,14 +257,14 @@ class _Rows:
     """Addresses in the run."""
     targets: list[int]
     """Addresses in the twin."""
-    kinds: list[tuple[int, int]]
-    """Of both, SHARED or OWN."""
+    kinds: list[tuple[int, int, int]]
+    """Of both, SHARED or OWN, and whether they are of the state."""
 
     def upload(self, only: frozenset[str] | None, device: wp.Device) -> tuple[wp.array, wp.array, wp.array]:
         """Addresses and kinds of the rows of some fields, or of all, on a device."""
         chosen = [k for k, name in enumerate(self.names) if only is None or name in only]
         tables = (np.array(self.sources, np.uint64), np.array(self.targets, np.uint64))
-        kinds = np.array(self.kinds, np.int32).reshape(-1, 2)[chosen]
+        kinds = np.array(self.kinds, np.int32).reshape(-1, 3)[chosen]
         uploaded = (wp.array(table[chosen], dtype=wp.uint64, device=device) for table in tables)
         return *uploaded, wp.array(kinds, dtype=int, device=device)
 
