@@ -21,7 +21,7 @@ ALLOWED = {
     "constraints": {"constraints", "collision", "phases", "joints", "model", "math", "description"},
     "mechanisms": {"mechanisms", "constraints", "phases", "joints", "model", "math", "description"},
     "solver": {"solver", "constraints", "phases", "model", "math", "description", "errors"},
-    "kernels": {"kernels", "solver", "mechanisms", "constraints", "phases", "model", "math"},
+    "kernels": {"kernels", "solver", "mechanisms", "constraints", "phases", "joints", "model", "math"},
     "islands": {"islands", "kernels", "constraints", "collision", "math"},
     "meshes": {"meshes", "math", "description", "errors"},
     "sim": {

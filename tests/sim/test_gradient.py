@@ -41,7 +41,7 @@ def summed(derivatives, weights):
 
 @pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
 def test_backward_and_forward_are_one_number(integrator):
-    """The gradient times a direction is the derivative along it, over 40 steps, by start, gains, masses and targets."""
+    """The gradient times a direction is the derivative along it, over 240 steps, by start, gains, masses, targets."""
     tree = trees.with_dofs(trees.chain(3), velocity=[1.0, 0.7, -0.4], **FAMILIES["drive"])
     settings = SolverSettings(precision="float64", integrator=integrator)
     simulation = Simulation(trees.scene(tree), environments=2, settings=settings)
@@ -49,10 +49,10 @@ def test_backward_and_forward_are_one_number(integrator):
     names = ("joint_position", "joint_velocity", "drive_stiffness", "link_mass", "drive_position_target", "gravity")
     seeds = random_seeds(simulation, names)
     rng = np.random.default_rng(4)
-    weights = {name: rng.normal(size=(41, 2, 3)) for name in ("joint_position", "joint_velocity")}
-    value, gradients = simulation.gradient(weighted(weights), 40, names)
+    weights = {name: rng.normal(size=(241, 2, 3)) for name in ("joint_position", "joint_velocity")}
+    value, gradients = simulation.gradient(weighted(weights), 240, names)
     backward = sum(along(seeds[name], gradients[name]) for name in names)
-    tangent = simulation.tangent(seeds, 40, every=1)
+    tangent = simulation.tangent(seeds, 240, every=1)
     forward = sum(summed(getattr(tangent.derivatives, name), weights[name]) for name in weights)
     np.testing.assert_allclose(backward, forward, rtol=0, atol=1e-12 * np.abs(forward).max())
     assert value == pytest.approx(sum((getattr(tangent.values, name) * weights[name]).sum() for name in weights))

@@ -241,8 +241,8 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         """The value of a loss of a run from the present state, and its gradient; this simulation stays as it is.
 
         It goes backward through the run by the derivatives of each step, so that it costs the same for any number of
-        parameters and of controls over time; but with V velocities that is as much as some 5 V runs. For a few numbers
-        `tangent` costs less. Memory grows with the root of the number of steps, and with V squared.
+        parameters and of controls over time; but that is as much as hundreds of runs. For a few numbers `tangent` costs
+        far less. Memory grows with the root of the number of steps, and with V squared.
 
         Args:
             loss: Gets the motion of all records, of the start and after each step (T = steps + 1), and returns its

@@ -10,7 +10,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS, checked
+from warp_artic.sim.arrays.views import CONTROL, MOTION, checked
 from warp_artic.sim.derivatives.quantities import Quantity, motions, places, quantity, seed, values
 from warp_artic.sim.derivatives.twin import Twin, check_differentiable
 from warp_artic.sim.run.state import Run
@@ -68,15 +68,35 @@ def tangent(
     twin = twin_of(run, directions, tables)
     for name, one in given.items():
         seed(run, twin, one, tables[name])
+    return _recorded(run, twin, directions, steps, every, steered)
+
+
+def _recorded(run: Run, twin: Twin, directions: int, steps: int, every: int, steered) -> Tangent:
+    """Make the steps of a twin that is seeded, and keep records."""
     records = [_record(run, twin, directions)]
-    stops = range(every, steps + 1, every)
-    done = 0
-    for end in stops:
-        advance(run, twin, done, end - done, steered)
+    for done in range(0, steps - every + 1, every):
+        advance(run, twin, done, every, steered)
         records.append(_record(run, twin, directions))
-        done = end
     time = (run.steps_done + np.arange(len(records)) * every) * run.settings.dt
     return Tangent(time, *(Motion(*map(np.array, zip(*sides))) for sides in zip(*records)))
+
+
+def tangent_of_numbers(run: Run, numbers: Mapping[tuple[int, str, int, int], np.ndarray], steps: int, every: int):
+    """The `Tangent` of a run along K directions of single numbers of parameters and controls, in every environment.
+
+    Args:
+        run: The run, which stays as it is.
+        numbers: By group, name of the field, row and mechanism: what each direction changes, shape (K).
+        steps: Number of time steps.
+        every: Steps from one record to the next.
+    """
+    check_differentiable(run, "tangent")
+    directions = max(map(len, numbers.values()))
+    twin = twin_of(run, directions, {name for _, name, _, _ in numbers})
+    for (place, name, row, mechanism), along in numbers.items():
+        columns = slice(mechanism * run.environments, (mechanism + 1) * run.environments)
+        twin.seed(place, name, [row], columns, along[None, None])
+    return _recorded(run, twin, directions, steps, every, {})
 
 
 def twin_of(run: Run, directions: int, own: Iterable[str], seeds: tuple | None = None) -> Twin:
@@ -85,7 +105,8 @@ def twin_of(run: Run, directions: int, own: Iterable[str], seeds: tuple | None =
     if not isinstance(run.twin, Twin) or run.twin.blocks != blocks:
         run.twin = Twin(run, blocks)
     twin = run.twin
-    twin.begin(frozenset(name for name in own if name in PARAMETERS), seeds)
+    known = {name for group in run.groups for name in group.parameters}
+    twin.begin(frozenset(own) & known, seeds)
     return twin
 
 
