@@ -19,7 +19,7 @@ left as it is. Every argument is checked before anything is written: an error le
 """
 
 from warp_artic.usd.author_contacts import ground_plane, physics_material
-from warp_artic.usd.author_joints import drive, joint, mimic
+from warp_artic.usd.author_joints import drive, joint, joint_frame, mimic
 from warp_artic.usd.author_meshes import elastic_body, elastic_material, mesh_tendon
 from warp_artic.usd.author_ragdoll import ragdoll
 from warp_artic.usd.author_scene import articulation, link, scene
@@ -34,6 +34,7 @@ __all__ = [
     "fixed_tendon",
     "ground_plane",
     "joint",
+    "joint_frame",
     "link",
     "mesh_tendon",
     "mimic",

@@ -206,6 +206,7 @@ def test_inspect_shows_it():
         "limits": "transX",
         "drives": "transX",
         "breaks at": "",
+        "scales": "",
     }
     (axis,) = shown["articulations"][0]["loop_axes"]
     assert (axis["name"], axis["si"]["lower"], axis["si"]["stiffness"]) == ("/World/loop:transX", -1.0, 20.0)

@@ -41,6 +41,7 @@ WHERE = {
     "WarpArticArticulationAPI": "/World",
     "WarpArticDriveAPI": "/World/j1",
     "WarpArticJointAPI": "/World/j1",
+    "WarpArticJointFrameAPI": "/World/j1",
     "WarpArticMimicAPI": "/World/j1",
     "WarpArticFixedTendon": "/World/t",
     "WarpArticSpatialTendon": "/World/s",

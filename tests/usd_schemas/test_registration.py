@@ -22,6 +22,7 @@ CLASSES = (
     "WarpArticArticulationAPI",
     "WarpArticDriveAPI",
     "WarpArticJointAPI",
+    "WarpArticJointFrameAPI",
     "WarpArticMimicAPI",
     "WarpArticFixedTendon",
     "WarpArticSpatialTendon",

@@ -110,7 +110,7 @@ def place_loop_axis(model: ModelArrays, work: WorkArrays, row: int, column: int,
     y, n, c, x_1 = loop_axis_motion(model, work, item, column, slot)
     linear = model.loop_axis_kind[item] <= LOOP_RANGE
     loop = model.loop_axis_loop[item]
-    set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, linear, slot, n, x_1, x_1)
+    set_loop_coefficients(model, work, work.R_WM, work.axis, work.p_WM, row, loop, linear, column, slot, n, x_1, x_1)
     return y, c
 
 
@@ -166,10 +166,14 @@ def loop_axis_at_end(model: ModelArrays, work: WorkArrays, row: int, column: int
         u = load_vec3(work.end_velocity, 3 * outer, slot) + cross(w_1, r_1)
         u = u - load_vec3(work.end_velocity, 3 * inner, slot) - cross(w_0, r_0)
         y, n, bend = linear_coordinate(model, item, column, R_0, x_1 - x_0, u)
-        set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, loop, linear, slot, n, x_1, x_1)
+        set_loop_coefficients(
+            model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, linear, column, slot, n, x_1, x_1
+        )
         return y, dot(n, u)
     angle, m, turn = angular_coordinate(model, item, loop, column, R_0, R_1, w_1 - w_0)
-    set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, loop, linear, slot, m, x_1, x_1)
+    set_loop_coefficients(
+        model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, linear, column, slot, m, x_1, x_1
+    )
     return angle, dot(m, w_1 - w_0)
 
 

@@ -29,6 +29,7 @@ from warp_artic.constraints.loop_axis import (
     take_loop_axis_off,
 )
 from warp_artic.constraints.loop_geometry import frame_axes, loops, set_loop_coefficients
+from warp_artic.constraints.loop_scales import SCALED_LOOPS
 from warp_artic.constraints.rotation_drive import ball_torque, drive_error, swing_torque, sym_entry
 from warp_artic.constraints.rotation_limit import component
 from warp_artic.constraints.rows import mobility, row_rate, set_bounds
@@ -110,7 +111,7 @@ def place_turn(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
         k = scaled(model, work, k, loop, slot)
     target = of_rotations(model, model.loop_drive_position_target, loop, column)
     n = matrix_column(R_1, axis)
-    set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, False, slot, n, n, n)
+    set_loop_coefficients(model, work, work.R_WM, work.axis, work.p_WM, row, loop, False, column, slot, n, n, n)
     if model.loop_axis_turn[item] == TURN_SLERP:
         y, s = drive_error(q, target)
         return component(quaternion_log(y, s), axis) * component(k, axis), component(k, axis)
@@ -244,6 +245,7 @@ LOOP_DRIVE = ConstraintFamily(
     traits=PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
+    pushes_otherwise=SCALED_LOOPS,
     law=set_loop_drive_row,
     gradient=set_loop_drive_gradient,
     measure=measure_loop_drive,

@@ -6,6 +6,7 @@ others. The links are where `work` has placed them, in the middle of a step or a
 
 import warp as wp
 
+from warp_artic.constraints.loop_scales import scaled_excess
 from warp_artic.constraints.rotation_limit import component
 from warp_artic.constraints.rows import REDUNDANT, set_coefficient
 from warp_artic.description.articulation import Articulation
@@ -137,11 +138,13 @@ def held_rotation(model: ModelArrays, loop: int, axis: int, R_0: Mat3, R_1: Mat3
 def set_loop_coefficients(
     model: ModelArrays,
     work: WorkArrays,
+    rotations: Array,
     axes: Array,
     origins: Array,
     row: int,
     loop: int,
     is_linear: bool,
+    column: int,
     slot: int,
     n: Vec3,
     x_0: Vec3,
@@ -149,8 +152,9 @@ def set_loop_coefficients(
 ):
     """Write J of  n . (velocity of the point x_1 of link 1, less that of x_0 on link 0), or of angular velocities.
 
-    The links have these axes and origins. A row across all that the joints of the loop can do, as out of the plane of a
-    linkage, has a J of rounding, or of the errors of frames, and no part that could be told redundant: it is zero.
+    The links have these orientations, axes and origins. A row across all that the joints of the loop can do, as out of
+    the plane of a linkage, has a J of rounding, or of the errors of frames, and no part that could be told redundant:
+    it is zero. The push is J^T but where the joint scales inverse masses (`loop_scales`).
     """
     zero = real(0.0, n.x)
     own = zero
@@ -168,6 +172,10 @@ def set_loop_coefficients(
         while link != meet:
             first = model.link_dof[link]
             arm = x - load_vec3(origins, 3 * link, slot)
+            force = n * zero
+            moment = force
+            if model.scaled_loops == 1:
+                force, moment = scaled_excess(model, rotations, loop, side, link, is_linear, column, slot, along, arm)
             for dof in range(first, first + model.link_dofs[link]):
                 s = load_vec3(axes, 3 * dof, slot)
                 if is_linear:
@@ -179,11 +187,17 @@ def set_loop_coefficients(
                 own = own + part * part
                 whole = whole + dot(s, s)
                 set_coefficient(work, term, slot, part)
+                if model.scaled_loops == 1:
+                    excess = dot(load_vec3(axes, 3 * dof, slot), moment)
+                    if model.dof_is_linear[dof] == 1:
+                        excess = dot(load_vec3(axes, 3 * dof, slot), force)
+                    work.push[term, slot] = part + excess
                 term += 1
             link = model.link_parent[link]
     acts = where_positive(own - whole * real(REDUNDANT, zero), real(1.0, zero), zero)
     for k in range(model.row_term[row], term):
-        set_coefficient(work, k, slot, work.coefficient[k, slot] * acts)
+        work.coefficient[k, slot] = work.coefficient[k, slot] * acts
+        work.push[k, slot] = work.push[k, slot] * acts
 
 
 def loops(articulation: Articulation) -> tuple[LoopJoint, ...]:

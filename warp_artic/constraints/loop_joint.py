@@ -38,6 +38,7 @@ from warp_artic.constraints.loop_geometry import (
     velocity_seen,
 )
 from warp_artic.constraints.loop_loads import add_loop_load, report_loop, take_loop_joint_off
+from warp_artic.constraints.loop_scales import INVERSE_SCALES, SCALED_LOOPS, scales_masses
 from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis
@@ -111,11 +112,15 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
         if axis < 3:
             e = matrix_column(R_0, axis)
             work.row_bias[row, slot] = dot(e, linear)
-            set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, True, slot, e, x_0, x_1)
+            set_loop_coefficients(
+                model, work, work.R_WM, work.axis, work.p_WM, row, loop, True, column, slot, e, x_0, x_1
+            )
         else:
             n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
             work.row_bias[row, slot] = dot(n, wdot_1 - wdot_0) + dot(ndot, w_1 - w_0)
-            set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, False, slot, n, x_0, x_1)
+            set_loop_coefficients(
+                model, work, work.R_WM, work.axis, work.p_WM, row, loop, False, column, slot, n, x_0, x_1
+            )
 
 
 @wp.func
@@ -182,10 +187,14 @@ def loop_error(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
             x_0 = x_1
         v_1 = load_vec3(work.end_velocity, 3 * outer, slot) + cross(w_1, r_1)
         v_0 = load_vec3(work.end_velocity, 3 * inner, slot) + cross(w_0, r_0)
-        set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, loop, True, slot, e, x_0, x_1)
+        set_loop_coefficients(
+            model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, True, column, slot, e, x_0, x_1
+        )
         return phi, dot(e, v_1 - v_0)
     n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
-    set_loop_coefficients(model, work, work.end_axis, work.end_origin, row, loop, False, slot, n, x_1, x_1)
+    set_loop_coefficients(
+        model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, False, column, slot, n, x_1, x_1
+    )
     return phi, dot(n, w_1 - w_0)
 
 
@@ -217,13 +226,25 @@ def set_loop_row_coefficients(model: ModelArrays, work: WorkArrays, row: int, co
         x_0 = x_1
     if axis < 3:
         set_loop_coefficients(
-            model, work, work.axis, work.p_WM, row, loop, True, slot, matrix_column(R_0, axis), x_0, x_1
+            model,
+            work,
+            work.R_WM,
+            work.axis,
+            work.p_WM,
+            row,
+            loop,
+            True,
+            column,
+            slot,
+            matrix_column(R_0, axis),
+            x_0,
+            x_1,
         )
     else:
         R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
         w_0 = load_vec3(work.w, 3 * inner, slot)
         n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, slot))
-        set_loop_coefficients(model, work, work.axis, work.p_WM, row, loop, False, slot, n, x_1, x_1)
+        set_loop_coefficients(model, work, work.R_WM, work.axis, work.p_WM, row, loop, False, column, slot, n, x_1, x_1)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
@@ -326,9 +347,11 @@ LOOP_JOINT = ConstraintFamily(
         size=6,
     ),
     add_load=add_loop_load,
+    pushes_otherwise=SCALED_LOOPS,
     parameters=(
         _frames(0),
         _frames(1),
+        INVERSE_SCALES,
         *(
             Parameter(
                 name=f"loop_break_{load}",
@@ -344,7 +367,10 @@ LOOP_JOINT = ConstraintFamily(
         Measure(name="loop_broken", meaning="1 where the joint has broken and does nothing, 0 elsewhere"),
         Measure(name="loop_breakage", meaning="Step in which it broke, force [N] and torque [N m] by which", size=3),
     ),
-    flags={"breakable_loops": lambda articulation: any(loop.is_breakable for loop in loops(articulation))},
+    flags={
+        "breakable_loops": lambda articulation: any(loop.is_breakable for loop in loops(articulation)),
+        SCALED_LOOPS: scales_masses,
+    },
     structure=_structure,
     counts={"loop_count": lambda tree: tree.kinds["loop"]},
     tables={

@@ -26,6 +26,7 @@ from warp_artic.constraints.loop_axis import (
     place_loop_axis,
     take_loop_axis_off,
 )
+from warp_artic.constraints.loop_scales import SCALED_LOOPS
 from warp_artic.constraints.rows import RECOVERY, row_rate, set_unbounded, set_window
 from warp_artic.constraints.soft_rotation_limit import near_end, set_soft_end_row
 from warp_artic.description.articulation import Articulation
@@ -231,6 +232,7 @@ LOOP_LIMIT = ConstraintFamily(
     traits=RETURNS | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
+    pushes_otherwise=SCALED_LOOPS,
     law=set_loop_limit_row,
     take_off=take_loop_axis_off,
     kinds={"loop_axis": lambda articulation: len(loop_items(articulation))},
@@ -268,6 +270,7 @@ SOFT_LOOP_LIMIT = ConstraintFamily(
     traits=ENDS | IS_RESOLVED | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
+    pushes_otherwise=SCALED_LOOPS,
     keeps_stretch=True,
     law=set_soft_loop_limit_row,
     take_off=take_loop_axis_off,

@@ -11,7 +11,7 @@ import numpy as np
 
 from warp_artic.description.constraint import Constraint
 from warp_artic.description.drive import Drive
-from warp_artic.description.joint import Axis, Dof
+from warp_artic.description.joint import WORLD, Axis, Dof
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.pose import Pose, rotation_vector_from_matrix
 from warp_artic.description.start_pose import start_poses
@@ -74,6 +74,11 @@ class LoopJoint(Constraint):
     """It breaks where it has transmitted more than this over a step [N]."""
     break_torque: float = math.inf
     """It breaks where it has transmitted more than this over a step, about the origin of the second frame [N m]."""
+    inverse_mass_scales: tuple[float, float] = (1.0, 1.0)
+    """By which the joint scales the inverse masses of its first and its second body; each a lone free body, but where
+    the scale is one. On the side of the world it does nothing."""
+    inverse_inertia_scales: tuple[float, float] = (1.0, 1.0)
+    """The same of the inverse inertias about their centres of mass."""
 
     @property
     def held(self) -> tuple[Axis, ...]:
@@ -121,6 +126,11 @@ class LoopJoint(Constraint):
             "limits": limited,
             "drives": f"{driven} (slerp)" if self.slerp else driven,
             "breaks at": " or ".join(f"{load:g} {unit}" for load, unit in loads if load < math.inf),
+            "scales": ", ".join(
+                f"1/{what} by {' and '.join(f'{scale:g}' for scale in scales)}"
+                for what, scales in (("m", self.inverse_mass_scales), ("I", self.inverse_inertia_scales))
+                if scales != (1.0, 1.0)
+            ),
         }
 
     def bounded(self, dt: float) -> LoopJoint:
@@ -140,6 +150,37 @@ class LoopJoint(Constraint):
         if not self.held and not self.axes:
             yield "leaves all six axes free; it must hold one of them, or have limits or drives"
         yield from self._problems_of_axes()
+        yield from self._problems_of_scales(articulation)
+
+    def _problems_of_scales(self, articulation) -> Iterator[str]:
+        for name in ("inverse_mass_scales", "inverse_inertia_scales"):
+            scales = getattr(self, name)
+            if len(scales) != 2 or not all(0.0 <= scale < math.inf for scale in scales):
+                yield f"has the {name} {scales}; they must be two numbers, finite and not negative"
+                return
+            moved = [scale for scale, link in zip(scales, (self.link0, self.link1)) if link != WORLD]
+            if not any(moved):
+                yield f"has the {name} {scales}, with which it moves none of its bodies; one of them must be positive"
+        yield from self._problem_of_side(0, articulation)
+        if not self.articulation1:
+            yield from self._problem_of_side(1, articulation)
+
+    def problems_between(self, other) -> Iterator[str]:
+        """What is wrong at its end on another articulation."""
+        yield from super().problems_between(other)
+        yield from self._problem_of_side(1, other)
+
+    def _problem_of_side(self, side: int, articulation) -> Iterator[str]:
+        link = (self.link0, self.link1)[side]
+        if link == WORLD or (self.inverse_mass_scales[side] == self.inverse_inertia_scales[side] == 1.0):
+            return
+        if 0 <= link < len(articulation.links):
+            joints = [joint.path for joint in articulation.joints if link in (joint.parent, joint.child)]
+            if joints:
+                yield (
+                    f"scales the inverse mass of {articulation.links[link].path}, which is no lone free body: "
+                    f"{joints[0]} joins it to a tree, whose masses have no scale; its scales must be one"
+                )
 
     def _problems_of_axes(self) -> Iterator[str]:
         for what, own in (("limit", self.limits), ("drive", self.drives)):

@@ -407,6 +407,13 @@ _OF_TREES = (
         "Remove physics:breakForce and physics:breakTorque, or make both infinite, if it should never break.",
     ),
     Rule(
+        "joint-scales",
+        NOTE,
+        "A joint scales masses or inertias of its bodies; it is solved as a constraint.",
+        "Joints between free bodies that are in no tree, or one and the world.",
+        "Remove the scales of WarpArticJointFrameAPI, or make them 1, if masses should be what they are.",
+    ),
+    Rule(
         "articulation-nested",
         ERROR,
         "An articulation root is below another one.",

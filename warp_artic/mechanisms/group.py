@@ -563,7 +563,8 @@ def _row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], lis
     tables["row_rate_slot"] = list(tables["row_slot"])
     slot_count = len(slots)
     for index, row in enumerate(tree.rows):
-        if dense_rows and row.family.pushes_otherwise:
+        otherwise = row.family.pushes_otherwise
+        if dense_rows and (tree.flags[otherwise] if isinstance(otherwise, str) else otherwise):
             tables["row_rate_slot"][index] = slot_count
             slot_count += 1
     return tables, slots, slot_count

@@ -135,8 +135,8 @@ class ConstraintFamily:
     traits: int = 0
     acts_always: bool = False
     """Whether a tree with such a row does not move freely between its limits."""
-    pushes_otherwise: bool = False
-    """Whether the push may be another than J^T."""
+    pushes_otherwise: bool | str = False
+    """Whether the push may be another than J^T; a flag where it is only in trees with that."""
     shares_push: str | None = None
     """Rows of one item in families of the same name share their push."""
     needs_places: bool = False

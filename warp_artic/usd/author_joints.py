@@ -112,6 +112,30 @@ def joint(
     return edit.write(prim)
 
 
+def joint_frame(
+    stage: Usd.Stage,
+    path: str | Sdf.Path,
+    *,
+    inverse_mass_scale0: float | None = None,
+    inverse_mass_scale1: float | None = None,
+    inverse_inertia_scale0: float | None = None,
+    inverse_inertia_scale1: float | None = None,
+) -> Usd.Prim:
+    """A WarpArticJointFrameAPI on a joint: by what it scales inverse masses and inertias of its two bodies [1]."""
+    prim = joint_at(stage, path)
+    edit = Edit(path)
+    edit.not_negative(
+        "warpArtic:jointFrame:",
+        False,
+        inverseMassScale0=inverse_mass_scale0,
+        inverseMassScale1=inverse_mass_scale1,
+        inverseInertiaScale0=inverse_inertia_scale0,
+        inverseInertiaScale1=inverse_inertia_scale1,
+    )
+    edit.apply(tokens.ARTIC_JOINT_FRAME)
+    return edit.write(prim)
+
+
 def mimic(
     stage: Usd.Stage,
     path: str | Sdf.Path,

@@ -20,6 +20,7 @@ from warp_artic.usd.read_break import read_breaks
 from warp_artic.usd.read_dof import instances_of, read_dof
 from warp_artic.usd.read_drive import report_idle
 from warp_artic.usd.read_limit import Freedom, read_freedom, report_unapplied
+from warp_artic.usd.read_scales import read_scales, scales_by_side
 from warp_artic.usd.read_soft_limit import CONE, read_soft_cone, report_limit
 from warp_artic.usd.read_together import (
     OF_LIMITS,
@@ -52,7 +53,8 @@ def read_loop_joint(
         attributes.pass_over(prim)
         return None
     breaks = read_breaks(ends.prim, attributes)
-    attributes.report.readings.setdefault(ends.path, []).extend(breaks.values())
+    scales = read_scales(ends.prim, attributes)
+    attributes.report.readings.setdefault(ends.path, []).extend([*breaks.values(), *scales.values()])
     return LoopJoint(
         name=path,
         link0=link0,
@@ -67,6 +69,7 @@ def read_loop_joint(
         drives=tuple(slerp or drives),
         slerp=bool(slerp),
         **{name: reading.value for name, reading in breaks.items()},
+        **scales_by_side(scales),
     )
 
 

@@ -42,7 +42,7 @@ from warp_artic.usd.read_mjc_equalities import is_equality_of_bodies, why_disabl
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_skel_joints import read_skel_joints
 from warp_artic.usd.read_skel_targets import SkelTargets
-from warp_artic.usd.read_trees import plan_trees, report_loop, split_between_roots, split_breakable
+from warp_artic.usd.read_trees import plan_trees, report_loop, split_beside, split_between_roots
 from warp_artic.usd.replicate import Readings, Replicator
 from warp_artic.usd.report import Reading, Report
 from warp_artic.usd.units import Units
@@ -215,9 +215,9 @@ def _read(
     _report_held(inventory, attributes)
     joints, others = _read_joints(inventory, attributes, placements)
     joints, between = split_between_roots(joints, inventory, attributes)
-    joints, breakable = split_breakable(joints, attributes)
-    plans = plan_trees(joints, inventory, attributes, breakable)
-    others += between + breakable + [joints[edge] for plan in plans for edge in plan.loops]
+    joints, beside = split_beside(joints, attributes)
+    plans = plan_trees(joints, inventory, attributes, beside)
+    others += between + beside + [joints[edge] for plan in plans for edge in plan.loops]
     articulations = [
         read_articulation(plan, joints, others, settings, inventory, attributes, placements) for plan in plans
     ]

@@ -15,6 +15,7 @@ from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.joint_ends import JointEnds
 from warp_artic.usd.read_break import is_breakable
 from warp_artic.usd.read_gears import coupled_joints
+from warp_artic.usd.read_scales import is_scaled
 from warp_artic.usd.stacked_joints import find_stacks
 
 ACTING = frozenset(
@@ -80,17 +81,21 @@ def split_between_roots(
     return own, between
 
 
-def split_breakable(joints: list[JointEnds], attributes: Attributes) -> tuple[list[JointEnds], list[JointEnds]]:
-    """The joints that can be branches of trees, and those that break, which are told: without them trees go on."""
-    own, breakable = [], []
+def split_beside(joints: list[JointEnds], attributes: Attributes) -> tuple[list[JointEnds], list[JointEnds]]:
+    """The joints that can be branches of trees, and those that cannot, which are told: that break, or scale masses."""
+    own, beside = [], []
     for ends in joints:
         if is_breakable(ends.prim, attributes):
             text = "breaks where it transmits too much: it is held beside the trees"
             attributes.report.note("joint-breaks", ends.path, text)
-            breakable.append(ends)
+            beside.append(ends)
+        elif is_scaled(ends.prim, attributes):
+            text = "scales masses or inertias of its bodies: it is held beside the trees"
+            attributes.report.note("joint-scales", ends.path, text)
+            beside.append(ends)
         else:
             own.append(ends)
-    return own, breakable
+    return own, beside
 
 
 def _roots_of_bodies(joints: list[JointEnds], inventory: Inventory) -> dict[str, str]:
@@ -108,16 +113,16 @@ def _roots_of_bodies(joints: list[JointEnds], inventory: Inventory) -> dict[str,
 
 
 def plan_trees(
-    joints: list[JointEnds], inventory: Inventory, attributes: Attributes, breakable: Sequence[JointEnds] = ()
+    joints: list[JointEnds], inventory: Inventory, attributes: Attributes, beside: Sequence[JointEnds] = ()
 ) -> list[TreePlan]:
     """The trees of a stage; bodies are numbered as in `inventory.bodies`, edges as in `joints`.
 
-    Joints that break may be articulation roots, though they are in no tree.
+    Joints beside the trees may be articulation roots, though they are in none.
     """
     index = {path: number for number, path in enumerate(inventory.bodies)}
     edges = [Edge(index.get(ends.end0.body, WORLD), index.get(ends.end1.body, WORLD)) for ends in joints]
     groups = components(len(index), edges)
-    apart = {ends.path: {index[end.body] for end in (ends.end0, ends.end1) if end.body in index} for ends in breakable}
+    apart = {ends.path: {index[end.body] for end in (ends.end0, ends.end1) if end.body in index} for ends in beside}
     marks = _read_marks(groups, index, edges, joints, apart, inventory, attributes)
     plans, taken = [], set()
     paths, touching = list(index), edges_by_body(edges)
