@@ -23,7 +23,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import IS_CONTACT, has_trait
-from warp_artic.solver.rows.factors import factor_working_set, solve_factored, triangle
+from warp_artic.solver.rows.factors import factor_working_set, solve_consistent, triangle
 from warp_artic.solver.rows.held import scale_innovations
 
 STIFFEST = wp.constant(1.0 / 16384.0)
@@ -124,7 +124,7 @@ def solve_stiffened(model: ModelArrays, work: WorkArrays, count: int, chosen: Re
     missed = miss_velocities(model, work, count, factored, slot)
     left = missed
     for _turn in range(2):
-        solve_factored(model, work, factored, slot)
+        solve_consistent(model, work, factored, slot)
         for i in range(factored):
             a = work.factored[i, slot]
             more = where_positive(work.in_working_set[a, slot] * chosen, work.residual[i, slot], missed - missed)

@@ -61,7 +61,7 @@ from warp_artic.solver.rows.contact_rows import (
     stiffen_row,
 )
 from warp_artic.solver.rows.direct import set_first_working_set, take_solution
-from warp_artic.solver.rows.factors import factor_working_set, set_delassus, solve_factored, triangle
+from warp_artic.solver.rows.factors import factor_working_set, set_delassus, solve_consistent, triangle
 from warp_artic.solver.rows.held import scale_innovations
 from warp_artic.solver.rows.problem import gather_rows
 from warp_artic.solver.rows.resting_contacts import find_resting_impulses
@@ -197,7 +197,7 @@ def solve_penalized(model: ModelArrays, work: WorkArrays, factored: int, slot: i
         else:
             right = right + where_positive(penalty, penalty - penalty, work.target[a, slot])
         work.residual[i, slot] = right * work.row_mask[a, slot]
-    solve_factored(model, work, factored, slot)
+    solve_consistent(model, work, factored, slot)
 
 
 @wp.func

@@ -285,6 +285,27 @@ def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, slot: in
         missed = missed * (work.in_working_set[a, slot] - work.is_met[a, slot])
         work.infeasibility[a, slot] = where_positive(missed, x, work.infeasibility[a, slot])
         contradiction = maximum(contradiction, missed)
+    substitute_back(model, work, factored, slot)
+    return contradiction
+
+
+@wp.func
+def solve_consistent(model: ModelArrays, work: WorkArrays, factored: int, slot: int):
+    """Solve the same where it does not matter whether rows that depend on others contradict them."""
+    for i in range(factored):
+        own = triangle(i)
+        x = work.residual[i, slot]
+        order = order_place(model, work, work.factored[i, slot], slot)
+        for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
+            for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
+                x = x - work.L_factor[own + j, slot] * work.residual[j, slot]
+        work.residual[i, slot] = x
+    substitute_back(model, work, factored, slot)
+
+
+@wp.func
+def substitute_back(model: ModelArrays, work: WorkArrays, factored: int, slot: int):
+    """Solve  diag(d) L^T x = residual  in its place."""
     for k in range(factored):
         i = factored - 1 - k
         x = work.residual[i, slot] * work.pivot_inverse[i, slot]
@@ -293,4 +314,3 @@ def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, slot: in
             for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
                 x = x - work.L_factor[triangle(j) + i, slot] * work.residual[j, slot]
         work.residual[i, slot] = x
-    return contradiction
