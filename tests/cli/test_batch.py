@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import os
+import re
 import signal
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -121,7 +123,7 @@ def test_runs_are_baked_and_stepped_again(plan, capsys):
     "line, code, words",
     [
         ("none.toml", 2, "none.toml: cannot be read"),
-        ("swing.toml other.toml", 2, "is neither one plan nor bake, verify or show of a folder"),
+        ("swing.toml other.toml", 2, "is neither one plan nor bake, verify, report or show of a folder"),
         ("swing.toml --engine slurm", 2, "is not one of local, processes, ray"),
         ("swing.toml --part 4/3", 2, "is not like 3/16"),
         ("bake swing.toml", 2, "is no folder of a batch"),
@@ -132,3 +134,25 @@ def test_bad_usage(plan, line, code, words, capsys):
     """One line each."""
     said = told(line, code, capsys)
     assert words in said.err and said.out == ""
+
+
+def test_a_page_on_all_runs(plan, capsys):
+    """It has every column with its ends and a histogram of all runs, and needs no network."""
+    told("swing.toml", 0, capsys)
+    assert "wrote page.html" in told("report swing -o page.html", 0, capsys).out
+    text = (plan / "page.html").read_text()
+    assert "30 runs: 30 ok" in text and "none failed" in text
+    assert not re.search(r"https?:|src=|href=|<script|@import|url\(", text)
+    batch = wa.open_batch("swing")
+    columns = batch.statistics().columns
+    rows = ElementTree.fromstring(re.search(r"<table>.*?</table>", text, re.S)[0]).findall("tr")[1:]
+    assert [row.find("td").text for row in rows] == [one.column for one in columns]
+    for row, one in zip(rows, columns):
+        values = np.asarray(batch.runs[one.column], float)
+        own = np.histogram(values[~np.isnan(values)], 40)[0] if one.least < one.largest else None
+        shown = [int(bar.find("title").text) for bar in row.iter("rect")]
+        assert sum(shown) == np.count_nonzero(~np.isnan(values))
+        assert own is None or shown == [count for count in own if count]
+        assert f"{one.least:.6g} ({one.least_run})" in [cell.text for cell in row.iter("td")]
+    assert json.loads(told("report swing -o page.html --json", 0, capsys).out)["runs"] == 30
+    assert "whose name ends in .html" in told("report swing -o page.txt", 2, capsys).err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +92,17 @@ class Batch:
             for name, (unit, least, at, largest, until, total, count) in ends.items()
         )
         return Statistics(runs, statuses, found, tuple(failures))
+
+    def histograms(self, columns: Sequence[ColumnStatistics], bins: int) -> dict[str, np.ndarray]:
+        """How many runs are in equal intervals from the least to the largest value of each column."""
+        found = {one.column: np.zeros(bins, int) for one in columns}
+        for shard in self.shards:
+            table = read_table(self.store.path(RUNS, shard))
+            for one in columns:
+                values = table[one.column][np.isfinite(table[one.column])].astype(float)
+                if np.isfinite(one.least) and np.isfinite(one.largest):
+                    found[one.column] += np.histogram(values, bins, (one.least, one.largest))[0]
+        return found
 
     def run_table(self, run: int) -> Table:
         """The row of a run."""

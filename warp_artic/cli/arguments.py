@@ -28,6 +28,7 @@ step, and for a start state a number or one for each environment.
 
 BATCH_HELP = """\
 actions
+  batch report OUT -o report.html                write a page on all runs: what became of them, distributions
   batch bake OUT --runs 17,42 -o chosen.usda   step runs again and write them as a stage, whose variant set `run`
                                                chooses one; or side by side
   batch verify OUT --sample 100                step runs again, chosen at random, and compare them bitwise

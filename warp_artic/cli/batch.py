@@ -20,10 +20,13 @@ from warp_artic.batch.shards import Worker
 from warp_artic.cli.batch_progress import rate, shown_progress
 from warp_artic.cli.table import Column, Table, show
 from warp_artic.errors import SettingsError
+from warp_artic.looking.batch_page import Distribution, write_batch_page
 
 FAILED, STOPPED = 1, 75
 """Exit codes: some runs failed; stopped, and the same command goes on (EX_TEMPFAIL of sysexits.h)."""
 SHOWN_PRIMS = 3
+BINS = 40
+"""Intervals of a histogram."""
 
 
 def run(arguments) -> int:
@@ -33,7 +36,7 @@ def run(arguments) -> int:
         return ACTIONS[first](arguments, open_batch(rest[0]))
     if rest:
         raise SettingsError(
-            f"batch: {' '.join(arguments.what)!r} is neither one plan nor bake, verify or show of a folder"
+            f"batch: {' '.join(arguments.what)!r} is neither one plan nor bake, verify, report or show of a folder"
         )
     plan = read_plan(first)
     if arguments.explain or arguments.dry_run:
@@ -154,7 +157,28 @@ def _verify(arguments, batch: Batch) -> int:
     return FAILED if found else 0
 
 
-ACTIONS = {"bake": _bake, "verify": _verify, "show": _show}
+def _report(arguments, batch: Batch) -> int:
+    """Write a page on all runs that are there."""
+    output = arguments.output or "report.html"
+    if Path(output).suffix not in (".html", ".htm"):
+        raise SettingsError(f"{output}: a report is written to a file whose name ends in .html")
+    found = batch.statistics()
+    counts = batch.histograms(found.columns, BINS)
+    columns = [
+        Distribution(
+            one.column, one.unit, one.least, one.least_run, one.mean, one.largest, one.largest_run, counts[one.column]
+        )
+        for one in found.columns
+    ]
+    write_batch_page(output, Path(arguments.what[1]).name, found.statuses, columns, found.failures)
+    if arguments.json:
+        print(json.dumps({"output": str(output), **asdict(found)}, indent=1))
+    else:
+        print(f"wrote {output}, {Path(output).stat().st_size / 1e6:.2f} MB")
+    return FAILED if found.statuses["failed"] + found.statuses["error"] else 0
+
+
+ACTIONS = {"bake": _bake, "verify": _verify, "show": _show, "report": _report}
 
 
 def _chosen(text: str) -> list[int]:
