@@ -80,6 +80,42 @@ def test_a_link_that_is_pulled_follows(hand):
     assert not hand.simulation.control.link_external_force.numpy().any()
 
 
+BALL = """#usda 1.0
+(
+    metersPerUnit = 1
+    kilogramsPerUnit = 1
+    upAxis = "Z"
+)
+def PhysicsScene "scene"
+{
+}
+def Sphere "ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysicsCollisionAPI"])
+{
+    double radius = 0.1
+    float physics:mass = 2
+    double3 xformOp:translate = (0.3, 0, 0.1)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}
+def Plane "ground" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+{
+    uniform token axis = "Z"
+}
+"""
+
+
+def test_contact_forces_are_shown(server, tmp_path, monkeypatch):
+    """Of a ball at rest: one at its lowest point, which carries its weight."""
+    (tmp_path / "ball.usda").write_text(BALL)
+    source = open_source(str(tmp_path / "ball.usda"))
+    live, seen = Live(server, source, wa.Simulation(source.scene)), []
+    monkeypatch.setattr(live.viewer, "_contacts", lambda given: seen.append(given) or (np.zeros((0, 2, 3)),) * 2)
+    live.advance(240)
+    places, forces = seen[-1]
+    pushed = np.linalg.norm(forces, axis=1) > 1e-6
+    np.testing.assert_allclose(np.abs(forces.sum(axis=0)), [0.0, 0.0, 2 * 9.81], atol=0.02)
+    np.testing.assert_allclose(places[pushed], [[0.3, 0.0, 0.0]], atol=1e-3)
+
+
 def test_the_other_environment_is_shown(hand):
     """The slider chooses whose poses are shown."""
     number = hand.simulation.joint_names.index("/World/hand/wrist_deviation")

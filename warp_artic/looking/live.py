@@ -25,6 +25,8 @@ REACH = math.pi
 FREQUENCY = 6.0
 """Of a link on the spring by which it is pulled [rad/s]; the spring is damped critically."""
 QUANTITIES = ("joint_position", "link_pose", "link_velocity", "tendon_force", "mesh_tendon_tension", "mesh_points")
+OF_CONTACTS = ("contact_position",)
+"""Those that are recorded as well where there are contacts of mechanisms."""
 
 
 class Live:
@@ -143,7 +145,8 @@ class Live:
             simulation = self.simulation
             if steps:
                 self._set_forces()
-            recording = simulation.record(steps, max(steps, 1), quantities=QUANTITIES)
+            chosen = QUANTITIES + OF_CONTACTS * bool(simulation.contact_names)
+            recording = simulation.record(steps, max(steps, 1), quantities=chosen)
             environment, poses = self.environment, self.motion.poses[0].copy()
             poses[self.links] = recording.link_pose[-1, environment]
             self.poses, self.velocities = poses, recording.link_velocity[-1, environment].astype(float)
@@ -151,8 +154,18 @@ class Live:
             points = {path: values[0] for path, values in points.items()}
             for path in dict.fromkeys(recording.mesh_nodes):
                 points[path] = recording.mesh_points[-1, environment][nodes == path]
-            self.viewer.show(poses, points, self._shares(recording, environment), None, self._line())
+            contacts = self._contacts(recording, environment)
+            self.viewer.show(poses, points, self._shares(recording, environment), contacts, self._line())
             self.clock.value = f"{simulation.time:.3f} s"
+
+    def _contacts(self, recording, environment: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Points of contacts, and the forces of the last step there."""
+        simulation = self.simulation
+        if not simulation.contact_names:
+            return None
+        impulses = simulation.state.contact_impulse.numpy()[..., environment].astype(float)
+        substep = simulation.dt / simulation.settings.schedule[0]
+        return recording.contact_position[-1, environment].astype(float), impulses / substep
 
     def _shares(self, recording, environment: int) -> dict[str, float]:
         """Forces of tendons by the largest one so far."""
