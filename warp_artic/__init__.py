@@ -16,6 +16,7 @@ from warp_artic.usd.schemas import register_plugins
 
 if TYPE_CHECKING:
     from warp_artic import author as author
+    from warp_artic.batch.identify import identify as identify
     from warp_artic.batch.plan import Plan as Plan
     from warp_artic.batch.plan import Record as Record
     from warp_artic.batch.plan import Vary as Vary
@@ -147,6 +148,7 @@ _PUBLIC = {
     "Plan": "warp_artic.batch.plan",
     "Record": "warp_artic.batch.plan",
     "Vary": "warp_artic.batch.plan",
+    "identify": "warp_artic.batch.identify",
     "open_batch": "warp_artic.batch.results",
     "read_plan": "warp_artic.batch.plan",
     "Recording": "warp_artic.sim.record.recording",

@@ -96,6 +96,7 @@ def command_line() -> argparse.ArgumentParser:
     _add_convert(commands)
     add_looking(commands, _number, _count)
     _add_ragdoll(commands)
+    _add_identify(commands)
     _add_batch(commands)
     _add_bench(commands)
     _add_warmup(commands)
@@ -283,6 +284,28 @@ def _add_ragdoll(commands) -> None:
     )
     parser.add_argument("--animated-root", action="store_true", help="move the root link as the animation has it")
     parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def _add_identify(commands) -> None:
+    parser = commands.add_parser(
+        "identify",
+        help="find values on a stage by which it moves as it was recorded",
+        description="Find gains, masses, friction, stiffness and so on by which a stage moves as it was recorded, with "
+        "confidence intervals of 95 %, and write them as a layer over the stage. The stage itself is never edited.",
+    )
+    _add_stage(parser)
+    parser.add_argument("recording", metavar="RECORDING", help="an .npz file, as `simulate --record` writes it")
+    parser.add_argument(
+        "--parameters",
+        nargs="+",
+        required=True,
+        metavar="PRIM.ATTRIBUTE",
+        help="what is found, such as /World/arm/elbow.physics:mass; a path expression stands for several prims, as "
+        "'/World/arm//*.drive:angular:physics:stiffness'. What is authored is where the search begins",
+    )
+    parser.add_argument("-o", "--output", metavar="OUT.usda", help="the layer: .usd, .usda or .usdc")
+    parser.add_argument("--environment", type=_count, default=0, metavar="N", help="of the recording; default: 0")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _add_batch(commands) -> None:

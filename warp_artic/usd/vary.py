@@ -16,7 +16,7 @@ from pxr import Gf, Sdf, Tf, Usd
 
 from warp_artic.description.scene import Scene
 from warp_artic.errors import StageError, did_you_mean
-from warp_artic.usd.layer_file import write_layer
+from warp_artic.usd.layer_file import check_output, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.read_stage import read_stage
 from warp_artic.usd.write_results import describe_layer
@@ -138,8 +138,18 @@ class VariedStage:
         found = self._stage.GetPrimAtPath(prim)
         return tuple(attribute.GetName() for attribute in found.GetAttributes()) if found else ()
 
-    def write_edits(self, values: Mapping[Place, float], variants, output: str | os.PathLike) -> None:
-        """Write values, and a selection of variants, as a layer over the stage."""
+    def check_output(self, output: str | os.PathLike, what: str) -> None:
+        """Refuse a path that cannot take a layer made from the stage."""
+        check_output(self._stage, output, what)
+
+    def write_edits(
+        self,
+        values: Mapping[Place, float],
+        variants,
+        output: str | os.PathLike,
+        about: str = "Values of one run of a batch",
+    ) -> None:
+        """Write values, and a selection of variants, as a layer over the stage; `about` is what it says of itself."""
         layer = Sdf.Layer.CreateAnonymous(".usda")
         root = self._stage.GetRootLayer()
         codes = [root.startTimeCode, root.endTimeCode] if root.HasStartTimeCode() else [0.0, 0.0]
@@ -153,7 +163,7 @@ class VariedStage:
             authored = attribute.Get()
             self._set(attribute, place, value, self._attribute(place).Get() if authored is None else authored)
         del stage  # which would look for the stage from where the layer is now
-        describe_layer(layer, self._stage, codes, Path(output), "Values of one run of a batch")
+        describe_layer(layer, self._stage, codes, Path(output), about)
         write_layer(layer, output)
 
     def _select(self, path: str, name: str, choice: str) -> None:
