@@ -226,24 +226,23 @@ class Twin:
         return rows
 
     def _copy(self, clears: int, only: frozenset[str] | None = None) -> None:
-        for launch in self.once(("copies", only), lambda: self._copies(only)):
+        for launch, _tables in self.once(("copies", only), lambda: self._copies(only)):
             launch.set_param_at_index(CLEARS_AT, clears)
             launch.launch()
 
-    def _copies(self, only: frozenset[str] | None) -> list[wp.Launch]:
-        """Launches that copy some fields, or all."""
+    def _copies(self, only: frozenset[str] | None) -> list[tuple[wp.Launch, tuple[wp.array, ...]]]:
+        """Launches that copy some fields, or all, with the arrays of their arguments, which they do not keep."""
         found = []
         for place, group in enumerate(self._run.groups):
             tables = self._rows[place].upload(only, self._run.on)
-            found.append(
-                wp.launch(
-                    self._spread,
-                    dim=(len(tables[0]), group.columns.count),
-                    inputs=[*tables, self.blocks, CLEARS_ALL],
-                    device=self._run.on,
-                    record_cmd=True,
-                )
+            launch = wp.launch(
+                self._spread,
+                dim=(len(tables[0]), group.columns.count),
+                inputs=[*tables, self.blocks, CLEARS_ALL],
+                device=self._run.on,
+                record_cmd=True,
             )
+            found.append((launch, tables))
         return found
 
 
