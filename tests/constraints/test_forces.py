@@ -12,9 +12,13 @@ from warp_artic.constraints.table import (
     CONTACT_PAIR,
     CONTACT_TURN,
     IN_STEPS,
+    LOOP_ARMATURE,
+    LOOP_DAMPER,
     LOOP_DRIVE,
+    LOOP_FRICTION,
     LOOP_JOINT,
     LOOP_LIMIT,
+    LOOP_VELOCITY_LIMIT,
     SOFT_LOOP_LIMIT,
 )
 from warp_artic.description.drive import Drive
@@ -69,6 +73,7 @@ def test_the_parts_are_what_the_equation_of_motion_lacks(solver, integrator):
 def test_the_busy_tree_has_every_family():
     """None is left out above but those of loop joints and contacts; test_loop_reports and contacts/ have them."""
     beside = {LOOP_JOINT, LOOP_LIMIT, SOFT_LOOP_LIMIT, LOOP_DRIVE, CONTACT_PAIR, CONTACT_TURN}
+    beside |= {LOOP_ARMATURE, LOOP_DAMPER, LOOP_FRICTION, LOOP_VELOCITY_LIMIT}
     assert {row.family for row in tree_of(busy_tree(np.random.default_rng(8))).rows} == IN_STEPS - beside
 
 

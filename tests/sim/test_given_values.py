@@ -11,6 +11,7 @@ from tests.sim.test_parameters import everything
 from warp_artic import Simulation, SolverSettings, read_stage
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.drive import Drive
+from warp_artic.description.friction import Friction
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import Limit
 from warp_artic.description.loop_joint import LoopJoint
@@ -50,6 +51,7 @@ MAY_BE_INFINITE = {
     "contact_depenetration",
     "loop_cone_angle",
     "loop_drive_max_force",
+    "loop_velocity_limit",
     *(f"{kind}_upper" for kind in ("limit", "tendon", "leaf", "distance", "loop_limit")),
 }
 MAY_BE_MINUS_INFINITE = {"limit_lower", "tendon_lower", "leaf_lower", "loop_limit_lower"}
@@ -91,6 +93,9 @@ def with_loop(tree):
         free=tuple(axis for axis in Axis if axis is not Axis.TRANS_X),
         limits=((Axis.TRANS_Y, Limit(lower=-10.0, upper=10.0)),),
         drives=((Axis.TRANS_Z, Drive(stiffness=1.0, damping=0.1)),),
+        frictions=((Axis.TRANS_Y, Friction(static_effort=0.2, dynamic_effort=0.1, viscous=0.1)),),
+        armatures=((Axis.TRANS_Y, 0.1),),
+        velocity_limits=((Axis.TRANS_Y, 100.0),),
         break_force=1e9,
         break_torque=1e9,
     )

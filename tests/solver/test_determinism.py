@@ -121,6 +121,9 @@ def loop_joint(tree):
         free=tuple(Axis)[1:],
         limits=((Axis.TRANS_Y, Limit(lower=-0.01, upper=0.01)), (Axis.TRANS_Z, soft)),
         drives=((Axis.TRANS_Z, Drive(stiffness=20.0, damping=1.0, position_target=0.1)),),
+        frictions=((Axis.TRANS_Z, Friction(static_effort=0.2, dynamic_effort=0.1, viscous=2.0)),),
+        armatures=((Axis.TRANS_Z, 0.5),),
+        velocity_limits=((Axis.TRANS_Y, 0.02),),
     )
 
 
@@ -178,6 +181,15 @@ def without(tree, family):
         (loop,) = tree.constraints_of(LoopJoint)
         left = tuple(one for one in loop.limits if one[1].is_soft == (family is table.LOOP_LIMIT))
         changes = {"drives": ()} if family is table.LOOP_DRIVE else {"limits": left}
+        others = tuple(trees.replace(one, **changes) if one is loop else one for one in tree.constraints)
+        return trees.replace(tree, constraints=others)
+    if family in (table.LOOP_ARMATURE, table.LOOP_DAMPER, table.LOOP_FRICTION, table.LOOP_VELOCITY_LIMIT):
+        (loop,) = tree.constraints_of(LoopJoint)
+        left = {"viscous": 0.0} if family is table.LOOP_DAMPER else {"static_effort": 0.0, "dynamic_effort": 0.0}
+        changes = {"frictions": tuple((axis, trees.replace(one, **left)) for axis, one in loop.frictions)}
+        changes = {table.LOOP_ARMATURE: {"armatures": ()}, table.LOOP_VELOCITY_LIMIT: {"velocity_limits": ()}}.get(
+            family, changes
+        )
         others = tuple(trees.replace(one, **changes) if one is loop else one for one in tree.constraints)
         return trees.replace(tree, constraints=others)
     if family in (table.DISTANCE, table.SOFT_DISTANCE):

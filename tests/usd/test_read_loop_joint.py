@@ -175,13 +175,23 @@ def test_a_target_over_time_moves_it():
     assert simulation.parameters.loop_drive_position_target.numpy()[0, 0] == pytest.approx(0.5, abs=1e-3)
 
 
-def test_friction_is_told():
-    """With what else does not act yet."""
-    stage = stage_of(
-        "float physxJoint:armature = 1\nfloat physxJoint:jointFriction = 0.3", "Revolute", ("PhysxJointAPI",)
-    )
+def test_what_acts_beside_limits_and_drives():
+    """Armature, friction and the largest speed of a hinge; the share of the load of the old friction is told."""
+    text = "float physxJoint:armature = 1\nfloat physxJoint:maxJointVelocity = 90\nfloat newton:friction = 0.2"
+    stage = stage_of(text, "Revolute", ("PhysxJointAPI", "NewtonJointAPI"))
+    assert not any("not simulated" in text for text in warnings_of(stage))
+    (loop,) = (loop for tree in read_stage(stage).articulations for loop in tree.constraints)
+    (axis,) = loop.axes
+    assert (axis.armature, axis.friction.static_effort) == (1.0, pytest.approx(0.2))
+    assert axis.velocity_limit == pytest.approx(math.pi / 2)
+    stage = stage_of("float physxJoint:jointFriction = 0.3", "Revolute", ("PhysxJointAPI",))
     assert warnings_of(stage) == [
-        "/World/loop: closes a loop, beside the tree, where friction and armature of its free axes is not simulated yet"
+        "/World/loop: closes a loop, beside the tree, where friction in proportion to the load of its free axes is not "
+        "simulated yet"
+    ]
+    stage = stage_of("float physxJoint:armature = 1", "Spherical", ("PhysxJointAPI",))
+    assert warnings_of(stage) == [
+        "/World/loop: closes a loop, beside the tree, where armature of its free axes is not simulated yet"
     ]
 
 
@@ -205,6 +215,9 @@ def test_inspect_shows_it():
         "holds": "transY, transZ, rotX, rotY, rotZ",
         "limits": "transX",
         "drives": "transX",
+        "friction": "",
+        "armature": "",
+        "velocity limits": "",
         "breaks at": "",
         "scales": "",
     }

@@ -9,9 +9,12 @@ from warp_artic.constraints.drive import DRIVE
 from warp_artic.constraints.fixed_tendon import FIXED_TENDON, FIXED_TENDON_LIMIT
 from warp_artic.constraints.joint_friction import FRICTION
 from warp_artic.constraints.joint_limit import JOINT_LIMIT
+from warp_artic.constraints.loop_armature import LOOP_ARMATURE
 from warp_artic.constraints.loop_drive import LOOP_DRIVE
+from warp_artic.constraints.loop_friction import LOOP_DAMPER, LOOP_FRICTION
 from warp_artic.constraints.loop_joint import LOOP_JOINT
 from warp_artic.constraints.loop_limit import LOOP_LIMIT, SOFT_LOOP_LIMIT
+from warp_artic.constraints.loop_velocity_limit import LOOP_VELOCITY_LIMIT
 from warp_artic.constraints.mimic import MIMIC
 from warp_artic.constraints.rotation_limit import CONE_LIMIT, ROTATION_LIMIT, SWING_LIMIT, TWIST_LIMIT
 from warp_artic.constraints.soft_limit import SOFT_LIMIT
@@ -41,6 +44,7 @@ FAMILIES: tuple[ConstraintFamily, ...] = tuple(
             *(DISTANCE, SOFT_DISTANCE),
             LOOP_JOINT,
             *(LOOP_LIMIT, SOFT_LOOP_LIMIT, LOOP_DRIVE),
+            *(LOOP_ARMATURE, LOOP_DAMPER, LOOP_FRICTION, LOOP_VELOCITY_LIMIT),
             JOINT_LIMIT,
             BOUNCING_LIMIT,
             *(ROTATION_LIMIT, TWIST_LIMIT, SWING_LIMIT, CONE_LIMIT),

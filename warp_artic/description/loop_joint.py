@@ -11,10 +11,21 @@ import numpy as np
 
 from warp_artic.description.constraint import Constraint
 from warp_artic.description.drive import Drive
+from warp_artic.description.friction import Friction
 from warp_artic.description.joint import WORLD, Axis, Dof
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.pose import Pose, rotation_vector_from_matrix
 from warp_artic.description.start_pose import start_poses
+
+_OF_AXES = {
+    "limits": "limit",
+    "drives": "drive",
+    "frictions": "friction",
+    "armatures": "armature",
+    "velocity_limits": "velocity_limit",
+}
+"""Fields of a loop joint with pairs of a free axis and what it has, and the fields of the axis."""
+SINGLE = "it is simulated of a single rotation, and of the twist and one swing"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +40,11 @@ class LoopAxis:
     """Of the coordinate along or about the axis, or of the distance."""
     cone: ConeLimit | None = None
     drive: Drive | None = None
+    friction: Friction | None = None
+    armature: float = 0.0
+    """[kg or kg m^2]"""
+    velocity_limit: float = math.inf
+    """[m/s or rad/s]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +83,13 @@ class LoopJoint(Constraint):
     drives: tuple[tuple[Axis, Drive], ...] = ()
     """Of free axes. Where two or three rotations are free, and not just the twist and one swing, targets are the
     components of a rotation vector, as those of `Joint`."""
+    frictions: tuple[tuple[Axis, Friction], ...] = ()
+    """Of free axes: translations, a single rotation, or the twist and one swing; so are those of the next two fields.
+    Without shares of the load."""
+    armatures: tuple[tuple[Axis, float], ...] = ()
+    """Inertias that turn or slide with free axes [kg or kg m^2]."""
+    velocity_limits: tuple[tuple[Axis, float], ...] = ()
+    """Largest speeds along or about free axes [m/s or rad/s]."""
     slerp: bool = False
     """Whether the torque of the drives of three rotations is stiffness times the rotation vector of the shortest turn
     from the pose to the target; else they have the potential of `constraints.rotation_drive`."""
@@ -93,11 +116,15 @@ class LoopJoint(Constraint):
     @property
     def axes(self) -> tuple[LoopAxis, ...]:
         """All that acts on free axes, in the order of these; distance and cone come last."""
-        limits, drives = dict(self.limits), dict(self.drives)
+        parts = {name: dict(getattr(self, name)) for name in _OF_AXES}
         found = [
-            LoopAxis(name=f"{self.name}:{axis.value}", axis=axis, limit=limits.get(axis), drive=drives.get(axis))
+            LoopAxis(
+                name=f"{self.name}:{axis.value}",
+                axis=axis,
+                **{field: parts[name][axis] for name, field in _OF_AXES.items() if axis in parts[name]},
+            )
             for axis in self.free
-            if axis in limits or axis in drives
+            if any(axis in own for own in parts.values())
         ]
         if self.distance_limit is not None:
             found.append(LoopAxis(name=f"{self.name}:distance", limit=self.distance_limit))
@@ -116,6 +143,11 @@ class LoopJoint(Constraint):
         return len(self.free_rotations) == 2 and self.twist_axis in self.free_rotations
 
     @property
+    def has_angles(self) -> bool:
+        """Whether each free rotation has an angle of its own, the rate of which is that of an angle."""
+        return len(self.free_rotations) < 2 or self.is_universal
+
+    @property
     def words(self) -> dict[str, str]:
         """Its locked axes, what acts on the others, and the loads at which it breaks."""
         loads = ((self.break_force, "N"), (self.break_torque, "N m"))
@@ -125,6 +157,9 @@ class LoopJoint(Constraint):
             "holds": ", ".join(axis.value for axis in self.held),
             "limits": limited,
             "drives": f"{driven} (slerp)" if self.slerp else driven,
+            "friction": ", ".join(_last(one) for one in self.axes if one.friction is not None),
+            "armature": ", ".join(_last(one) for one in self.axes if one.armature > 0.0),
+            "velocity limits": ", ".join(_last(one) for one in self.axes if one.velocity_limit < math.inf),
             "breaks at": " or ".join(f"{load:g} {unit}" for load, unit in loads if load < math.inf),
             "scales": ", ".join(
                 f"1/{what} by {' and '.join(f'{scale:g}' for scale in scales)}"
@@ -183,15 +218,24 @@ class LoopJoint(Constraint):
                 )
 
     def _problems_of_axes(self) -> Iterator[str]:
-        for what, own in (("limit", self.limits), ("drive", self.drives)):
-            axes = [axis for axis, _ in own]
+        for name, field in _OF_AXES.items():
+            what = field.replace("_", " ")
+            axes = [axis for axis, _ in getattr(self, name)]
             if len(set(axes)) < len(axes) or not set(axes) <= set(self.free):
                 found, free = (", ".join(axis.value for axis in some) or "none" for some in (axes, self.free))
-                yield f"has a {what} of {found}; each must be of one of its free axes, {free}"
+                article = "an" if what[0] == "a" else "a"
+                yield f"has {article} {what} of {found}; each must be of one of its free axes, {free}"
         rotations = self.free_rotations
         for axis, drive in self.drives:
             if drive.has_envelope:
                 yield f"has a drive of {axis.value} with a performance envelope; this is not simulated on a loop joint"
+        for name, field in tuple(_OF_AXES.items())[2:]:
+            for axis in (axis for axis, _ in getattr(self, name) if not axis.is_linear and not self.has_angles):
+                what = field.replace("_", " ")
+                yield f"has the {what} of {axis.value}, one of several rotations; {SINGLE}"
+        for axis, friction in self.frictions:
+            if friction.coefficient:
+                yield f"has friction of {axis.value} that is a share of its load; this is not simulated on a loop joint"
         for axis, limit in self.limits:
             if rotations == (axis,) and not limit.upper - limit.lower <= 2.0 * math.pi:
                 found = f"{limit.lower:g} to {limit.upper:g} rad"
@@ -215,7 +259,11 @@ class LoopJoint(Constraint):
         """Limits and drives as those of degrees of freedom, which have the same bounds."""
         alike = {True: Axis.ROT_X, False: Axis.TRANS_X}
         return tuple(
-            Dof(name=one.name, axis=one.axis or alike[one.cone is not None], limit=one.limit, drive=one.drive)
+            Dof(
+                name=one.name,
+                axis=one.axis or alike[one.cone is not None],
+                **{field: getattr(one, field) for field in _OF_AXES.values()},
+            )
             for one in self.axes
         )
 

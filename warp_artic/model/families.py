@@ -46,6 +46,8 @@ RETURNS = wp.constant(1 << 14)
 """Ends of a coordinate of links that are not passed at the end of a step, whatever the row has left."""
 IS_RESOLVED = wp.constant(1 << 15)
 """Writes how far a step resolves the motion on its spring: so much of its impulses is smooth."""
+RESISTS = wp.constant(1 << 17)
+"""An inertia beside the tree, which what is changed at the end of a step has against it too."""
 IS_CONTACT = wp.constant(1 << 16)
 """The normal and the tangents of a point of contact, three rows in a row, which take part together."""
 IS_CURVED = wp.constant(1 << 7)

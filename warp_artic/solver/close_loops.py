@@ -2,7 +2,8 @@
 
 With phi, y and J of the held axes at q+, the factors of M from the step, and G = J M^-1 J^T:
     q+ moved by - M^-1 J^T G^-1 phi, twice;   then v+ - M^-1 J^T G^-1 y.
-That is the shortest way in terms of M. What else is held stays: stops that the step has used, and hard mimic joints.
+That is the shortest way in terms of M, with the armatures of loop joints. What else is held stays: stops that the step
+has used, and hard mimic joints.
 Then J v+ = 0, so that the step after starts on the path. J of q_M in place of that of q+ would do work: the energy of a
 four-bar linkage at 240 Hz drifts by 3 % in 10 s, and stays within 0.5 % with that of q+.
 Limits of free axes that are passed at q+ take part: positions are brought back to the end, by bounds of the change, and
@@ -12,6 +13,7 @@ Islands without loop joints are left as they are; joints that have broken hold n
 
 import warp as wp
 
+from warp_artic.constraints.loop_armature import resists
 from warp_artic.constraints.loop_joint import loop_error
 from warp_artic.constraints.loop_limit import set_return
 from warp_artic.constraints.loop_loads import add_closing_load
@@ -30,7 +32,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ForceArrays, ModelArrays, StateArrays, WorkArrays
-from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALIKE, RETURNS, has_trait
+from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALIKE, RESISTS, RETURNS, has_trait
 from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.link_frames import pose_links
@@ -126,7 +128,10 @@ def take_moved(model: ModelArrays, work: WorkArrays, slot: int):
 
 @wp.func
 def hold_others(model: ModelArrays, work: WorkArrays, column: int, slot: int, one: Real):
-    """Of the other rows have those hold that a step has held: stops and hard mimic joints of islands with loops."""
+    """Of the other rows of islands with loops have those hold that a step has held: stops and hard mimic joints.
+
+    Armatures resist.
+    """
     zero = one - one
     for row in range(model.row_count):
         held = zero
@@ -140,6 +145,8 @@ def hold_others(model: ModelArrays, work: WorkArrays, column: int, slot: int, on
                 forget_response(model, work, row, slot)
         elif has_trait(model, row, MOVES_DOFS_ALIKE):
             held = where_positive(work.compliance[row, slot], zero, work.active[row, slot])
+        elif has_trait(model, row, RESISTS):
+            held = resists(model, work, row, column, slot)
         work.active[row, slot] = held
         set_window(work, row, slot, zero, zero)
 
