@@ -213,8 +213,8 @@ class LoopJoint(Constraint):
             joints = [joint.path for joint in articulation.joints if link in (joint.parent, joint.child)]
             if joints:
                 yield (
-                    f"scales the inverse mass of {articulation.links[link].path}, which is no lone free body: "
-                    f"{joints[0]} joins it to a tree, whose masses have no scale; its scales must be one"
+                    f"scales the inverse mass or inertia of {articulation.links[link].path}, which is no lone free "
+                    f"body: {joints[0]} joins it to a tree, whose masses have no scale; its scales must be one"
                 )
 
     def _problems_of_axes(self) -> Iterator[str]:

@@ -54,6 +54,7 @@ READ_SCHEMAS = frozenset(
         tokens.ARTIC_ARTICULATION,
         tokens.ARTIC_DRIVE,
         tokens.ARTIC_JOINT,
+        tokens.ARTIC_JOINT_FRAME,
         tokens.ARTIC_MIMIC,
         tokens.ARTIC_TENDON_STATE,
         tokens.ARTIC_ELASTIC_BODY,
@@ -75,7 +76,7 @@ BY_AXIS = frozenset(
     }
 )
 """Schemas that have the name of an axis for an instance, and mean something on joints only."""
-ON_JOINTS = BY_AXIS | {"PhysxJointAPI", "NewtonJointAPI", tokens.MJC_JOINT}
+ON_JOINTS = BY_AXIS | {"PhysxJointAPI", "NewtonJointAPI", tokens.MJC_JOINT, tokens.ARTIC_JOINT_FRAME}
 READ_TYPES = (
     *tokens.JOINTS,
     *tokens.GEARS,
