@@ -95,16 +95,30 @@ def test_a_step_of_a_tendon():
     np.testing.assert_allclose(found.P.numpy()[0], by, **EXACT)
 
 
-def test_a_step_of_a_mimic_joint():
+def test_a_step_of_a_tendon_at_rest():
+    """Derivatives are those of the spring where it makes no force, too."""
+    stiffness, damping = 120.0, 3.0
+    tendon = {"name": "/World/tendon", "dofs": (0,), "coefficients": (1.0,), "force_coefficients": (1.0,)}
+    tendon = FixedTendon(**tendon, stiffness=stiffness, damping=damping, rest_length=0.25)
+    tree = trees.with_dofs(trees.chain(1, "prismatic_x"), position=0.25, velocity=0.0)
+    scene = trees.scene(replace(tree, fixed_tendons=(tendon,)), gravity=(0.0, 0.0, -9.81))
+    found = Simulation(scene, settings=SETTINGS).linearize(parameters=["tendon_rest_length"])
+    A, by = spring_matrices(tree.links[0].mass, stiffness, damping, 0.0, 0.0)
+    np.testing.assert_allclose(found.A.numpy()[0], A, **EXACT)
+    np.testing.assert_allclose(found.P.numpy()[0], by[:, :1], **EXACT)
+
+
+@pytest.mark.parametrize("effort", [0.3, 0.0])
+def test_a_step_of_a_mimic_joint(effort):
     """By efforts, of two sliders in a row with  q_1 + G q_0 = 0:  v+ moves by  h N (N^T M N)^-1 N^T,  N = (1, -G).
 
-    The constraint transmits something: one that transmits nothing at all is a row that steps leave out.
+    So it does where the constraint transmits nothing.
     """
     gear = 2.0
     tree = trees.chain(2, "prismatic_x")
     tree = replace(tree, mimics=(Mimic(name=tree.dofs[1].name, dofs=(1, 0), gears=(1.0, gear)),))
     simulation = Simulation(trees.scene(tree), settings=SETTINGS)
-    simulation.control.joint_effort.numpy()[:] = 0.3
+    simulation.control.joint_effort.numpy()[:] = effort
     B = simulation.linearize(["joint_effort"]).B.numpy()[0]
     first, second = (link.mass for link in tree.links)
     N = np.array([[1.0], [-gear]])

@@ -5,9 +5,10 @@ are those of scalars, and derivatives follow by the chain rule:
     (a b)k = ak b + a bk,   (a / b)k = (ak - bk a / b) / b,   sqrt(a)k = ak / (2 sqrt(a)),
     sin(a)k = cos(a) ak,    cos(a)k = -sin(a) ak,             atan2(a, b)k = (ak b - bk a) / (a^2 + b^2)
 Choices look at values only: what is differentiated is the branch that is taken, and where two meet the one-sided
-derivative of one of them. A derivative is a finite number where its value is, within the range of the type. That of a
-value that is not finite is zero, so that 0 times infinity comes of no infinite bound; so are those of a root and of an
-angle at zero (Griewank and Walther, Evaluating Derivatives, 2008, chapter 14).
+derivative of one of them. `any_positive`, by which kernels pass over zeros, is true of a zero that has a derivative.
+A derivative is a finite number where its value is, within the range of the type. That of a value that is not finite is
+zero, so that 0 times infinity comes of no infinite bound; so are those of a root and of an angle at zero (Griewank and
+Walther, Evaluating Derivatives, 2008, chapter 14).
 """
 
 import warp as wp
@@ -95,7 +96,11 @@ def dual_functions(numbers, on_cpu, add, sub, mul, div, neg, real, sqrt, sine, c
     @wp.func_native(f"return x[0] > ({s})0 ? a : b;")
     def where_positive(x: T, a: T, b: T) -> T: ...
 
-    @wp.func_native(f"return x[0] > ({s})0;")
+    # What is zero has to be added all the same where it has a derivative.
+    @wp.func_native(f"""
+        bool found = x[0] > ({s})0;
+        for (int k = 1; k < {lanes}; ++k) found = found || (x[0] == ({s})0 && x[k] != ({s})0);
+        return found;""")
     def any_positive(x: T) -> bool: ...
 
     @wp.func_native(body("V(S(0))", "x[0] - x[0] == S(0) ? S(1) : S(0)"))

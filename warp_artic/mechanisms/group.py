@@ -302,7 +302,7 @@ def _build_group(
         for _thread in range(min(threads, columns.blocks))
     )
     arrays = SimpleNamespace(
-        model=_model_struct(structs.Model(), tree, parameters, device, dense_rows),
+        model=_model_struct(structs.Model(), tree, parameters, numbers, device, dense_rows),
         padding=_padding(columns),
         state=_field_struct(structs.State(), state),
         control=_field_struct(structs.Control(), control),
@@ -352,10 +352,11 @@ def mechanisms_in(scene, members) -> list[Articulation | Mechanism]:
 def arrays_with_rows(group: Group, rows: tuple[Row, ...], dense_rows: bool = True) -> SimpleNamespace:
     """The structs `model` and `work` of a group whose trees have other constraint rows, with `dense_rows` or not."""
     tree, device = replace(group.tree, rows=rows), group.columns.device
-    structs = arrays_for(group.columns.numbers)
+    numbers = group.columns.numbers
+    structs = arrays_for(numbers)
     return SimpleNamespace(
-        model=_model_struct(structs.Model(), tree, group.parameters, device, dense_rows),
-        work=_work_struct(structs.Work(), tree, group.columns.numbers, group.workers, device, dense_rows),
+        model=_model_struct(structs.Model(), tree, group.parameters, numbers, device, dense_rows),
+        work=_work_struct(structs.Work(), tree, numbers, group.workers, device, dense_rows),
     )
 
 
@@ -439,7 +440,7 @@ def _field_struct(struct, fields: dict[str, Field]):
     return struct
 
 
-def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str, dense_rows: bool):
+def _model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numbers, device: str, dense_rows: bool):
     _field_struct(struct, parameters)
     struct.link_count = tree.link_count
     struct.body_count = tree.body_count
@@ -450,6 +451,7 @@ def _model_struct(struct, tree: Tree, parameters: dict[str, Field], device: str,
     struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
     struct.held_positions = tree.count_with(HOLDS_POSITIONS | RETURNS)
     struct.closed_islands = sum(tree.island_keeps_energy)
+    struct.is_dual = int(numbers.is_dual)
     struct.pushing_rows = tree.count_with(PUSHES_LINKS)
     struct.rotation_rows = tree.count_with(IS_CURVED)
     struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)

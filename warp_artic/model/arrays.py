@@ -102,6 +102,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         link_damping: int
         held_positions: int
         closed_islands: int
+        is_dual: int
         pushing_rows: int
         rotation_rows: int
         finite_rotations: int

@@ -9,7 +9,7 @@ its neighbours in a lane, nor what an island does on the others.
 import warp as wp
 
 from warp_artic.constraints.rows import prepare_response, row_velocity
-from warp_artic.math.numbers import add, any_positive, maximum, mul, real, sub, where_positive  # noqa: F401 (operators)
+from warp_artic.math.numbers import absolute, add, any_positive, maximum, mul, real, sub, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import IS_CONTACT, has_trait
 
@@ -40,7 +40,13 @@ def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
     if has_trait(model, row, IS_CONTACT) and not may_touch(model, work, row, slot):
         return False
     y = row_velocity(model, work, row, slot)
-    outside = maximum(work.window[2 * row, slot] - y, y - work.window[2 * row + 1, slot])
+    lower = work.window[2 * row, slot]
+    upper = work.window[2 * row + 1, slot]
+    outside = maximum(lower - y, y - upper)
+    if model.is_dual == 1:
+        # An equality that holds already has an impulse whose value is zero, and whose derivatives are not.
+        holds = where_positive(maximum(upper - lower, absolute(outside)), real(0.0, y), real(1.0, y))
+        outside = maximum(outside, holds)
     active = work.active[row, slot]
     newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
     if not any_positive(newly):

@@ -1,0 +1,193 @@
+"""Rules of tendons and mimic joints."""
+
+from __future__ import annotations
+
+from warp_artic.description.rules.rule import ERROR, ERROR_OR_WARNING, NOTE, WARNING, Rule
+
+OF_TENDONS = (
+    Rule(
+        "coupling-stray",
+        ERROR,
+        "A tendon, an attachment or a mimic joint belongs to no articulation.",
+        "Joints and links of articulations.",
+        "Correct the relationship, or move the schema to a joint or link of the mechanism.",
+    ),
+    Rule(
+        "terms",
+        ERROR_OR_WARNING,
+        "The lists of a tendon or mimic joint differ in length, or target no joint of the articulation.",
+        "One axis and one number for each joint, all joints in one articulation.",
+        "Complete the shorter list, or correct the relationship.",
+    ),
+    Rule(
+        "axis-fixed",
+        ERROR,
+        "A tendon or mimic joint targets a fixed joint.",
+        "Joints with a free axis.",
+        "Name another joint.",
+    ),
+    Rule(
+        "axis-locked",
+        ERROR,
+        "A tendon or mimic joint names an axis that is not free, or none where the joint has several.",
+        "One of the free axes listed in the message.",
+        "Name one of them.",
+    ),
+    Rule(
+        "tendon",
+        WARNING,
+        "A tendon of another schema, or a feature of it, is not simulated yet.",
+        "Tendons over joints, or through points of links without pulleys and wrapping.",
+        "Author it as WarpArticFixedTendon or WarpArticSpatialTendon.",
+    ),
+    Rule(
+        "tendon-axes",
+        ERROR,
+        "A fixed tendon couples dofs that do not exist, or one of them twice.",
+        "Different dofs of its articulation, with a coefficient and a force coefficient for each.",
+        "Correct the lists.",
+    ),
+    Rule(
+        "tendon-root",
+        ERROR,
+        "A tendon has no root, or several.",
+        "One root for each tendon.",
+        "Apply the root schema to one joint, or keep one attachment right below the tendon.",
+    ),
+    Rule(
+        "tendon-attachment",
+        ERROR,
+        "An attachment of a spatial tendon has an invalid body or parent.",
+        "Attachments on links, the root first, parents before children; none is a root and a leaf.",
+        "Correct its body or its parent, or remove one of the two schemas.",
+    ),
+    Rule(
+        "tendon-body",
+        ERROR,
+        "The body of an attachment is not a link of the articulation of its tendon.",
+        "One prim that is a link of it, or below one.",
+        "Set warpArtic:body to such a prim.",
+    ),
+    Rule(
+        "tendon-parent",
+        ERROR,
+        "The parent of an attachment does not exist, or is a leaf.",
+        "parentLink to one link, and parentAttachment with the name of an attachment there that is no leaf.",
+        "Correct the two, or apply PhysxTendonAttachmentRootAPI where the tendon begins.",
+    ),
+    Rule(
+        "tendon-cycle",
+        ERROR,
+        "The parents of attachments form a cycle.",
+        "A tree of attachments, from one root.",
+        "Correct parentAttachment of one of those in the message.",
+    ),
+    Rule(
+        "tendon-leaf",
+        ERROR,
+        "A spatial tendon has no leaf, or an invalid one.",
+        "At least one leaf, without attachments below it, and not the root.",
+        "Add an attachment below the root, or apply PhysxTendonAttachmentLeafAPI to the last one.",
+    ),
+    Rule(
+        "tendon-length",
+        ERROR,
+        "The rest length of a leaf is out of range.",
+        "A finite length of zero or more; not authored: that at the start.",
+        "Correct or remove the rest length.",
+    ),
+    Rule(
+        "tendon-dead-end",
+        WARNING,
+        "An attachment has no leaf below it, so no force acts on it.",
+        "Attachments on the way to a leaf.",
+        "Apply PhysxTendonAttachmentLeafAPI to the last attachment, or remove this one.",
+    ),
+    Rule(
+        "tendon-inner-length",
+        WARNING,
+        "Rest length or limits are authored on an attachment that is not a leaf.",
+        "These attributes on leaves.",
+        "Move them to the leaf.",
+    ),
+    Rule(
+        "tendon-root-segment",
+        NOTE,
+        "A root attachment has a coefficient or a parent, which have no effect.",
+        "Any.",
+        "Remove the opinion.",
+    ),
+    Rule(
+        "tendon-double",
+        WARNING,
+        "Two tendons have the same joints or points, and both act.",
+        "Any.",
+        "Remove one of the two, if they are the same tendon in two schema families.",
+    ),
+    Rule(
+        "tendon-gains-energy",
+        WARNING,
+        "The force of a fixed tendon is not along the gradient of its length, so it can add energy.",
+        "Force coefficients that act in the direction of the coefficients.",
+        "Use force coefficients equal to the coefficients, or of the same signs.",
+    ),
+    Rule(
+        "tendon-force-coefficient",
+        NOTE,
+        "forceCoefficient is not authored, and its fallback in PhysX has another unit than the gearing.",
+        "Any.",
+        "Author physxTendon:NAME:forceCoefficient; pi / 180 belongs to a gearing of 1 on a rotation.",
+    ),
+    Rule(
+        "tendon-topology",
+        NOTE,
+        "The axes of a fixed tendon are not on adjacent links, which PhysX requires.",
+        "Any axes of one articulation.",
+        "For PhysX, add axes of zero gearing on the joints between.",
+    ),
+)
+
+OF_MIMICS = (
+    Rule(
+        "mimic",
+        WARNING,
+        "A mimic joint of another schema, or its law, is not simulated yet.",
+        "Linear relations of joint positions.",
+        "Author WarpArticMimicAPI with the linear part.",
+    ),
+    Rule(
+        "mimic-reference",
+        ERROR,
+        "The leader of a mimic joint is missing or invalid.",
+        "One joint of the same articulation.",
+        "Correct the relationship.",
+    ),
+    Rule(
+        "mimic-self",
+        ERROR,
+        "A mimic joint follows itself.",
+        "Other joints, or other axes of the same joint.",
+        "Correct the relationship.",
+    ),
+    Rule(
+        "mimic-twice",
+        ERROR,
+        "An axis has two mimic joints.",
+        "One mimic schema for each axis.",
+        "Remove one of them; WarpArticMimicAPI follows several leaders at once.",
+    ),
+    Rule(
+        "mimic-dofs",
+        ERROR,
+        "A mimic joint couples dofs that do not exist, or fewer than two.",
+        "A follower, and at least one other dof of its articulation.",
+        "Correct the lists.",
+    ),
+    Rule(
+        "mimic-gear",
+        ERROR,
+        "The follower of a mimic joint has a gear of zero.",
+        "A gear of the follower that is not zero.",
+        "Set it to 1.",
+    ),
+)
