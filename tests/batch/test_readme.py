@@ -15,6 +15,9 @@ PAGE = ROOT / "warp_artic" / "batch" / "README.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
+BLOCKS = {language: re.findall(rf"```{language}\n(.*?)```", TEXT, re.S) for language in ("bash", "python")}
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """One that has the samples."""
@@ -25,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_commands(folder, capsys):
     """One after the other, as a reader would type them."""
-    (block,) = re.findall(r"```bash\n(.*?)```", TEXT, re.S)
+    block, _ = BLOCKS["bash"]
     for line in block.splitlines():
         command, _, target = line.partition("#")[0].partition(">")
         assert main(shlex.split(command)[1:]) == 0, line
@@ -38,11 +41,24 @@ def test_commands(folder, capsys):
 
 def test_python(folder, capsys):
     """The example of the page."""
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    code, _ = BLOCKS["python"]
     names = {}
     exec(compile(code, "README.md", "exec"), names)
     assert names["report"].counts["ok"] == 4
     assert len(np.unique(names["elbow"])) == 4
+
+
+def test_values_from_a_recording(folder, capsys):
+    """The commands and the example of the section on them: a stage gives its own values again."""
+    _, block = BLOCKS["bash"]
+    for line in block.splitlines():
+        assert main(shlex.split(line)[1:]) == 0, line
+    assert (folder / "arm_found.usda").exists()
+    _, code = BLOCKS["python"]
+    names = {}
+    exec(compile(code, "README.md", "exec"), names)
+    for one in names["found"].values:
+        assert one.value == pytest.approx(one.authored, rel=1e-5), one.prim
 
 
 def test_all_distributions_are_listed():

@@ -93,7 +93,7 @@ def test_stewart_platform():
 
 
 def test_generic_joints():
-    """Distances in a disc and a ball, a bounce, springs along three axes, a slerp drive, swing and twist."""
+    """Distances in a disc and a ball, a bounce, springs along three axes, scaled masses, slerp, swing and twist."""
     recording = recorded("d6_zoo", 4.0)
     time = recording.time
     disc = np.linalg.norm(poses(recording, "puck")[:, :2], axis=1)
@@ -104,6 +104,10 @@ def test_generic_joints():
     seat = poses(recording, "seat")
     np.testing.assert_allclose(seat[:, 1], 0.05 * np.cos(10.0 * time), atol=3e-3)
     assert seat[-1, 2] == pytest.approx(0.5 - 2.0 * 9.81 / 400.0, abs=1e-4)
+    # Springs that take 2 kg for 2 / 2.25, while gravity pulls at all of it.
+    light = poses(recording, "light_seat")
+    np.testing.assert_allclose(light[:, 1], 1.0 + 0.05 * np.cos(15.0 * time), atol=3e-3)
+    assert light[-1, 2] == pytest.approx(0.5 - 2.0 * 9.81 / 400.0 / 2.25, abs=1e-4)
     scene = wa.read_stage(str(SCENES / "d6_zoo.usda"))
     compass = next(one for tree in scene.articulations for one in tree.constraints if one.name == "/World/compass")
     target = np.array([drive.position_target for _axis, drive in compass.drives])
