@@ -2,7 +2,8 @@
 
 An element has the deformation gradient F = I + G with G = sum of (u_a - u_0) outer grad_a over its nodes but the first,
 of displacements u = x - X, so that small displacements lose no digits. Its energy is w psi(G) with the volume w at
-rest, its forces are -w P grad_a, and block (a, b) of its stiffness is, with h = V^T grad and `materials`,
+rest, its forces are -w P grad_a, and block (a, b) of its stiffness is w K of `materials`, or, in the axes of singular
+values, with h = V^T grad,
 
     w U M U^T,  M_ii = D_ii h_ai h_bi + sum over j of A_ij h_aj h_bj,  M_ij = D_ij h_ai h_bj + B_ij h_aj h_bi
 
@@ -83,6 +84,7 @@ def elastic_kernels(types: MeshTypes, wide: bool):
     functions = material_functions(types, wide)
     strain, density = functions.strain, functions.energy
     stress, spectrum = functions.stress, functions.spectrum
+    slopes, neo_hookean_block = functions.slopes, functions.block
     signed_svd = signed_svd_for(types, wide)
     entry, with_entry, one = numbers.entry, numbers.with_entry, numbers.one
     outer, dot, ddot, trace, transpose = numbers.outer, numbers.dot, numbers.ddot, numbers.trace, numbers.transpose
@@ -137,7 +139,7 @@ def elastic_kernels(types: MeshTypes, wide: bool):
         return elements.damping_mu * ddot(E, E) + Real(0.5) * elements.damping_lambda * extension * extension
 
     @wp.func
-    def elastic_block(D: Mat, A: Mat, B: Mat, turned: Mat, a: int, b: int):
+    def block_of_axes(D: Mat, A: Mat, B: Mat, turned: Mat, a: int, b: int):
         """M of the nodes of two gradients that are turned by V."""
         M = Mat()
         for i in range(dim):
@@ -173,7 +175,52 @@ def elastic_kernels(types: MeshTypes, wide: bool):
         scatter(forces, env, elements.nodes, first, count, 0, rest)
 
     @wp.func
-    def add_stiffness(
+    def put_block(
+        elements: Elements,
+        env: int,
+        pack: int,
+        count: int,
+        a: int,
+        b: int,
+        elastic: Mat,
+        F_ahead: Mat,
+        rate: Real,
+        rows: Rows,
+        values: wp.array2d(dtype=NodeMat),
+    ):
+        """Add the block of two gradients, and that across the diagonal, which is its transpose; gives the sums of rows
+        with them."""
+        gradients = elements.gradients[pack]
+        block = elements.volume[pack] * elastic
+        first = pack * lanes_of_pack
+        if rate > Real(0.0):
+            of_damping = viscous_block(elements, F_ahead, row(gradients, a), row(gradients, b))
+            block = block + (rate * elements.volume[pack]) * of_damping
+        scatter(values, env, elements.slots, first, count, (a + 1) * corners + b + 1, block)
+        found = with_block_added(rows, a, block)
+        if b > a:
+            across = transpose(block)
+            scatter(values, env, elements.slots, first, count, (b + 1) * corners + a + 1, across)
+            found = with_block_added(found, b, across)
+        return found
+
+    @wp.func
+    def put_first_node(
+        elements: Elements, env: int, pack: int, count: int, rows: Rows, values: wp.array2d(dtype=NodeMat)
+    ):
+        """Add the blocks of the first node, which are what is left of each row."""
+        first = pack * lanes_of_pack
+        corner = Mat()
+        for a in range(dim):
+            sum_of_row = block_of(rows, a)
+            negative = Real(-1.0) * sum_of_row
+            scatter(values, env, elements.slots, first, count, (a + 1) * corners, negative)
+            scatter(values, env, elements.slots, first, count, a + 1, transpose(negative))
+            corner = corner + sum_of_row
+        scatter(values, env, elements.slots, first, count, 0, corner)
+
+    @wp.func
+    def add_stiffness_of_axes(
         elements: Elements,
         env: int,
         pack: int,
@@ -186,33 +233,36 @@ def elastic_kernels(types: MeshTypes, wide: bool):
         is_projected: bool,
         values: wp.array2d(dtype=NodeMat),
     ):
-        gradients = elements.gradients[pack]
-        volume = elements.volume[pack]
-        first = pack * lanes_of_pack
         D, A, B = spectrum(elements.material, s, is_projected)
-        turned = gradients * V
-        # A block and the one across the diagonal are transposes; those of the first node are what is left of a row.
+        turned = elements.gradients[pack] * V
         rows = Rows()
         for a in range(dim):
             for b in range(a, dim):
-                block = volume * (U * elastic_block(D, A, B, turned, a, b) * transpose(U))
-                if rate > Real(0.0):
-                    of_damping = viscous_block(elements, F_ahead, row(gradients, a), row(gradients, b))
-                    block = block + (rate * volume) * of_damping
-                rows = with_block_added(rows, a, block)
-                scatter(values, env, elements.slots, first, count, (a + 1) * corners + b + 1, block)
-                if b > a:
-                    across = transpose(block)
-                    rows = with_block_added(rows, b, across)
-                    scatter(values, env, elements.slots, first, count, (b + 1) * corners + a + 1, across)
-        corner = Mat()
+                block = U * block_of_axes(D, A, B, turned, a, b) * transpose(U)
+                rows = put_block(elements, env, pack, count, a, b, block, F_ahead, rate, rows, values)
+        put_first_node(elements, env, pack, count, rows, values)
+
+    @wp.func
+    def add_neo_hookean_stiffness(
+        elements: Elements,
+        env: int,
+        pack: int,
+        count: int,
+        G: Mat,
+        F_ahead: Mat,
+        rate: Real,
+        values: wp.array2d(dtype=NodeMat),
+    ):
+        gradients = elements.gradients[pack]
+        F, C, share, curve, pressure = slopes(elements.material, G)
+        rows = Rows()
         for a in range(dim):
-            sum_of_row = block_of(rows, a)
-            negative = Real(-1.0) * sum_of_row
-            scatter(values, env, elements.slots, first, count, (a + 1) * corners, negative)
-            scatter(values, env, elements.slots, first, count, a + 1, transpose(negative))
-            corner = corner + sum_of_row
-        scatter(values, env, elements.slots, first, count, 0, corner)
+            for b in range(a, dim):
+                g = row(gradients, a)
+                h = row(gradients, b)
+                block = neo_hookean_block(elements.material, F, C, share, curve, pressure, g, h)
+                rows = put_block(elements, env, pack, count, a, b, block, F_ahead, rate, rows, values)
+        put_first_node(elements, env, pack, count, rows, values)
 
     @wp.kernel(**OPTIONS)
     def clear(
@@ -261,7 +311,8 @@ def elastic_kernels(types: MeshTypes, wide: bool):
                     U = Mat()
                     V = Mat()
                     s = Vec()
-                    if elements.material.law == COROTATED or values.shape[0] > 0:
+                    has_axes = elements.material.law == COROTATED or (values.shape[0] > 0 and projected[env] > 0)
+                    if has_axes:
                         U, s, V = signed_svd(F)
                     past = Mat()
                     F_ahead = Mat()
@@ -282,9 +333,11 @@ def elastic_kernels(types: MeshTypes, wide: bool):
                             S = Real(2.0) * elements.damping_mu * E + pressure * one(total)
                             P = P + rate * (F_ahead * S)
                         add_forces(elements, env, pack, count, P, forces)
-                    if values.shape[0] > 0:
+                    if values.shape[0] > 0 and has_axes:
                         is_projected = projected[env] > 0
-                        add_stiffness(elements, env, pack, count, U, s, V, F_ahead, rate, is_projected, values)
+                        add_stiffness_of_axes(elements, env, pack, count, U, s, V, F_ahead, rate, is_projected, values)
+                    if values.shape[0] > 0 and not has_axes:
+                        add_neo_hookean_stiffness(elements, env, pack, count, G, F_ahead, rate, values)
             # The block waits here for all of its threads.
             block_sum(Real(0.0))
         of_block = block_sum(total_of(total))

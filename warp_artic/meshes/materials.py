@@ -19,6 +19,14 @@ have psi_ij = d2 psi / ds_i ds_j, each pair (i, j), (j, i) has [[a, b], [b, a]] 
 
 and no division remains for the first energy. To project it to the positive semi-definite, flip and twist are made
 non-negative, and so are the eigenvalues of psi_ij.
+
+What is not projected needs no axes where the law is neo-Hookean. With C = cof F,
+
+    share = mu I_C / (I_C + 1),  curve = 2 mu / (I_C + 1)^2,  pressure = lambda (J - 1) - mu c
+
+the second derivative along x g^T and y h^T, where nodes of gradients g and h move by x and y, is x^T K y with
+
+    K = share (g h) I + curve (F g)(F h)^T + lambda (C g)(C h)^T + pressure W,  W_ij = eps_ijk (F (g x h))_k
 """
 
 from functools import cache
@@ -70,7 +78,7 @@ class Material:
 class MaterialFunctions:
     """The functions of one dimension, one precision and one number of lanes, for kernels."""
 
-    def __init__(self, strain, energy, stress, spectrum):
+    def __init__(self, strain, energy, stress, spectrum, slopes, block):
         self.strain = strain
         """X, of G and its singular values and axes; the others need it where the law is corotated."""
         self.energy = energy
@@ -79,6 +87,10 @@ class MaterialFunctions:
         """dpsi/dF."""
         self.spectrum = spectrum
         """psi_ij, and the matrices of a and b."""
+        self.slopes = slopes
+        """F, C, share, curve and pressure of a neo-Hookean material, of G."""
+        self.block = block
+        """K of those and two gradients."""
 
 
 @cache
@@ -86,8 +98,10 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
     """The functions for a dimension and a precision, of elements in lanes or of one."""
     numbers = element_numbers(types, wide)
     dim, Real, T, Vec, Mat = types.dim, types.real, numbers.real, numbers.vec, numbers.mat
-    component, entry, with_entry = numbers.component, numbers.entry, numbers.with_entry
-    one, trace, ddot, transpose = numbers.one, numbers.trace, numbers.ddot, numbers.transpose
+    component, with_component, entry, with_entry = (
+        numbers.component, numbers.with_component, numbers.entry, numbers.with_entry,
+    )  # fmt: skip
+    one, trace, dot, ddot, transpose = numbers.one, numbers.trace, numbers.dot, numbers.ddot, numbers.transpose
     outer, column, choose, log = numbers.outer, numbers.column, numbers.choose, numbers.log
     c = dim / (dim + 1.0)
     size = dim + 1.0
@@ -127,6 +141,12 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
             """d2J / ds_i ds_j."""
             return real(1.0, component(s, 0))
 
+        @wp.func
+        def volume_block(F: Mat, g: Vec, h: Vec):
+            """W."""
+            area = component(g, 0) * component(h, 1) - component(g, 1) * component(h, 0)
+            return with_entry(with_entry(Mat(), 0, 1, area), 1, 0, neg(area))
+
     else:
 
         @wp.func
@@ -155,6 +175,23 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         def rest_of_product(s: Vec, i: int, j: int):
             """d2J / ds_i ds_j."""
             return component(s, 3 - i - j)
+
+        @wp.func
+        def volume_block(F: Mat, g: Vec, h: Vec):
+            """W."""
+            area = Vec()
+            for i in range(3):
+                j = (i + 1) % 3
+                k = (i + 2) % 3
+                area = with_component(area, i, component(g, j) * component(h, k) - component(g, k) * component(h, j))
+            w = F * area
+            found = Mat()
+            for i in range(3):
+                j = (i + 1) % 3
+                k = (i + 2) % 3
+                found = with_entry(found, j, k, component(w, i))
+                found = with_entry(found, k, j, neg(component(w, i)))
+            return found
 
     @wp.func
     def strain(G: Mat, s: Vec, V: Mat):
@@ -260,6 +297,26 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         return found
 
     @wp.func
+    def slopes_at(material: Material, square: T, J: T):
+        """share, curve and pressure, of I_C and J."""
+        mu = Real(material.mu)
+        beyond = square + Real(1.0)
+        pressure = Real(material.lambda_) * (J - Real(1.0)) - mu * Real(c)
+        return mu * (square / beyond), Real(2.0) * mu / (beyond * beyond), pressure
+
+    @wp.func
+    def slopes(material: Material, G: Mat):
+        F = one(entry(G, 0, 0)) + G
+        C = (Real(1.0) + trace(G)) * one(entry(G, 0, 0)) - transpose(G) + cofactors(G)
+        share, curve, pressure = slopes_at(material, ddot(F, F), Real(1.0) + trace(G) + volume_excess(G))
+        return F, C, share, curve, pressure
+
+    @wp.func
+    def block(material: Material, F: Mat, C: Mat, share: T, curve: T, pressure: T, g: Vec, h: Vec):
+        K = (share * dot(g, h)) * one(share) + curve * outer(F * g, F * h)
+        return K + Real(material.lambda_) * outer(C * g, C * h) + pressure * volume_block(F, g, h)
+
+    @wp.func
     def spectrum(material: Material, s: Vec, is_projected: bool):
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
@@ -277,10 +334,7 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
             for i in range(dim):
                 square = square + component(s, i) * component(s, i)
                 J = J * component(s, i)
-            beyond = square + Real(1.0)
-            share = mu * (square / beyond)
-            curve = Real(2.0) * mu / (beyond * beyond)
-            pressure = lambda_ * (J - Real(1.0)) - mu * Real(c)
+            share, curve, pressure = slopes_at(material, square, J)
             for i in range(dim):
                 s_i = component(s, i)
                 J_i = J_without(s, i)
@@ -315,4 +369,4 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
                         B = with_entry(B, i, j, mu - Real(0.5) * twist)
         return D, A, B
 
-    return MaterialFunctions(strain, energy, stress, spectrum)
+    return MaterialFunctions(strain, energy, stress, spectrum, slopes, block)
