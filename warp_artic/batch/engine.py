@@ -91,6 +91,8 @@ class Options:
             )
         if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
             raise SettingsError(f"workers: {self.workers!r} is not an integer of at least 1")
+        if self.workers > 1 and self.engine == "local":
+            raise SettingsError("workers: more than one needs the engine processes or ray; local has threads")
         if self.part is not None:
             part_of(self.part)
 
@@ -119,7 +121,6 @@ def run_plan(
     chosen, progress, stop = Options(**options), progress or Progress(), stop or threading.Event()
     worker = Worker(plan, _first_device(chosen), chosen.threads)
     worker.check()
-    worker.compile()
     store = create(plan, output, worker.digests())
     store.tidy()
     shards = store.pending(plan.run_count, worker.shard_size, chosen.check_files)

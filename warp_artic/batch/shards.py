@@ -14,7 +14,7 @@ from warp_artic.batch.files import Table
 from warp_artic.batch.inputs import Input
 from warp_artic.batch.plan import DEFAULT_SHARD, Plan
 from warp_artic.batch.quantities import chosen_entries
-from warp_artic.batch.stepping import Ended, Outcome, step_runs
+from warp_artic.batch.stepping import Ended, Outcome, prepared, step_runs
 from warp_artic.batch.store import Shard, digests_of
 from warp_artic.errors import SettingsError
 from warp_artic.sim.launch.device import start_quietly
@@ -39,7 +39,8 @@ class Worker:
     device: str = "cpu"
     threads: int | None = None
     cases: Cases = field(init=False)
-    _is_compiled: bool = False
+    _compiled: set[tuple[int, int]] = field(default_factory=set)
+    """Cases, and for how many environments."""
 
     def __post_init__(self):
         start_quietly(self.device)
@@ -88,13 +89,13 @@ class Worker:
             size //= 2
         return size
 
-    def compile(self) -> None:
-        """Have kernels compiled, once: by one process of a machine, while others wait for it."""
-        if not self._is_compiled:
+    def _compile(self, case: Case, runs: np.ndarray, values: np.ndarray, most: int) -> None:
+        """Have the kernels compiled that so many runs need: by one process of a machine, while others wait for it."""
+        need = id(case), case.room_for(len(runs), most)
+        if need not in self._compiled:
             with one_at_a_time(self.device):
-                for case in self.cases.all():
-                    case.recorded(case.simulation(LEAST_ENVIRONMENTS), 2, 1, case.quantities)
-            self._is_compiled = True
+                case.recorded(prepared(case, runs, values, self.inputs, most), 2, 1, case.quantities)
+            self._compiled.add(need)
 
     @property
     def bytes_of_run(self) -> int:
@@ -112,7 +113,6 @@ class Worker:
         Raises:
             Ended: `tell` has raised it.
         """
-        self.compile()
         runs = np.arange(shard.first, shard.last)
         selections = self.cases.selections(shard.first, shard.last)
         parts = []
@@ -135,6 +135,7 @@ class Worker:
         """What becomes of runs; where stepping them raises an error, halves are stepped, down to single runs."""
         try:
             most = min(self.shard_size, self.plan.run_count)
+            self._compile(case, runs, values, most)
             return [step_runs(case, runs, values, self.inputs, most, tell)]
         except (Ended, MemoryError):
             raise
