@@ -198,6 +198,8 @@ def _stacked(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     # What says how a run has ended comes last, also where runs of an error come first.
     last = [name for name in ("end_step", "status", "failure") if name in names]
     names = [name for name in names if name not in last] + last
+    if len(parts) == 1:
+        return {name: parts[0][name] for name in names}
     found = {}
     for name in names:
         kind = next(part[name].dtype for part in parts if name in part)

@@ -18,6 +18,8 @@ BYTES_AT_ONCE = 1 << 24
 """Of records that are taken before they are looked at."""
 STEPS_AT_ONCE = 240
 """Most steps before somebody may end them."""
+RUNS_AT_ONCE = 256
+"""Runs whose records are turned together, which caches hold."""
 
 
 class Ended(Exception):  # noqa: N818
@@ -181,7 +183,7 @@ class _Watch:
                 own, later = own[1:], np.maximum(counts - 1, 0)
             self._known[name] = column.add(self._known[name], own, later)
         for name, parts in self._motion.items():
-            parts.append(np.ascontiguousarray(values[name][:, self._kept]))
+            parts.append(values[name] if self._kept.all() else values[name][:, self._kept])
         self._records += counts
         self._taken += records
         return bool(self._is_over.all())
@@ -213,10 +215,22 @@ class _Watch:
         step = np.minimum(np.arange(self._taken) * self.every, end_step[kept][:, None])
         found = {"run": np.repeat(runs[kept], counts), "time": step.ravel()[is_own] * self._simulation.dt}
         for name, parts in self._motion.items():
-            values = np.concatenate(parts)[:, place].transpose(2, 1, 0)
-            for entry, own in zip(self._case.entries[name], values):
+            for entry, own in zip(self._case.entries[name], _by_runs(parts, np.flatnonzero(place))):
                 found[entry.column] = own.ravel()[is_own]
         return found
+
+
+def _by_runs(parts: Sequence[np.ndarray], runs: np.ndarray) -> np.ndarray:
+    """Records one after the other, each of shape (records, runs, entries), of some runs: (entries, runs, records)."""
+    found = np.empty((parts[0].shape[2], len(runs), sum(map(len, parts))), parts[0].dtype)
+    begin = 0
+    for part in parts:
+        end = begin + len(part)
+        for first in range(0, len(runs), RUNS_AT_ONCE):
+            own = slice(first, first + RUNS_AT_ONCE)
+            found[:, own, begin:end] = part[:, runs[own]].transpose(2, 1, 0)
+        begin = end
+    return found
 
 
 def _words(failure) -> str:
