@@ -19,7 +19,7 @@ import warp as wp
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.loop_joint import LoopJoint
-from warp_artic.math.numbers import Real, Vec3, add, mul, real, sub  # noqa: F401 (operators)
+from warp_artic.math.numbers import Real, Vec3, absolute, add, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross
 from warp_artic.model.allowed_values import NOT_NEGATIVE
 from warp_artic.model.arrays import Array, ModelArrays, load_mat3, load_vec3
@@ -54,6 +54,21 @@ def scaled_excess(
         force = along * a
         moment = cross(c, force) + cross(arm - c, along) * b
     return force, moment
+
+
+@wp.func
+def scaling(model: ModelArrays, loop: int, column: int):
+    """Positive where a loop joint scales the mass or the inertia of a body; the world has none."""
+    one = real(1.0, model.loop_inverse_scale[4 * loop, column])
+    found = one - one
+    for side in range(2):
+        link = model.loop_link0[loop]
+        if side == 1:
+            link = model.loop_link1[loop]
+        if link < model.link_count:
+            for k in range(4 * loop + 2 * side, 4 * loop + 2 * side + 2):
+                found = found + absolute(model.loop_inverse_scale[k, column] - one)
+    return found
 
 
 def scales_of(articulation: Articulation) -> list[float]:

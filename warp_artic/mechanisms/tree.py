@@ -174,7 +174,7 @@ class Tree:
                 acting.add(island)
             if any(self.kind[part.links[0]] is not JointKind.FLOATING for part in own):
                 held.add(island)
-        keeps = (closed & held) - acting if not self.flags["scaled_loops"] else set()
+        keeps = (closed & held) - acting
         return tuple(island in keeps for island in range(self.island_count))
 
     @cached_property

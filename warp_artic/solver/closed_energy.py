@@ -11,14 +11,15 @@ energy goes in a step where q+ is too high up, and above that s is one: a closed
 which it cannot go loses its energy as in an inelastic impact, and at rest there is none to be scaled.
 
 In steps in which efforts or wrenches are given, the base moves, or a row that is no held axis of a loop joint acts (a
-stop, a limit, a contact), or a loop joint is broken, which may have held all of it, v+ stays as it is. So it does in
-islands with springs, dampers, drives, drag, friction, tendons or mimic joints, in those that only float, whose momentum
-s would change, and without a middle, where the energy of a step is of first order
-(`mechanisms.tree.Tree.island_keeps_energy`).
+stop, a limit, a contact), or a loop joint is broken, which may have held all of it, or scales masses, which need not
+keep energy, v+ stays as it is: each of it for its own island. So it does in islands with springs, dampers, drives,
+drag, friction, tendons or mimic joints, in those that only float, whose momentum s would change, and without a middle,
+where the energy of a step is of first order (`mechanisms.tree.Tree.island_keeps_energy`).
 """
 
 import warp as wp
 
+from warp_artic.constraints.loop_scales import scaling
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -71,19 +72,21 @@ def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, col
             energy = work.closed_energy[own + KINETIC, slot] + work.closed_energy[own + POTENTIAL, slot]
             work.closed_energy[own + START, slot] = energy
             work.closed_energy[own + ACTED, slot] = moving + find_inputs(model, control, island, column, zero)
-    if model.breakable_loops == 1:
-        note_broken_loops(model, work, slot)
+    if model.breakable_loops == 1 or model.scaled_loops == 1:
+        note_unlike_loops(model, work, column, slot)
 
 
 @wp.func
-def note_broken_loops(model: ModelArrays, work: WorkArrays, slot: int):
-    """Write which islands have a loop joint that is broken at the start of a step."""
+def note_unlike_loops(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write which islands have a loop joint that is broken at the start of a step, or scales masses."""
     for row in range(model.row_count):
         island = model.row_island[row]
         if model.island_keeps_energy[island] == 1 and has_trait(model, row, HOLDS_POSITIONS):
-            acted = work.closed_energy[ROWS * island + ACTED, slot]
-            broken = work.loop_is_broken[model.row_item[row] // 6, slot]
-            work.closed_energy[ROWS * island + ACTED, slot] = maximum(acted, broken)
+            loop = model.row_item[row] // 6
+            acted = maximum(work.closed_energy[ROWS * island + ACTED, slot], work.loop_is_broken[loop, slot])
+            if model.scaled_loops == 1:
+                acted = maximum(acted, scaling(model, loop, column))
+            work.closed_energy[ROWS * island + ACTED, slot] = acted
 
 
 @wp.func
