@@ -71,22 +71,28 @@ def calls(
 
 def multipliers(name: str, value: str) -> wp.Function:
     """A switch that writes the multiplier of a row, all components of its entry; in the value `old` is what it is."""
-    branches = []
+    branches, entries = [], {}
     for family in FAMILIES:
         if family.multiplier is not None:
-            own, size = f"forces.{family.multiplier.name}", family.multiplier.size
-            first = f"model.row_item[row] // {size} * {size} + " if size > 1 else "model.row_item[row] + "
-            old = [f"{own}[{first}{k}, column]" for k in range(size)] if size > 1 else [f"{own}[{first[:-3]}, column]"]
+            size, entry = family.multiplier.size, "model.row_item[row]"
+            if family.entry is not None:
+                entry = f"{family.entry.func.__name__}(model, row)"
+                entries[family.entry.func.__name__] = family.entry
+            elif size > 1:
+                entry = f"({entry} // {size})"
+            old = [f"forces.{family.multiplier.name}[{size} * {entry} + {k}, column]" for k in range(size)]
             branches.append((family, tuple(f"{one} = {value.replace('old', one)}" for one in old)))
-    return switch(name, ("model", "forces", "row", "column", "force"), branches, where_positive=where_positive)
+    arguments = ("model", "forces", "row", "column", "force")
+    return switch(name, arguments, branches, where_positive=where_positive, **entries)
 
 
 def adds(name: str, struct: str) -> wp.Function:
     """A switch that adds a force of a row to its multiplier in the forces of a step, or to its load in a work space."""
     place = {"forces": "column", "work": "slot"}[struct]
+    kept = {name for family in FAMILIES for name in family.scratch}
     branches, functions = [], {}
     for family in FAMILIES:
-        if family.multiplier is not None and (struct == "forces" or family.multiplier.name in family.scratch):
+        if family.multiplier is not None and (struct == "forces" or family.multiplier.name in kept):
             own = f"{struct}.{family.multiplier.name}"
             if family.add_load is not None:
                 function = family.add_load.func.__name__

@@ -147,9 +147,8 @@ def push_links(model: ModelArrays, work: WorkArrays, item: int, slot: int, push:
 
 
 @wp.func
-def loop_axis_at_end(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """y and ydot where `phases.link_frames.pose_links` has placed the links; writes J there."""
-    item = model.row_item[row]
+def loop_axis_at_end(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+    """y, ydot, n and the origin of frame 1 where `phases.link_frames.pose_links` has placed the links."""
     loop = model.loop_axis_loop[item]
     inner = model.loop_link0[loop]
     outer = model.loop_link1[loop]
@@ -159,22 +158,28 @@ def loop_axis_at_end(model: ModelArrays, work: WorkArrays, row: int, column: int
     w_1 = load_vec3(work.end_spin, 3 * outer, slot)
     r_1 = load_mat3(work.end_rotation, 9 * outer, slot) * load_vec3(model.loop_frame1, 12 * loop + 9, column)
     x_1 = load_vec3(work.end_origin, 3 * outer, slot) + r_1
-    linear = model.loop_axis_kind[item] <= LOOP_RANGE
-    if linear:
+    if model.loop_axis_kind[item] <= LOOP_RANGE:
         x_0 = frame_origin(work.end_rotation, work.end_origin, inner, model.loop_frame0, loop, column, slot)
         r_0 = x_1 - load_vec3(work.end_origin, 3 * inner, slot)
         u = load_vec3(work.end_velocity, 3 * outer, slot) + cross(w_1, r_1)
         u = u - load_vec3(work.end_velocity, 3 * inner, slot) - cross(w_0, r_0)
         y, n, bend = linear_coordinate(model, item, column, R_0, x_1 - x_0, u)
-        set_loop_coefficients(
-            model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, linear, column, slot, n, x_1, x_1
-        )
-        return y, dot(n, u)
+        return y, dot(n, u), n, x_1
     angle, m, turn = angular_coordinate(model, item, loop, column, R_0, R_1, w_1 - w_0)
+    return angle, dot(m, w_1 - w_0), m, x_1
+
+
+@wp.func
+def place_loop_axis_at_end(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+    """y and ydot of the coordinate of a row there; writes J."""
+    item = model.row_item[row]
+    y, rate, n, x_1 = loop_axis_at_end(model, work, item, column, slot)
+    linear = model.loop_axis_kind[item] <= LOOP_RANGE
+    loop = model.loop_axis_loop[item]
     set_loop_coefficients(
-        model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, linear, column, slot, m, x_1, x_1
+        model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, linear, column, slot, n, x_1, x_1
     )
-    return angle, dot(m, w_1 - w_0)
+    return y, rate
 
 
 @wp.func

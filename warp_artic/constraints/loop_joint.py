@@ -37,7 +37,7 @@ from warp_artic.constraints.loop_geometry import (
     spin_bias,
     velocity_seen,
 )
-from warp_artic.constraints.loop_loads import add_loop_load, report_loop, take_loop_joint_off
+from warp_artic.constraints.loop_loads import LOOP_FORCE, add_loop_load, report_loop, take_loop_joint_off
 from warp_artic.constraints.loop_scales import INVERSE_SCALES, SCALED_LOOPS, scales_masses
 from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
 from warp_artic.description.articulation import Articulation
@@ -340,12 +340,7 @@ LOOP_JOINT = ConstraintFamily(
             size=2,
         ),
     ),
-    multiplier=Measure(
-        name="loop_force",
-        meaning="Mean force [N], then torque [N m], of the axes that it holds on the second body over the last step "
-        "before a record, in the second joint frame about its origin",
-        size=6,
-    ),
+    multiplier=LOOP_FORCE,
     add_load=add_loop_load,
     pushes_otherwise=SCALED_LOOPS,
     parameters=(

@@ -20,12 +20,13 @@ from warp_artic.constraints.loop_axis import (
     LoopItem,
     axis_places,
     leave_broken,
-    loop_axis_at_end,
     loop_items,
     of_axes,
     place_loop_axis,
+    place_loop_axis_at_end,
     take_loop_axis_off,
 )
+from warp_artic.constraints.loop_loads import LOOP_FORCE, add_limit_load, loop_of_axis
 from warp_artic.constraints.loop_scales import SCALED_LOOPS
 from warp_artic.constraints.rows import RECOVERY, row_rate, set_unbounded, set_window
 from warp_artic.constraints.soft_rotation_limit import near_end, set_soft_end_row
@@ -145,7 +146,7 @@ def set_return(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
     The change is of positions, or if `is_last` of velocities, after a step of a length. Returns one where there has to
     be any, else zero.
     """
-    y, rate = loop_axis_at_end(model, work, row, column, slot)
+    y, rate = place_loop_axis_at_end(model, work, row, column, slot)
     lower, upper = loop_limit_ends(model, model.row_item[row], column)
     one = real(1.0, y)
     infinite = one / real(0.0, y)
@@ -235,6 +236,9 @@ LOOP_LIMIT = ConstraintFamily(
     pushes_otherwise=SCALED_LOOPS,
     law=set_loop_limit_row,
     take_off=take_loop_axis_off,
+    multiplier=LOOP_FORCE,
+    entry=loop_of_axis,
+    add_load=add_limit_load,
     kinds={"loop_axis": lambda articulation: len(loop_items(articulation))},
     parameters=(
         _end("lower", LOWER),
@@ -274,5 +278,8 @@ SOFT_LOOP_LIMIT = ConstraintFamily(
     keeps_stretch=True,
     law=set_soft_loop_limit_row,
     take_off=take_loop_axis_off,
+    multiplier=LOOP_FORCE,
+    entry=loop_of_axis,
+    add_load=add_limit_load,
     gradient=set_soft_loop_limit_gradient,
 )

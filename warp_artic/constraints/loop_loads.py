@@ -1,10 +1,14 @@
 """What is reported of loop joints: by how much they are open, and what they do to their links.
 
-The load is force and torque on link 1 in frame 1, about its origin; drives and springs of free axes are not in it.
+The load is force and torque on link 1 in frame 1, about its origin, of the axes that a joint holds and of the limits
+of the others, hard and soft. Drives of free axes, their friction and armature and velocity limits are not in it.
+
+Source: document 004 (force reporting, breakage).
 """
 
 import warp as wp
 
+from warp_artic.constraints.loop_axis import loop_axis_at_end, loop_axis_motion
 from warp_artic.constraints.loop_geometry import frame_axes, frame_origin, held_rotation, is_first_row
 from warp_artic.constraints.rotation_limit import component
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -30,9 +34,17 @@ from warp_artic.math.rotation import quaternion_from_matrix
 from warp_artic.math.spatial import column as matrix_column
 from warp_artic.math.spatial import cross, dot, mat_mul, transpose, transpose_mul
 from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays, load_vec3, store_vec3
-from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_UNIVERSAL, LOOP_ZERO_TWIST
+from warp_artic.model.families import Measure
+from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_RANGE, LOOP_UNIVERSAL, LOOP_ZERO_TWIST
 from warp_artic.phases.outputs import report_value
 from warp_artic.phases.transmitted_forces import take_off, take_push_off
+
+LOOP_FORCE = Measure(
+    name="loop_force",
+    meaning="Mean force [N], then torque [N m], of the axes that it holds and of its limits on the second body over "
+    "the last step before a record, in the second joint frame about its origin",
+    size=6,
+)
 
 
 @wp.func
@@ -152,9 +164,56 @@ def add_load_at(
     R_1 = frame_axes(rotations, outer, model.loop_frame1, loop, column, slot)
     w_0 = load_vec3(spins, 3 * inner, slot)
     if axis < 3:
-        push = transpose_mul(R_1, matrix_column(R_0, axis)) * force
-        store_vec3(values, 6 * loop, place, load_vec3(values, 6 * loop, place) + push)
+        add_push(values, loop, place, transpose_mul(R_1, matrix_column(R_0, axis)) * force)
     else:
         n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(spins, 3 * outer, slot))
-        turn = transpose_mul(R_1, n) * force
-        store_vec3(values, 6 * loop + 3, place, load_vec3(values, 6 * loop + 3, place) + turn)
+        add_turn(values, loop, place, transpose_mul(R_1, n) * force)
+
+
+@wp.func
+def add_push(values: Array, loop: int, place: int, push: Vec3):
+    """Add to the force of a loop joint."""
+    store_vec3(values, 6 * loop, place, load_vec3(values, 6 * loop, place) + push)
+
+
+@wp.func
+def add_turn(values: Array, loop: int, place: int, turn: Vec3):
+    """Add to its torque."""
+    store_vec3(values, 6 * loop + 3, place, load_vec3(values, 6 * loop + 3, place) + turn)
+
+
+@wp.func
+def loop_of_axis(model: ModelArrays, row: int):
+    """The loop joint of a row on a free axis."""
+    return model.loop_axis_loop[model.row_item[row]]
+
+
+@wp.func
+def add_limit_load(
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+):
+    """Add what a limit of a free axis does to link 1, as `add_loop_load` does for a held one."""
+    y, n, c, x_1 = loop_axis_motion(model, work, model.row_item[row], column, slot)
+    add_along(model, work.R_WM, values, row, place, column, slot, n * force)
+
+
+@wp.func
+def add_closing_limit_load(
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+):
+    """The same at the end of a step, where `phases.link_frames.pose_links` has placed the links."""
+    y, rate, n, x_1 = loop_axis_at_end(model, work, model.row_item[row], column, slot)
+    add_along(model, work.end_rotation, values, row, place, column, slot, n * force)
+
+
+@wp.func
+def add_along(
+    model: ModelArrays, rotations: Array, values: Array, row: int, place: int, column: int, slot: int, load: Vec3
+):
+    """Add a force at the origin of frame 1, or a torque, of a row on a free axis where links have these rotations."""
+    loop = loop_of_axis(model, row)
+    R_1 = frame_axes(rotations, model.loop_link1[loop], model.loop_frame1, loop, column, slot)
+    if model.loop_axis_kind[model.row_item[row]] <= LOOP_RANGE:
+        add_push(values, loop, place, transpose_mul(R_1, load))
+    else:
+        add_turn(values, loop, place, transpose_mul(R_1, load))

@@ -172,6 +172,8 @@ class ConstraintFamily:
     """Of a state, only where somebody asks for them."""
     multiplier: Measure | None = None
     """Where the mean force of a row over a step is reported."""
+    entry: wp.Function | None = None
+    """The entry of the multiplier of a row where that is not its item: (model, row)."""
     add_load: wp.Function | None = None
     """Adds the force of a row to a multiplier of several components, which the first one of has an item that is a
     multiple of their number: (model, work, values, row, place, column, slot, force), `place` the column of values."""

@@ -1,9 +1,9 @@
 """Loop joints break at the end of a step in which they have transmitted too much, and do nothing from the next one on.
 
     |force| > break_force   or   |torque| > break_torque,
-the means over the step of what is reported as `loop_force`: about the origin of the second joint frame, and without
-drives and springs along free axes. What has failed or sleeps does not break. The state keeps that a joint has broken,
-in which step, and by which force and torque; the joint holds again where somebody writes zero.
+the means over the step of what is reported as `loop_force`: about the origin of the second joint frame, of held axes
+and of limits, without drives of free axes. What has failed or sleeps does not break. The state keeps that a joint has
+broken, in which step, and by which force and torque; the joint holds again where somebody writes zero.
 
 Source: document 004 (breakage).
 """

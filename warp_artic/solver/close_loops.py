@@ -16,7 +16,7 @@ import warp as wp
 from warp_artic.constraints.loop_armature import resists
 from warp_artic.constraints.loop_joint import loop_error
 from warp_artic.constraints.loop_limit import set_return
-from warp_artic.constraints.loop_loads import add_closing_load
+from warp_artic.constraints.loop_loads import add_closing_limit_load, add_closing_load
 from warp_artic.constraints.rotation_limit import linearize_limit
 from warp_artic.constraints.rows import allow_every_velocity, forget_response, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -31,7 +31,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.model.arrays import ForceArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.arrays import Array, ForceArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import HOLDS_POSITIONS, IS_CURVED, MOVES_DOFS_ALIKE, RESISTS, RETURNS, has_trait
 from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
@@ -106,13 +106,24 @@ def add_closing_loads(
     """Add the mean forces of what brings velocities back to what loop joints have transmitted."""
     failure = state.failure[0, column]
     for row in range(model.stop_row):
-        if has_trait(model, row, HOLDS_POSITIONS):
+        if has_trait(model, row, HOLDS_POSITIONS | RETURNS):
             force = where_positive(failure, failure - failure, work.impulse[row, slot] / h)
             if any_positive(absolute(force)):
                 if model.breakable_loops == 1:
-                    add_closing_load(model, work, work.loop_force, row, slot, column, slot, force)
+                    add_closing_load_of(model, work, work.loop_force, row, slot, column, slot, force)
                 if with_forces == 1:
-                    add_closing_load(model, work, forces.loop_force, row, column, column, slot, force)
+                    add_closing_load_of(model, work, forces.loop_force, row, column, column, slot, force)
+
+
+@wp.func
+def add_closing_load_of(
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+):
+    """Add the force of a held axis, or of a limit, to the load of its joint."""
+    if has_trait(model, row, RETURNS):
+        add_closing_limit_load(model, work, values, row, place, column, slot, force)
+    else:
+        add_closing_load(model, work, values, row, place, column, slot, force)
 
 
 @wp.func
