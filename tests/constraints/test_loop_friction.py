@@ -12,6 +12,7 @@ from warp_artic.description.friction import Friction
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
 from warp_artic.description.loop_joint import LoopJoint
+from warp_artic.description.pose import Pose
 from warp_artic.description.validate import findings
 
 RX, RY, RZ, TX, TZ = Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z, Axis.TRANS_X, Axis.TRANS_Z
@@ -20,7 +21,11 @@ AXES = {
     "slide": ((TZ,), (0.1,), (2.0,)),
     "cylinder": ((TX, RX), (0.1, 0.2), (1.0, 3.0)),
     "universal": ((RX, RZ), (0.1, 0.2), (2.0, 1.5)),
+    "ball": ((RX, RY, RZ), (0.1, 0.2, -0.1), (2.0, 1.5, -2.5)),
+    "swings": ((RY, RZ), (0.3, 0.2), (2.0, 1.5)),
 }
+SEVERAL = ("ball", "swings")
+"""Cases with several rotations that are no angles."""
 FEATURES = {
     "dry": {"friction": Friction(static_effort=0.03, dynamic_effort=0.02)},
     "viscous": {"friction": Friction(viscous=0.4)},
@@ -88,9 +93,10 @@ def test_a_fall_at_the_largest_speed(solver):
         assert speed == pytest.approx(-min(9.81 * step * H, 0.5), abs=1e-9)
 
 
-def test_energy_with_an_armature():
-    """A pendulum on a hinge: kinetic, of the armature too, and potential energy keep their sum."""
-    _, looped = both("hinge", {"armature": 0.7})
+@pytest.mark.parametrize("case", ["hinge", *SEVERAL])
+def test_energy_with_an_armature(case):
+    """A pendulum: kinetic, of the armature too, and potential energy keep their sum."""
+    _, looped = both(case, {"armature": 0.7})
     simulation = simulate(looped, dt=1.0 / 960.0)
     energies = []
     for _ in range(960):
@@ -98,10 +104,56 @@ def test_energy_with_an_armature():
         energies.append(simulation.state.energy.numpy().ravel()[:2].astype(float))
     energies = np.array(energies)[1:]
     assert np.ptp(energies.sum(axis=1)) < 1e-3 * energies[:, 0].max()
-    tree, _ = both("hinge", {"armature": 0.7})
+    tree, _ = both(case, {"armature": 0.7})
     one, other = simulate(tree), simulate(looped)
     kinetic = [each.state.energy.numpy().ravel()[0] for each in (one, other)]
     assert kinetic[1] == pytest.approx(kinetic[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_the_largest_speeds_of_several_rotations(case):
+    """About the axes of the second frame no faster than said, as on the joint of a tree."""
+    tree, looped = both(case, {"velocity_limit": 0.8})
+    frame = tree.joints[0].child_frame.rotation
+    used = [axis.index for axis in AXES[case][0]]
+    for one in (simulate(each, gravity=(3.0, -2.0, -9.81)) for each in (tree, looped)):
+        largest = 0.0
+        for _ in range(60):
+            one.step(1)
+            pose, velocity = (
+                getattr(one.state, f"link_{what}").numpy()[..., 0].ravel() for what in ("pose", "velocity")
+            )
+            turn = Pose(tuple(pose[:3]), tuple(pose[3:])).rotation @ frame
+            rates = (turn.T @ velocity[3:6])[used]
+            largest = max(largest, np.abs(rates).max())
+        assert 0.79 < largest < 0.81
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("case", SEVERAL)
+@pytest.mark.parametrize("solver", ["pgs", "tgs"])
+def test_solvers_on_several_rotations(solver, case, feature):
+    """As the direct one, with enough iterations."""
+    _, looped = both(case, FEATURES[feature])
+    ends = []
+    for options in ({}, {"solver": solver, "position_iterations": 2 if solver == "tgs" else 800}):
+        iterations = {"velocity_iterations": 800} if options and solver == "tgs" else {}
+        ends.append(pose_after(looped, 960, 0.2, gravity=(0.0, 0.0, 0.0), **options, **iterations))
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-4 if solver == "tgs" else 1e-6)
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_lanes_with_several_rotations(case):
+    """Bitwise the same in a batch and alone, in single precision."""
+    features = {"friction": Friction(static_effort=0.03, dynamic_effort=0.02, viscous=0.1), "armature": 0.05}
+    _, looped = both(case, features | {"velocity_limit": 2.2})
+    ends = []
+    for count in (1, 17):
+        simulation = simulate(looped, count, precision="float32", variant="lanes")
+        simulation.step(60)
+        ends.append(simulation.state.link_pose.numpy()[0])
+    assert np.isfinite(ends[1]).all()
+    np.testing.assert_array_equal(ends[1], np.repeat(ends[0], 17, axis=1))
 
 
 def test_the_armature_of_a_slide():
@@ -114,11 +166,9 @@ def test_the_armature_of_a_slide():
 
 
 def test_what_is_refused():
-    """Several rotations have no angles of their own; loads are those of joints of trees."""
+    """Shares of loads are of joints of trees; axes must be free, and inertias not negative."""
     base = {"name": "/t/joint", "link0": WORLD, "link1": 0}
     for loop, text in (
-        (LoopJoint(**base, free=(RX, RY, RZ), armatures=((RX, 1.0),)), "one of several rotations"),
-        (LoopJoint(**base, free=(RY, RZ), velocity_limits=((RY, 1.0),)), "one of several rotations"),
         (LoopJoint(**base, free=(RX,), frictions=((RX, Friction(coefficient=0.1)),)), "share of its load"),
         (LoopJoint(**base, free=(RX,), armatures=((RY, 1.0),)), "has an armature of rotY"),
         (LoopJoint(**base, free=(RX,), armatures=((RX, -1.0),)), "armature -1 must be finite and not negative"),

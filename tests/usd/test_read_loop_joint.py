@@ -189,10 +189,12 @@ def test_what_acts_beside_limits_and_drives():
         "/World/loop: closes a loop, beside the tree, where friction in proportion to the load of its free axes is not "
         "simulated yet"
     ]
-    stage = stage_of("float physxJoint:armature = 1", "Spherical", ("PhysxJointAPI",))
-    assert warnings_of(stage) == [
-        "/World/loop: closes a loop, beside the tree, where armature of its free axes is not simulated yet"
-    ]
+    stage = stage_of(
+        "float physxJoint:armature = 1\nfloat newton:friction = 0.2", "Spherical", ("PhysxJointAPI", "NewtonJointAPI")
+    )
+    assert not any("not simulated" in text for text in warnings_of(stage))
+    (loop,) = (loop for tree in read_stage(stage).articulations for loop in tree.constraints)
+    assert [(axis.armature, axis.friction.static_effort) for axis in loop.axes] == 3 * [(1.0, pytest.approx(0.2))]
 
 
 def test_ends_that_contradict_each_other_are_an_error():

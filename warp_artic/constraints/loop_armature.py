@@ -1,32 +1,30 @@
-"""Armature of the free axes of loop joints: an inertia I that turns or slides with a coordinate y of `loop_axis`.
+"""Armature of the free axes of loop joints: an inertia I with a rate ydot of `loop_rate`.
 
 Its kinetic energy is I ydot^2 / 2, so that it takes the impulse I (change of ydot) from the joint. With J of q_M and
 the acceleration c by velocities alone there, ydot changes over a (sub)step by J v+ - J v + h c:
     y + z / I = J v - h c
 What closes loops at the end of a step has the armature against it too (`solver.close_loops`): y + z / I = 0 of changes.
 It is in reported energies, of the tree of the second body (of the first one where that is the world), and neither in
-mass matrices nor in the inertia that an acceleration drive of the axis has. Of translations, of one rotation, and of
-the twist and the swing of a universal joint.
+mass matrices nor in the inertia that an acceleration drive of the axis has.
 """
 
 import warp as wp
 
-from warp_artic.constraints.loop_axis import axis_places, leave_broken, of_axes, place_loop_axis, take_loop_axis_off
-from warp_artic.constraints.loop_scales import SCALED_LOOPS
+from warp_artic.constraints.loop_axis import leave_broken, of_axes
+from warp_artic.constraints.loop_rate import acts_on_rates, place_loop_rate
 from warp_artic.constraints.rows import row_rate
 from warp_artic.constraints.spring import set_law_row
 from warp_artic.math.numbers import Real, add, div, mul, neg, real, sub, where_positive  # noqa: F401 (operators)
 from warp_artic.model.allowed_values import NOT_NEGATIVE
 from warp_artic.model.arrays import ModelArrays, ReportArrays, StateArrays, WorkArrays
-from warp_artic.model.families import LOOKS_AT_ACCELERATIONS, PUSHES_LINKS, RESISTS, ConstraintFamily
-from warp_artic.model.force_parts import ForcePart
+from warp_artic.model.families import LOOKS_AT_ACCELERATIONS, RESISTS
 from warp_artic.phases.outputs import report_value
 
 
 @wp.func
 def set_loop_armature_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of an armature."""
-    y, c = place_loop_axis(model, work, row, column, slot)
+    c = place_loop_rate(model, work, row, column, slot)
     slope = model.loop_armature[model.row_item[row], column] / h
     set_law_row(work, row, slot, slope * (h * c - row_rate(model, work, work.v, row, slot)), slope, h)
     leave_broken(model, work, row, slot)
@@ -51,7 +49,7 @@ def report_loop_armature(
     link = int(model.loop_link1[loop])
     if link == model.link_count:
         link = model.loop_link0[loop]
-    place_loop_axis(model, work, row, column, slot)
+    place_loop_rate(model, work, row, column, slot)
     rate = row_rate(model, work, work.v, row, slot)
     energy = model.loop_armature[item, column] * rate * rate * real(0.5, rate)
     energy = where_positive(state.loop_broken[loop, column], energy - energy, energy)
@@ -59,18 +57,13 @@ def report_loop_armature(
     report_value(report.energy, place, column, state.failure[0, column], report.energy[place, column] + energy)
 
 
-LOOP_ARMATURE = ConstraintFamily(
+LOOP_ARMATURE = acts_on_rates(
+    lambda own: own.armature > 0.0,
+    LOOKS_AT_ACCELERATIONS | RESISTS,
     name="loop armature",
     order=110,
     label=("armature of a loop joint", "armatures of loop joints"),
-    part=ForcePart.LOOP,
-    places=lambda articulation, layout: axis_places(articulation, layout, lambda own: own.armature > 0.0),
-    traits=LOOKS_AT_ACCELERATIONS | PUSHES_LINKS | RESISTS,
-    acts_always=True,
-    needs_places=True,
-    pushes_otherwise=SCALED_LOOPS,
     law=set_loop_armature_row,
     report=report_loop_armature,
-    take_off=take_loop_axis_off,
     parameters=(of_axes("loop_armature", lambda own: [own.armature], NOT_NEGATIVE),),
 )

@@ -367,11 +367,10 @@ class LoopItem:
 
     @property
     def turn(self) -> LoopTurn:
-        """The law of its drive."""
-        rotations = len(self.joint.free_rotations)
-        if self.own.drive is None or self.own.axis.is_linear or rotations < 2 or self.joint.is_universal:
+        """The law that its drive has, or would have."""
+        if self.own.axis is None or self.own.axis.is_linear or self.joint.has_angles:
             return LoopTurn.NONE
-        if rotations == 2:
+        if len(self.joint.free_rotations) == 2:
             return LoopTurn.SWING_POTENTIAL
         return LoopTurn.SLERP if self.joint.slerp else LoopTurn.POTENTIAL
 

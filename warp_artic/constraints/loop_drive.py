@@ -18,18 +18,15 @@ without what loop joints hold.
 import warp as wp
 
 from warp_artic.constraints.loop_axis import (
-    axis_places,
     followed,
     leave_broken,
     loop_items,
     of_axes,
     place_loop_axis,
-    push_links,
     shortest,
-    take_loop_axis_off,
 )
-from warp_artic.constraints.loop_geometry import frame_axes, loops, set_loop_coefficients
-from warp_artic.constraints.loop_scales import SCALED_LOOPS
+from warp_artic.constraints.loop_geometry import frame_axes, loops
+from warp_artic.constraints.loop_rate import acts_on_rates, place_turn_about
 from warp_artic.constraints.rotation_drive import ball_torque, drive_error, swing_torque, sym_entry
 from warp_artic.constraints.rotation_limit import component
 from warp_artic.constraints.rows import mobility, row_rate, set_bounds
@@ -54,12 +51,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.rotation import quaternion_from_matrix, quaternion_log
-from warp_artic.math.spatial import column as matrix_column
 from warp_artic.math.spatial import mat_mul, transpose
 from warp_artic.model.allowed_values import FINITE, LARGEST, NOT_NEGATIVE
 from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
-from warp_artic.model.families import PUSHES_LINKS, ConstraintFamily
-from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.kinds import LOOP_TWIST, TURN_NONE, TURN_POTENTIAL, TURN_SLERP
 from warp_artic.phases.implicit import spring_drag, spring_slope
 
@@ -102,6 +96,7 @@ def place_turn(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
     item = model.row_item[row]
     loop = model.loop_axis_loop[item]
     axis = (model.loop_axis_part[item] + model.loop_axis[loop]) % 3
+    place_turn_about(model, work, row, column, slot)
     R_0 = frame_axes(work.R_WM, model.loop_link0[loop], model.loop_frame0, loop, column, slot)
     R_1 = frame_axes(work.R_WM, model.loop_link1[loop], model.loop_frame1, loop, column, slot)
     x, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
@@ -110,8 +105,6 @@ def place_turn(model: ModelArrays, work: WorkArrays, row: int, column: int, slot
     if model.acceleration_loop_drives == 1:
         k = scaled(model, work, k, loop, slot)
     target = of_rotations(model, model.loop_drive_position_target, loop, column)
-    n = matrix_column(R_1, axis)
-    set_loop_coefficients(model, work, work.R_WM, work.axis, work.p_WM, row, loop, False, column, slot, n, n, n)
     if model.loop_axis_turn[item] == TURN_SLERP:
         y, s = drive_error(q, target)
         return component(quaternion_log(y, s), axis) * component(k, axis), component(k, axis)
@@ -206,20 +199,6 @@ def measure_loop_drive(model: ModelArrays, work: WorkArrays, row: int, column: i
     work.loop_drive_scale[item, slot] = where_positive(model.is_acceleration_loop_drive[item, column], inertia, one)
 
 
-@wp.func
-def take_loop_drive_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
-    """Take what a drive does to its links off what these need."""
-    item = model.row_item[row]
-    if model.loop_axis_turn[item] == TURN_NONE:
-        take_loop_axis_off(model, work, row, column, slot, force)
-    else:
-        loop = model.loop_axis_loop[item]
-        axis = (model.loop_axis_part[item] + model.loop_axis[loop]) % 3
-        R_1 = frame_axes(work.R_WM, model.loop_link1[loop], model.loop_frame1, loop, column, slot)
-        n = matrix_column(R_1, axis)
-        push_links(model, work, item, slot, n * force, n)
-
-
 def _accelerates(articulation: Articulation) -> bool:
     """Whether any drive of a loop joint is an acceleration drive."""
     loops = articulation.constraints_of(LoopJoint)
@@ -236,20 +215,14 @@ def _number(name: str, value, allowed=None):
     return of_axes(name, lambda own: [value(own.drive or Drive())], allowed)
 
 
-LOOP_DRIVE = ConstraintFamily(
+LOOP_DRIVE = acts_on_rates(
+    lambda own: own.drive is not None,
     name="loop drive",
     order=120,
     label=("drive of a loop joint", "drives of loop joints"),
-    part=ForcePart.LOOP,
-    places=lambda articulation, layout: axis_places(articulation, layout, lambda own: own.drive is not None),
-    traits=PUSHES_LINKS,
-    acts_always=True,
-    needs_places=True,
-    pushes_otherwise=SCALED_LOOPS,
     law=set_loop_drive_row,
     gradient=set_loop_drive_gradient,
     measure=measure_loop_drive,
-    take_off=take_loop_drive_off,
     parameters=(
         _number("is_acceleration_loop_drive", lambda drive: float(drive.kind is DriveKind.ACCELERATION)),
         _number("loop_drive_stiffness", lambda drive: drive.stiffness, NOT_NEGATIVE),

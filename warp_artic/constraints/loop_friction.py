@@ -1,23 +1,20 @@
-"""Friction of the free axes of loop joints, on the coordinates y of `loop_axis`, as on axes of joints of trees.
+"""Friction of the free axes of loop joints, on the rates ydot of `loop_rate`, as on axes of joints of trees.
 
 Dry:      ydot+ = 0 while the impulse z that this takes is at most h static_effort, else |z| = h dynamic_effort
 Viscous:  f = - viscous ydot, a damper as in `spring`
-of translations, of one rotation, and of the twist and the swing of a universal joint. The law of the old friction of
-PhysX, a share of the load, is for joints of trees.
+The law of the old friction of PhysX, a share of the load, is for joints of trees.
 """
 
 import warp as wp
 
-from warp_artic.constraints.loop_axis import axis_places, leave_broken, of_axes, place_loop_axis, take_loop_axis_off
-from warp_artic.constraints.loop_scales import SCALED_LOOPS
+from warp_artic.constraints.loop_axis import leave_broken, of_axes
+from warp_artic.constraints.loop_rate import acts_on_rates, place_loop_rate
 from warp_artic.constraints.rows import set_bounds, set_window
 from warp_artic.constraints.spring import set_spring_row, spring_theta
 from warp_artic.description.friction import Friction
 from warp_artic.math.numbers import Real, any_positive, mul, real  # noqa: F401 (an operator)
 from warp_artic.model.allowed_values import NOT_NEGATIVE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.model.families import PUSHES_LINKS, ConstraintFamily
-from warp_artic.model.force_parts import ForcePart
 
 
 @wp.func
@@ -25,7 +22,7 @@ def set_loop_friction_row(model: ModelArrays, work: WorkArrays, row: int, column
     """Fill the row of dry friction."""
     zero = real(0.0, h)
     item = model.row_item[row]
-    place_loop_axis(model, work, row, column, slot)
+    place_loop_rate(model, work, row, column, slot)
     set_window(work, row, slot, zero, zero)
     work.compliance[row, slot] = zero
     hold = model.loop_friction_static[item, column]
@@ -36,7 +33,7 @@ def set_loop_friction_row(model: ModelArrays, work: WorkArrays, row: int, column
 @wp.func
 def set_loop_damper_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Write J; says whether any environment has viscous friction."""
-    place_loop_axis(model, work, row, column, slot)
+    place_loop_rate(model, work, row, column, slot)
     return any_positive(model.loop_friction_viscous[model.row_item[row], column])
 
 
@@ -61,18 +58,12 @@ def _is_viscous(own) -> bool:
     return own.friction is not None and own.friction.viscous > 0.0
 
 
-LOOP_FRICTION = ConstraintFamily(
+LOOP_FRICTION = acts_on_rates(
+    _is_dry,
     name="loop friction",
     order=220,
     label=("free axis of a loop joint with dry friction", "free axes of loop joints with dry friction"),
-    part=ForcePart.LOOP,
-    places=lambda articulation, layout: axis_places(articulation, layout, _is_dry),
-    traits=PUSHES_LINKS,
-    acts_always=True,
-    needs_places=True,
-    pushes_otherwise=SCALED_LOOPS,
     law=set_loop_friction_row,
-    take_off=take_loop_axis_off,
     parameters=(
         _number("static", "static_effort"),
         _number("dynamic", "dynamic_effort"),
@@ -80,17 +71,11 @@ LOOP_FRICTION = ConstraintFamily(
     ),
 )
 
-LOOP_DAMPER = ConstraintFamily(
+LOOP_DAMPER = acts_on_rates(
+    _is_viscous,
     name="loop damper",
     order=130,
     label=("free axis of a loop joint with viscous friction", "free axes of loop joints with viscous friction"),
-    part=ForcePart.LOOP,
-    places=lambda articulation, layout: axis_places(articulation, layout, _is_viscous),
-    traits=PUSHES_LINKS,
-    acts_always=True,
-    needs_places=True,
-    pushes_otherwise=SCALED_LOOPS,
     law=set_loop_damper_row,
     gradient=set_loop_damper_gradient,
-    take_off=take_loop_axis_off,
 )

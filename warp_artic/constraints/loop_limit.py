@@ -216,7 +216,7 @@ def _table(value):
 
 
 def _structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
-    """Of each axis the loop joint, the coordinate, its part and the law of its drive."""
+    """Of each axis the loop joint, the coordinate, its part, and what its rate and its drive turn about."""
     return tuple(map(_numbers, loop_items(articulation)))
 
 

@@ -25,7 +25,6 @@ _OF_AXES = {
     "velocity_limits": "velocity_limit",
 }
 """Fields of a loop joint with pairs of a free axis and what it has, and the fields of the axis."""
-SINGLE = "it is simulated of a single rotation, and of the twist and one swing"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +83,8 @@ class LoopJoint(Constraint):
     """Of free axes. Where two or three rotations are free, and not just the twist and one swing, targets are the
     components of a rotation vector, as those of `Joint`."""
     frictions: tuple[tuple[Axis, Friction], ...] = ()
-    """Of free axes: translations, a single rotation, or the twist and one swing; so are those of the next two fields.
-    Without shares of the load."""
+    """Of free axes, as those of joints of trees; of several rotations, but the twist and one swing, about the axes of
+    the second frame. So are those of the next two fields. Without shares of the load."""
     armatures: tuple[tuple[Axis, float], ...] = ()
     """Inertias that turn or slide with free axes [kg or kg m^2]."""
     velocity_limits: tuple[tuple[Axis, float], ...] = ()
@@ -229,10 +228,6 @@ class LoopJoint(Constraint):
         for axis, drive in self.drives:
             if drive.has_envelope:
                 yield f"has a drive of {axis.value} with a performance envelope; this is not simulated on a loop joint"
-        for name, field in tuple(_OF_AXES.items())[2:]:
-            for axis in (axis for axis, _ in getattr(self, name) if not axis.is_linear and not self.has_angles):
-                what = field.replace("_", " ")
-                yield f"has the {what} of {axis.value}, one of several rotations; {SINGLE}"
         for axis, friction in self.frictions:
             if friction.coefficient:
                 yield f"has friction of {axis.value} that is a share of its load; this is not simulated on a loop joint"

@@ -45,12 +45,11 @@ def read_loop_joint(
     cone = _cone(prim, freedom, inventory, attributes)
     dofs = _dofs(path, prim, freedom, inventory, attributes)
     distance = read_distance_of(path, prim, freedom.limits, inventory, attributes)
-    angles = _angles(dofs, freedom)
-    _report_idle(prim, dofs, angles, attributes)
+    _report_idle(prim, dofs, attributes)
     limits = [(dof.axis, dof.limit) for dof in dofs if _can_bound(prim, dof, freedom, attributes)]
     drives = [(dof.axis, without_envelope(dof.drive)) for dof in dofs if dof.drive is not None]
     slerp = read_slerp(prim, freedom.limits, drives, inventory, attributes)
-    beside = _beside(angles)
+    beside = _beside(dofs)
     acts = limits or drives or slerp or any(beside.values()) or distance is not None or cone is not None
     if len(dofs) == 6 and not acts:
         attributes.report.warn("loop-joint", path, "leaves all six axes free: it has no effect beside the tree")
@@ -115,32 +114,20 @@ def _can_bound(prim: Usd.Prim, dof: Dof, freedom: Freedom, attributes: Attribute
     return False
 
 
-def _angles(dofs: list[Dof], freedom: Freedom) -> list[Dof]:
-    """The axes whose coordinate is a length or an angle: not several rotations, but for the twist and one swing."""
-    turning = [axis for axis in freedom.limits if not axis.is_linear]
-    has_angles = len(turning) < 2 or (len(turning) == 2 and freedom.cone_axis in turning)
-    return [dof for dof in dofs if dof.axis.is_linear or has_angles]
-
-
-def _beside(angles: list[Dof]) -> dict[str, tuple]:
-    """What acts on these beside limits and drives, as fields of a loop joint."""
-    frictions = [(dof.axis, replace(dof.friction, coefficient=0.0)) for dof in angles if dof.friction is not None]
+def _beside(dofs: list[Dof]) -> dict[str, tuple]:
+    """What acts on free axes beside limits and drives, as fields of a loop joint."""
+    frictions = [(dof.axis, replace(dof.friction, coefficient=0.0)) for dof in dofs if dof.friction is not None]
     return {
         "frictions": tuple((axis, friction) for axis, friction in frictions if friction != Friction()),
-        "armatures": tuple((dof.axis, dof.armature) for dof in angles if dof.armature > 0.0),
-        "velocity_limits": tuple((dof.axis, dof.velocity_limit) for dof in angles if dof.velocity_limit < math.inf),
+        "armatures": tuple((dof.axis, dof.armature) for dof in dofs if dof.armature > 0.0),
+        "velocity_limits": tuple((dof.axis, dof.velocity_limit) for dof in dofs if dof.velocity_limit < math.inf),
     }
 
 
-def _report_idle(prim: Usd.Prim, dofs: list[Dof], angles: list[Dof], attributes: Attributes) -> None:
+def _report_idle(prim: Usd.Prim, dofs: list[Dof], attributes: Attributes) -> None:
     """Say what is authored on the free axes of a loop joint and does not act."""
-    idle = [dof for dof in dofs if dof not in angles]
-    loaded = any(dof.friction is not None and dof.friction.coefficient > 0.0 for dof in angles)
     found = {
-        "friction": any(dof.friction is not None for dof in idle),
-        "friction in proportion to the load": loaded,
-        "armature": any(dof.armature > 0.0 for dof in idle),
-        "a velocity limit": any(dof.velocity_limit < math.inf for dof in idle),
+        "friction in proportion to the load": any(dof.friction and dof.friction.coefficient > 0.0 for dof in dofs),
         "the performance envelope of a drive": any(dof.drive is not None and dof.drive.has_envelope for dof in dofs),
     }
     names = [name for name, is_there in found.items() if is_there]
