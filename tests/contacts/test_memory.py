@@ -12,7 +12,7 @@ from tests.contact_stages import ContactScene, box, sphere
 from tests.contacts.motion import PRECISIONS, simulation
 from tests.usd.authoring import open_text
 from warp_artic.constraints import contact_pair
-from warp_artic.mechanisms import group
+from warp_artic.mechanisms import work_space
 from warp_artic.sim.revise import revise
 
 PARTS = ("root_pose", "root_velocity", "contact_impulse", "contact_impact")
@@ -171,7 +171,7 @@ def test_points_without_room_are_told(monkeypatch):
     roomy = simulation(scene)
     roomy.step(10)
     assert not roomy.state.contact_crowded.numpy().any()
-    for module in (contact_pair, group):
+    for module in (contact_pair, work_space):
         monkeypatch.setattr(module, "MOST_POINTS", 8)
     crowded = simulation(scene)
     crowded.step(10)

@@ -91,7 +91,7 @@ def lie_down(model: ModelArrays, state: StateArrays, control: ControlArrays, col
 def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int, keeps: int, chosen: Real):
     """The sum of the changes of what is watched, or, if `keeps` is 1, see all as it is now where `chosen` is positive.
 
-    The arrays are those of `mechanisms.group.WATCHED`, in its order.
+    The arrays are those of `mechanisms.model_struct.WATCHED`, in its order.
     """
     joints = model.dof_count - model.root_dofs
     forces = 6 * model.link_count

@@ -17,9 +17,10 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.mechanism import mechanisms_of
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
-from warp_artic.mechanisms.group import initial_control, mechanisms_in, trees_of
+from warp_artic.mechanisms.group import mechanisms_in, trees_of
 from warp_artic.mechanisms.parameters import parameter_rows
 from warp_artic.mechanisms.public_rows import KINDS_OF_ENTRIES, entry_names
+from warp_artic.mechanisms.start import initial_control
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.change.carry_over import carry_over
 from warp_artic.sim.change.sleep import wake

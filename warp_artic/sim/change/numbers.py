@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from warp_artic.description.scene import Scene
-from warp_artic.mechanisms.group import Group, initial_control, initial_state, mechanisms_in
+from warp_artic.mechanisms.group import Group, mechanisms_in
 from warp_artic.mechanisms.parameters import parameter_rows
+from warp_artic.mechanisms.start import initial_control, initial_state
 from warp_artic.sim.arrays.views import ROW_COUNTS
 from warp_artic.sim.change.sleep import wake
 from warp_artic.sim.run.access import check_arrays_may_change

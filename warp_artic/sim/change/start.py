@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import warp as wp
 
-from warp_artic.mechanisms.group import initial_state, mechanisms_in
+from warp_artic.mechanisms.group import mechanisms_in
+from warp_artic.mechanisms.start import initial_state
 from warp_artic.sim.arrays.views import environment_indices
 from warp_artic.sim.change.chosen import on_device
 from warp_artic.sim.change.sleep import start_asleep

@@ -1,0 +1,161 @@
+"""The struct of a model: counts, switches, tables of links, dofs, islands and rows, and parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+
+from warp_artic.constraints.table import FAMILIES
+from warp_artic.math.numbers import Numbers
+from warp_artic.mechanisms.public_rows import ALLOWED
+from warp_artic.mechanisms.row_tables import entry_places, row_tables, shared_dofs, supports
+from warp_artic.mechanisms.tree import Tree
+from warp_artic.model.families import (
+    HAS_OWN_WEIGHT,
+    HOLDS_POSITIONS,
+    IS_CURVED,
+    LOOKS_AT_ACCELERATIONS,
+    PUSHES_LINKS,
+    RETURNS,
+)
+from warp_artic.model.field import Field
+from warp_artic.model.kinds import JointKind
+from warp_artic.model.row_elimination import all_meet, elimination_tables
+
+WATCHED = (
+    "joint_position",
+    "joint_velocity",
+    "root_pose",
+    "root_velocity",
+    "drive_position_target",
+    "drive_velocity_target",
+    "joint_effort",
+    "link_external_force",
+    "loop_broken",
+)
+"""Arrays whose changes wake a tree, in the order of `phases.sleep`."""
+
+
+def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numbers, device: str, dense_rows: bool):
+    """Fill a struct; with tables of the couplings of rows with each other if `dense_rows`."""
+    field_struct(struct, parameters)
+    struct.link_count = tree.link_count
+    struct.body_count = tree.body_count
+    struct.dof_count = tree.dof_count
+    struct.root_dofs = tree.root_dofs
+    struct.tree_count = len(tree.parts)
+    struct.island_count = tree.island_count
+    struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
+    struct.held_positions = tree.count_with(HOLDS_POSITIONS | RETURNS)
+    struct.closed_islands = sum(tree.island_keeps_energy)
+    struct.is_dual = int(numbers.is_dual)
+    struct.pushing_rows = tree.count_with(PUSHES_LINKS)
+    struct.rotation_rows = tree.count_with(IS_CURVED)
+    struct.finite_rotations = sum(kind in (JointKind.SWING, JointKind.SPHERICAL) for kind in tree.kind)
+    struct.rotation_drives = sum(tree.is_coupled)
+    struct.swing_joints = tree.kind.count(JointKind.SWING)
+    struct.stop_row = sum(not row.family.is_stop for row in tree.rows)
+    struct.free_motion = int(tree.moves_freely)
+    struct.driven = int(tree.is_driven)
+    struct.limit_row = next((k for k, row in enumerate(tree.rows) if row.family.rows_each > 1), len(tree.rows))
+    struct.speed_limits = tree.speed_limit_count
+    for name, has in tree.flags.items():
+        setattr(struct, name, int(has))
+    for family in FAMILIES:
+        for name, count in family.counts.items():
+            setattr(struct, name, count(tree))
+    islands = _island_tables(tree)
+    struct.late_bends = int(any(islands["island_bends_late"]))
+    struct.early_bends = int(struct.rotation_rows > 0 and not all(islands["island_bends_late"]))
+    struct.restarts = int(any(islands["island_restarts"]))
+    terms, slots, slot_count = row_tables(tree, dense_rows)
+    struct.row_count = len(tree.rows)
+    struct.slot_count = slot_count
+    struct.innovations_only = int(dense_rows)
+    elimination = elimination_tables(supports(terms) if dense_rows else [])
+    struct.all_rows_meet = int(all_meet(elimination))
+    tables = {
+        "order": tree.order,
+        "links_by_path": tree.links_by_path,
+        **islands,
+        "link_parent": tree.parent,
+        "link_joint": [int(kind) for kind in tree.kind],
+        "link_dof": tree.first_dof,
+        "link_dofs": tree.dof_counts,
+        "link_is_coupled": [int(coupled) for coupled in tree.is_coupled],
+        "dof_link": [tree.link_of_dof[dof] for dof in range(tree.dof_count)],
+        "dof_is_linear": [int(linear) for linear in tree.dof_is_linear],
+        "dof_axis": tree.dof_axis,
+        "row_family": [row.family.order for row in tree.rows],
+        "row_traits": [row.family.traits for row in tree.rows],
+        "row_part": [int(row.family.part) for row in tree.rows],
+        "row_place": entry_places(tree),
+        "row_dof": [row.dofs[0] for row in tree.rows],
+        "row_item": [row.item for row in tree.rows],
+        **terms,
+        **elimination,
+        "slot_row": slots,
+        **{name: table(tree) for family in FAMILIES for name, table in family.tables.items()},
+        "watched": [0] * len(WATCHED),
+        "shared_dofs": shared_dofs(tree).ravel() if dense_rows else (),
+    }
+    for name, values in tables.items():
+        setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
+    struct.given = wp.zeros(1 + 3 * len(ALLOWED), dtype=int, device=device)
+    struct.given_address = wp.zeros(len(ALLOWED), dtype=wp.uint64, device=device)
+    struct.given_bounds = wp.zeros(2 * len(ALLOWED), dtype=wp.float64, device=device)
+    return struct
+
+
+def field_struct(struct, fields: dict[str, Field]):
+    """Fill a struct with fields by their names."""
+    for name, field in fields.items():
+        setattr(struct, name, field.numbers)
+    return struct
+
+
+def _island_tables(tree: Tree) -> dict[str, list[int]]:
+    """Which links and dofs each tree and each island has, and what decides how an island is stepped."""
+    ends = np.cumsum([0, *(len(part.links) for part in tree.parts)])
+    floating = [[link for link in part.links if tree.kind[link] is JointKind.FLOATING] for part in tree.parts]
+    roots = [[tree.first_dof[link] for link in own] for own in floating]
+    joints = range(tree.root_dofs, tree.dof_count)
+    dof_island = [tree.island_of_dof(dof) for dof in range(tree.dof_count)]
+    row_island = [tree.island_of_dof(row.dofs[0]) for row in tree.rows]
+    links = [[link for part in own for link in part.links] for own in tree.parts_of_island]
+    turns = [sum(tree.kind[link] in (JointKind.SWING, JointKind.SPHERICAL) for link in own) for own in links]
+    traits = [0] * tree.island_count
+    for row, own in zip(tree.rows, row_island):
+        traits[own] |= row.family.traits
+    waiting = LOOKS_AT_ACCELERATIONS | HAS_OWN_WEIGHT
+    return {
+        "tendon_place": _tendon_places(tree),
+        "tree_link": list(ends),
+        "tree_root": [own[0] if own else -1 for own in roots],
+        "tree_island": list(tree.islands),
+        "link_tree": [tree.part_of_link[link] for link in range(tree.link_count)],
+        "island_first": list(np.searchsorted(np.sort(dof_island), range(tree.island_count + 1))),
+        "island_dof": list(np.argsort(dof_island, kind="stable")),
+        "island_moves_freely": [int(free) for free in tree.island_moves_freely],
+        "island_is_driven": [int(any(part.is_driven for part in own)) for own in tree.parts_of_island],
+        "island_has_drag": [int(any(part.has_link_damping for part in own)) for own in tree.parts_of_island],
+        "island_turns": turns,
+        "island_joints": [sum(dof_island[dof] == k for dof in joints) for k in range(tree.island_count)],
+        "island_bends_late": [int(own & IS_CURVED != 0 and own & waiting == 0) for own in traits],
+        "island_restarts": [int(own & LOOKS_AT_ACCELERATIONS != 0) for own in traits],
+        "island_is_looped": [int(own & (HOLDS_POSITIONS | RETURNS) != 0) for own in traits],
+        "island_keeps_energy": [int(keeps) for keeps in tree.island_keeps_energy],
+        "dof_island": dof_island,
+        "row_island": row_island,
+    }
+
+
+def _tendon_places(tree: Tree) -> list[int]:
+    """Where public arrays have each fixed tendon, and then each leaf: articulation by articulation."""
+    fixed, leaves, place = [], [], 0
+    for counts in (dict(part.row_counts) for part in tree.parts):
+        fixed += range(place, place + counts["fixed_tendon"])
+        place += counts["fixed_tendon"]
+        leaves += range(place, place + counts["leaf"])
+        place += counts["leaf"]
+    return fixed + leaves
