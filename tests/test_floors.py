@@ -63,8 +63,9 @@ NO_PXR = set(ALLOWED) - {"usd", "hosts", "extensions"}
 NO_WARP = {"description", "usd", "batch", "cli", "errors", "author", "__main__"}
 FOREIGN = {
     "cli/arguments.py": {"_actions", "_SubParsersAction"},
+    "math/remembered_types.py": {"_collect_native_types"},
 }
-"""Private members of libraries, of which nothing public says the same: options of a parser."""
+"""Private members of libraries, of which nothing public says the same: options of a parser, how Warp walks structs."""
 NAMED_TUPLE = {"_asdict", "_replace", "_fields"}
 """Public members of named tuples, whose names are spelt so that they are none of the tuple's own."""
 

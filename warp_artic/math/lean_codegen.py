@@ -10,10 +10,12 @@ compiled as Warp writes them: the same results, after ten times the time.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from functools import cache, wraps
 
 import warp as wp
 
+from warp_artic.math import remembered_types
 from warp_artic.math.lean_source import UnknownSourceError, rewritten
 
 LOG = logging.getLogger("warp_artic")
@@ -59,6 +61,8 @@ def _install() -> bool:
         source = write(builder, device)
         return lean(source, builder.options) if device == "cpu" else source
 
+    with suppress(ImportError, AttributeError):  # without it sources only take longer to write
+        remembered_types.install()
     setattr(codegen, MARKED, True)
     ModuleBuilder.codegen = codegen
     return True
