@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from tests import trees
 from tests.oracles import rigid
 from tests.oracles.state import State
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.limit import Limit
-from warp_artic.description.pose import matrix_from_quaternion
 
 HORIZONTAL = 0.5 * np.pi
 NONE = (0.0, 0.0, 0.0)
@@ -34,7 +34,7 @@ def of_links(tree, recording):
     """Mass, place of the centre of mass, inertia in world axes and velocities of each link at each record."""
     for k, link in enumerate(tree.links):
         pose, twist = (values[:, 0, k].astype(float) for values in (recording.link_pose, recording.link_velocity))
-        R = np.array([matrix_from_quaternion(quaternion) for quaternion in pose[:, 3:]])
+        R = Rotation.from_quat(pose[:, 3:]).as_matrix()
         inertia = R @ rigid.inertia_matrix(link.inertia) @ np.swapaxes(R, 1, 2)
         yield link.mass, pose[:, :3] + R @ link.center_of_mass, inertia, twist[:, :3], twist[:, 3:]
 
