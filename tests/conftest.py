@@ -1,7 +1,12 @@
-"""What takes longest to compile is compiled before workers of pytest-xdist start: two would do the same at one time."""
+"""What takes longest to compile is compiled before workers of pytest-xdist start, and how these share the tests.
+
+Two workers would compile the same at one time.
+"""
 
 import importlib.util
 import os
+
+import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers have the cores; matrices of oracles are small
 if importlib.util.find_spec("newton_usd_schemas"):
@@ -35,3 +40,14 @@ def pytest_sessionstart(session):
     for name, seconds in compile_all(wanted, "cpu"):
         if seconds > 1.0:
             terminal.line(f"{seconds:7.1f} s  {name}")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Unless another way is asked for, a worker that is done takes tests from the other: some take minutes.
+
+    So each begins with one half of them in their order, and most files, with what they share, stay with one worker.
+    """
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
