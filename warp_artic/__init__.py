@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from warp_artic.description.collider import ContactFilter as ContactFilter
     from warp_artic.description.constraint import Constraint as Constraint
     from warp_artic.description.contact_pair import ContactPair as ContactPair
+    from warp_artic.description.contact_slots import ContactSlots as ContactSlots
+    from warp_artic.description.contact_slots import with_contact_slots as with_contact_slots
+    from warp_artic.description.contact_slots import without_contacts as without_contacts
     from warp_artic.description.diagnostic import Diagnostic as Diagnostic
     from warp_artic.description.diagnostic import Severity as Severity
     from warp_artic.description.distance import Distance as Distance
@@ -115,6 +118,7 @@ _PUBLIC = {
     "Mimic": "warp_artic.description.mimic",
     "Constraint": "warp_artic.description.constraint",
     "ContactPair": "warp_artic.description.contact_pair",
+    "ContactSlots": "warp_artic.description.contact_slots",
     "HandOver": "warp_artic.description.hand_over",
     "IslandContacts": "warp_artic.description.island_contacts",
     "Collider": "warp_artic.description.collider",
@@ -159,6 +163,8 @@ _PUBLIC = {
     "rollout": "warp_artic.sim.rollout",
     "schema_root": "warp_artic.usd.schemas",
     "solve_tendons": "warp_artic.sim.solve_tendons",
+    "with_contact_slots": "warp_artic.description.contact_slots",
+    "without_contacts": "warp_artic.description.contact_slots",
     "write_results": "warp_artic.usd.write_results",
 }
 """Public name -> the module that has it; loaded when first asked for, so that no part costs before it is used."""

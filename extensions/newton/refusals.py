@@ -46,8 +46,8 @@ def check_state(state: newton.State) -> None:
         raise HostError("the state requires gradients, which this solver does not have; model.state(False)")
 
 
-def warn_of_what_is_left(model: newton.Model, scene: Scene | None) -> None:
-    """Say what is ignored: contacts, where no scene has them, and what of MuJoCo acts on joints."""
+def warn_of_what_is_left_of_shapes(model: newton.Model, scene: Scene | None) -> None:
+    """Say that contacts are ignored, where no scene has them, and none are given."""
     touches = scene is not None and any(tree.constraints_of(ContactPair) for tree in scene.articulations)
     if model.shape_count and not touches:
         collide = model.shape_flags.numpy() & int(newton.ShapeFlags.COLLIDE_SHAPES) != 0
@@ -55,7 +55,14 @@ def warn_of_what_is_left(model: newton.Model, scene: Scene | None) -> None:
         if len(moving):
             labels = ", ".join(model.shape_label[shape] for shape in moving[:SHOWN])
             more = f" and {len(moving) - SHOWN} more" if len(moving) > SHOWN else ""
-            _warn(f"contacts are not simulated without those of a scene: shapes collide with nothing ({labels}{more})")
+            _warn(
+                f"contacts are not simulated without those of a scene, or contact_points for those of Newton: shapes "
+                f"collide with nothing ({labels}{more})"
+            )
+
+
+def warn_of_what_is_left(model: newton.Model) -> None:
+    """Say what of MuJoCo that acts on joints is ignored."""
     for what, count in _of_mujoco(model):
         if count > 0:
             _warn(f"{count} {what} of MuJoCo are not simulated")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import newton
 import numpy as np
 import warp as wp
+from warp_artic.extensions.newton.contacts import ContactsOfNewton, slots_of
 from warp_artic.extensions.newton.coordinates import Coordinates, Places
 from warp_artic.extensions.newton.match import counting_turns, match
 from warp_artic.extensions.newton.numbers import (
@@ -20,10 +21,17 @@ from warp_artic.extensions.newton.numbers import (
     mass_property,
     nothing_in,
 )
-from warp_artic.extensions.newton.refusals import check_model, check_scene, check_state, warn_of_what_is_left
+from warp_artic.extensions.newton.refusals import (
+    check_model,
+    check_scene,
+    check_state,
+    warn_of_what_is_left,
+    warn_of_what_is_left_of_shapes,
+)
 from warp_artic.extensions.newton.translate import translate
 from warp_artic.extensions.newton.worlds import worlds_of
 
+from warp_artic.description.contact_slots import with_contact_slots, without_contacts
 from warp_artic.description.scene import Scene
 from warp_artic.errors import HostError
 from warp_artic.sim.run.layout import are_laid_out_alike
@@ -51,7 +59,8 @@ class SolverWarpArtic(newton.solvers.SolverBase):
 
     Worlds that are alike but for numbers are the environments of one simulation; others lie beside each other in one
     environment. Positions and velocities of a state that are not those given out last are taken in, and then steps
-    remember nothing of before. Contacts are those of colliders of a `scene`; those of Newton are not looked at.
+    remember nothing of before. Contacts are those of colliders of a `scene`, or with `contact_points` those that a
+    collision pipeline of Newton has found and `step` is given.
 
     A model has no fixed and spatial tendons of stages, no cones, no load friction and no soft mimic joints. With
     `scene`, read from the stage that the model was read from, all of these are stepped as `warp-artic simulate` steps
@@ -66,6 +75,9 @@ class SolverWarpArtic(newton.solvers.SolverBase):
             whose time step is known before.
         settings: Of the simulation; its time step may be a whole part of the one of steps.
         threads: Most threads that step at once, on a CPU.
+        contact_points: How many points of contact two bodies may have whose shapes collide in the model, of those that
+            `step` is given; of more the deepest are taken. With them colliders of the `scene` touch nothing. Bodies
+            that may touch are solved together, so that there is a bound for their number (`with_contact_slots`).
 
     Raises:
         HostError: There is something in the model that cannot be simulated; it says which joint or body, and why.
@@ -80,16 +92,23 @@ class SolverWarpArtic(newton.solvers.SolverBase):
         dt: float | None = None,
         settings: SolverSettings | None = None,
         threads: int | None = None,
+        contact_points: int = 0,
     ):
         super().__init__(model)
         check_model(model)
-        warn_of_what_is_left(model, scene)
+        if not contact_points:
+            warn_of_what_is_left_of_shapes(model, scene)
+        warn_of_what_is_left(model)
         if scene is not None:
             check_scene(scene)
         self.simulation: Simulation | None = None
         """What steps; None until the time step is known."""
         self._coordinates: Coordinates | None = None
         self._neutral: Numbers | None = None
+        self._contacts: ContactsOfNewton | None = None
+        self._contact_points = contact_points
+        if scene is not None and contact_points:
+            scene = without_contacts(scene)
         self._given = None if scene is None else counting_turns(scene)
         self._threads, self._settings = threads, settings or SolverSettings()
         self._targets = wp.clone(model.joint_target_q), wp.clone(model.joint_target_qd)
@@ -106,7 +125,8 @@ class SolverWarpArtic(newton.solvers.SolverBase):
     def step(self, state_in, state_out, control, contacts, dt, *, observables=None) -> None:
         """Advance by a time step, of as many steps of the settings as it has.
 
-        `contacts` are not looked at.
+        `contacts` are those of `state_in`, from a collision pipeline of Newton; they are not looked at where the solver
+        was made without `contact_points`. Those that it has no room for, `simulation.given_contacts.left_out` counts.
 
         Raises:
             HostError: The time step is not a whole number of those of the settings, or gradients are asked for.
@@ -119,6 +139,8 @@ class SolverWarpArtic(newton.solvers.SolverBase):
         count = self._count(dt)
         self._coordinates.take_state(state_in)
         self._coordinates.take_control(self.model if control is None else control, state_in)
+        if self._contacts is not None:
+            self._contacts.give(state_in, contacts)
         self.simulation.step(count)
         self._coordinates.give_state(state_out)
 
@@ -197,6 +219,9 @@ class SolverWarpArtic(newton.solvers.SolverBase):
             if self._worlds.count != max(self.model.world_count, 1):
                 raise HostError("the worlds of the model differ in more than numbers, and a scene is of one world")
             self._base, self._binding = self._given, match(self.model, self._worlds, self._given)
+        if self._contact_points:
+            slots = slots_of(self.model, self._worlds, self._binding, self._contact_points)
+            self._base = with_contact_slots(self._base, slots)
         self._reader = Reader(self.model, self._worlds, self._base, self._binding, self._given is None)
         self._numbers = self._reader.numbers()
         if self._given is None:
@@ -227,6 +252,10 @@ class SolverWarpArtic(newton.solvers.SolverBase):
             self._follows_velocity,
             self._targets,
         )
+        if self.simulation.given_contacts:
+            self._contacts = ContactsOfNewton(
+                self.model, self._worlds, self._binding, self._reader.placements, self.simulation
+            )
 
     def _has_structure_of(self, scene: Scene) -> bool:
         """Whether the simulation differs from one of a scene in numbers only."""

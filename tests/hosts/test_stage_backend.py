@@ -10,7 +10,16 @@ import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 
 from tests.usd.authoring import SI, SMALL_UNITS, body, joint, open_text, schemas
-from warp_artic import HostError, SettingsError, Simulation, SolverSettings, StageError, read_stage
+from warp_artic import (
+    ContactSlots,
+    DescriptionError,
+    HostError,
+    SettingsError,
+    Simulation,
+    SolverSettings,
+    StageError,
+    read_stage,
+)
 from warp_artic.hosts.backend import StageBackend
 from warp_artic.hosts.live_layer import LiveLayer
 from warp_artic.hosts.stage_backend import WarpArticBackend
@@ -327,3 +336,26 @@ def test_nothing_is_left_behind():
     # Of each layer that a Python program has held, pxr keeps a block of 80 bytes.
     assert blocks < 2 * 600 and resident < 10e6 and len(Sdf.Layer.GetLoadedLayers()) == layers
     assert stage.GetSessionLayer().ExportToString() == session
+
+
+def test_contacts_of_the_host():
+    """A body lies on contacts that the host gives in each step, though the stage has no collider, also after edits."""
+    block = "float physics:mass = 2"
+    stage = open_text(SCENE + body("block", block, at=(0, 0, 0.1)))
+    backend = attached(stage, contact_slots=[ContactSlots(bodies=(None, "/block"), points=4)])
+    corners = np.array([(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)])
+
+    def advance():
+        for _frame in range(30):
+            gap = np.full(4, backend.link_poses()[0, 2] - 0.1)
+            bodies = [(-1, backend.report.links.index("/block"))] * 4
+            backend.set_contacts({"bodies": bodies, "normal": [(0, 0, 1)] * 4, "position": corners, "gap": gap})
+            backend.step(1 / 240)
+        return backend.simulation.contact_force_on("/block")[0]
+
+    np.testing.assert_allclose(advance(), (0.0, 0.0, 2 * 9.81), rtol=1e-3, atol=1e-3)
+    stage.GetPrimAtPath("/block").GetAttribute("physics:mass").Set(3.0)
+    np.testing.assert_allclose(advance(), (0.0, 0.0, 3 * 9.81), rtol=1e-3, atol=1e-3)
+    backend.detach()
+    with pytest.raises(DescriptionError, match="/blocks: there is no link"):
+        attached(stage, contact_slots=[ContactSlots(bodies=(None, "/blocks"))])

@@ -11,6 +11,7 @@ import warp as wp
 from warp_artic.collision.collide import collide
 from warp_artic.collision.kinds import PLANE
 from warp_artic.collision.places import set_unused
+from warp_artic.constraints.contact_given import has_contact, set_given_place
 from warp_artic.constraints.contact_motion import shape_axes, shape_origin, shape_turning, shape_velocity
 from warp_artic.math.directions import length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -50,44 +51,65 @@ def find_contacts_within(model: ModelArrays, work: WorkArrays, column: int, slot
     for k in range(model.link_count):
         move_link(model, work, work.v, model.order[k], slot)
     for pair in range(model.contact_count):
-        inner = model.contact_link0[pair]
-        outer = model.contact_link1[pair]
-        first = model.contact_first[pair]
-        motion0 = model.contact_motion0[pair]
-        motion1 = model.contact_motion1[pair]
-        x_0 = shape_origin(model, work, motion0, inner, model.contact_frame0, pair, column, slot)
-        x_1 = shape_origin(model, work, motion1, outer, model.contact_frame1, pair, column, slot)
-        moved = closing_at(model, work, pair, x_0, x_1, column, slot) * neg(work.since_placed[0, slot])
-        thin = model.contact_thickness[pair, column]
-        moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
-        if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, column, slot, h) + further):
-            collide(
-                model.contact_hull_point,
-                column,
-                work.contact_point,
-                first,
-                slot,
-                model.contact_kind0[pair],
-                model.contact_kind1[pair],
-                x_0,
-                shape_axes(model, work, motion0, inner, model.contact_frame0, pair, column, slot),
-                load_vec3(model.contact_size0, 3 * pair, column),
-                model.contact_hull0[pair],
-                model.contact_hull0_count[pair],
-                x_1 + moved,
-                shape_axes(model, work, motion1, outer, model.contact_frame1, pair, column, slot),
-                load_vec3(model.contact_size1, 3 * pair, column),
-                model.contact_hull1[pair],
-                model.contact_hull1_count[pair],
-            )
-            for point in range(first, first + model.contact_points[pair]):
-                n = load_vec3(work.contact_point, 7 * point + 3, slot)
-                work.contact_point[7 * point + 6, slot] = work.contact_point[7 * point + 6, slot] - dot(n, moved)
-                work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
+        if model.contact_is_given[pair] == 1:
+            follow_given(model, work, pair, column, slot, h)
         else:
-            for point in range(first, first + model.contact_points[pair]):
-                set_unused(work.contact_point, point, slot, x_0)
-                work.contact_near[point, slot] = h - h
+            find_points(model, work, pair, column, slot, h, further)
+
+
+@wp.func
+def follow_given(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int, h: Real):
+    """Find where the contact is that a host has given to a pair."""
+    place = model.contact_first[pair]
+    if any_positive(has_contact(model, pair, column)):
+        set_given_place(model, work, pair, place, column, slot)
+        work.contact_near[place, slot] = nearness(model, work, pair, place, column, slot, h)
+    else:
+        set_unused(work.contact_point, place, slot, load_vec3(work.p_WM, 3 * model.contact_link1[pair], slot))
+        work.contact_near[place, slot] = h - h
+
+
+@wp.func
+def find_points(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int, h: Real, further: Real):
+    """Find the points of a pair of shapes."""
+    inner = model.contact_link0[pair]
+    outer = model.contact_link1[pair]
+    first = model.contact_first[pair]
+    motion0 = model.contact_motion0[pair]
+    motion1 = model.contact_motion1[pair]
+    x_0 = shape_origin(model, work, motion0, inner, model.contact_frame0, pair, column, slot)
+    x_1 = shape_origin(model, work, motion1, outer, model.contact_frame1, pair, column, slot)
+    moved = closing_at(model, work, pair, x_0, x_1, column, slot) * neg(work.since_placed[0, slot])
+    thin = model.contact_thickness[pair, column]
+    moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
+    if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, column, slot, h) + further):
+        collide(
+            model.contact_hull_point,
+            column,
+            work.contact_point,
+            first,
+            slot,
+            model.contact_kind0[pair],
+            model.contact_kind1[pair],
+            x_0,
+            shape_axes(model, work, motion0, inner, model.contact_frame0, pair, column, slot),
+            load_vec3(model.contact_size0, 3 * pair, column),
+            model.contact_hull0[pair],
+            model.contact_hull0_count[pair],
+            x_1 + moved,
+            shape_axes(model, work, motion1, outer, model.contact_frame1, pair, column, slot),
+            load_vec3(model.contact_size1, 3 * pair, column),
+            model.contact_hull1[pair],
+            model.contact_hull1_count[pair],
+        )
+        for point in range(first, first + model.contact_points[pair]):
+            n = load_vec3(work.contact_point, 7 * point + 3, slot)
+            work.contact_point[7 * point + 6, slot] = work.contact_point[7 * point + 6, slot] - dot(n, moved)
+            work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
+    else:
+        for point in range(first, first + model.contact_points[pair]):
+            set_unused(work.contact_point, point, slot, x_0)
+            work.contact_near[point, slot] = h - h
 
 
 @wp.func

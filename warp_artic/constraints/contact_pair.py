@@ -46,7 +46,6 @@ from warp_artic.constraints.contact_motion import (
 from warp_artic.constraints.contact_tables import (
     ball_radius,
     contact_motions,
-    half_thickness,
     hull_points,
     motions_at_start,
     of_each_pair,
@@ -54,11 +53,13 @@ from warp_artic.constraints.contact_tables import (
     pair_seams,
     pair_sizes,
     pair_structure,
+    pair_thickness,
     pairs,
     point_names,
     row_places,
     seam_ways,
     sides,
+    start_distance,
 )
 from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -326,8 +327,8 @@ CONTACT_PAIR = ConstraintFamily(
         of_each_pair("stiffness", lambda one: one.stiffness, ANGLE),
         of_each_pair("damping", lambda one: one.damping, NOT_NEGATIVE),
         of_each_pair("rest", lambda one: one.rest_distance, FINITE),
-        of_each_pair("distance", lambda one: one.contact_distance, FINITE),
-        of_each_pair("thickness", lambda one: min(half_thickness(one.shape0), half_thickness(one.shape1))),
+        of_each_pair("distance", start_distance, FINITE),
+        of_each_pair("thickness", pair_thickness),
         of_each_pair("depenetration", lambda one: one.depenetration_speed, ANGLE),
     ),
     multiplier=Measure(
@@ -381,6 +382,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_one_sided": _table(15),
         "contact_motion0": _table(16),
         "contact_motion1": _table(17),
+        "contact_is_given": _table(18),
         "contact_of_point": lambda tree: [
             pair for pair, one in enumerate(tree.structure_of(CONTACT_PAIR)) for _point in range(one[4])
         ],

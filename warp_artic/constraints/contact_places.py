@@ -1,10 +1,15 @@
-"""Where points of contact are at a state: midway between both shapes, with the normal and the gap."""
+"""Where points of contact are at a state: midway between both shapes, with the normal and the gap.
+
+A pair whose contact a host gives has no point while there is none.
+"""
 
 import warp as wp
 
+from warp_artic.collision.places import UNUSED
 from warp_artic.constraints.contact_detection import find_contacts_within
+from warp_artic.constraints.contact_given import has_contact
 from warp_artic.constraints.contact_pair import contact_sign
-from warp_artic.math.numbers import mul, real  # noqa: F401 (operators)
+from warp_artic.math.numbers import mul, real, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import Array, ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.kinematics import place_links
@@ -36,6 +41,8 @@ def report_contacts(
     find_contacts_within(model, work, column, slot, zero, real(ANYWHERE, zero))
     for point in range(model.contact_point_count):
         n = load_vec3(work.contact_point, 7 * point + 3, slot) * contact_sign(model, point, zero)
-        report_value(gap, point, column, failure, work.contact_point[7 * point + 6, slot])
+        is_there = has_contact(model, model.contact_of_point[point], column)
+        found = where_positive(is_there, work.contact_point[7 * point + 6, slot], real(UNUSED, zero))
+        report_value(gap, point, column, failure, found)
         report_vector(position, 3 * point, column, failure, load_vec3(work.contact_point, 7 * point, slot))
         report_vector(normal, 3 * point, column, failure, n)

@@ -22,6 +22,9 @@ from warp_artic.model.row import Place
 ROOM = 1.01
 """By how much balls around shapes are larger than these: for rounding, and for what searches leave."""
 
+UNUSED_DISTANCE = -2.0e9
+"""The contact distance of a pair whose point a host gives while there is none [m]: no gap is less."""
+
 KINDS = {
     ShapeKind.PLANE: Solid.PLANE,
     ShapeKind.SPHERE: Solid.SPHERE,
@@ -90,7 +93,7 @@ def row_places(articulation: Articulation, layout: DofLayout) -> list[Place]:
 def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
     """Of each pair its links, where their paths meet, its first point and their number, its kinds, its hulls, -1 where
     these are the other way round than it has them, which side is a patch of a surface, with its seams, and of each
-    side the number of its motion, -1 where it moves as its link."""
+    side the number of its motion, -1 where it moves as its link, and whether a host gives its point."""
     motions = contact_motions(articulation)
     layout, world = DofLayout(articulation), len(articulation.links)
     found, point, hull, seam = [], 0, 0, 0
@@ -106,7 +109,8 @@ def pair_structure(articulation: Articulation) -> tuple[tuple[int, ...], ...]:
         is_one_sided = int(patch >= 0 and (shape0, shape1)[patch].is_one_sided)
         patches = (patch, seam, seams, is_one_sided)
         moved = (_motion_number(one, link, motions) for link in (link0, link1))
-        found.append((*ends, layout.meet(link0, link1), point, count, *kinds, *hulls, sense, *patches, *moved))
+        meet, is_given = layout.meet(link0, link1), int(one.is_given)
+        found.append((*ends, meet, point, count, *kinds, *hulls, sense, *patches, *moved, is_given))
         point += count
         seam += seams
         hull += sum(sizes)
@@ -184,6 +188,18 @@ def half_thickness(shape: Shape) -> float:
     if shape.kind in (ShapeKind.CYLINDER, ShapeKind.CONE):
         return min(shape.radius, shape.half_height)
     return shape.radius
+
+
+def pair_thickness(pair: ContactPair) -> float:
+    """Half of the least extent of what a pair is of [m]."""
+    if pair.given_thickness is not None:
+        return pair.given_thickness
+    return min(half_thickness(pair.shape0), half_thickness(pair.shape1))
+
+
+def start_distance(pair: ContactPair) -> float:
+    """The gap below which a pair is looked at, at the start [m]."""
+    return UNUSED_DISTANCE if pair.is_given else pair.contact_distance
 
 
 def hull_points(articulation: Articulation) -> np.ndarray:

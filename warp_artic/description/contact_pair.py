@@ -75,10 +75,20 @@ class ContactPair(Constraint):
     """Gap below which contacts are looked at, the sum of the contact offsets of the shapes [m]."""
     depenetration_speed: float = DEPENETRATION_SPEED
     """Largest speed at which shapes that overlap are pushed apart [m/s]; infinite: any."""
+    given_thickness: float | None = None
+    """Of a pair that a host gives its only point (`description.contact_slots`): half of the least extent of the thinner
+    body [m]. None: the points are those of the shapes."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a host says where the bodies touch."""
+        return self.given_thickness is not None
 
     @property
     def words(self) -> dict[str, str]:
         """Its shapes."""
+        if self.is_given:
+            return {f"body{side}": one.path for side, one in enumerate((self.shape0, self.shape1))}
         return {f"shape{side}": f"{one.kind.value} {one.path}" for side, one in enumerate((self.shape0, self.shape1))}
 
     def problems(self, articulation) -> Iterator[str]:
@@ -88,7 +98,7 @@ class ContactPair(Constraint):
             yield f"the first shape has the motion of {self.motion0.path}, but is on link {self.link0}"
         if self.link0 == self.link1 and not self.articulation1:
             yield f"both shapes are on link {self.link0}; they must be on different links, or one on the world"
-        for shape in (self.shape0, self.shape1):
+        for shape in () if self.is_given else (self.shape0, self.shape1):
             for problem in shape.problems:
                 yield f"the shape {shape.path} {problem}"
         if self.shape0.kind is self.shape1.kind is ShapeKind.PLANE:

@@ -5,6 +5,10 @@
 A backend holds one stage at a time and never edits it: results leave by `read`, and a sink such as `hosts.live_layer`
 publishes them where a host wants to see them. Arrays are in SI units and radians, with names and shapes as the backend
 says; ours are those of `Simulation.state`, `control` and `parameters` (`sim.arrays.views`).
+
+A backend that takes contacts which the host finds has `set_contacts(contacts)` besides, with arrays by name, to be
+called before `step`; ours has those of `Simulation.set_contacts`, between bodies that `attach` is told as
+`contact_slots`.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from pxr import Sdf, Usd, UsdShade
 
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.consequences import headline
+from warp_artic.description.contact_slots import ContactSlots, with_contact_slots, without_contacts
 from warp_artic.description.scene import Scene
 from warp_artic.errors import ArticError, HostError
 from warp_artic.hosts.backend import API_VERSION, AttachReport
@@ -64,6 +65,7 @@ class WarpArticBackend:
         threads: int | None = None,
         dialects: Sequence[str] = (),
         owner: str | None = None,
+        contact_slots: Sequence[ContactSlots] = (),
     ) -> AttachReport:
         """Take up a stage; see `StageBackend.attach`.
 
@@ -75,16 +77,20 @@ class WarpArticBackend:
             threads: Most threads that step at once, on a CPU.
             dialects: As `read_stage` has it, like `owner`.
             owner: The physics scene whose bodies are meant, by its path; by default all bodies.
+            contact_slots: Bodies between which the host finds contacts, for `set_contacts`; colliders of the stage then
+                touch nothing.
 
         Raises:
             HostError: It is attached already.
             StageError: The stage cannot be simulated as authored.
+            DescriptionError: There are no such bodies between which the host finds contacts, or too many.
             SettingsError: An argument has a value that is not allowed.
         """
         if self.source is not None:
             raise HostError(f"{self._stage_name()}: is attached already; detach first")
         source = SourceStage(open_stage(stage))
         self._settings, self._reading = settings or SolverSettings(), {"dialects": dialects, "owner": owner}
+        self._contact_slots = tuple(contact_slots)
         try:
             scene = self._read(source)
             self.simulation = Simulation(
@@ -114,6 +120,13 @@ class WarpArticBackend:
             self._check_name(name, CONTROL)
         for name, values in controls.items():
             simulation.set_values(name, values, environments)
+
+    def set_contacts(self, contacts: Mapping[str, Any]) -> None:
+        """Set the contacts that the host has found, by the names of arguments of `Simulation.set_contacts`.
+
+        Bodies are indices in `report.links`; places are in metres, in the axes of the stage.
+        """
+        self._attached().set_contacts(**contacts)
 
     def step(self, dt: float) -> int:
         """Take in what has been edited, and advance; see `StageBackend.step`.
@@ -201,7 +214,9 @@ class WarpArticBackend:
         self.simulation = self.source = self.report = None
 
     def _read(self, source: SourceStage) -> Scene:
-        return read_stage(source.stage, **self._reading)
+        scene = read_stage(source.stage, **self._reading)
+        slots = self._contact_slots
+        return with_contact_slots(without_contacts(scene), slots) if slots else scene
 
     def _take_up(self, scene: Scene) -> None:
         """Watch what the scene is made of, and say what it is."""

@@ -13,7 +13,7 @@ from warp_artic.sim.arrays.broken_loops import BrokenLoop, find_broken_loops
 from warp_artic.sim.arrays.contact_events import ContactChanges, contact_changes
 from warp_artic.sim.arrays.contacts import Contact, contact_signs, find_contacts
 from warp_artic.sim.arrays.failures import Failure, find_failures, unresolved_steps
-from warp_artic.sim.change import motion, sleep
+from warp_artic.sim.change import give_contacts, motion, sleep
 from warp_artic.sim.change.checkpoint import read_checkpoint, write_checkpoint
 from warp_artic.sim.change.mass_properties import set_mass_properties
 from warp_artic.sim.change.snapshot import Snapshot, apply_snapshot, take_snapshot
@@ -81,6 +81,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
             setattr(self, f"{kind}_names", own)
         self.elastic_bodies = run.elastic.bodies
         self.target_tracks = run.tracks
+        self.given_contacts = run.given_contacts
         self.articulations = tuple(articulation_views(run, member) for member in run.members)
         sleep.start_asleep(run, np.arange(environments))
         hand_over(run)
@@ -376,6 +377,58 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         impulses = self.state.contact_impulse.numpy().astype(float)
         found = np.einsum("p,pxe->ex", signs, impulses) / substep
         return found + island_force_on(run.islands, run.names.link, path, by, self.dt) if run.islands else found
+
+    def set_contacts(
+        self,
+        bodies,
+        normal,
+        *,
+        position=None,
+        gap=None,
+        point0=None,
+        point1=None,
+        count=None,
+        friction=None,
+        restitution=None,
+        stiffness=None,
+        damping=None,
+    ) -> None:
+        """Set the contacts that a host has found, in place of those that it has set before.
+
+        They act in steps as contacts of colliders do, and beside these, between bodies that the scene has room for
+        (`with_contact_slots`). Points move with their bodies until the next call, and a normal turns with the first
+        body. A contact goes on from the impulse of one of before that is near on either body, whatever its number.
+
+        Arrays of Warp, and of others by DLPack, are read on the device, in shapes with E environments and K contacts;
+        those of NumPy are copied, and may leave out E. Where a contact is, is said either by `position` and `gap` or by
+        `point0` and `point1`.
+
+        Args:
+            bodies: Indices of both bodies in `link_names`, or -1 for the world, shape (E, K, 2).
+            normal: World axes, from the first body to the second one, shape (E, K, 3); one without length is left out.
+            position: Midway between the surfaces, world [m], shape (E, K, 3).
+            gap: Distance along the normal, negative where the bodies overlap [m], shape (E, K).
+            point0: On the surface of the first body, in its link frame, or in the world [m], shape (E, K, 3).
+            point1: The same of the second body.
+            count: How many of the K contacts there are in each environment, shape (E); all by default.
+            friction: Tangential over normal force, static and dynamic, shape (E, K). Like the three that follow it
+                stays as it was in each slot where it is not given; at first it is that of `ContactSlots`.
+            restitution: Shape (E, K).
+            stiffness: Of a spring along the normal, infinite for a rigid contact [N/m], shape (E, K).
+            damping: Of a damper beside it [N s/m], shape (E, K).
+
+        Raises:
+            SettingsError: An array has another shape or type, or bodies that are given on the host have no room for
+                contacts. Of bodies on the device `given_contacts.left_out` counts what has none.
+        """
+        give_contacts.set_contacts(
+            self.run,
+            bodies,
+            normal,
+            {"position": position, "gap": gap, "point0": point0, "point1": point1},
+            count,
+            {"friction": friction, "restitution": restitution, "stiffness": stiffness, "damping": damping},
+        )
 
     def unresolved_steps(self) -> np.ndarray:
         """Steps since the start that did not resolve free motion, shape (environments, articulations).

@@ -142,7 +142,8 @@ def test_what_is_left_out():
     texts = [str(one.message) for one in caught]
     assert len(texts) == 2
     assert texts[0].startswith(
-        "contacts are not simulated without those of a scene: shapes collide with nothing (ant/worldbody/"
+        "contacts are not simulated without those of a scene, or contact_points for those of Newton: shapes collide "
+        "with nothing (ant/worldbody/"
     )
     assert texts[1].startswith(
         "8 actuators that are no joint targets (control.joint_f gives efforts) of MuJoCo are not"

@@ -191,7 +191,8 @@ def _entries(run: Run, parts: tuple[str, ...], indices: tuple[int, ...]) -> list
     groups = run.groups
     entries = [(part, part, rows_of(run, part, indices), True) for part in parts if part != HISTORY]
     names = [name for name in groups[0].state if name not in MOTION] if HISTORY in parts else ()
-    return entries + [(HISTORY, name, private_rows(groups, name), True) for name in names]
+    entries += [(HISTORY, name, private_rows(groups, name), True) for name in names]
+    return entries + [(HISTORY, name, rows, True) for name, rows in run.given_contacts.rows if HISTORY in parts]
 
 
 def _rows(table: wp.array, span: slice) -> wp.array:

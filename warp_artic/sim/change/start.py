@@ -9,6 +9,7 @@ from warp_artic.mechanisms.group import mechanisms_in
 from warp_artic.mechanisms.start import initial_state
 from warp_artic.sim.arrays.views import environment_indices
 from warp_artic.sim.change.chosen import on_device
+from warp_artic.sim.change.give_contacts import forget_given_contacts
 from warp_artic.sim.change.sleep import start_asleep
 from warp_artic.sim.run.layout import laid_out
 from warp_artic.sim.run.state import Run
@@ -25,6 +26,7 @@ def reset(run: Run, environments=None) -> None:
         body.reset(chosen)
     if run.islands:
         run.islands.forget(chosen)
+    forget_given_contacts(run, on_device(chosen, run.device))
     if environments is None:
         go_to(run, 0)
     run.set_anew()

@@ -26,6 +26,7 @@ from warp_artic.sim.launch.parameter_watch import ParameterWatch
 from warp_artic.sim.run.access import open_array
 from warp_artic.sim.run.base_motions import BaseMotions
 from warp_artic.sim.run.free_motion import check_free_motion
+from warp_artic.sim.run.given_contacts import GivenContacts
 from warp_artic.sim.run.hand_overs import HandOvers
 from warp_artic.sim.run.inertias import check_inertias
 from warp_artic.sim.run.layout import laid_out, members_of, scene_rows
@@ -58,6 +59,7 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
     islands = None
     if bounded.island_contacts is not None:
         islands = ContactIslands(bounded, members, settings, environments, device)
+    given_contacts = GivenContacts(bounded, groups, environments, device)
     launches = Launches(groups, settings, on, threads)
     run = Run(
         scene=scene,
@@ -78,6 +80,7 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
         hand_overs=HandOvers(bounded, members, settings.dt),
         elastic=elastic,
         islands=islands,
+        given_contacts=given_contacts,
     )
     if run.is_carried or run.hand_overs:
         run.idle.forbid()

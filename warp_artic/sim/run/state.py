@@ -20,6 +20,7 @@ from warp_artic.sim.launch.idle import IdleSteps
 from warp_artic.sim.launch.launches import Launches
 from warp_artic.sim.launch.parameter_watch import ParameterWatch
 from warp_artic.sim.run.base_motions import BaseMotions
+from warp_artic.sim.run.given_contacts import GivenContacts
 from warp_artic.sim.run.hand_overs import HandOvers
 from warp_artic.sim.run.layout import content_of_bodies, content_of_hand_overs
 from warp_artic.sim.run.targets import TargetTracks
@@ -71,6 +72,8 @@ class Run:
     elastic: ElasticBodies
     islands: ContactIslands | None
     """Contacts of mechanisms that are too many to be one, if there are any."""
+    given_contacts: GivenContacts
+    """Contacts that a host gives."""
     tracks: TargetTracks = field(init=False)
     """Values that arrays follow over time."""
     sleep_steps: int = field(init=False)
