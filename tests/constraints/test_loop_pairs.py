@@ -133,8 +133,9 @@ def dry_friction(case):
 
 
 def velocity_limits(case):
-    case.every(velocity_limit=case.chosen(dict.fromkeys(case.single, 0.05), np.inf))
-    case.bounds.append(lambda state, h: [Bound(case.row(dof), -0.05, 0.05) for dof in case.single])
+    limited = case.single
+    case.every(velocity_limit=case.chosen(dict.fromkeys(limited, 0.05), np.inf))
+    case.bounds.append(lambda state, h: [Bound(case.row(dof), -0.05, 0.05) for dof in limited])
 
 
 def hard_limits(case):

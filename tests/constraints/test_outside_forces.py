@@ -84,7 +84,7 @@ def pair_on(joint, q, efforts):
     shift = joint_motion.shift_of(joint, coordinates[: joint_motion.slides(joint)])
     arm = -shift if joint.reversed else np.zeros(3)
     axes = joint_motion.subspace(joint, coordinates)
-    axes[:3] -= joint_motion.cross_columns(arm, axes[3:])
+    axes[:3] -= joint_motion.cross(arm, axes[3:])
     force, moment = np.split(np.linalg.pinv(axes.T) @ efforts, 2)
     return np.array([*force, *(moment + np.cross(arm, force))])
 

@@ -53,7 +53,7 @@ def frame_on(motion: rigid.Motion, link: int, pose: Pose) -> Frame:
     x = motion.p_WL[link] + motion.R_WL[link] @ p_L
     r, J, w = x - motion.p_WC[link], motion.J[link], motion.V[link, 3:]
     A = motion.A_bias[link]
-    a = A[:3] + np.cross(A[3:], r) + np.cross(w, np.cross(w, r))
+    a = A[:3] + rigid.cross(A[3:], r) + rigid.cross(w, rigid.cross(w, r))
     return Frame(motion.R_WL[link] @ R_L, x, J[:3] - rigid.cross_matrix(r) @ J[3:], J[3:], a)
 
 
@@ -117,7 +117,7 @@ def held_rotation(R_0, R_1, axis: int, free: list[int], twist: int) -> tuple[np.
         return e, 2.0 * np.sign(w) * (x, y, z)[axis]
     if len(free) == 1:
         a_0, a_1 = R_0[:, free[0]], R_1[:, free[0]]
-        across = np.cross(a_0, a_1)
+        across = rigid.cross(a_0, a_1)
         sine = np.linalg.norm(across)
         half = 0.5 * np.arctan2(sine, a_0 @ a_1)
         return e, e @ across * (2.0 * np.sin(half) / sine if sine > 1e-9 else 1.0)
@@ -127,21 +127,30 @@ def held_rotation(R_0, R_1, axis: int, free: list[int], twist: int) -> tuple[np.
         return (a_0 + a_1) / (1.0 + a_0 @ a_1), 2.0 * np.arctan2(np.sign(w) * (x, y, z)[twist], abs(w))
     swing = 3 - twist - axis
     a_1, b_0 = R_1[:, twist], R_0[:, swing]
-    sign = np.sign(np.cross(R_0[:, twist], b_0) @ e)
-    return sign * np.cross(a_1, b_0), sign * (a_1 @ b_0)
+    sign = np.sign(rigid.cross(R_0[:, twist], b_0) @ e)
+    return sign * rigid.cross(a_1, b_0), sign * (a_1 @ b_0)
 
 
-def bias(tree: Articulation, coordinates: np.ndarray, v: np.ndarray, loop: LoopJoint) -> np.ndarray:
-    """c (R) of the held axes at given coordinates and a generalized velocity (N)."""
+def bias(tree: Articulation, coordinates: np.ndarray, v: np.ndarray, *loops: LoopJoint) -> np.ndarray:
+    """c (R) of the axes that loop joints hold, at given coordinates and a generalized velocity (N)."""
+    if not loops:
+        return np.zeros(0)
     rate = rigid.coordinates_rate(tree, coordinates, v)
-    c = sum(weight * held(rigid.motion_at(tree, coordinates + time * rate, v), loop)[1] @ v for time, weight in STENCIL)
+    motion = rigid.motion_at(tree, coordinates, v)
+    near = [(rigid.motion_at(tree, coordinates + time * rate, v), weight) for time, weight in STENCIL]
+    return np.concatenate([bias_of(loop, motion, near) for loop in loops])
+
+
+def bias_of(loop: LoopJoint, motion: rigid.Motion, near: list[tuple[rigid.Motion, float]]) -> np.ndarray:
+    """c (R) of one loop joint, by the motion and those of the times of STENCIL with their weights."""
+    tree, v = motion.articulation, motion.velocity
+    c = sum(weight * held(one, loop)[1] @ v for one, weight in near)
     if any(axis.is_linear for axis in loop.free):
         return c
-    motion = rigid.motion_at(tree, coordinates, v)
     one, two = frame_on(motion, loop.link0, loop.frame0), frame_on(motion, loop.link1, loop.frame1)
     meet = meeting_link(tree, loop)
     alpha = np.zeros(3) if meet == WORLD else motion.A_bias[meet, 3:]
-    linear = one.R.T @ (two.a - one.a - np.cross(alpha, two.x - one.x))
+    linear = one.R.T @ (two.a - one.a - rigid.cross(alpha, two.x - one.x))
     return np.array([linear[axis.index] if axis.is_linear else own for axis, own in zip(loop.held, c)])
 
 

@@ -74,7 +74,7 @@ def subspace(joint: Joint, coordinates: np.ndarray) -> np.ndarray:
     H *= direction(joint)
     if first:
         if joint.reversed:  # p_FM = R_FM c:  R_FM^T pdot = cdot - c x omega
-            H[:3] -= cross_columns(shift_of(joint, coordinates[:first]), H[3:])
+            H[:3] -= cross(shift_of(joint, coordinates[:first]), H[3:])
         else:
             H[:3] = displacement(joint, coordinates)[0].T @ H[:3]
     return H
@@ -87,7 +87,7 @@ def subspace_rate(joint: Joint, coordinates: np.ndarray, velocity: np.ndarray) -
     if is_universal(joint):
         outer, inner = (first + turn for turn in outward(joint))
         H = subspace(joint, coordinates)
-        H_rate[3:, outer] = -np.cross(H[3:, inner] * velocity[inner], H[3:, outer])
+        H_rate[3:, outer] = -cross(H[3:, inner] * velocity[inner], H[3:, outer])
     elif len(turn_axes(joint)) == 2:
         u, w = coordinates[first : first + 3], coordinates[first + 3]
         row = locked_row(joint, rate[first : first + 3]) / w - locked_row(joint, u) * rate[first + 3] / w**2
@@ -95,10 +95,10 @@ def subspace_rate(joint: Joint, coordinates: np.ndarray, velocity: np.ndarray) -
     if first:
         H = subspace(joint, coordinates)
         if joint.reversed:
-            H_rate[:3] -= cross_columns(shift_of(joint, rate[:first]), H[3:])
-            H_rate[:3] -= cross_columns(shift_of(joint, coordinates[:first]), H_rate[3:])
+            H_rate[:3] -= cross(shift_of(joint, rate[:first]), H[3:])
+            H_rate[:3] -= cross(shift_of(joint, coordinates[:first]), H_rate[3:])
         else:
-            H_rate[:3] -= cross_columns(H[3:] @ velocity, H[:3])
+            H_rate[:3] -= cross(H[3:] @ velocity, H[:3])
     return H_rate
 
 
@@ -118,15 +118,15 @@ def shift_of(joint: Joint, distances: np.ndarray) -> np.ndarray:
     return shift
 
 
-def cross_columns(u: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """u x each column, shape (3, n)."""
-    return np.cross(u, columns.T).T
+def cross(u: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """u x w of a vector (3) and a vector (3) or columns (3, n); many times faster than np.cross on so little."""
+    return np.array([u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]])
 
 
 def quaternion_rate(quaternion: np.ndarray, angular_velocity: np.ndarray) -> np.ndarray:
     """Rate of a quaternion R_AB, xyzw, that turns at an angular velocity (3) given in axes of B [rad/s]."""
     u, w = quaternion[:3], quaternion[3]
-    return 0.5 * np.array([*(w * angular_velocity + np.cross(u, angular_velocity)), -u @ angular_velocity])
+    return 0.5 * np.array([*(w * angular_velocity + cross(u, angular_velocity)), -u @ angular_velocity])
 
 
 def locked_row(joint: Joint, u: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from tests.oracles import joint_motion
+from tests.oracles.joint_motion import cross
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Joint
@@ -243,11 +244,6 @@ def inertia_matrix(inertia: tuple[float, ...]) -> np.ndarray:
     """The tensor (3, 3) of xx, xy, xz, yy, yz, zz [kg m^2]."""
     xx, xy, xz, yy, yz, zz = inertia
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def cross(u: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """u x w of two vectors (3); many times faster than np.cross on so little."""
-    return np.array([u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]])
 
 
 def cross_matrix(u: np.ndarray) -> np.ndarray:
