@@ -6,11 +6,13 @@ friction that slide never are. A working set costs its factors. <p_a, p_b> has o
 root.
 
 The pivot d_a is what is left of G_aa beside the rows before it: G_aa times the square of the sine of the angle between
-p_a and those. The residual of the first solution, found by the innovations and not by G, is solved for once more: then
-the error grows with the root of the condition of G, as that of Gram-Schmidt does. A row whose pivot is no more than
-rounding depends on those before it, and gets no impulse. Where it contradicts those, where a pivot is small and yet
-more than that, and where a row is nonsymmetric, `solver.rows.orthogonal` solves instead, which takes several times as
-long.
+p_a and those. The residual of the first solution, found by the innovations and not by G, is solved for once more, or
+twice: then the error grows with the root of the condition of G, as that of Gram-Schmidt does. With a smallest share s
+of the diagonal each turn leaves about rounding / s^2 of the residual, so that pivots are good enough from a multiple of
+the root of rounding on; the last pivot of a chain of n equal bodies that hangs on the first has a share of about 2 / n.
+A row whose pivot is no more than rounding depends on those before it, and gets no impulse. Where it contradicts those,
+where a pivot is small and yet more than that, and where a row is nonsymmetric, `solver.rows.orthogonal` solves instead,
+which takes several times as long, and grows as the cube of their number.
 """
 
 import warp as wp
@@ -22,18 +24,25 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     div,
     maximum,
+    minimum,
     mul,
     real,
+    sqrt,
     sub,
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.solver.rows.problem import can_contradict, dependent_share, order_place, range_end, range_first
 
-SMALLEST_GOOD_PIVOT = wp.constant(0.01)
-"""Pivots are good enough down to this share of the diagonal."""
+SMALLEST_GOOD_PIVOT = wp.constant(7.0)
+"""Pivots are good enough down to this share of the diagonal, times the root of what a solved number is known to.
+
+That is a hundredth in single precision, in which rows that depend on others would seem to contradict them beyond.
+"""
 PIVOT_WITHOUT_REFINEMENT = wp.constant(0.25)
 """Above this share of the diagonal, for all rows, the residual is no more than rounding."""
+PIVOT_WITH_ONE_REFINEMENT = wp.constant(0.01)
+"""Above this share the residual of the second solution is no more than that."""
 DEPENDENT_PIVOT = wp.constant(0.5)
 """A row depends on those before it if its pivot is below so many times what a solved number is known to, as a share of
 the diagonal."""
@@ -164,10 +173,11 @@ def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, slot: i
     """Write L and 1 / d of the working set, zero of rows that depend on those before; `work.is_met` says which do not.
 
     Rows that are in the working set of any environment are numbered anew, `work.factored`. Returns how many they are,
-    and what is positive where factors are not good enough, and where their residual is to be solved for.
+    what is positive where factors are not good enough, and the smallest share of a pivot in its diagonal.
     """
     inaccurate = real(0.0, work.y_free[0, slot])
-    refines = inaccurate
+    smallest = real(1.0, inaccurate)
+    good = sqrt(model.rounding[0, 0]) * real(SMALLEST_GOOD_PIVOT, inaccurate)
     factored = int(0)
     if model.all_rows_meet == 0:
         for a in range(count):
@@ -181,12 +191,12 @@ def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, slot: i
             work.factored[factored, slot] = a
             inaccurate = maximum(inaccurate, work.nonsymmetric[work.gathered[a, slot], slot] * is_active)
             share = factor_row(model, work, a, factored, slot)
-            refines = maximum(refines, real(PIVOT_WITHOUT_REFINEMENT, share) - share)
-            is_good = share - real(SMALLEST_GOOD_PIVOT, share)
+            smallest = minimum(smallest, share)
+            is_good = share - good
             inaccurate = maximum(inaccurate, where_positive(is_good, is_active - is_active, work.is_met[a, slot]))
             factored += 1
     work.factored_before[count, slot] = factored
-    return factored, inaccurate, refines
+    return factored, inaccurate, smallest
 
 
 @wp.func

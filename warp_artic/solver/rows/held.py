@@ -22,7 +22,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.rows.factors import factor_working_set, solve_factored
+from warp_artic.solver.rows.factors import (
+    PIVOT_WITH_ONE_REFINEMENT,
+    PIVOT_WITHOUT_REFINEMENT,
+    factor_working_set,
+    solve_factored,
+)
 from warp_artic.solver.rows.orthogonal import solve_by_orthogonalization
 
 
@@ -97,8 +102,16 @@ def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
 
 
 @wp.func
+def of_turn(turn: int, first: Real, second: Real):
+    """What belongs to the second refinement, or to the first one."""
+    if turn == 2:
+        return second
+    return first
+
+
+@wp.func
 def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int):
-    """Add the impulses of the working set by factors of G, refined once; positive where these are not good enough.
+    """Add the impulses of the working set by factors of G, refined; positive where these are not good enough.
 
     There none is added.
     """
@@ -109,15 +122,20 @@ def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int
         work.is_met[a, slot] = zero
         work.consistent_impulse[a, slot] = zero
         work.trial_impulse[a, slot] = where_positive(is_active, zero, work.trial_impulse[a, slot])
-    factored, inaccurate, refines = factor_working_set(model, work, count, slot)
+    factored, inaccurate, smallest = factor_working_set(model, work, count, slot)
+    once = real(PIVOT_WITHOUT_REFINEMENT, smallest) - smallest
+    twice = real(PIVOT_WITH_ONE_REFINEMENT, smallest) - smallest
     turns = int(1)
-    if any_positive(refines):
+    if any_positive(once):
         turns = 2
+    if any_positive(twice):
+        turns = 3
     for turn in range(turns):
+        refines = of_turn(turn, once, twice)
         for i in range(factored):
             a = work.factored[i, slot]
             missing = work.rhs[a, slot]
-            if turn == 1:
+            if turn > 0:
                 row = work.gathered[a, slot]
                 change = change_of_rate(model, work, row, slot)
                 change = change + work.compliance[row, slot] * work.consistent_impulse[a, slot]
@@ -135,6 +153,6 @@ def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int
             work.consistent_impulse[a, slot] = z
             work.trial_impulse[a, slot] = where_positive(is_active, z, work.trial_impulse[a, slot])
             add_innovations(model, work, work.gathered[a, slot], more, slot)
-        if turn == 0:
+        if turn < turns - 1:
             scale_innovations(model, work, slot)
     return inaccurate
