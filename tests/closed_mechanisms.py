@@ -216,3 +216,114 @@ def stewart_platform(speed=0.5) -> Articulation:
             loops.append(LoopJoint(name=f"/w/close_{k}", link0=12, link1=2 * k + 1, frame0=spot, free=BALL))
     links.append(Link(path="/w/platform", mass=5.0, inertia=(0.2, 0.0, 0.0, 0.2, 0.0, 0.35)))
     return Articulation(path="/w", links=tuple(links), joints=tuple(joints), constraints=tuple(loops))
+
+
+GOVERNOR_SPIN = 2.0 * np.pi
+"""Of the shaft of the governor at the start [rad/s]."""
+GOVERNOR_TILT = np.radians(30.0)
+"""Of its rods below level at the start [rad]."""
+GOVERNOR_REACH = 0.05
+"""From the axis of its shaft to the hinges of its rods, and of what joins these to the slider [m]."""
+
+
+def box(path: str, mass: float, sides, center=(0.0, 0.0, 0.0)) -> Link:
+    """A homogeneous box with its sides along the axes."""
+    x, y, z = (mass * side**2 / 12.0 for side in sides)
+    return Link(path=path, mass=mass, inertia=(y + z, 0.0, 0.0, x + z, 0.0, x + y), center_of_mass=center)
+
+
+def governor(is_stiff: bool) -> Articulation:
+    """The flyball governor of the benchmark library of the IFToMM (A05): a shaft along z, a slider on it, two rods.
+
+    Rods of 1 m hang on the top of the shaft, with 5 kg at their ends; from their middles spring-dampers lead to the
+    slider, or bars of 0.5 m of the same make, which close two loops. All is of 3000 kg/m^3; rods are 0.01 m thick.
+    """
+    tilt, reach = GOVERNOR_TILT, GOVERNOR_REACH
+    links = [box("/g/shaft", 0.3, (0.01, 0.01, 1.0), (0.0, 0.0, 0.5)), box("/g/slider", 3.0, (0.1, 0.1, 0.1))]
+    spin = hinge("/g/spin", WORLD, 0, velocity=GOVERNOR_SPIN)
+    joints = [spin, hinge("/g/slide", 0, 1, (0, 0, 0.5), axis=Axis.TRANS_Z)]
+    constraints = []
+    for side in range(2):
+        # Its x leads outward; a rotation about y tilts it down.
+        outward = quaternion_from_rotation_vector((0.0, 0.0, np.pi * side))
+        top = Pose(tuple(outward_of(side, reach, 1.0)), outward)
+        rod, ball = box(f"/g/rod_{side}", 0.3, (1.0, 0.01, 0.01)), 5.0
+        thick, long, mass, center = rod.inertia[0], rod.inertia[3], 0.3 + ball, (0.15 + ball) / (0.3 + ball)
+        long += 0.3 * (center - 0.5) ** 2 + ball * (1.0 - center) ** 2
+        inertia = (thick, 0.0, 0.0, long, 0.0, long)
+        links.append(Link(path=rod.path, mass=mass, inertia=inertia, center_of_mass=(center, 0.0, 0.0)))
+        own = len(links) - 1
+        dof = Dof(name=f"/g/top_{side}", axis=Axis.ROT_Y, position=float(tilt))
+        joints.append(Joint(path=dof.name, parent=0, child=own, parent_frame=top, dofs=(dof,)))
+        foot = tuple(outward_of(side, reach, 0.0))
+        if is_stiff:
+            constraints.append(
+                Distance(
+                    name=f"/g/spring_{side}",
+                    link0=1,
+                    link1=own,
+                    position0=foot,
+                    position1=(0.5, 0.0, 0.0),
+                    lower=0.5,
+                    upper=0.5,
+                    is_soft=True,
+                    stiffness=8e5,
+                    damping=4e4,
+                )  # fmt: skip
+            )
+        else:
+            # From the middle of the rod to the slider: turned back to level, and down and inward by the tilt.
+            links.append(box(f"/g/bar_{side}", 0.15, (0.5, 0.01, 0.01), (0.25, 0.0, 0.0)))
+            bend = float(np.pi - 2.0 * tilt)
+            joints.append(hinge(f"/g/middle_{side}", own, own + 1, (0.5, 0, 0), bend, axis=Axis.ROT_Y))
+            constraints.append(
+                LoopJoint(
+                    name=f"/g/foot_{side}",
+                    link0=1,
+                    link1=own + 1,
+                    frame0=Pose(foot, outward),
+                    frame1=Pose((0.5, 0.0, 0.0)),
+                    free=(Axis.ROT_Y,),
+                )  # fmt: skip
+            )
+    return Articulation(path="/g", links=tuple(links), joints=tuple(joints), constraints=tuple(constraints))
+
+
+def outward_of(side: int, reach: float, height: float) -> np.ndarray:
+    """A point on a side of the governor."""
+    return np.array([reach * (1.0 - 2.0 * side), 0.0, height])
+
+
+def loose_chain(count: int, length: float = 0.1, load: float = 0.0) -> tuple[Articulation, ...]:
+    """Free bodies along x, each joined to the one before by a ball as a loop joint, the first one to the world.
+
+    The last one is heavier by a load [kg].
+    """
+    found = []
+    for k in range(count):
+        link = bar(f"/c{k}/body", 0.1, length, 0.02)
+        link = Link(
+            path=link.path,
+            mass=link.mass + load * (k == count - 1),
+            inertia=link.inertia,
+            center_of_mass=link.center_of_mass,
+            pose=Pose((length * k, 0.0, 0.0)),
+        )
+        ends = {"link1": 0, "free": BALL}
+        if k == 0:
+            own = (LoopJoint(name="/c0/ball", link0=WORLD, **ends),)
+        else:
+            own = ()
+        found.append(Articulation(path=f"/c{k}", links=(link,), joints=(), constraints=own))
+    for k in range(count - 1):
+        ball = LoopJoint(
+            name=f"/c{k}/next",
+            link0=0,
+            link1=0,
+            articulation1=f"/c{k + 1}",
+            frame0=Pose((length, 0.0, 0.0)),
+            free=BALL,
+        )
+        one = found[k]
+        found[k] = Articulation(path=one.path, links=one.links, joints=(), constraints=(*one.constraints, ball))
+    return tuple(found)

@@ -9,10 +9,10 @@ from scipy.integrate import solve_ivp
 from tests import closed_mechanisms as mechanisms
 from tests import trees
 from tests.closed_mechanisms import PIN, bar, hinge
-from tests.constraints.test_loop_joint import COUPLER, CRANK, GROUND, ROCKER, SPEED, angles_of
+from tests.constraints.test_loop_joint import COUPLER, CRANK, GROUND, ROCKER, SPEED, angles_of, bricard
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.joint import WORLD, Axis
+from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
@@ -54,6 +54,22 @@ def test_andrews_squeezing_mechanism():
     errors = [squeezer_error(steps) for steps in (750, 3000, 12000)]
     assert errors[0] < 1e-3 and errors[1] < errors[0] / 14 and errors[2] < errors[1] / 14
     assert errors[2] < 3e-7
+
+
+def bricard_error(steps):
+    """By how much the point P3 of Bricard's mechanism is off its published place after 10 s [m]."""
+    simulation = simulate(bricard(), 10.0 / steps)
+    simulation.step(steps)
+    pose = simulation.state.link_pose.numpy().reshape(-1, 7)[2].astype(float)
+    place = Pose(tuple(pose[:3]), tuple(pose[3:])).apply((0.0, 0.0, 1.0))
+    return float(np.abs(place - np.array([0.99999996, -1.00026901, 0.99973095])).max())
+
+
+def test_bricards_mechanism_is_of_order_two():
+    """Six hinges, of which the five rows of the last have rank four; from 60 to 480 steps a second."""
+    errors = [bricard_error(steps) for steps in (600, 2400, 4800)]
+    assert errors[0] < 1e-4
+    assert errors[1] < errors[0] / 12 and errors[2] < errors[1] / 3.5
 
 
 def upright_angle(count, time):
@@ -118,6 +134,146 @@ def test_a_slider_crank_follows_its_only_coordinate():
         q, _ = joints_after(mechanisms.slider_crank(speed=12.0), 5.0, 5 * hertz)
         errors.append(abs(turned(q[0] - exact)))
     assert errors[0] < 0.1 and errors[1] < errors[0] / 12
+
+
+def governor_end(is_stiff, time):
+    """Turn of the shaft, slide and tilt of a governor after a time, by Lagrange's equations of both its halves alike.
+
+    About the axis L = J psidot is kept. With bars the slider is at 1 - sin(tilt), and the tilt is the only coordinate;
+    with springs the slider is another one.
+    """
+    reach, g = mechanisms.GOVERNOR_REACH, 9.81
+    center, (thin, long) = (0.15 + 5.0) / 5.3, (0.3 * 2e-4 / 12.0, 0.3 * (1.0 + 1e-4) / 12.0)
+    own = long + 0.3 * (center - 0.5) ** 2 + 5.0 * (1.0 - center) ** 2
+    bar_thin, bar_long = 0.15 * 2e-4 / 12.0, 0.15 * (0.25 + 1e-4) / 12.0
+    shaft, slider = 0.3 * 2e-4 / 12.0, 3.0 * 0.02 / 12.0
+    bars = 0.0 if is_stiff else 1.0
+
+    def inertia(tilt):
+        """J, and its slope."""
+        c, s = np.cos(tilt), np.sin(tilt)
+        arm, bar_arm = reach + center * c, reach + 0.25 * c
+        one = thin * s**2 + own * c**2 + 5.3 * arm**2 + bars * (bar_thin * s**2 + bar_long * c**2 + 0.15 * bar_arm**2)
+        slope = 2.0 * (thin - own) * s * c - 10.6 * arm * center * s
+        slope += bars * (2.0 * (bar_thin - bar_long) * s * c - 0.3 * bar_arm * 0.25 * s)
+        return shaft + slider + 2.0 * one, 2.0 * slope
+
+    start = mechanisms.GOVERNOR_TILT
+    momentum = inertia(start)[0] * mechanisms.GOVERNOR_SPIN
+    swings = 2.0 * (own + 5.3 * center**2)
+    weight = 2.0 * 5.3 * g * center
+
+    def with_bars(_, y):
+        psi, tilt, rate = y
+        c, s = np.cos(tilt), np.sin(tilt)
+        J, slope = inertia(tilt)
+        # The middle of a bar is at 0.25 outward, and at 1 - 0.75 sin(tilt).
+        mass = swings + 3.0 * c**2 + 2.0 * (bar_long + 0.15 * ((0.25 * s) ** 2 + (0.75 * c) ** 2))
+        bend = -3.0 * s * c + 0.3 * (0.25**2 - 0.75**2) * s * c
+        pull = weight * c + 3.0 * g * c + 0.3 * g * 0.75 * c
+        return [momentum / J, rate, (0.5 * slope * (momentum / J) ** 2 + pull - bend * rate**2) / mass]
+
+    def with_springs(_, y):
+        psi, tilt, rate, z, zdot = y
+        c, s = np.cos(tilt), np.sin(tilt)
+        J, slope = inertia(tilt)
+        d, v = np.array([0.5 * c, 1.0 - 0.5 * s - z]), np.array([-0.5 * s * rate, -0.5 * c * rate - zdot])
+        length = np.linalg.norm(d)
+        along = d / length
+        pull = 2.0 * (8e5 * (length - 0.5) + 4e4 * along @ v)
+        by_tilt = pull * (along @ np.array([-0.5 * s, -0.5 * c]))
+        turn = (0.5 * slope * (momentum / J) ** 2 + weight * c - by_tilt) / swings
+        return [momentum / J, rate, turn, zdot, -g + pull * along[1] / 3.0]
+
+    options = {"method": "Radau", "rtol": 1e-11, "atol": 1e-12}
+    if is_stiff:
+        psi, tilt, _, z, _ = solve_ivp(with_springs, (0.0, time), [0.0, start, 0.0, 0.5, 0.0], **options).y[:, -1]
+        return np.array([psi, z - 0.5, tilt])
+    psi, tilt, _ = solve_ivp(with_bars, (0.0, time), [0.0, start, 0.0], **options).y[:, -1]
+    return np.array([psi, 0.5 - np.sin(tilt), tilt])
+
+
+def governor_error(is_stiff, steps, time=2.0, **settings):
+    """The largest error of turn, slide and tilts [rad or m]."""
+    q, _ = joints_after(mechanisms.governor(is_stiff), time, steps, gravity=(0.0, 0.0, -9.81), **settings)
+    psi, slide, one, *others = q
+    other = others[0] if is_stiff else others[1]
+    exact = governor_end(is_stiff, time)
+    return float(np.abs(turned(np.array([psi, slide, one, other]) - exact[[0, 1, 2, 2]])).max())
+
+
+def test_a_flyball_governor():
+    """That of the IFToMM (A05) with bars, which close two loops whose hinges are redundant; order two."""
+    errors = [governor_error(False, steps) for steps in (480, 1920, 7680)]
+    assert errors[0] < 1e-4
+    assert errors[1] < errors[0] / 15 and errors[2] < errors[1] / 15
+
+
+def test_a_stiff_flyball_governor():
+    """With its spring-dampers, which settle within 25 us: far from resolved, a damper is of first order."""
+    errors = [governor_error(True, steps) for steps in (480, 1920, 7680)]
+    assert errors[2] < 1e-3
+    assert errors[1] < errors[0] / 3.5 and errors[2] < errors[1] / 3.5
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Chains of free bodies
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def simulate_chain(count, load=0.0, dt=1.0 / 240.0, gravity=mechanisms.DOWN, **settings):
+    """Free bodies, each joined to the one before by a ball as a loop joint, along x and at rest."""
+    scene = Scene(articulations=mechanisms.loose_chain(count, load=load), gravity=gravity)
+    options = SolverSettings(**{"dt": dt, "precision": "float64", "variant": "scalar"} | settings)
+    return Simulation(scene, settings=options)
+
+
+def test_a_chain_of_free_bodies_is_one_of_a_tree():
+    """Twelve bodies on balls, all of them loop joints, to 1e-6 after a quarter of a second."""
+    free = mechanisms.loose_chain(12, load=0.3)
+    joints = tuple(
+        Joint(
+            path=f"/c/ball_{k}",
+            parent=k - 1 if k else WORLD,
+            child=k,
+            parent_frame=Pose((0.1 if k else 0.0, 0.0, 0.0)),
+            dofs=tuple(Dof(name=f"/c/ball_{k}:{axis.value}", axis=axis) for axis in mechanisms.BALL),
+        )
+        for k in range(12)
+    )
+    links = tuple(replace(one.links[0], pose=Pose()) for one in free)
+    exact = places(Articulation(path="/c", links=links, joints=joints), 960, 0.25)
+    found = []
+    for steps in (480, 960):
+        simulation = simulate_chain(12, 0.3, 0.25 / steps)
+        simulation.step(steps)
+        found.append(simulation.state.link_pose.numpy().reshape(-1, 7)[:, :3].astype(float))
+    assert np.abs(exact - [[0.1 * k, 0.0, 0.0] for k in range(12)]).max() > 0.1
+    np.testing.assert_allclose((4.0 * found[1] - found[0]) / 3.0, exact, atol=1e-6)
+
+
+@pytest.mark.parametrize(("load", "hertz", "steps"), [(1.0, 240, 480), (1000.0, 9600, 960)])
+def test_a_chain_under_load_stays_together(load, hertz, steps):
+    """A hundred bodies of 0.1 kg and 0.1 m that hang and begin to swing: gaps below 1e-6 of the length.
+
+    With a ton at their end, 1e4 times a body, where steps resolve the vibration of the taut chain across, 2000 rad/s.
+    """
+    simulation = simulate_chain(100, load, 1.0 / hertz, gravity=(9.81, 0.5, 0.2))
+    largest = 0.0
+    for _ in range(12):
+        simulation.step(steps // 12)
+        largest = max(largest, np.abs(simulation.state.loop_error.numpy()).max())
+    assert largest < 1e-6 * 10.0
+    assert not simulation.failures()
+
+
+@pytest.mark.parametrize("count", [125, 500])
+def test_long_chains_are_solved_by_factors(count):
+    """By which the cost of a step grows as their length, and not as its cube."""
+    simulation = simulate_chain(count)
+    simulation.step(4)
+    assert not simulation.run.groups[0].arrays.work.orthogonal_rows.numpy().any()
+    assert np.abs(simulation.state.loop_error.numpy()).max() < 1e-12
 
 
 # ---------------------------------------------------------------------------------------------------------------------

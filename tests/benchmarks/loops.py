@@ -14,6 +14,8 @@ from tests.constraints.test_loop_joint import four_bar
 from tests.oracles import closures
 from tests.oracles.dense_step import put
 from tests.test_loop_problems import (
+    bricard_error,
+    governor_error,
     joints_after,
     slider_crank_angle,
     squeezer_error,
@@ -24,19 +26,24 @@ from tests.test_loop_problems import (
 TURNS = 5
 
 
-def simulation(tree, environments: int) -> wa.Simulation:
-    """In float32, in motion that keeps the loops closed."""
-    scene = wa.Scene(articulations=(tree,), gravity=mechanisms.DOWN)
-    settings = wa.SolverSettings(dt=1 / 240, precision="float32")
-    found = wa.Simulation(scene, environments=environments, settings=settings, threads=1)
-    put(found, closures.tangent(tree, trees.authored_state(tree), tree.constraints))
-    found.step(16)
-    return found
+def simulation(trees_, environments: int, **settings) -> wa.Simulation:
+    """In float32, from where it is authored."""
+    scene = wa.Scene(articulations=trees_, gravity=mechanisms.DOWN)
+    options = wa.SolverSettings(**{"dt": 1 / 240, "precision": "float32"} | settings)
+    return wa.Simulation(scene, environments=environments, settings=options, threads=1)
 
 
 def cost(tree, environments: int) -> float:
+    """Of a mechanism in motion that keeps its loops closed."""
+    found = simulation((tree,), environments)
+    put(found, closures.tangent(tree, trees.authored_state(tree), tree.constraints))
+    return cost_of(found)
+
+
+def cost_of(found: wa.Simulation) -> float:
     """Microseconds of processor time for a step of an environment, the least of some turns."""
-    found = simulation(tree, environments)
+    environments = found.environments
+    found.step(16)
     begun = time.process_time()
     found.step(16)
     steps = max(16, int(16 * 0.15 / max(time.process_time() - begun, 1e-6)))
@@ -56,6 +63,13 @@ def errors() -> None:
         "two four-bars after 10 s [rad]": (
             lambda steps: abs(turned(joints_after(mechanisms.many_four_bars(2), 10.0, steps)[0][0] - upright)),
             (600, 1200, 2400, 4800, 10000), 10.0,
+        ),
+        "Bricard's mechanism after 10 s [m]": (bricard_error, (300, 600, 1200, 2400, 4800, 9600), 10.0),
+        "flyball governor with bars after 2 s [rad, m]": (
+            lambda steps: governor_error(False, steps), (120, 240, 480, 960, 1920, 3840, 7680), 2.0,
+        ),
+        "stiff flyball governor after 2 s [rad, m]": (
+            lambda steps: governor_error(True, steps), (480, 960, 1920, 3840, 7680), 2.0,
         ),
         "slider-crank after 5 s [rad]": (
             lambda steps: abs(turned(joints_after(mechanisms.slider_crank(speed=12.0), 5.0, steps)[0][0] - exact)),
@@ -83,6 +97,9 @@ def costs() -> None:
     for name, tree in cases.items():
         print(f"    {name:30s} {cost(tree, 1):9.2f} {cost(tree, 1024):9.3f}", flush=True)
     print(f"    {'201 bodies, 100 closures':30s} {cost(mechanisms.many_four_bars(100), 1):9.2f}", flush=True)
+    for count in (125, 250, 500):
+        chain = simulation(mechanisms.loose_chain(count), 1, precision="float64", variant="scalar")
+        print(f"    {f'{count} free bodies on balls, float64':30s} {cost_of(chain):9.2f}", flush=True)
 
 
 def main() -> None:
