@@ -118,6 +118,25 @@ def test_the_projected_stiffness_is_positive_semi_definite(law, dim):
     assert np.linalg.eigvalsh(true)[0] < -1e-3 * values[-1]
 
 
+@pytest.mark.parametrize("dim", (2, 3))
+def test_the_rotation_is_that_of_singular_values(dim):
+    """Of corotated elements that are turned and stretched, by Newton's iteration and, where projected, by these."""
+    mesh = ElasticMesh(bar(CELLS[dim], SIZE[dim], ElasticLaw.COROTATED))
+    rng = np.random.default_rng(4)
+    turn, _ = np.linalg.qr(rng.normal(size=(dim, dim)))
+    turn[:, 0] *= np.sign(np.linalg.det(turn))
+    for flattened in (3.0, 1.0, 0.2, 0.011, 0.009, -0.5):
+        stretches = np.linspace(1.0, 2.0, dim)
+        stretches[-1] = flattened
+        points = random_points(mesh.body, 1e-4) * stretches @ turn.T
+        energy, forces, stiffness = evaluate(mesh, points)
+        wanted_energy, wanted_forces, projected = evaluate(mesh, points, psd=True)
+        assert energy == pytest.approx(wanted_energy, rel=1e-12)
+        np.testing.assert_allclose(forces, wanted_forces, rtol=0.0, atol=1e-11 * np.abs(wanted_forces).max())
+        if flattened == 3.0:  # all are stretched, and nothing is projected
+            np.testing.assert_allclose(stiffness, projected, rtol=0.0, atol=1e-11 * np.abs(projected).max())
+
+
 def test_elements_that_are_flat_are_defined():
     """Points on a line or on one point have finite energies, forces and projected stiffness."""
     for law in LAWS:

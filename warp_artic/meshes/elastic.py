@@ -25,6 +25,7 @@ import numpy as np
 import warp as wp
 
 from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.math.numbers import any_positive
 from warp_artic.math.recorded import RecordedLaunches
 from warp_artic.meshes.block_sum import block_sum_for
 from warp_artic.meshes.element_numbers import add, div, element_numbers, mul, sub  # noqa: F401 - operators
@@ -83,8 +84,10 @@ def elastic_kernels(types: MeshTypes, wide: bool):
     Elements = elements_struct(types, wide)
     functions = material_functions(types, wide)
     strain, density = functions.strain, functions.energy
+    rotation, stretch = functions.rotation, functions.stretch
     stress, spectrum = functions.stress, functions.spectrum
     slopes, neo_hookean_block = functions.slopes, functions.block
+    turning, corotated_block = functions.turning, functions.corotated_block
     signed_svd = signed_svd_for(types, wide)
     entry, with_entry, one = numbers.entry, numbers.with_entry, numbers.one
     outer, dot, ddot, trace, transpose = numbers.outer, numbers.dot, numbers.ddot, numbers.trace, numbers.transpose
@@ -264,6 +267,31 @@ def elastic_kernels(types: MeshTypes, wide: bool):
                 rows = put_block(elements, env, pack, count, a, b, block, F_ahead, rate, rows, values)
         put_first_node(elements, env, pack, count, rows, values)
 
+    @wp.func
+    def add_corotated_stiffness(
+        elements: Elements,
+        env: int,
+        pack: int,
+        count: int,
+        R: Mat,
+        X: Mat,
+        F_ahead: Mat,
+        rate: Real,
+        values: wp.array2d(dtype=NodeMat),
+    ):
+        gradients = elements.gradients[pack]
+        extension = trace(X)
+        rows = Rows()
+        for a in range(dim):
+            g = row(gradients, a)
+            r = R * g
+            turns = turning(R, X, r)
+            for b in range(a, dim):
+                h = row(gradients, b)
+                block = corotated_block(elements.material, extension, g, h, r, R * h, turns)
+                rows = put_block(elements, env, pack, count, a, b, block, F_ahead, rate, rows, values)
+        put_first_node(elements, env, pack, count, rows, values)
+
     @wp.kernel(**OPTIONS)
     def clear(
         asked: wp.array(dtype=int),
@@ -311,18 +339,24 @@ def elastic_kernels(types: MeshTypes, wide: bool):
                     U = Mat()
                     V = Mat()
                     s = Vec()
-                    has_axes = elements.material.law == COROTATED or (values.shape[0] > 0 and projected[env] > 0)
+                    X = Mat()
+                    is_corotated = elements.material.law == COROTATED
+                    has_axes = values.shape[0] > 0 and projected[env] > 0
+                    if is_corotated and not has_axes:
+                        U, is_left = rotation(G)
+                        V = one(total)
+                        X = stretch(G, U)
+                        has_axes = any_positive(is_left)
                     if has_axes:
                         U, s, V = signed_svd(F)
+                        if is_corotated:
+                            X = strain(G, s, V)
                     past = Mat()
                     F_ahead = Mat()
                     if rate > Real(0.0):
                         past = displacement_gradient(elements, start, env, pack)
                         F_ahead = one(total) + displacement_gradient(elements, ahead, env, pack)
                     E = strain_since(F_ahead, G, past)
-                    X = Mat()
-                    if elements.material.law == COROTATED:
-                        X = strain(G, s, V)
                     if energy.shape[0] > 0:
                         psi = density(elements.material, G, X) + rate * viscous(elements, E)
                         total = total + elements.volume[pack] * psi
@@ -336,7 +370,9 @@ def elastic_kernels(types: MeshTypes, wide: bool):
                     if values.shape[0] > 0 and has_axes:
                         is_projected = projected[env] > 0
                         add_stiffness_of_axes(elements, env, pack, count, U, s, V, F_ahead, rate, is_projected, values)
-                    if values.shape[0] > 0 and not has_axes:
+                    elif values.shape[0] > 0 and is_corotated:
+                        add_corotated_stiffness(elements, env, pack, count, U, X, F_ahead, rate, values)
+                    elif values.shape[0] > 0:
                         add_neo_hookean_stiffness(elements, env, pack, count, G, F_ahead, rate, values)
             # The block waits here for all of its threads.
             block_sum(Real(0.0))

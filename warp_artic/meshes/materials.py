@@ -11,6 +11,11 @@ write lambda/2 (J - alpha)^2 with alpha = 1 + c mu / lambda. With mu and lambda 
 Young and Poisson at small strain, in any dimension. The first is written in G and the second in X = V^T (S - I) V, with
 S = V diag(s) V^T from S^2 - I = G + G^T + G^T G, so that small strains lose no digits.
 
+Where only energy and stress are wanted, the corotated law needs R alone, which Newton's iteration of the polar
+decomposition finds in a third of the time (Higham, Computing the Polar Decomposition, 1986), from R = F on:
+
+    R becomes (R + cof R / det R) / 2,   then   S - I = (S^2 - I) (S + I)^-1  in place of X
+
 In the axes of U and V the second derivative of psi falls into parts (Smith, De Goes and Kim, 2019): the entries (i, i)
 have psi_ij = d2 psi / ds_i ds_j, each pair (i, j), (j, i) has [[a, b], [b, a]] with
 
@@ -27,6 +32,10 @@ What is not projected needs no axes where the law is neo-Hookean. With C = cof F
 the second derivative along x g^T and y h^T, where nodes of gradients g and h move by x and y, is x^T K y with
 
     K = share (g h) I + curve (F g)(F h)^T + lambda (C g)(C h)^T + pressure W,  W_ij = eps_ijk (F (g x h))_k
+
+and where it is corotated, with the axis w of R^T dR, (tr(S) I - S) w = g x (R^T x), and r = R g, q = R h
+
+    K = 2 mu (g h) I + lambda r q^T + (lambda tr(S - I) - 2 mu) [r]^T T [q],  T = R (tr(S) I - S)^-1 R^T
 """
 
 from functools import cache
@@ -46,6 +55,11 @@ LAWS = {ElasticLaw.NEO_HOOKEAN: NEO_HOOKEAN, ElasticLaw.COROTATED: COROTATED}
 SERIES_TO = 0.05
 """Where y - log(1 + y) is summed as a series."""
 SERIES_TERMS = 13
+
+ROTATION_TURNS = 8
+"""Most turns of the iteration that finds R; elements that are a half longer take five."""
+FLAT = 0.01
+"""Determinant below which R is found by singular values."""
 
 
 def lame(material: ElasticMaterial, dim: int, plane_state: PlaneState) -> tuple[float, float]:
@@ -78,9 +92,13 @@ class Material:
 class MaterialFunctions:
     """The functions of one dimension, one precision and one number of lanes, for kernels."""
 
-    def __init__(self, strain, energy, stress, spectrum, slopes, block):
+    def __init__(self, strain, rotation, stretch, energy, stress, spectrum, slopes, block, turning, corotated_block):
         self.strain = strain
         """X, of G and its singular values and axes; the others need it where the law is corotated."""
+        self.rotation = rotation
+        """R of G, and what is positive where it is not found: F is turned inside out, or nearly flat."""
+        self.stretch = stretch
+        """S - I of G and R."""
         self.energy = energy
         """psi of G."""
         self.stress = stress
@@ -91,6 +109,10 @@ class MaterialFunctions:
         """F, C, share, curve and pressure of a neo-Hookean material, of G."""
         self.block = block
         """K of those and two gradients."""
+        self.turning = turning
+        """[r]^T T of R, S - I and r."""
+        self.corotated_block = corotated_block
+        """K of a corotated material, of the trace of S - I, two gradients, r, q and [r]^T T."""
 
 
 @cache
@@ -147,6 +169,16 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
             area = component(g, 0) * component(h, 1) - component(g, 1) * component(h, 0)
             return with_entry(with_entry(Mat(), 0, 1, area), 1, 0, neg(area))
 
+        @wp.func
+        def across(r: Vec):
+            """[r], whose first row is that of r x, as all turn about one axis."""
+            return with_entry(with_entry(Mat(), 0, 0, neg(component(r, 1))), 0, 1, component(r, 0))
+
+        @wp.func
+        def turning_inverse(X: Mat):
+            """1 / tr(S), in the place of the matrix."""
+            return (Real(1.0) / (Real(2.0) + trace(X))) * one(entry(X, 0, 0))
+
     else:
 
         @wp.func
@@ -193,6 +225,24 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
                 found = with_entry(found, k, j, neg(component(w, i)))
             return found
 
+        @wp.func
+        def across(r: Vec):
+            """[r], which makes r x y of y."""
+            found = Mat()
+            for i in range(3):
+                j = (i + 1) % 3
+                k = (i + 2) % 3
+                found = with_entry(found, k, j, component(r, i))
+                found = with_entry(found, j, k, neg(component(r, i)))
+            return found
+
+        @wp.func
+        def turning_inverse(X: Mat):
+            """(tr(S) I - S)^-1."""
+            H = (Real(1.0) + trace(X)) * one(entry(X, 0, 0)) - X
+            C = (Real(1.0) + trace(H)) * one(entry(X, 0, 0)) - transpose(H) + cofactors(H)
+            return (Real(1.0) / (Real(1.0) + trace(H) + volume_excess(H))) * C
+
     @wp.func
     def strain(G: Mat, s: Vec, V: Mat):
         """V has axes to rounding only: what is left beside the diagonal counts, where strains are small."""
@@ -211,6 +261,39 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         return X
 
     @wp.func
+    def cofactors_of(G: Mat):
+        """cof(I + G)."""
+        return (Real(1.0) + trace(G)) * one(entry(G, 0, 0)) - transpose(G) + cofactors(G)
+
+    @wp.func
+    def rotation(G: Mat):
+        unit = one(entry(G, 0, 0))
+        H = Mat(G)
+        going = real(1.0, entry(G, 0, 0))
+        # Warp assigns a captured constant where it comes first: in a branch, others would read it unassigned.
+        flat = Real(FLAT)
+        enough = Real(epsilon)
+        turn = int(0)
+        while turn < ROTATION_TURNS:
+            turn += 1
+            J = Real(1.0) + trace(H) + volume_excess(H)
+            inverse = Real(1.0) / where_positive(J - flat, J, real(1.0, J))
+            change = Real(0.5) * (inverse * cofactors_of(H) - unit - H)
+            H = choose(going, H + change, H)
+            is_found = where_positive(J - flat, enough - ddot(change, change), real(-1.0, J))
+            going = where_positive(is_found, real(0.0, J), going)
+            if not any_positive(going):
+                turn = ROTATION_TURNS
+        return unit + H, going
+
+    @wp.func
+    def stretch(G: Mat, R: Mat):
+        S = transpose(R) + transpose(R) * G
+        X = (G + transpose(G) + transpose(G) * G) * cofactors_of(S)
+        X = (Real(0.5) / (Real(1.0) + trace(S) + volume_excess(S))) * X
+        return X + transpose(X)
+
+    @wp.func
     def energy(material: Material, G: Mat, X: Mat):
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
@@ -221,8 +304,8 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
             J_1 = trace(G) + excess
             small = Real(c) * (Real(0.5) * square - excess) + Real(0.5) * excess_of_logarithm(y)
             return mu * small + Real(0.5) * lambda_ * J_1 * J_1
-        stretch = trace(X)
-        return mu * ddot(X, X) + Real(0.5) * lambda_ * stretch * stretch
+        extension = trace(X)
+        return mu * ddot(X, X) + Real(0.5) * lambda_ * extension * extension
 
     @wp.func
     def stress(material: Material, G: Mat, X: Mat, U: Mat, V: Mat):
@@ -237,8 +320,8 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
             J_1 = expansion + volume_excess(G)
             F = one(more) + G
             return mu * (Real(c) * shear + left * F) + lambda_ * J_1 * (F - shear)
-        stretch = trace(X)
-        return U * (Real(2.0) * mu * X + lambda_ * stretch * one(stretch)) * transpose(V)
+        extension = trace(X)
+        return U * (Real(2.0) * mu * X + lambda_ * extension * one(extension)) * transpose(V)
 
     @wp.func
     def turned(S: Mat, Q: Mat, i: int, j: int):
@@ -307,7 +390,7 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
     @wp.func
     def slopes(material: Material, G: Mat):
         F = one(entry(G, 0, 0)) + G
-        C = (Real(1.0) + trace(G)) * one(entry(G, 0, 0)) - transpose(G) + cofactors(G)
+        C = cofactors_of(G)
         share, curve, pressure = slopes_at(material, ddot(F, F), Real(1.0) + trace(G) + volume_excess(G))
         return F, C, share, curve, pressure
 
@@ -315,6 +398,20 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
     def block(material: Material, F: Mat, C: Mat, share: T, curve: T, pressure: T, g: Vec, h: Vec):
         K = (share * dot(g, h)) * one(share) + curve * outer(F * g, F * h)
         return K + Real(material.lambda_) * outer(C * g, C * h) + pressure * volume_block(F, g, h)
+
+    @wp.func
+    def turning(R: Mat, X: Mat, r: Vec):
+        inverse = turning_inverse(X)
+        if dim == 3:
+            inverse = R * inverse * transpose(R)
+        return transpose(across(r)) * inverse
+
+    @wp.func
+    def corotated_block(material: Material, extension: T, g: Vec, h: Vec, r: Vec, q: Vec, turns: Mat):
+        twice = Real(2.0) * Real(material.mu)
+        lambda_ = Real(material.lambda_)
+        K = (twice * dot(g, h)) * one(extension) + lambda_ * outer(r, q)
+        return K + (lambda_ * extension - twice) * (turns * across(q))
 
     @wp.func
     def spectrum(material: Material, s: Vec, is_projected: bool):
@@ -352,9 +449,9 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         else:
             limit = Real(2.0) * mu + Real(width) * wp.abs(lambda_)
             most = real(wp.where(is_projected, limit, Real(wp.inf)), like)
-            stretch = real(-width, like)
+            extension = real(-width, like)
             for i in range(dim):
-                stretch = stretch + component(s, i)
+                extension = extension + component(s, i)
             for i in range(dim):
                 D = with_entry(D, i, i, real(Real(2.0) * mu + lambda_, like))
                 for j in range(dim):
@@ -362,11 +459,13 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
                         # R is not defined where s_i + s_j is zero: the stiffness ends at that of a large stretch.
                         total = component(s, i) + component(s, j)
                         total = where_positive(absolute(total) - tiny, total, real(tiny, total))
-                        twist = Real(2.0) * (mu * (total - Real(2.0)) + lambda_ * stretch) / total
+                        twist = Real(2.0) * (mu * (total - Real(2.0)) + lambda_ * extension) / total
                         twist = minimum(most, maximum(lowest, twist))
                         D = with_entry(D, i, j, real(lambda_, like))
                         A = with_entry(A, i, j, mu + Real(0.5) * twist)
                         B = with_entry(B, i, j, mu - Real(0.5) * twist)
         return D, A, B
 
-    return MaterialFunctions(strain, energy, stress, spectrum, slopes, block)
+    return MaterialFunctions(
+        strain, rotation, stretch, energy, stress, spectrum, slopes, block, turning, corotated_block
+    )
