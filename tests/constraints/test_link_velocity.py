@@ -205,7 +205,7 @@ def test_far_turns_are_slowed_alike_in_every_batch():
 
 
 def test_a_tree_on_a_moving_base_is_slowed_relative_to_it():
-    """Its links keep limits that the base alone does not reach, where its joints start too fast for the step."""
+    """Its links keep their limits, which the base alone does not reach, where its joints start too fast for the step."""
     poses = tuple(Pose((2.0 * time, 0.0, 0.0)) for time in np.linspace(0.0, 4.0, 121))
     tree = with_links(trees.chain(3), max_linear_velocity=3.0, max_angular_velocity=4.0)
     tree = replace(tree, base_motion=BaseMotion("/World/cart", 0.0, 4.0 / 120, poses))

@@ -35,6 +35,7 @@ from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import ModelArrays, StateArrays, WorkArrays, load_vec3
 from warp_artic.phases.kinematics import place_links
 
+
 FAR = wp.constant(0.1)
 """Angle of a step from which on joints turn far [rad]."""
 
