@@ -258,7 +258,6 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         effort: wp.array2d(dtype=T)
         vdot: wp.array2d(dtype=T)
         rest_vdot: wp.array2d(dtype=T)
-        projected: wp.array2d(dtype=T)
         unresolved: wp.array2d(dtype=T)
         watched: wp.array2d(dtype=T)
         motion_sums: wp.array2d(dtype=T)

@@ -114,7 +114,6 @@ def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, column
         work.watched[4 * island + 1, slot] = state.smoothness[2 * island, column]
         work.watched[4 * island + 2, slot] = zero
         work.watched[4 * island + 3, slot] = zero
-        work.projected[island, slot] = zero
 
 
 @wp.func
@@ -395,7 +394,6 @@ def project_tree(
     else:
         s = minimum(scale_of(work.motion_sums[2 * END * tree + END + KINETIC, slot], left), most)
         scale_joints(model, work, island, slot, unresolved, s)
-    work.projected[island, slot] = maximum(work.projected[island, slot], unresolved)
     counts = where_positive(state.failure[0, column], zero, unresolved) * real(float(1 - is_turned), h)
     state.unresolved[island, column] = state.unresolved[island, column] + counts
     for k in range(2 * island, 2 * island + 2):

@@ -62,7 +62,6 @@ from warp_artic.solver.history import (
     take_corrected,
 )
 from warp_artic.solver.reports import report_step
-from warp_artic.solver.slow_trees import slow_trees
 from warp_artic.solver.velocities import solve_velocities
 from warp_artic.solver.violent_spin import keep_spins
 
@@ -161,8 +160,6 @@ def step_column(
             project_energy(model, state, work, column, slot, h, is_turned)
     if model.contact_count > 0:
         keep_spins(model, state, control, work, column, slot, h)
-    if model.speed_limits > 0:
-        slow_trees(model, state, work, column, slot, h)
     store_state(model, state, work, column, slot)
     if model.contact_count > 0:
         store_contacts(model, state, work, column, slot)
