@@ -82,6 +82,16 @@ def test_a_bridge_between_bodies():
     assert not any("break" in text for text in warnings_of(stage))
 
 
+def test_a_breaking_joint_may_be_an_articulation_root():
+    """Of both trees that it joins, each of which starts at its own body."""
+    weak = joint("bc", "Revolute", "/b", "/c", content=WEAK, applied=("PhysicsArticulationRootAPI",))
+    stage = open_text(bodies("a", "b", "c", "d") + chain("a", "b") + weak + chain("c", "d"))
+    first, second = read_stage(stage).articulations
+    assert [tree.links[tree.inbound.index(None)].path for tree in (first, second)] == ["/b", "/c"]
+    (loop,) = first.constraints
+    assert loop.name.endswith("/bc") and loop.break_force == 50.0
+
+
 def test_a_bridge_breaks():
     """A beam that hangs on a joint between two articulations falls once that has broken; the recording has both."""
     held = body("a") + body("b") + joint("held", "Fixed", "", "/a")

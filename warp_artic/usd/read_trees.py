@@ -167,14 +167,15 @@ def _read_marks(groups, index, edges, joints, apart, inventory: Inventory, attri
             members = {edges[edge].body0, edges[edge].body1} - {WORLD}
         elif path in apart:
             members = apart[path]
-            body = min(members, default=None)
         else:
             members = below[path]
         if not members:
             text = "is an articulation root without a rigid body that moves, or with a joint of none: it has no effect"
             attributes.report.warn("articulation-empty", path, text)
         for number in sorted({group_of[member] for member in members}):
-            _mark(marks[number], path, prim, body, edge, attributes)
+            # A joint beside the trees may join two of them, and is the root of both.
+            start = min(members.intersection(groups[number])) if path in apart else body
+            _mark(marks[number], path, prim, start, edge, attributes)
     return marks
 
 
