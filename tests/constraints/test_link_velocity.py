@@ -9,8 +9,10 @@ from tests import trees
 from tests.oracles import rigid, speed_limits
 from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints import table
+from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.friction import Friction
 from warp_artic.description.limit import Limit
+from warp_artic.description.pose import Pose
 from warp_artic.mechanisms.tree import tree_of
 
 H = 1.0 / 240.0
@@ -18,7 +20,7 @@ H = 1.0 / 240.0
 
 def simulate(tree, gravity=(0.0, 0.0, 0.0), environments=1, **settings):
     return Simulation(
-        trees.scene(tree, gravity=gravity), environments=environments, settings=SolverSettings(dt=H, **settings)
+        trees.scene(tree, gravity=gravity), environments=environments, settings=SolverSettings(**{"dt": H, **settings})
     )
 
 
@@ -162,6 +164,56 @@ def test_limits_hold_after_one_step(solver, precision, speed, first, later, inte
         assert excess[1] <= first and excess[2:].max() <= later
         kinetic = recording.energy[:, 0, 0]
         assert kinetic[1] < kinetic[0]
+
+
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 30])
+@pytest.mark.parametrize(
+    "solver, precision, allowed", [("direct", "float64", 1e-6), ("direct", "float32", 5e-4), ("tgs", "float64", 1e-6)]
+)
+def test_limits_hold_where_joints_turn_far_in_a_step(solver, precision, allowed, dt):
+    """By up to a radian: what iterations cannot find is taken by slowing trees down; kinetic energy never grows."""
+    slowed = 0
+    for seed in range(8):
+        _, slow, most, state = random_case(seed, 30.0)
+        recording, simulation = record_from(
+            slow, state, 8, solver=solver, precision=precision, position_iterations=8, dt=dt
+        )
+        excess = excess_of(recording, most)
+        assert excess[0] > 10.0
+        assert excess[1:].max() <= allowed
+        kinetic = recording.energy[:, 0, 0]
+        assert np.diff(kinetic).max() <= 1e-3 * kinetic[1]
+        slowed += simulation.unresolved_steps().sum()
+    assert 0 < slowed <= 8 * 8
+
+
+def test_far_turns_are_slowed_alike_in_every_batch():
+    """Bitwise the same alone in its lane block as beside environments that turn less."""
+    tree = with_links(trees.chain(4), max_linear_velocity=1.5, max_angular_velocity=5.0)
+    velocity = np.random.default_rng(2).normal(size=(20, 4)) * np.linspace(1.0, 40.0, 20)[:, None]
+
+    def run(order):
+        simulation = simulate(tree, gravity=(0, 0, -9.81), environments=len(order), variant="lanes", dt=1 / 60)
+        simulation.set_state(joint_velocity=velocity[order])
+        simulation.step(10)
+        return np.concatenate([simulation.state.joint_velocity.numpy().T, simulation.unresolved_steps()], axis=1)
+
+    whole = run(np.arange(20))
+    assert whole[:, -1].max() > 0
+    np.testing.assert_array_equal(run(np.arange(12, 20)), whole[12:])
+    np.testing.assert_array_equal(run(np.array([19])), whole[[19]])
+
+
+def test_a_tree_on_a_moving_base_is_slowed_relative_to_it():
+    """Its links keep limits that the base alone does not reach, where its joints start too fast for the step."""
+    poses = tuple(Pose((2.0 * time, 0.0, 0.0)) for time in np.linspace(0.0, 4.0, 121))
+    tree = with_links(trees.chain(3), max_linear_velocity=3.0, max_angular_velocity=4.0)
+    tree = replace(tree, base_motion=BaseMotion("/World/cart", 0.0, 4.0 / 120, poses))
+    state = replace(trees.authored_state(tree), joint_velocity=np.array([40.0, -70.0, 50.0]))
+    recording, simulation = record_from(tree, state, 30, precision="float64", dt=1 / 60)
+    speeds = speeds_of(recording).max(1)
+    assert (speeds[1:] <= np.array([3.0, 4.0]) * (1 + 1e-6)).all()
+    assert simulation.unresolved_steps().sum() > 0
 
 
 def test_a_chain_is_slowed_in_one_step():

@@ -10,6 +10,7 @@ from tests.oracles.dense_step import implicit_share, state_of
 from tests.oracles.step import damping_wrench
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
+from warp_artic.description.friction import Friction
 from warp_artic.model.force_parts import PART_NAMES
 
 H = 1 / 240
@@ -123,6 +124,40 @@ def test_those_of_links_are_their_laws(solver, integrator):
         for name, law in wanted.items():
             np.testing.assert_allclose(found[name], law, rtol=0.0, atol=1e-9 * scale, err_msg=name)
             np.testing.assert_array_equal(getattr(taken.recording, f"joint_{name}_force")[-1, 0], found[name][6:])
+
+
+@pytest.mark.parametrize(("solver", "integrator"), STEPPING)
+def test_what_slows_trees_down_is_a_limit(solver, integrator):
+    """Where joints turn too far for the rows of limits: parts sum to zero, accelerations are changes of velocities."""
+    rng = np.random.default_rng(3)
+    # In substeps of a midpoint step the axes of ball joints turn each time.
+    balls = () if (solver, integrator) == ("tgs", "midpoint") else ("spherical",)
+    tree = trees.random_articulation(rng, 7, kinds=("revolute_x", "revolute_y", "prismatic_x", *balls), floating=True)
+    state = trees.random_state(rng, tree, speed=30.0)
+    # Friction keeps the step from correcting velocities afterwards, as it does in free motion.
+    tree = trees.with_dofs(tree, friction=Friction(viscous=1e-9))
+    slow = trees.replace(tree.links[-1], max_linear_velocity=0.5, max_angular_velocity=1.0)
+    tree = trees.replace(tree, links=(*tree.links[:-1], slow))
+    simulation = simulate(tree, dt=1 / 60, solver=solver, integrator=integrator)
+    simulation.set_state(
+        joint_position=state.joint_position,
+        joint_velocity=state.joint_velocity,
+        root_pose=state.root_pose,
+        root_velocity=state.root_velocity,
+    )
+    for _ in range(3):
+        taken = StepTaken(simulation)
+        parts = parts_of(simulation)
+        assert_nothing_is_left(parts)
+        scale = np.abs(parts["inertial"]).max()
+        law = -rigid.mass_matrix(taken.placed) @ taken.acceleration
+        np.testing.assert_allclose(parts["inertial"], law, rtol=0.0, atol=1e-9 * scale)
+        links = taken.placed.J @ taken.acceleration + taken.placed.A_bias
+        found = taken.recording.link_acceleration[-1, 0]
+        np.testing.assert_allclose(found, links, rtol=0.0, atol=1e-9 * np.abs(links).max())
+        speed = np.linalg.norm(taken.recording.link_velocity[-1, 0, -1].reshape(2, 3), axis=-1)
+        assert (speed <= np.array([0.5, 1.0]) * (1 + 1e-6)).all()
+    assert simulation.unresolved_steps().sum() > 0
 
 
 @pytest.mark.parametrize("kinds", [tuple(trees.JOINT_KINDS), tuple(trees.FREER_KINDS)], ids=["plain", "freer"])

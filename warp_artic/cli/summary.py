@@ -343,12 +343,12 @@ def _touching(simulation) -> list[tuple[str, str]]:
 
 
 def _unresolved(simulation) -> list[tuple[str, str]]:
-    """Articulations that moved freely and too fast for the steps."""
+    """Articulations that moved too fast for the steps."""
     rows = []
     for tree, own in zip(simulation.scene.articulations, simulation.unresolved_steps().T):
         if own.max(initial=0) > 0:
             of = f"{own.max()} steps" if simulation.environments == 1 else f"up to {own.max()} steps of an environment"
-            text = f"{tree.path}  {of} do not resolve its motion, and keep its energy only; use a shorter --dt"
+            text = f"{tree.path}  {of} do not resolve its motion; use a shorter --dt"
             rows.append(("unresolved", text))
     return rows[:SHOWN]
 

@@ -49,7 +49,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.allowed_values import NOT_NEGATIVE, Allowed
-from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.arrays import Array, ModelArrays, WorkArrays
 from warp_artic.model.families import ENDS, IS_SOFT_LIMIT, LOOKS_AT_ACCELERATIONS, ConstraintFamily, Parameter
 from warp_artic.model.force_parts import ForcePart
 
@@ -132,15 +132,14 @@ def soft_limit_gains(model: ModelArrays, row: int, column: int):
 
 
 @wp.func
-def soft_limit_value(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """What a soft limit of whatever kind bounds at the positions `work.middle`, and its ends."""
+def soft_limit_value(model: ModelArrays, q: Array, row: int, column: int, slot: int):
+    """What a soft limit of whatever kind bounds at positions of joints, and its ends."""
     item = model.row_item[row]
     if model.row_family[row] == SOFT_LIMIT_ORDER:
-        return work.middle[item, slot], model.limit_lower[item, column], model.limit_upper[item, column]
+        return q[item, slot], model.limit_lower[item, column], model.limit_upper[item, column]
     dof = model.term_dof[model.row_term[row]]
     first = dof - model.root_dofs
     count = model.row_terms[row]
-    q = work.middle
     phi = in_axes(model, dof, count, q[first, slot], q[first + 1, slot], q[first + count - 1, slot])
     y, lower, upper = limit_value(model, row, column, phi)
     return y, lower, upper

@@ -19,6 +19,7 @@ def report_accelerations(
     work: WorkArrays,
     forces: ForceArrays,
     g: Vec3,
+    moving: Real,
     column: int,
     slot: int,
     substep: int,
@@ -27,7 +28,8 @@ def report_accelerations(
 ):
     """Write the accelerations `work.u` of dofs and those of the links, or add those of a further substep.
 
-    `work.linear` and `work.angular` are those of the links against gravity; zero where `moves` is.
+    `work.linear` and `work.angular` are those of the links against gravity, and `moving` is the weight of what
+    velocities add to them at centres of mass; zero where `moves` is.
     """
     for dof in range(model.dof_count):
         if dof < model.root_dofs:
@@ -38,7 +40,7 @@ def report_accelerations(
         c = load_mat3(work.R_WM, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
         w = load_vec3(work.w, 3 * link, slot)
         angular = load_vec3(work.angular, 3 * link, slot)
-        linear = load_vec3(work.linear, 3 * link, slot) + g + cross(angular, c) + cross(w, cross(w, c))
+        linear = load_vec3(work.linear, 3 * link, slot) + g + cross(angular, c) + cross(w, cross(w, c)) * moving
         put_vec3(forces.link_acceleration, 6 * link, column, linear * weight, substep, moves)
         put_vec3(forces.link_acceleration, 6 * link + 3, column, angular * weight, substep, moves)
 

@@ -431,11 +431,13 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         )
 
     def unresolved_steps(self) -> np.ndarray:
-        """Steps since the start that did not resolve free motion, shape (environments, articulations).
+        """Steps since the start that did not resolve the motion, shape (environments, articulations).
 
-        They keep its energy, and its momentum on a floating base, but not its path; see `solver.energy_projection`. A
-        shorter dt resolves it. Steps of trees with drives, springs or tendons, and of other integrators than
-        "midpoint", are not counted.
+        Two kinds are counted. Free motion: these steps keep its energy, and its momentum on a floating base, but not
+        its path (`solver.energy_projection`); steps of trees with drives, springs or tendons, and of other integrators
+        than "midpoint", are not looked at. Largest velocities of links: where joints turn too far in a step for the
+        impulses of these limits to be found, articulations that constraints join are slowed down together
+        (`solver.slow_islands`). A shorter dt resolves both.
         """
         return unresolved_steps(self.run.members, self.environments)
 

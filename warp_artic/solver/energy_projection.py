@@ -114,6 +114,7 @@ def begin_watch(model: ModelArrays, state: StateArrays, work: WorkArrays, column
         work.watched[4 * island + 1, slot] = state.smoothness[2 * island, column]
         work.watched[4 * island + 2, slot] = zero
         work.watched[4 * island + 3, slot] = zero
+        work.projected[island, slot] = zero
 
 
 @wp.func
@@ -222,13 +223,13 @@ def takes_energy(model: ModelArrays, work: WorkArrays, row: int, column: int, sl
 
 @wp.func
 def sprung_energy(model: ModelArrays, work: WorkArrays, island: int, column: int, slot: int):
-    """The energy of the springs of soft limits of an island at the positions `work.middle` [J]."""
+    """The energy of the springs of soft limits of an island at the positions `work.end_position` [J]."""
     zero = real(0.0, model.gravity[0, column])
     energy = zero
     for row in range(model.row_count):
         if has_trait(model, row, IS_SOFT_LIMIT) and model.row_island[row] == island:
             k, _d = soft_limit_gains(model, row, column)
-            y, lower, upper = soft_limit_value(model, work, row, column, slot)
+            y, lower, upper = soft_limit_value(model, work.end_position, row, column, slot)
             beyond = maximum(maximum(lower - y, y - upper), zero)
             energy = energy + real(0.5, k) * k * beyond * beyond
     return energy
@@ -236,12 +237,12 @@ def sprung_energy(model: ModelArrays, work: WorkArrays, island: int, column: int
 
 @wp.func
 def add_up_motion(model: ModelArrays, work: WorkArrays, first: int, column: int, slot: int):
-    """Write the energies, mass, momenta and inertia of trees at `work.middle`, `work.middle_root` and `work.u`.
+    """Write the energies, mass, momenta and inertia of trees at `work.end_position`, `work.end_root` and `work.u`.
 
     Of those that move freely. `first` is the first of their rows; positions are from the origin of the base, or of the
     frame of a floating root.
     """
-    place_links(model, work, work.middle, work.middle_root, work.u, column, slot)
+    place_links(model, work, work.end_position, work.end_root, work.u, column, slot)
     zero = real(0.0, model.gravity[0, column])
     none = vec3(zero, zero, zero)
     base = 3 * model.link_count
@@ -308,10 +309,10 @@ def add_up_tree(model: ModelArrays, work: WorkArrays, tree: int, first: int, col
 def add_up_start(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
     """The sums of q and v, which are still in the state."""
     for item in range(model.dof_count - model.root_dofs):
-        work.middle[item, slot] = state.joint_position[item, column]
+        work.end_position[item, slot] = state.joint_position[item, column]
         work.u[model.root_dofs + item, slot] = state.joint_velocity[item, column]
     for row in range(pose_rows(model.root_dofs)):
-        work.middle_root[row, slot] = state.root_pose[row, column]
+        work.end_root[row, slot] = state.root_pose[row, column]
     for dof in range(model.root_dofs):
         work.u[dof, slot] = state.root_velocity[dof, column]
     add_up_motion(model, work, 0, column, slot)
@@ -321,9 +322,9 @@ def add_up_start(model: ModelArrays, state: StateArrays, work: WorkArrays, colum
 def add_up_end(model: ModelArrays, work: WorkArrays, column: int, slot: int):
     """The sums of q+ and v+."""
     for item in range(model.dof_count - model.root_dofs):
-        work.middle[item, slot] = work.position[item, slot]
+        work.end_position[item, slot] = work.position[item, slot]
     for row in range(pose_rows(model.root_dofs)):
-        work.middle_root[row, slot] = work.root[row, slot]
+        work.end_root[row, slot] = work.root[row, slot]
     for dof in range(model.dof_count):
         work.u[dof, slot] = work.v[dof, slot]
     add_up_motion(model, work, END, column, slot)
@@ -394,6 +395,7 @@ def project_tree(
     else:
         s = minimum(scale_of(work.motion_sums[2 * END * tree + END + KINETIC, slot], left), most)
         scale_joints(model, work, island, slot, unresolved, s)
+    work.projected[island, slot] = maximum(work.projected[island, slot], unresolved)
     counts = where_positive(state.failure[0, column], zero, unresolved) * real(float(1 - is_turned), h)
     state.unresolved[island, column] = state.unresolved[island, column] + counts
     for k in range(2 * island, 2 * island + 2):

@@ -51,7 +51,7 @@ def report_step(
             load_part(model, state, control, work, part, column, slot, h)
             if part == WHOLE:
                 g = load_vec3(model.gravity, 0, column)
-                report_accelerations(model, work, forces, g, column, slot, substep, weight, moves)
+                report_accelerations(model, work, forces, g, one, column, slot, substep, weight, moves)
                 if model.speed_limits > 0:
                     take_links_off(model, work, FROM_OUTSIDE, column, slot, h)
                 if model.pushing_rows > 0:
@@ -67,9 +67,12 @@ def report_step(
                 share = one
                 if part == INERTIAL:
                     share = weight
-                    add_armatures(model, work, forces, column, slot, weight)
+                    add_armatures(model, work, forces, INERTIAL, column, slot, weight)
                 add_loads(model, work, forces, part, column, slot, share)
         part += 1
+    if model.speed_limits > 0:
+        for dof in range(model.dof_count):
+            work.v_reported[dof, slot] = work.v_next[dof, slot]
     drop_forces(model, forces, column, moves)
 
 
@@ -110,8 +113,10 @@ def has(part: int, other: int, like: Real):
 
 
 @wp.func
-def add_armatures(model: ModelArrays, work: WorkArrays, forces: ForceArrays, column: int, slot: int, weight: Real):
-    """Add what armatures take."""
+def add_armatures(
+    model: ModelArrays, work: WorkArrays, forces: ForceArrays, part: int, column: int, slot: int, weight: Real
+):
+    """Add, with a weight, what armatures take by the accelerations `work.u` to a part."""
     for dof in range(model.root_dofs, model.dof_count):
         inertia = model.armature[dof - model.root_dofs, column]
-        add_to_part(model, forces, INERTIAL, dof, column, neg(weight * inertia * work.u[dof, slot]))
+        add_to_part(model, forces, part, dof, column, neg(weight * inertia * work.u[dof, slot]))

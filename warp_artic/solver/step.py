@@ -62,6 +62,7 @@ from warp_artic.solver.history import (
     take_corrected,
 )
 from warp_artic.solver.reports import report_step
+from warp_artic.solver.slow_islands import slow_islands
 from warp_artic.solver.velocities import solve_velocities
 from warp_artic.solver.violent_spin import keep_spins
 
@@ -151,6 +152,8 @@ def step_column(
         keep_energies(model, work, column, slot)
     if model.sleep_steps > 0:
         measure_calm(model, work, column, slot)
+    if model.contact_count > 0:
+        keep_spins(model, state, control, work, column, slot, h)
     for is_turned in range(1 + int(model.swing_joints > 0)):
         if is_turned == 1:
             turn_swings_round(model, state, work, column, slot)
@@ -158,8 +161,8 @@ def step_column(
                 watch_turns(model, control, work, column, slot)
         if is_watched and any_positive(largest_of_islands(model, work.unresolved, slot)):
             project_energy(model, state, work, column, slot, h, is_turned)
-    if model.contact_count > 0:
-        keep_spins(model, state, control, work, column, slot, h)
+        if is_turned == 0 and model.speed_limits > 0:
+            slow_islands(model, state, control, work, forces, column, slot, h, with_forces)
     store_state(model, state, work, column, slot)
     if model.contact_count > 0:
         store_contacts(model, state, work, column, slot)

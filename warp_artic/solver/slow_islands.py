@@ -1,0 +1,191 @@
+"""Largest velocities of links hold, too, after steps in which joints turn so far that rows cannot tell what they leave.
+
+Rows of `constraints.speed_limit` know velocities where links are placed, and find those at the end of the step by
+iteration. Where joints turn by a good part of a radian in a step that need not end. Then v+ of an island, trees that
+rows join, becomes s v+ at the end of the step,
+    |s J v+ + b| <= y_max  for all of its limits,   0 <= s <= 1 as large as possible,
+with J where the links then are, and b what the body that carries the tree gives. Kinetic energy goes down by s^2, and
+whatever is homogeneous in v+ still holds: mimic joints, stops, loops, contacts. Where the carrying body alone is
+faster than y_max allows, s leaves the least speed. A step that loses more than a thousandth counts as one that does
+not resolve its motion (`Simulation.unresolved_steps`).
+
+In reports it is a force from outside on each link and armature, M (s - 1) v+ / h, a part of the limits; joints transmit
+none of it.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.link_velocity import LINK_SPIN_ORDER, base_motion
+from warp_artic.constraints.speed_limit import TURNS, find_motions, largest_speed, set_coefficients
+from warp_artic.constraints.tree_velocity import place_tree
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    Vec3,
+    absolute,
+    add,
+    any_positive,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sqrt,
+    sub,
+    vec3,
+    where_positive,
+)
+from warp_artic.math.spatial import dot
+from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays, load_vec3
+from warp_artic.model.force_parts import INERTIAL, LIMIT_PART
+from warp_artic.model.islands import island_dof
+from warp_artic.phases.force_parts import add_loads
+from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.step_accelerations import report_accelerations
+from warp_artic.phases.transmitted_forces import load_links, transmit_loads
+from warp_artic.solver.reports import add_armatures
+
+FAR = wp.constant(0.1)
+"""Angle of a step from which on joints turn far [rad]."""
+COUNTED = wp.constant(1e-3)
+"""Part of velocities that a step which counts loses."""
+
+
+@wp.func
+def slow_islands(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    forces: ForceArrays,
+    column: int,
+    slot: int,
+    h: Real,
+    with_forces: int,
+):
+    """Scale the velocities at the end of a step of length h; its positions are in `work.position` and `work.root`.
+
+    Adds what that is to `forces` if `with_forces` is 1.
+    """
+    if any_positive(find_far_turns(model, work, slot, h)):
+        for dof in range(model.dof_count):
+            work.v_next[dof, slot] = work.v[dof, slot]
+        place_links(model, work, work.position, work.root, work.v, column, slot)
+        if model.tree_limits > 0:
+            place_tree(model, work, column, slot)
+        find_motions(model, work, work.motion, column, slot)
+        for island in range(model.island_count):
+            slow_island(model, state, work, island, column, slot)
+        if with_forces == 1:
+            report_slowing(model, state, control, work, forces, column, slot, h)
+
+
+@wp.func
+def find_far_turns(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+    """Positive in `work.turned` where joints of an island turn far, rows have not settled, or energy was projected."""
+    for island in range(model.island_count):
+        work.turned[island, slot] = work.turns[island, slot] - real(0.5 * TURNS, h)
+        if model.free_motion == 1:
+            work.turned[island, slot] = maximum(work.turned[island, slot], work.projected[island, slot])
+    for dof in range(model.dof_count):
+        if model.dof_is_linear[dof] == 0:
+            island = model.dof_island[dof]
+            fastest = maximum(absolute(work.v[dof, slot]), absolute(work.v_middle[dof, slot]))
+            work.turned[island, slot] = maximum(work.turned[island, slot], h * fastest - real(FAR, h))
+    farthest = work.turned[0, slot]
+    for island in range(1, model.island_count):
+        farthest = maximum(farthest, work.turned[island, slot])
+    return farthest
+
+
+@wp.func
+def slow_island(model: ModelArrays, state: StateArrays, work: WorkArrays, island: int, column: int, slot: int):
+    """The same of an island whose links are placed and have their velocities."""
+    turned = work.turned[island, slot]
+    one = real(1.0, turned)
+    zero = one - one
+    s = one
+    for k in range(model.speed_limits):
+        if model.row_island[model.limit_row + 3 * k] == island:
+            s = minimum(s, scale_for(model, work, k, column, slot))
+    s = where_positive(turned, s, one)
+    slowed = one - s
+    work.slowed[island, slot] = slowed
+    if any_positive(slowed):
+        for k in range(model.island_first[island], model.island_first[island + 1]):
+            dof = island_dof(model, k)
+            work.v[dof, slot] = s * work.v[dof, slot]
+        # A step whose energy was projected has been counted.
+        counts = where_positive(slowed - real(COUNTED, one), one, zero)
+        counts = where_positive(maximum(state.failure[0, column], work.unresolved[island, slot]), zero, counts)
+        state.unresolved[island, column] = state.unresolved[island, column] + counts
+        if model.free_motion == 1:
+            # What turns swings round does not give back what is taken here.
+            for row in range(4 * island + 2, 4 * island + 4):
+                work.watched[row, slot] = maximum(work.watched[row, slot], slowed)
+
+
+@wp.func
+def report_slowing(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    forces: ForceArrays,
+    column: int,
+    slot: int,
+    h: Real,
+):
+    """Add what links and armatures lose to the part of limits and to accelerations, where the step places links."""
+    zero = h - h
+    one = real(1.0, h)
+    none = vec3(zero, zero, zero)
+    moves = where_positive(state.failure[0, column], zero, one)
+    for dof in range(model.dof_count):
+        slowed = moves * work.slowed[model.dof_island[dof], slot]
+        work.u[dof, slot] = neg(slowed * work.v_reported[dof, slot]) / h
+    place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
+    load_links(model, control, work, none, work.u, zero, zero, zero, zero, column, slot)
+    report_accelerations(model, work, forces, none, zero, column, slot, 1, one, moves)
+    transmit_loads(model, work, slot)
+    add_loads(model, work, forces, INERTIAL, column, slot, one)
+    add_loads(model, work, forces, LIMIT_PART, column, slot, neg(one))
+    add_armatures(model, work, forces, INERTIAL, column, slot, one)
+    add_armatures(model, work, forces, LIMIT_PART, column, slot, neg(one))
+
+
+@wp.func
+def scale_for(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int):
+    """The largest s of a limit; one where it is met but for rounding."""
+    row = model.limit_row + 3 * k
+    y = load_vec3(work.motion, 3 * k, slot)
+    one = real(1.0, y.x)
+    zero = one - one
+    b = vec3(zero, zero, zero)
+    if model.row_family[row] <= LINK_SPIN_ORDER:
+        b = base_motion(model, work, row, column, slot)
+    fastest = largest_speed(model, row, column)
+    rounding = model.rounding[0, 0]
+    speed = sqrt(dot(y, y))
+    s = one
+    if any_positive(speed - fastest):
+        d = y * (one / where_positive(speed, speed, one))
+        set_coefficients(model, work, row, column, slot, d)
+        known = fastest
+        for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+            known = known + absolute(work.coefficient[term, slot] * work.v[model.term_dof[term], slot]) * rounding
+        s = where_positive(speed - known, largest_scale(y - b, b, fastest), one)
+    return s
+
+
+@wp.func
+def largest_scale(a: Vec3, b: Vec3, most: Real):
+    """The largest s from 0 to 1 with |s a + b| <= most, or where there is none the one that makes it least."""
+    aa = dot(a, a)
+    ab = dot(a, b)
+    one = real(1.0, most)
+    zero = one - one
+    within = ab * ab + aa * (most * most - dot(b, b))
+    root = where_positive(within, sqrt(where_positive(within, within, one)), zero)
+    s = where_positive(aa, (root - ab) / where_positive(aa, aa, one), zero)
+    return maximum(minimum(s, one), zero)
