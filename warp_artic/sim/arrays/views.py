@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from reprlib import repr as brief
 
 import numpy as np
 import warp as wp
@@ -134,6 +135,9 @@ class SceneArray:
     """(rows, environments), or (rows, components, environments)."""
     device: str
 
+    def __repr__(self) -> str:
+        return f"<{self.name} of several articulations, shape {self.shape}, on {self.device}>"
+
     def array(self) -> wp.array:
         """A copy on the device, of shape `shape`."""
         return shaped(self.rows.take(self.groups, self.name, self._environments), ROW_COUNTS[self.name][1])
@@ -206,17 +210,46 @@ def _write(name: str, array: wp.array | SceneArray, values) -> None:
     """Write values into an array of a simulation."""
     if values is array:  # after an operator in place, which has written
         return
-    if hasattr(values, "__dlpack__") and not isinstance(values, (wp.array, np.ndarray)):
-        values = wp.from_dlpack(values)
+    if hasattr(values, "__dlpack__") and not isinstance(values, (wp.array, np.ndarray, np.generic)):
+        values = _on_its_device(name, values)
+    if isinstance(values, wp.array):
+        if values.shape != array.shape:
+            raise SettingsError(f"{name}: an array of shape {values.shape} is not one of shape {array.shape}")
+        if values.dtype is not _scalar(array):
+            values = values.numpy()  # a copy in Warp is of bits, or refused
     if not isinstance(values, wp.array):
+        numbers = _numbers(name, values)
         try:
-            values = np.ascontiguousarray(np.broadcast_to(np.asarray(values, float), array.shape))
-        except (TypeError, ValueError) as error:
-            found = getattr(values, "shape", None) or np.shape(values)
-            raise SettingsError(f"{name}: shape {found} is not {array.shape} and does not broadcast to it") from error
-    elif values.shape != array.shape:
-        raise SettingsError(f"{name}: an array of shape {values.shape} is not one of shape {array.shape}")
+            values = np.ascontiguousarray(np.broadcast_to(numbers, array.shape))
+        except ValueError as error:
+            raise SettingsError(
+                f"{name}: shape {numbers.shape} is not {array.shape} and does not broadcast to it"
+            ) from error
     array.assign(values)
+
+
+def _scalar(array: wp.array | SceneArray) -> type:
+    """The type of its numbers."""
+    return array.groups[0].columns.numbers.scalar if isinstance(array, SceneArray) else array.dtype
+
+
+def _on_its_device(name: str, values) -> wp.array | float:
+    """An array of another program, where it is."""
+    try:
+        return wp.from_dlpack(values) if len(values.shape) else float(values)
+    except Exception as error:  # each program has its own
+        raise SettingsError(f"{name}: a {type(values).__name__} that cannot be read: {error}") from error
+
+
+def _numbers(name: str, values) -> np.ndarray:
+    """Values as an array of real numbers on the host."""
+    try:
+        found = np.asarray(values)
+    except ValueError:  # rows that differ in length
+        found = np.array(None)
+    if found.dtype.kind not in "biuf":
+        raise SettingsError(f"{name}: {brief(values)} is not an array of real numbers")
+    return found.astype(float, copy=False)
 
 
 def of_environment(array: wp.array | SceneArray, environment: int) -> np.ndarray:

@@ -45,6 +45,8 @@ def begin(scene: Scene, environments: int, device: str, settings: SolverSettings
         raise SettingsError(f"environments: {environments!r} is not an integer of at least 1")
     device = device_of(device)
     threads = _threads(threads, device)
+    if not isinstance(settings, SolverSettings | None):
+        raise SettingsError(f"settings: {_shown(settings)} is not a SolverSettings, such as SolverSettings(dt=1 / 480)")
     settings = (settings or SolverSettings()).resolved(scene)
     check_inertias(with_node_masses(scene), settings.precision)
     bounded = laid_out(scene, settings)
