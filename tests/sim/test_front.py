@@ -87,10 +87,14 @@ def test_what_is_no_numbers_is_refused(simulation, values):
     simulation.control.joint_effort = 2.0
     with pytest.raises(wa.SettingsError, match="joint_effort: .* is not an array of real numbers"):
         simulation.control.joint_effort = values
+    with pytest.raises(wa.SettingsError, match="joint_position: .* is not an array of real numbers"):
+        simulation.set_state(joint_position=[values, values])
     torch = pytest.importorskip("torch")
     for tensor in (torch.ones((2, 3), requires_grad=True), torch.ones((2, 3), dtype=torch.complex64)):
         with pytest.raises(wa.SettingsError, match="joint_effort: a Tensor that cannot be read: "):
             simulation.control.joint_effort = tensor
+    with pytest.raises(wa.SettingsError, match="joint_position: a Tensor that cannot be read: "):
+        simulation.set_state(joint_position=torch.ones((3, 2), requires_grad=True))
     assert (simulation.control.joint_effort.numpy() == 2.0).all()
 
 
@@ -160,6 +164,14 @@ def test_objects_of_another_kind_are_refused(simulation):
         simulation.apply(None)
     with pytest.raises(wa.SettingsError, match="recording: a str is not a Recording"):
         wa.write_results(CART_POLE, "run.npz", "out.usda")
+
+
+def test_counts_of_numpy_are_counts():
+    """As those of Python."""
+    simulation = Simulation(read_stage(CART_POLE), environments=np.int64(2))
+    assert repr(simulation.record(np.int64(4), every=np.int32(2))).startswith("<Recording of 3 records")
+    controls = {"joint_effort": np.zeros((4, 2))}
+    assert len(wa.rollout(simulation, controls, steps=np.int64(4), every=np.int64(2)).time) == 3
 
 
 def test_more_steps_than_are_counted_are_refused(simulation):
@@ -298,6 +310,7 @@ def test_controls_of_a_rollout_go_before_those_of_the_stage():
         ({}, "steps: is needed"),
         ({"controls": {"joint_efort": np.zeros((2, 2))}}, "did you mean joint_effort"),
         ({"controls": {"joint_effort": np.zeros((2, 5))}}, r"joint_effort: shape \(2, 1, 5\) is not \(2, 3, 2\)"),
+        ({"controls": {"joint_effort": [[1.0], [1.0, 2.0]]}}, "joint_effort: .* is not an array of real numbers"),
         ({"controls": {"joint_effort": np.zeros((2, 2))}, "steps": 3}, "joint_effort: has 2 steps, 3 are needed"),
         ({"steps": 2, "every": 0}, "every: 0 is not"),
         ({"steps": 2, "start": {"joint_positions": 0}}, "did you mean joint_position"),

@@ -218,13 +218,7 @@ def _write(name: str, array: wp.array | SceneArray, values) -> None:
         if values.dtype is not _scalar(array):
             values = values.numpy()  # a copy in Warp is of bits, or refused
     if not isinstance(values, wp.array):
-        numbers = _numbers(name, values)
-        try:
-            values = np.ascontiguousarray(np.broadcast_to(numbers, array.shape))
-        except ValueError as error:
-            raise SettingsError(
-                f"{name}: shape {numbers.shape} is not {array.shape} and does not broadcast to it"
-            ) from error
+        values = np.ascontiguousarray(_numbers(name, values, array.shape))
     array.assign(values)
 
 
@@ -241,15 +235,26 @@ def _on_its_device(name: str, values) -> wp.array | float:
         raise SettingsError(f"{name}: a {type(values).__name__} that cannot be read: {error}") from error
 
 
-def _numbers(name: str, values) -> np.ndarray:
-    """Values as an array of real numbers on the host."""
+def real_numbers(name: str, values) -> np.ndarray:
+    """Values as an array of real numbers on the host, or a SettingsError."""
     try:
         found = np.asarray(values)
     except ValueError:  # rows that differ in length
         found = np.array(None)
+    except Exception as error:  # each program has its own
+        raise SettingsError(f"{name}: a {type(values).__name__} that cannot be read: {error}") from error
     if found.dtype.kind not in "biuf":
         raise SettingsError(f"{name}: {brief(values)} is not an array of real numbers")
     return found.astype(float, copy=False)
+
+
+def _numbers(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
+    """The same, broadcast to a shape."""
+    found = real_numbers(name, values)
+    try:
+        return found if found.shape == shape else np.broadcast_to(found, shape)
+    except ValueError as error:
+        raise SettingsError(f"{name}: shape {found.shape} is not {shape} and does not broadcast to it") from error
 
 
 def of_environment(array: wp.array | SceneArray, environment: int) -> np.ndarray:
@@ -285,13 +290,7 @@ def scene_array(
 
 def checked(name: str, values, shape: tuple[int, ...], infinite: bool = False) -> np.ndarray:
     """Values as an array that broadcasts to `shape`, all finite unless they may be `infinite`, or a SettingsError."""
-    try:
-        array = np.asarray(values, float)
-        if array.shape != shape:
-            array = np.broadcast_to(array, shape)
-    except (TypeError, ValueError) as error:
-        found = np.shape(values)
-        raise SettingsError(f"{name}: shape {found} is not {shape} and does not broadcast to it") from error
+    array = _numbers(name, values, shape)
     wrong = np.isnan(array) if infinite else ~np.isfinite(array)
     if wrong.any():
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
