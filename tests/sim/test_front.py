@@ -156,6 +156,24 @@ def test_what_objects_say_they_are(simulation):
     assert "joint_position" in told and "mimic_force" not in told
 
 
+def test_articulations_that_are_simulated_together_have_one_gravity():
+    """Values that differ are refused, where the last one would hold for all; those that do not are taken."""
+    simulation = Simulation(read_stage("samples/scenes/breakable_bridge.usda"), environments=2)
+    gravity = simulation.parameters.gravity.numpy()
+    gravity[:, 2, 1] = -3.0
+    simulation.parameters.gravity = gravity
+    assert np.array_equal(simulation.parameters.gravity.numpy(), gravity)
+    changed = gravity.copy()
+    changed[0, 2, 1] = np.nan
+    with pytest.raises(wa.SettingsError, match="gravity: rows 0 and 1 are of articulations that are simulated tog"):
+        simulation.parameters.gravity = changed
+    assert np.array_equal(simulation.parameters.gravity.numpy(), gravity)
+    changed[:, 2, 1] = np.nan
+    simulation.parameters.gravity = changed
+    simulation.step()
+    assert {(one.environment, one.array) for one in simulation.failures()} == {(1, "gravity")}
+
+
 def test_objects_of_another_kind_are_refused(simulation):
     """Where settings, a snapshot or a recording is needed."""
     with pytest.raises(wa.SettingsError, match="settings: a dict is not a SolverSettings"):

@@ -163,7 +163,21 @@ class SceneArray:
                 f"one of {columns.numbers.scalar.__name__} of shape {self.shape} on {self.device}"
             )
         flat = values.contiguous().reshape((self.rows.count, self.shape[-1]))
+        if len(self.rows.twins):
+            self._check_twins(flat.numpy())
         self.rows.put(flat, self.groups, self.name, self._environments)
+
+    def _check_twins(self, values: np.ndarray) -> None:
+        """Raise a SettingsError where what is one in a mechanism of several articulations would have two values."""
+        first, other = self.rows.twins.T
+        differ = ((values[first] != values[other]) & ~(np.isnan(values[first]) & np.isnan(values[other]))).any(axis=1)
+        if differ.any():
+            size = ROW_COUNTS[self.name][1]
+            one, two = self.rows.twins[np.argmax(differ)] // size
+            raise SettingsError(
+                f"{self.name}: rows {one} and {two} are of articulations that are simulated together, which have one; "
+                "their values must be the same"
+            )
 
     @property
     def _environments(self) -> wp.array:
