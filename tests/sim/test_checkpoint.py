@@ -204,6 +204,12 @@ def bad_values():
         ("0/drive_position_target", np.full((2, 2), np.nan), "drive_position_target: .* is nan"),
         ("0/link_mass", np.array([1.0, -1.0]), r"link_mass: the value at \(1,\) is -1.0"),
         ("0/limit_upper", np.array([np.nan, 1.0]), "limit_upper: .* is nan; .*, or infinity, is needed"),
+        ("0/link_frame", np.full(24, 9e18), r"0/link_frame: pose 0: its axes are not at right angles, or no unit"),
+        (
+            "0/parent_frame",
+            np.array([*np.eye(3).ravel(), 0, 0, 0, *np.eye(3).ravel(), 0, 1e13, 0]),
+            "0/parent_frame: pose 1: is further away than 6.98",
+        ),
         ("more", np.zeros(3), "has 'more', which a checkpoint has not"),
     )
 

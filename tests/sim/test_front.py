@@ -62,6 +62,42 @@ def test_arrays_keep_their_memory():
         assert np.array_equal(pose.numpy(), wanted)
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("kind", ["int32", "int64", "float16", "float32", "float64"])
+def test_numbers_of_any_kind_are_written_as_numbers(precision, kind):
+    """Not their bits: arrays of Warp and torch whose type is not that of the simulation."""
+    torch = pytest.importorskip("torch")
+    scene = read_stage(CART_POLE)
+    (tree,) = scene.articulations
+    for trees in ((tree,), (tree, _renamed(tree))):
+        settings = SolverSettings(precision=precision)
+        simulation = Simulation(wa.Scene(articulations=trees), environments=3, settings=settings)
+        efforts = np.arange(6.0 * len(trees)).reshape(-1, 3).astype(kind)
+        for values in (efforts, wp.array(efforts), torch.tensor(efforts)):
+            simulation.control.joint_effort = 0.0
+            simulation.control.joint_effort = values
+            assert np.array_equal(simulation.control.joint_effort.numpy(), efforts)
+        simulation.control.joint_effort = torch.tensor(4)
+        assert (simulation.control.joint_effort.numpy() == 4.0).all()
+
+
+@pytest.mark.parametrize("values", [None, "abc", 1j, [[1.0], [1.0, 2.0]], [[None] * 3] * 2, np.zeros(3, "M8[s]")])
+def test_what_is_no_numbers_is_refused(simulation, values):
+    """With the name of the array, which stays as it is; so are arrays of other programs that cannot be read."""
+    simulation.control.joint_effort = 2.0
+    with pytest.raises(wa.SettingsError, match="joint_effort: .* is not an array of real numbers"):
+        simulation.control.joint_effort = values
+    with pytest.raises(wa.SettingsError, match="joint_position: .* is not an array of real numbers"):
+        simulation.set_state(joint_position=[values, values])
+    torch = pytest.importorskip("torch")
+    for tensor in (torch.ones((2, 3), requires_grad=True), torch.ones((2, 3), dtype=torch.complex64)):
+        with pytest.raises(wa.SettingsError, match="joint_effort: a Tensor that cannot be read: "):
+            simulation.control.joint_effort = tensor
+    with pytest.raises(wa.SettingsError, match="joint_position: a Tensor that cannot be read: "):
+        simulation.set_state(joint_position=torch.ones((3, 2), requires_grad=True))
+    assert (simulation.control.joint_effort.numpy() == 2.0).all()
+
+
 @pytest.mark.parametrize("shape", [(3,), (3, 2), (2, 4), (1, 2, 3)])
 def test_wrong_shapes_are_refused(simulation, shape):
     """What does not broadcast is named with both shapes."""
@@ -108,9 +144,60 @@ def test_what_objects_say_they_are(simulation):
     assert "joint_effort" in repr(simulation.control)
     told = repr(simulation.snapshot("joint_position", environments=[0, 2]))
     assert told == "<Snapshot of joint_position: 2 of 3 environments, after 0 steps>"
+    told = repr(simulation.articulations[0])
+    assert told == ("<ArticulationViews of /World/cart_pole: 2 dofs, 2 links; state, control, parameters, dynamics>")
+    told = repr(Simulation(simulation.scene).record(0))
+    assert told.startswith("<Recording of 1 record from 0 to 0 s, 1 environment, 2 dofs, 2 links")
+    (tree,) = simulation.scene.articulations
+    several = Simulation(wa.Scene(articulations=(tree, _renamed(tree)))).control.joint_effort
+    assert repr(several) == "<joint_effort of several articulations, shape (4, 1), on cpu>"
     told = repr(simulation.record(2))
     assert told.startswith("<Recording of 3 records from 0 to 0.00833333 s, 3 environments, 2 dofs, 2 links")
     assert "joint_position" in told and "mimic_force" not in told
+
+
+def test_articulations_that_are_simulated_together_have_one_gravity():
+    """Values that differ are refused, where the last one would hold for all; those that do not are taken."""
+    simulation = Simulation(read_stage("samples/scenes/breakable_bridge.usda"), environments=2)
+    gravity = simulation.parameters.gravity.numpy()
+    gravity[:, 2, 1] = -3.0
+    simulation.parameters.gravity = gravity
+    assert np.array_equal(simulation.parameters.gravity.numpy(), gravity)
+    changed = gravity.copy()
+    changed[0, 2, 1] = np.nan
+    with pytest.raises(wa.SettingsError, match="gravity: rows 0 and 1 are of articulations that are simulated tog"):
+        simulation.parameters.gravity = changed
+    assert np.array_equal(simulation.parameters.gravity.numpy(), gravity)
+    changed[:, 2, 1] = np.nan
+    simulation.parameters.gravity = changed
+    simulation.step()
+    assert {(one.environment, one.array) for one in simulation.failures()} == {(1, "gravity")}
+
+
+def test_objects_of_another_kind_are_refused(simulation):
+    """Where settings, a snapshot or a recording is needed."""
+    with pytest.raises(wa.SettingsError, match="settings: a dict is not a SolverSettings"):
+        Simulation(simulation.scene, settings={"dt": 0.01})
+    with pytest.raises(wa.SettingsError, match="apply: a NoneType is not a Snapshot"):
+        simulation.apply(None)
+    with pytest.raises(wa.SettingsError, match="recording: a str is not a Recording"):
+        wa.write_results(CART_POLE, "run.npz", "out.usda")
+
+
+def test_counts_of_numpy_are_counts():
+    """As those of Python."""
+    simulation = Simulation(read_stage(CART_POLE), environments=np.int64(2))
+    assert repr(simulation.record(np.int64(4), every=np.int32(2))).startswith("<Recording of 3 records")
+    controls = {"joint_effort": np.zeros((4, 2))}
+    assert len(wa.rollout(simulation, controls, steps=np.int64(4), every=np.int64(2)).time) == 3
+
+
+def test_more_steps_than_are_counted_are_refused(simulation):
+    """At once, and none is counted; two to the power of 40 would be none in 32 bits."""
+    for call in (simulation.step, simulation.capture):
+        with pytest.raises(wa.SettingsError, match="count: 1099511627776 is not an integer from . to 2147483647"):
+            call(2**40)
+    assert simulation.steps_done == 0
 
 
 @pytest.mark.parametrize("of_device", [False, True])
@@ -241,6 +328,7 @@ def test_controls_of_a_rollout_go_before_those_of_the_stage():
         ({}, "steps: is needed"),
         ({"controls": {"joint_efort": np.zeros((2, 2))}}, "did you mean joint_effort"),
         ({"controls": {"joint_effort": np.zeros((2, 5))}}, r"joint_effort: shape \(2, 1, 5\) is not \(2, 3, 2\)"),
+        ({"controls": {"joint_effort": [[1.0], [1.0, 2.0]]}}, "joint_effort: .* is not an array of real numbers"),
         ({"controls": {"joint_effort": np.zeros((2, 2))}, "steps": 3}, "joint_effort: has 2 steps, 3 are needed"),
         ({"steps": 2, "every": 0}, "every: 0 is not"),
         ({"steps": 2, "start": {"joint_positions": 0}}, "did you mean joint_position"),

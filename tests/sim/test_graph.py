@@ -138,5 +138,5 @@ def test_what_cannot_be_captured():
     simulation.target_tracks.update(tracks)
     with pytest.raises(SettingsError, match="2 drive targets follow values over time"):
         graph.launch()
-    with pytest.raises(SettingsError, match="count: 0 is not an integer of at least 1"):
+    with pytest.raises(SettingsError, match="count: 0 is not an integer from 1 to 2147483647"):
         simulation.capture(0)

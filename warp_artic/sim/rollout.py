@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from warp_artic.errors import SettingsError, did_you_mean
-from warp_artic.sim.arrays.views import CONTROL, MOTION, checked
+from warp_artic.sim.arrays.views import CONTROL, MOTION, checked, real_numbers
 from warp_artic.sim.record.recorder import Recorder
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.simulation import Simulation
@@ -55,7 +55,7 @@ def rollout(
         raise SettingsError(f"{wrong[0]}: has {lengths[wrong[0]]} steps, {steps} are needed")
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
         raise SettingsError(f"steps: {steps!r} is not an integer of at least 0")
-    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
         raise SettingsError(f"every: {every!r} is not an integer of at least 1")
     if unknown := [name for name in (start or {}) if name not in MOTION]:
         raise SettingsError(
@@ -88,7 +88,7 @@ def _table(simulation: Simulation, name: str, values) -> np.ndarray:
     if name not in CONTROL:
         raise SettingsError(f"controls: {name!r} is not one of {', '.join(CONTROL)}{did_you_mean(name, CONTROL)}")
     *rows, environments = getattr(simulation.control, name).shape
-    values = np.asarray(values)
+    values = real_numbers(name, values)
     shape = (len(values) if values.ndim else 0, environments, *rows)
     if values.ndim == len(shape) - 1:
         values = values[:, None]

@@ -72,7 +72,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         run = begin(scene, environments, device, settings, threads)
         super().__init__(run)
         self.run = run
-        self.environments = environments
+        self.environments = run.environments
         self.device, self.threads, self.settings = run.device, run.threads, run.settings
         names = run.names
         self.joint_names, self.link_names, self.root_names = names.joint, names.link, names.root
@@ -83,7 +83,7 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         self.target_tracks = run.tracks
         self.given_contacts = run.given_contacts
         self.articulations = tuple(articulation_views(run, member) for member in run.members)
-        sleep.start_asleep(run, np.arange(environments))
+        sleep.start_asleep(run, np.arange(run.environments))
         hand_over(run)
         follow_links(run)
 

@@ -44,6 +44,10 @@ def write_results(
     record. A record at time t [s] is at time code startTimeCode + t * timeCodesPerSecond of the stage. The file is
     written completely or not at all. `inputs` says what the run was made of, for its metadata (`usd.input_record`).
     """
+    if not isinstance(recording, Recording):
+        raise SettingsError(
+            f"recording: a {type(recording).__name__} is not a Recording, as simulation.record() gives it"
+        )
     stage = open_stage(stage)
     check_output(stage, output)
     if not 0 <= environment < recording.environment_count:

@@ -31,6 +31,16 @@ class Rows:
             for table in self.tables
         )
 
+    @cached_property
+    def twins(self) -> np.ndarray:
+        """Pairs of rows of the array that are one row of a field, shape (pairs, 2): of mechanisms of several trees."""
+        pairs = [np.zeros((0, 2), int)]
+        for table in self.tables:
+            _, first, place = np.unique(table[:, :2], axis=0, return_index=True, return_inverse=True)
+            own = np.column_stack([table[first[place.ravel()], 2], table[:, 2]])
+            pairs.append(own[own[:, 0] != own[:, 1]])
+        return np.concatenate(pairs)
+
     def only(self, groups: Sequence[Group], articulations: Sequence[int]) -> Rows:
         """The same array, but only the rows of some articulations of the scene, and their mechanisms, are copied."""
         if len(articulations) == sum(len(mechanism) for group in groups for mechanism in group.members):

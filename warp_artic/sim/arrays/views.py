@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from reprlib import repr as brief
 
 import numpy as np
 import warp as wp
@@ -134,6 +135,9 @@ class SceneArray:
     """(rows, environments), or (rows, components, environments)."""
     device: str
 
+    def __repr__(self) -> str:
+        return f"<{self.name} of several articulations, shape {self.shape}, on {self.device}>"
+
     def array(self) -> wp.array:
         """A copy on the device, of shape `shape`."""
         return shaped(self.rows.take(self.groups, self.name, self._environments), ROW_COUNTS[self.name][1])
@@ -159,7 +163,21 @@ class SceneArray:
                 f"one of {columns.numbers.scalar.__name__} of shape {self.shape} on {self.device}"
             )
         flat = values.contiguous().reshape((self.rows.count, self.shape[-1]))
+        if len(self.rows.twins):
+            self._check_twins(flat.numpy())
         self.rows.put(flat, self.groups, self.name, self._environments)
+
+    def _check_twins(self, values: np.ndarray) -> None:
+        """Raise a SettingsError where what is one in a mechanism of several articulations would have two values."""
+        first, other = self.rows.twins.T
+        differ = ((values[first] != values[other]) & ~(np.isnan(values[first]) & np.isnan(values[other]))).any(axis=1)
+        if differ.any():
+            size = ROW_COUNTS[self.name][1]
+            one, two = self.rows.twins[np.argmax(differ)] // size
+            raise SettingsError(
+                f"{self.name}: rows {one} and {two} are of articulations that are simulated together, which have one; "
+                "their values must be the same"
+            )
 
     @property
     def _environments(self) -> wp.array:
@@ -206,17 +224,51 @@ def _write(name: str, array: wp.array | SceneArray, values) -> None:
     """Write values into an array of a simulation."""
     if values is array:  # after an operator in place, which has written
         return
-    if hasattr(values, "__dlpack__") and not isinstance(values, (wp.array, np.ndarray)):
-        values = wp.from_dlpack(values)
+    if hasattr(values, "__dlpack__") and not isinstance(values, (wp.array, np.ndarray, np.generic)):
+        values = _on_its_device(name, values)
+    if isinstance(values, wp.array):
+        if values.shape != array.shape:
+            raise SettingsError(f"{name}: an array of shape {values.shape} is not one of shape {array.shape}")
+        if values.dtype is not _scalar(array):
+            values = values.numpy()  # a copy in Warp is of bits, or refused
     if not isinstance(values, wp.array):
-        try:
-            values = np.ascontiguousarray(np.broadcast_to(np.asarray(values, float), array.shape))
-        except (TypeError, ValueError) as error:
-            found = getattr(values, "shape", None) or np.shape(values)
-            raise SettingsError(f"{name}: shape {found} is not {array.shape} and does not broadcast to it") from error
-    elif values.shape != array.shape:
-        raise SettingsError(f"{name}: an array of shape {values.shape} is not one of shape {array.shape}")
+        values = np.ascontiguousarray(_numbers(name, values, array.shape))
     array.assign(values)
+
+
+def _scalar(array: wp.array | SceneArray) -> type:
+    """The type of its numbers."""
+    return array.groups[0].columns.numbers.scalar if isinstance(array, SceneArray) else array.dtype
+
+
+def _on_its_device(name: str, values) -> wp.array | float:
+    """An array of another program, where it is."""
+    try:
+        return wp.from_dlpack(values) if len(values.shape) else float(values)
+    except Exception as error:  # each program has its own
+        raise SettingsError(f"{name}: a {type(values).__name__} that cannot be read: {error}") from error
+
+
+def real_numbers(name: str, values) -> np.ndarray:
+    """Values as an array of real numbers on the host, or a SettingsError."""
+    try:
+        found = np.asarray(values)
+    except ValueError:  # rows that differ in length
+        found = np.array(None)
+    except Exception as error:  # each program has its own
+        raise SettingsError(f"{name}: a {type(values).__name__} that cannot be read: {error}") from error
+    if found.dtype.kind not in "biuf":
+        raise SettingsError(f"{name}: {brief(values)} is not an array of real numbers")
+    return found.astype(float, copy=False)
+
+
+def _numbers(name: str, values, shape: tuple[int, ...]) -> np.ndarray:
+    """The same, broadcast to a shape."""
+    found = real_numbers(name, values)
+    try:
+        return found if found.shape == shape else np.broadcast_to(found, shape)
+    except ValueError as error:
+        raise SettingsError(f"{name}: shape {found.shape} is not {shape} and does not broadcast to it") from error
 
 
 def of_environment(array: wp.array | SceneArray, environment: int) -> np.ndarray:
@@ -252,13 +304,7 @@ def scene_array(
 
 def checked(name: str, values, shape: tuple[int, ...], infinite: bool = False) -> np.ndarray:
     """Values as an array that broadcasts to `shape`, all finite unless they may be `infinite`, or a SettingsError."""
-    try:
-        array = np.asarray(values, float)
-        if array.shape != shape:
-            array = np.broadcast_to(array, shape)
-    except (TypeError, ValueError) as error:
-        found = np.shape(values)
-        raise SettingsError(f"{name}: shape {found} is not {shape} and does not broadcast to it") from error
+    array = _numbers(name, values, shape)
     wrong = np.isnan(array) if infinite else ~np.isfinite(array)
     if wrong.any():
         where = tuple(int(i) for i in np.argwhere(wrong)[0])

@@ -29,6 +29,10 @@ STRONGEST = 1e24
 """Magnitude of forces and targets: with an arm of 1e12 m in single precision still a finite moment."""
 SHORTEST = 1e-6
 """Length of a quaternion from which it says how something is turned."""
+FRAMES = ("parent_frame", "link_frame", "loop_frame0", "loop_frame1", "contact_frame0", "contact_frame1")
+"""Fields of poses, each of the nine numbers of a rotation and the three of a place."""
+SKEWEST = 1e-3
+"""Largest entry of R^T R - 1 of what is still a rotation."""
 FACTS = {
     "model": Entry("U", ((),)),
     "settings": Entry("U", ((),)),
@@ -181,6 +185,20 @@ def _check_bodies(run: Run, path, content: dict[str, np.ndarray]) -> None:
             _check_given(f"{path}: elastic/{place}/{name}", Entry(), values, where)
 
 
+def _check_frames(what: str, values: np.ndarray) -> None:
+    """Raise an error where a pose is none, or too far away."""
+    count, columns = len(values) // 12, values.size // len(values)
+    poses = values[: 12 * count].reshape(count, 12, columns)  # of no poses there is a row all the same
+    R, p = poses[:, :9].reshape(count, 3, 3, columns), np.abs(poses[:, 9:])
+    skew = np.abs(np.einsum("fkie,fkje->fije", R, R) - np.eye(3)[..., None]).max(axis=(1, 2), initial=0.0)
+    for wrong, found in (
+        (skew > SKEWEST, "its axes are not at right angles, or no unit vectors; a rotation is needed"),
+        (p.max(axis=1, initial=0.0) > FASTEST, f"is further away than {FASTEST:g} m"),
+    ):
+        if wrong.any():
+            raise SolveError(f"{what}: pose {int(np.argwhere(wrong)[0, 0])}: {found}")
+
+
 def _check_group(group: Group, path, place: int, fields: dict[str, np.ndarray]) -> None:
     """Raise an error where fields, each in its range, do not go together."""
     goes_on = fields["failure"][0] == 0
@@ -196,6 +214,8 @@ def _check_group(group: Group, path, place: int, fields: dict[str, np.ndarray]) 
                 f"{path}: {name}: is not finite in column {int(np.argmax(wrong))}, which has not stopped; finite "
                 "numbers are needed"
             )
+    for name in FRAMES:
+        _check_frames(f"{path}: {place}/{name}", fields[name])
     most = group.first_values[BY_BODY]
     if fields["failure"][0].max(initial=0) > most:
         raise SolveError(

@@ -139,6 +139,8 @@ def _take_beside(run: Run, environments: np.ndarray) -> dict[str, np.ndarray]:
 
 def apply_snapshot(run: Run, snapshot: Snapshot, parts, environments, articulations) -> None:
     """See `Simulation.apply`."""
+    if not isinstance(snapshot, Snapshot):
+        raise SettingsError(f"apply: a {type(snapshot).__name__} is not a Snapshot, as simulation.snapshot() gives it")
     run.idle.end(run.steps_done)
     if snapshot.model_hash != run.model_hash or snapshot.device != run.device:
         raise SettingsError("apply: the snapshot is of another model, of other settings or on another device")

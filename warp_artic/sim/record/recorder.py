@@ -185,8 +185,9 @@ def record(
 ) -> Recording:
     """See `Simulation.record`."""
     for name, value, least in (("steps", steps, 0), ("every", every, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise SettingsError(f"{name}: {value!r} is not an integer of at least {least}")
+    steps, every = int(steps), int(every)
     if run.on.is_capturing:
         raise SettingsError("record: reads states, which a capture cannot do; step in it, and record afterwards")
     recorder = Recorder(run, steps // every + 1, prepare_forces(run, forces), quantities)

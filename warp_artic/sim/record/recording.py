@@ -239,10 +239,14 @@ class Recording:
             for one in fields(self)
             if isinstance(array := getattr(self, one.name), np.ndarray) and array.size and one.name != "time"
         ]
-        return (
-            f"<Recording of {len(self.time)} records{times}, {self.environment_count} environments, "
-            f"{len(self.joint_names)} dofs, {len(self.link_names)} links: {', '.join(names)}>"
-        )
+        counts = {
+            "environment": self.environment_count,
+            "dof": len(self.joint_names),
+            "link": len(self.link_names),
+        }
+        told = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items())
+        records = f"{len(self.time)} record{'s' * (len(self.time) != 1)}"
+        return f"<Recording of {records}{times}, {told}: {', '.join(names)}>"
 
     @property
     def environment_count(self) -> int:

@@ -26,6 +26,11 @@ class ArticulationViews:
     dynamics: Dynamics
     """Mass matrix, Jacobian and so on."""
 
+    def __repr__(self) -> str:
+        counts = {"dof": len(self.joint_names), "link": len(self.link_names)}
+        told = (f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items())
+        return f"<ArticulationViews of {self.path}: {', '.join(told)}; state, control, parameters, dynamics>"
+
 
 def articulation_views(run: Run, member: Member) -> ArticulationViews:
     """The arrays of an articulation."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 
+import numpy as np
 import warp as wp
 
 from warp_artic.description.scene import Scene
@@ -41,10 +42,13 @@ LANES_FROM = 4
 def begin(scene: Scene, environments: int, device: str, settings: SolverSettings | None, threads: int | None) -> Run:
     """A run at its start, with nothing reported, all awake; arguments and errors as of `Simulation`."""
     _check_scene(scene)
-    if isinstance(environments, bool) or not isinstance(environments, int) or environments < 1:
+    if isinstance(environments, bool) or not isinstance(environments, (int, np.integer)) or environments < 1:
         raise SettingsError(f"environments: {environments!r} is not an integer of at least 1")
+    environments = int(environments)
     device = device_of(device)
     threads = _threads(threads, device)
+    if not isinstance(settings, SolverSettings | None):
+        raise SettingsError(f"settings: {_shown(settings)} is not a SolverSettings, such as SolverSettings(dt=1 / 480)")
     settings = (settings or SolverSettings()).resolved(scene)
     check_inertias(with_node_masses(scene), settings.precision)
     bounded = laid_out(scene, settings)

@@ -13,15 +13,15 @@ import warp as wp
 from warp_artic.errors import SettingsError
 from warp_artic.sim.run.incoming_forces import IncomingForces
 from warp_artic.sim.run.state import Run
-from warp_artic.sim.run.step import check_capturable, count_steps, launch_steps, prepare_forces, step
+from warp_artic.sim.run.step import MOST, check_capturable, count_steps, launch_steps, prepare_forces, step
 
 
 class StepGraph:
     """A number of steps; see `Simulation.capture`."""
 
     def __init__(self, run: Run, count: int, forces: bool | IncomingForces):
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-            raise SettingsError(f"count: {count!r} is not an integer of at least 1")
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST:
+            raise SettingsError(f"count: {count!r} is not an integer from 1 to {MOST}")
         check_capturable(run)
         self._run = run
         self._forces = prepare_forces(run, forces)

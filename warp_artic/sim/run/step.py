@@ -10,17 +10,20 @@ from warp_artic.sim.run.incoming_forces import IncomingForces
 from warp_artic.sim.run.state import Run
 from warp_artic.solver.settings import INTEGRATORS
 
+MOST = 2**31 - 1
+"""Steps of one call; kernels count them as integers of 32 bits."""
+
 
 def step(run: Run, count: int, forces: bool | IncomingForces) -> None:
     """See `Simulation.step`."""
     idle = run.idle
-    if idle.since is not None and type(count) is int and count >= 0 and not (forces or run.tracks):
+    if idle.since is not None and type(count) is int and 0 <= count <= MOST and not (forces or run.tracks):
         # Half a microsecond, beside nine of a launch.
         if idle.is_undisturbed() and not run.on.is_capturing:
             run.steps_done += count
             return
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise SettingsError(f"count: {count!r} is not an integer of at least 0")
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 0 <= count <= MOST:
+        raise SettingsError(f"count: {count!r} is not an integer from 0 to {MOST}")
     if run.on.is_capturing:
         check_capturable(run)
         # Whoever captures may launch at any time, unseen.
