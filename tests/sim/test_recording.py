@@ -133,6 +133,7 @@ def test_saving_leaves_nothing_else(tmp_path):
         ("joint_position", np.zeros((4, 2, 3), complex), "joint_position is complex128"),
         ("joint_velocity", np.full((4, 2, 3), 1e300), "joint_velocity: .* is 1e.300; a finite number from"),
         ("link_pose", np.full((4, 2, 5, 7), np.inf), "link_pose: .* is inf"),
+        ("link_pose", np.zeros((4, 2, 5, 7)), "link_pose: a quaternion has the length 0; at least 1e-06 is needed"),
         ("link_pose", np.zeros((4, 2, 5, 6)), r"link_pose is float64 of shape .*\(4, 2, 5, 7\) or \(4, 2, 0, 7\)"),
         ("energy", np.zeros((4, 3, 2)), "energy is float64 of shape"),
         ("more", np.zeros(3), "has 'more', which a recording has not"),

@@ -29,6 +29,24 @@ def test_a_joint_that_leads_nowhere_hides_nothing_and_adds_nothing():
     assert not [item for item in found if item.rule == "attribute-not-used"]
 
 
+def test_a_name_that_is_misspelled_is_told_beside_an_error():
+    """On a joint that leads nowhere too, and only that name."""
+    content = """float drive:angular:physics:stiffness = 5
+        float drive:angular:physics:targetPositoin = 5
+        float physxJoint:armature = 0.1"""
+    hinge = joint("hinge", "Revolute", "/nowhere", "/a", content, applied=("PhysicsDriveAPI:angular",))
+    (told,) = [item for item in check_stage(open_text(body("a") + hinge)) if item.rule == "attribute-not-used"]
+    assert told.path == "/hinge.drive:angular:physics:targetPositoin"
+    assert told.message == "is not used; did you mean drive:angular:physics:targetPosition?"
+
+
+def test_the_mass_of_a_body_that_is_nowhere_is_not_called_unused():
+    """Its transform cannot be read, which is all that is wrong with it."""
+    text = body("a").replace("double3 xformOp:translate = (0, 0, 0)", "bool xformOp:translate = 1")
+    found = check_stage(open_text(text))
+    assert [item.rule for item in found if item.severity is not Severity.NOTE] == ["transform"]
+
+
 def test_an_animated_body_that_moves_by_forces():
     """Its samples are not followed, and that is said."""
     stage = pendulum()

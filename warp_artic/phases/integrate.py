@@ -130,6 +130,20 @@ def find_failure(model: ModelArrays, state: StateArrays, work: WorkArrays, colum
         v = work.v_next[dof, slot]
         bad = real(1.0, failure) - is_finite(v * v * v) - failure
         failure = where_positive(bad, zero + real(float(dof + 1), failure), failure)
+    take_failure(model, state, failure, column)
+
+
+@wp.func
+def note_failure(model: ModelArrays, state: StateArrays, column: int, dof: int, found: Real):
+    """Stop environments by a dof where what is found of it is no number."""
+    failure = state.failure[0, column]
+    bad = real(1.0, failure) - is_finite(found) - failure
+    take_failure(model, state, where_positive(bad, real(float(dof + 1), failure), failure), column)
+
+
+@wp.func
+def take_failure(model: ModelArrays, state: StateArrays, failure: Real, column: int):
+    """Write numbers of failures, and the step of those that are new."""
     newly = failure - state.failure[0, column]
     state.failure[0, column] = failure
     state.failure[1, column] = where_positive(newly, state.clock[0, column], state.failure[1, column])

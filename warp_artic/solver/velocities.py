@@ -44,7 +44,7 @@ from warp_artic.model.islands import island_dof
 from warp_artic.phases.articulated_inertia import factor_inertias
 from warp_artic.phases.implicit import joint_resistance
 from warp_artic.phases.impulse_response import respond_to_loads
-from warp_artic.phases.integrate import load_state
+from warp_artic.phases.integrate import load_state, note_failure
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.phases.joint_springs import cross_loss
 from warp_artic.phases.kinematics import place_links
@@ -493,7 +493,10 @@ def measure_tendons(
     column: int,
     slot: int,
 ):
-    """Write J M^-1 push of every tendon at a state, J the gradient of its length; fixed tendons first."""
+    """Write J M^-1 push of every tendon at a state, J the gradient of its length; fixed tendons first.
+
+    An environment stops in which that is no number: inertias are further apart than their precision resolves.
+    """
     zero = real(0.0, model.gravity[0, column])
     for dof in range(model.dof_count):
         work.effort[dof, slot] = zero
@@ -503,7 +506,9 @@ def measure_tendons(
     for row in range(model.row_count):
         if has_trait(model, row, IS_TENDON | IS_JOINT_TENDON):
             if set_unit_row(model, work, row, column, slot, zero):
-                mobilities[model.tendon_place[model.row_place[row]], column] = mobility(model, work, row, slot)
+                found = mobility(model, work, row, slot)
+                mobilities[model.tendon_place[model.row_place[row]], column] = found
+                note_failure(model, state, column, model.term_dof[model.row_term[row]], found)
 
 
 @wp.func

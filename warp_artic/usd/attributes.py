@@ -50,6 +50,8 @@ class Attributes:
         self.report = report
         self.asked: set[str] = set()
         """Names of attributes that somebody has asked for, of whatever prim."""
+        self.passed_over: set[str] = set()
+        """Paths of properties that nobody has read, as a finding tells about their prim."""
         self._names: dict[Usd.Prim, frozenset[str]] = {}
 
     def at(self, time: Usd.TimeCode, report: Report) -> Attributes:
@@ -69,8 +71,9 @@ class Attributes:
 
     def pass_over(self, prim: Usd.Prim, prefix: str = "") -> None:
         """Count the properties of a prim whose names begin so as reported: some finding tells about all of them."""
-        names = (name for name in self.names(prim) if name.startswith(prefix))
-        self.report.used.update(f"{prim.GetPath()}.{name}" for name in names)
+        paths = {f"{prim.GetPath()}.{name}" for name in self.names(prim) if name.startswith(prefix)}
+        self.passed_over |= paths - self.report.used
+        self.report.used |= paths
 
     def authored(self, prim: Usd.Prim, name: str):
         """The value of an attribute if it has an authored one, else None."""

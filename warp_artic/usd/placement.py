@@ -201,6 +201,7 @@ class Placements:
 
     def _refuse(self, prim: Usd.Prim, text: str) -> None:
         self.attributes.report.error("transform", prim.GetPath(), text)
+        self.attributes.pass_over(prim)
 
 
 def decompose(A: np.ndarray) -> tuple[list[Pose], np.ndarray, np.ndarray]:

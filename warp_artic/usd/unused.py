@@ -188,7 +188,8 @@ def _report_property(
     prim: Usd.Prim, name: str, is_harmless: bool, attributes: Attributes, meant: dict[str, str]
 ) -> None:
     path = f"{prim.GetPath()}.{name}"
-    if path in attributes.report.used or OUTPUTS.fullmatch(name):
+    is_passed_over = path in attributes.passed_over
+    if (path in attributes.report.used and not is_passed_over) or OUTPUTS.fullmatch(name):
         return
     attribute = prim.GetAttribute(name)
     if attribute and not attribute.HasAuthoredValue():
@@ -199,6 +200,8 @@ def _report_property(
     is_known = name in attributes.asked or name in prim.GetPrimDefinition().GetPropertyNames()
     if name not in meant:
         meant[name] = _meant(name, attributes) if len(meant) < MOST_NAMES and not (is_harmless and is_known) else ""
+    if is_passed_over and (is_known or not meant[name]):
+        return
     if is_harmless and not meant[name]:
         attributes.report.note(
             "attribute-not-used", path, "is not used: it concerns contacts, sleeping or another engine"

@@ -17,7 +17,7 @@ from warp_artic.mechanisms.group import BY_BODY, Group
 from warp_artic.mechanisms.public_rows import ALLOWED
 from warp_artic.sim.arrays.views import CONTROL, FASTEST, MOTION, PARAMETERS
 from warp_artic.sim.elastic.elastic_body import TENDON_CONTROL
-from warp_artic.sim.files.npz import LARGEST, Entry, open_npz, write_npz
+from warp_artic.sim.files.npz import LARGEST, Entry, open_npz, short_quaternion, write_npz
 from warp_artic.sim.run.access import check_arrays_may_change
 from warp_artic.sim.run.state import Run
 from warp_artic.sim.run.step import follow_links
@@ -27,8 +27,6 @@ LATEST = 2.0**53
 """Steps that are counted at most."""
 STRONGEST = 1e24
 """Magnitude of forces and targets: with an arm of 1e12 m in single precision still a finite moment."""
-SHORTEST = 1e-6
-"""Length of a quaternion from which it says how something is turned."""
 FRAMES = ("parent_frame", "link_frame", "loop_frame0", "loop_frame1", "contact_frame0", "contact_frame1")
 """Fields of poses, each of the nine numbers of a rotation and the three of a place."""
 SKEWEST = 1e-3
@@ -224,8 +222,6 @@ def _check_group(group: Group, path, place: int, fields: dict[str, np.ndarray]) 
         )
     if group.tree.root_dofs:
         poses = fields["root_pose"].reshape(group.tree.row_counts["root"], 7, -1)
-        length = np.linalg.norm(poses[:, 3:], axis=1)
-        if (length < SHORTEST).any():
-            raise SolveError(
-                f"{path}: root_pose: a quaternion has the length {length.min():g}; at least {SHORTEST:g} is needed"
-            )
+        wrong = short_quaternion(poses[:, 3:], axis=1)
+        if wrong:
+            raise SolveError(f"{path}: root_pose: {wrong}")

@@ -33,6 +33,8 @@ LONGEST = 2**16
 """Characters of a text that is read."""
 CHUNK = 2**20
 """Bytes that are read at once."""
+SHORTEST = 1e-6
+"""Length of a quaternion from which it says how something is turned."""
 KINDS = {"f": "numbers in single or double precision", "iu": "integers", "iuf": "real numbers", "U": "text"}
 
 
@@ -261,3 +263,11 @@ def _line(error: Exception) -> str:
 def _shown(name: str) -> str:
     """A name out of a file, which may be anything."""
     return ascii(name[:80])
+
+
+def short_quaternion(quaternions: np.ndarray, axis: int) -> str:
+    """What is wrong with quaternions along an axis: a sentence where one has no direction, else nothing."""
+    lengths = np.linalg.norm(quaternions.astype(float), axis=axis)
+    if (lengths < SHORTEST).any():
+        return f"a quaternion has the length {lengths.min():g}; at least {SHORTEST:g} is needed"
+    return ""

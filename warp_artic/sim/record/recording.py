@@ -15,7 +15,7 @@ from warp_artic.errors import SettingsError
 from warp_artic.mechanisms.public_rows import FOUND, MEASURES, MULTIPLIERS, kind_of
 from warp_artic.sim.arrays.contact_events import ContactEvent, contact_events
 from warp_artic.sim.arrays.contacts import contact_signs
-from warp_artic.sim.files.npz import Entry, open_npz, write_npz
+from warp_artic.sim.files.npz import Entry, open_npz, short_quaternion, write_npz
 from warp_artic.sim.run.incoming_forces import IncomingForces
 
 OTHER_MEASURES = {
@@ -314,6 +314,9 @@ class Recording:
         except (SettingsError, TypeError) as error:
             raise SettingsError(f"{path}: metadata: incoming_forces: {error}") from error
         values = {name: tuple(array.tolist()) if name in NAMES else array for name, array in arrays.items()}
+        poses = values.get("link_pose")
+        if poses is not None and poses.ndim and (wrong := short_quaternion(poses[..., 3:], axis=-1)):
+            raise SettingsError(f"{path}: link_pose: {wrong}")
         try:
             return Recording(**values, metadata=metadata)
         except SettingsError as error:
