@@ -109,7 +109,7 @@ def run_plan(
 
     Args:
         plan: What is to be run.
-        output: The folder; it is made, or gone on with where it has runs of this plan.
+        output: The folder, or a URI of an object store; it is made, or gone on with where it has runs of this plan.
         progress: Is told how it gets on.
         stop: Where it is set, the batch ends in good order; what is not written is done by the next one.
         options: The fields of `Options`.

@@ -10,15 +10,15 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 
+from warp_artic.batch.object_path import PIECE, ObjectPath, Place, written
 from warp_artic.errors import SettingsError
-from warp_artic.sim.files.whole_file import written_whole
 
 METADATA = "warp_artic"
 """The key of what a file says of itself."""
@@ -55,13 +55,13 @@ def parquet(what: str):
     return import_module("pyarrow.parquet")
 
 
-def write_table(path: Path, table: Table) -> None:
+def write_table(path: Place, table: Table) -> None:
     """Write a file whole; its name says the format.
 
     Raises:
         SolveError: It cannot be written.
     """
-    with written_whole(path) as partial:
+    with written(path) as partial:
         if path.suffix == ".npz":
             with open(partial, "wb") as file:
                 about = {"metadata": dict(table.metadata), "fields": {k: dict(v) for k, v in table.fields.items()}}
@@ -92,7 +92,7 @@ def write_table(path: Path, table: Table) -> None:
         )
 
 
-def read_table(path: Path, columns: Iterable[str] | None = None, run: int | None = None) -> Table:
+def read_table(path: Place, columns: Iterable[str] | None = None, run: int | None = None) -> Table:
     """What `write_table` wrote, or some columns of it, or the rows of one run.
 
     Raises:
@@ -100,7 +100,7 @@ def read_table(path: Path, columns: Iterable[str] | None = None, run: int | None
     """
     try:
         if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as source, np.load(source, allow_pickle=False) as file:
                 about = json.loads(str(file[METADATA]))
                 names = [name for name in file.files if name != METADATA]
                 found = {name: file[name] for name in names if columns is None or name in (*columns, "run")}
@@ -110,7 +110,8 @@ def read_table(path: Path, columns: Iterable[str] | None = None, run: int | None
         reader = parquet(str(path))
         chosen = None if columns is None else list(columns)
         filters = None if run is None else [("run", "==", run)]
-        table = reader.read_table(path, columns=chosen, filters=filters, page_checksum_verification=True)
+        with _source(path, in_parts=run is not None) as source:
+            table = reader.read_table(source, columns=chosen, filters=filters, page_checksum_verification=True)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise SettingsError(f"{path}: is damaged, or no table of a batch: {error}") from None
     about = json.loads((table.schema.metadata or {}).get(METADATA.encode(), b"{}"))
@@ -125,7 +126,7 @@ def read_table(path: Path, columns: Iterable[str] | None = None, run: int | None
     return Table({name: _column(table[name]) for name in table.column_names}, fields, about)
 
 
-def read_metadata(path: Path) -> dict:
+def read_metadata(path: Place) -> dict:
     """What a file says of itself, without its columns.
 
     Raises:
@@ -133,18 +134,22 @@ def read_metadata(path: Path) -> dict:
     """
     try:
         if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as source, np.load(source, allow_pickle=False) as file:
                 return json.loads(str(file[METADATA]))["metadata"]
-        schema = parquet(str(path)).read_schema(path)
+        with _source(path) as source:
+            schema = parquet(str(path)).read_schema(source)
         return json.loads(schema.metadata[METADATA.encode()])
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise SettingsError(f"{path}: is damaged, or no table of a batch: {error}") from None
 
 
-def digest_of(path: Path) -> str:
+def digest_of(path: Place) -> str:
     """The SHA-256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def joined(tables: list[Table]) -> Table:
@@ -156,6 +161,13 @@ def joined(tables: list[Table]) -> Table:
         for name in names
     }
     return Table(columns, fields, tables[0].metadata if tables else {})
+
+
+def _source(path: Place, in_parts: bool = False) -> AbstractContextManager:
+    """What pyarrow reads a file from: by its path, or of an object store all of it or in parts."""
+    if isinstance(path, ObjectPath):
+        return path.in_parts() if in_parts else path.open()
+    return nullcontext(path)
 
 
 def _column(column) -> np.ndarray:

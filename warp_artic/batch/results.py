@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -195,12 +194,12 @@ def _widen(known: list, values: np.ndarray, runs: np.ndarray) -> None:
 
 
 def open_batch(folder: str | os.PathLike) -> Batch:
-    """The results of a batch in a folder.
+    """The results of a batch in a folder, or at a URI of an object store.
 
     Raises:
         SettingsError: There is none.
     """
-    return Batch(*opened(Path(folder)))
+    return Batch(*opened(folder))
 
 
 def _stacked(parts: list[Recording]) -> Recording:

@@ -21,9 +21,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from warp_artic.batch.files import FORMATS, Table, digest_of, has_parquet, read_metadata, read_table, write_table
+from warp_artic.batch.object_path import Place, place_of, written
 from warp_artic.batch.plan import Plan, plan_of
 from warp_artic.errors import SettingsError, SolveError
-from warp_artic.sim.files.whole_file import remove_left, written_whole
+from warp_artic.sim.files.whole_file import remove_left
 
 NAME = re.compile(r"part-(\d{9,})-(\d{9,})(\.parquet|\.npz)")
 LEFT = re.compile(r"\.plan\.json\..*")
@@ -50,21 +51,20 @@ class Shard:
 class Store:
     """The files of a batch in a folder."""
 
-    folder: Path
+    folder: Place
     format: str
     """One of FORMATS."""
     identity: str
     """The digest of what makes results what they are."""
 
-    def path(self, kind: str, shard: Shard) -> Path:
+    def path(self, kind: str, shard: Shard) -> Place:
         """A file of a shard."""
         return self.folder / kind / (shard.name + FORMATS[self.format])
 
     def listed(self) -> list[Shard]:
         """The shards whose tables of runs are there, in order."""
         try:
-            with os.scandir(self.folder / RUNS) as entries:
-                names = [found for entry in entries if (found := NAME.fullmatch(entry.name))]
+            names = [found for one in (self.folder / RUNS).iterdir() if (found := NAME.fullmatch(one.name))]
         except FileNotFoundError:
             return []
         return sorted((Shard(int(one[1]), int(one[2])) for one in names), key=lambda one: (one.first, -one.last))
@@ -126,8 +126,9 @@ class Store:
     def tidy(self) -> None:
         """Remove what writers have left that were killed."""
         for kind in (RUNS, MOTION):
-            if (self.folder / kind).is_dir():
-                remove_left(self.folder / kind)
+            place = self.folder / kind
+            if isinstance(place, Path) and place.is_dir():  # an upload that is cut off leaves no object
+                remove_left(place)
 
     def pending(self, runs: int, size: int, every_byte: bool = False) -> list[Shard]:
         """What is still to be done: shards of so many runs, without what is complete."""
@@ -148,7 +149,7 @@ def create(plan: Plan, folder: str | os.PathLike, digests: dict[str, dict[str, s
     Raises:
         SettingsError: It has a batch of another plan, or something else.
     """
-    folder = Path(folder)
+    folder = place_of(folder)
     content = {
         "plan": {name: value for name, value in plan.authored().items() if name not in MAY_CHANGE},
         "digests": digests,
@@ -190,7 +191,7 @@ def opened(folder: str | os.PathLike) -> tuple[Store, Plan]:
     Raises:
         SettingsError: There is none.
     """
-    folder = Path(folder)
+    folder = place_of(folder)
     if not (folder / "plan.json").is_file():
         raise SettingsError(f"{folder}: is no folder of a batch: it has no plan.json")
     about = _described(folder / "plan.json")
@@ -206,7 +207,7 @@ def digests_of(layers: Iterable[dict[str, str]], inputs: dict[str, Path]) -> dic
     return {"stage": found, "inputs": {name: digest_of(path) for name, path in inputs.items()}}
 
 
-def _described(path: Path) -> dict:
+def _described(path: Place) -> dict:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if not all(name in found for name in ("identity", "format", "runs", "plan", "digests", "folder")):
@@ -236,6 +237,6 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _write_text(path: Path, text: str) -> None:
-    with written_whole(path) as partial:
+def _write_text(path: Place, text: str) -> None:
+    with written(path) as partial:
         partial.write_text(text, encoding="utf-8")

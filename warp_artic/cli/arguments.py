@@ -319,7 +319,12 @@ def _add_batch(commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", metavar="PLAN", nargs="+", help="a plan, .toml or .json; or an action and a folder")
-    parser.add_argument("-o", "--output", metavar="OUT", help="the folder; default: the name of the plan")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="the folder, or a URI such as s3://bucket/out; default: the name of the plan",
+    )
     parser.add_argument("--explain", action="store_true", help="show what is varied, and the cost; step nothing")
     parser.add_argument("--dry-run", action="store_true", help="print the values of all runs as CSV; step nothing")
     parser.add_argument("--engine", default="local", metavar="NAME", help="local, processes or ray; default: local")
