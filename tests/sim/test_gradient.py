@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.forests import renamed
 from tests.sim.test_tangent import FAMILIES, MOTIONS, moving, random_seeds
 from warp_artic import Drive, Simulation, SolverSettings
 from warp_artic.errors import SettingsError
@@ -109,6 +110,22 @@ def test_a_linearized_step_is_the_tangents_of_a_step():
     tangent = simulation.tangent(seeds, 1).derivatives
     columns = np.concatenate([tangent.joint_position[-1][:, 1], tangent.joint_velocity[-1][:, 1]], axis=1).T
     np.testing.assert_array_equal(found.A.numpy()[0, :, :3], columns)
+
+
+def test_environments_with_other_centres_of_mass_have_matrices_as_alone():
+    """Of floating roots in two equal mechanisms: poses are of the link frame, and motions of the centre of mass."""
+    pair = [renamed(trees.chain(2, floating=True), name) for name in ("one", "two")]
+    centers = 0.2 * np.random.default_rng(5).normal(size=(2, 2, 2, 3))  # environments, mechanisms, links
+    both = Simulation(trees.scene(*pair), environments=2, settings=SETTINGS)
+    both.set_mass_properties(center_of_mass=centers.reshape(2, 4, 3))
+    found = both.linearize()
+    for mechanism, tree in enumerate(pair):
+        own = [place for place, name in enumerate(found.state_names) if tree.path in name]
+        for environment in range(2):
+            alone = Simulation(trees.scene(tree), settings=SETTINGS)
+            alone.set_mass_properties(center_of_mass=centers[environment, mechanism])
+            A = found.A.numpy()[environment][np.ix_(own, own)]
+            np.testing.assert_array_equal(A, alone.linearize().A.numpy()[0])
 
 
 def test_a_slider_on_a_drive_has_the_matrix_of_its_law():
