@@ -19,6 +19,7 @@ from warp_artic.sim.change.mass_properties import set_mass_properties
 from warp_artic.sim.change.snapshot import Snapshot, apply_snapshot, take_snapshot
 from warp_artic.sim.change.start import reset
 from warp_artic.sim.derivatives.gradient import Loss, gradient
+from warp_artic.sim.derivatives.kinks import Kinks, kinks
 from warp_artic.sim.derivatives.linearize import Linearization, linearize
 from warp_artic.sim.derivatives.tangent import Tangent, tangent
 from warp_artic.sim.islands.report import contacts_of_islands, island_force_on
@@ -231,6 +232,22 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
             SolveError: There is something in the scene that is not differentiated yet, as of `tangent`.
         """
         return linearize(self.run, inputs, parameters, environments)
+
+    def kinks(self, steps: int = 1, controls: Mapping[str, np.ndarray] | None = None) -> Kinks:
+        """How near limits, friction, drives at their maximum and so on are to a switch; this simulation stays as it is.
+
+        There derivatives are others on either side: `linearize` and `gradient` have those of the side that is taken,
+        which say little of changes that pass the switch. Of a run it is the least margin of each over all steps.
+
+        Args:
+            steps: Number of time steps from the present state; one is that of `linearize`.
+            controls: Controls over time as of `tangent`.
+
+        Raises:
+            SettingsError: A name, a shape or a count is not allowed, or the integrator is "rk4".
+            SolveError: There is something in the scene that is not differentiated yet, as of `tangent`.
+        """
+        return kinks(self.run, steps, controls)
 
     def gradient(
         self,
