@@ -46,8 +46,8 @@ def rollout(
 
     It runs from the authored start in a simulation that is left as it is; what is not given is as in the simulation
     when it is called, or traced by `jax.jit`, which calls it on the host. Values are those of `rollout` in every bit.
-    Gradients are those of `Simulation.gradient`, which says what they cost: hundreds of runs. They are of first order.
-    `jax.vmap` runs one after the other; environments are what runs side by side.
+    Gradients are those of `Simulation.gradient`, which says what they cost: a hundred runs or more. They are of
+    first order. `jax.vmap` runs one after the other; environments are what runs side by side.
 
     Args:
         simulation: Says the number of environments E, the device and the precision.

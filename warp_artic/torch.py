@@ -40,7 +40,7 @@ def rollout(
 
     It runs from the authored start in a simulation that is left as it is; what is not given is as in the simulation
     when it is called. Values are those of `rollout` in every bit. Gradients are those of `Simulation.gradient`, which
-    says what they cost: hundreds of runs. They are of first order.
+    says what they cost: a hundred runs or more. They are of first order.
 
     Args:
         simulation: Says the number of environments E, the device and the precision.

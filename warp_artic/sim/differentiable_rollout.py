@@ -15,7 +15,7 @@ import numpy as np
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.sim.arrays.views import MOTION, PARAMETERS, ROW_COUNTS
 from warp_artic.sim.change.moment import as_it_was, take_moment
-from warp_artic.sim.derivatives.quantities import values_of_run
+from warp_artic.sim.derivatives.quantities import layouts, values_of_run
 from warp_artic.sim.derivatives.slopes import by_motions, by_numbers
 from warp_artic.sim.derivatives.twin import check_differentiable
 from warp_artic.sim.rollout import Course, course_of, follow, go_to_start
@@ -78,11 +78,12 @@ class DifferentiableRollout:
     def run(self, arrays: Mapping[Key, np.ndarray]) -> RolloutMotion[np.ndarray]:
         """The motion, by ordinary steps."""
         simulation, records = self._simulation, []
+        parts = {name: list(layouts(simulation.run, name)) for name in MOTION}
         with as_it_was(simulation.run, self._moment):
             follow(
                 simulation,
                 self._course(arrays),
-                lambda: records.append([values_of_run(simulation.run, name) for name in MOTION]),
+                lambda: records.append([values_of_run(simulation.run, name, parts[name]) for name in MOTION]),
             )
         return RolloutMotion(*(np.array(part, self.precision) for part in zip(*records)))
 

@@ -258,9 +258,10 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
     ) -> tuple[float, dict[str, np.ndarray]]:
         """The value of a loss of a run from the present state, and its gradient; this simulation stays as it is.
 
-        It goes backward through the run by the derivatives of each step, so that it costs the same for any number of
-        parameters and of controls over time; but that is as much as hundreds of runs. For a few numbers `tangent` costs
-        far less. Memory grows with the root of the number of steps, and with V squared.
+        It goes backward through an ordinary run by the derivatives of each step, so that it costs little more for many
+        parameters and controls over time than for none; but that is as much as a hundred runs, or a few hundred where
+        runs of many environments are cheap. For a few numbers `tangent` costs far less. Memory grows with the root of
+        the number of steps.
 
         Args:
             loss: Gets the motion of all records, of the start and after each step (T = steps + 1), and returns its

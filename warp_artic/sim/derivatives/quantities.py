@@ -122,17 +122,16 @@ def values(run: Run, twin: Twin, name: str) -> np.ndarray:
     return _gathered(run, name, places(run, twin, name), twin.values)
 
 
-def values_of_run(run: Run, name: str) -> np.ndarray:
-    """The same of a run itself, in float64."""
-    return _gathered(run, name, layouts(run, name), lambda place, name: run.groups[place].field(name).scalars.numpy())
+def values_of_run(run: Run, name: str, parts: Iterable[Layout]) -> np.ndarray:
+    """The same of a run itself, in float64; `parts` are the `layouts` of the array."""
+    return _gathered(run, name, parts, lambda place, name: run.groups[place].field(name).scalars.numpy())
 
 
 def _gathered(run: Run, name: str, parts: Iterable[Layout], values_of: Callable[[int, str], np.ndarray]) -> np.ndarray:
-    rows = rows_of(run, name, range(len(run.members)))
-    found = np.zeros((rows.count, run.environments))
+    kind, size = ROW_COUNTS[name]
+    found = np.zeros((size * sum(len(own) for own in run.order[kind]), run.environments))
     for layout in parts:
         found[layout.rows] = values_of(layout.place, name)[layout.own][:, layout.columns]
-    _, size = ROW_COUNTS[name]
     found = found.T if size == 1 else found.T.reshape(run.environments, -1, size)
     if name == "root_pose":
         floating = [member for member in run.members if member.rows(name)]
