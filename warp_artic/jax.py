@@ -30,8 +30,6 @@ except ImportError:
 
 __all__ = ["RolloutMotion", "rollout"]
 
-WIDER = '; jax.config.update("jax_enable_x64", True) gives JAX float64'
-
 
 def rollout(
     simulation: Simulation,
@@ -67,6 +65,11 @@ def rollout(
         SettingsError: A name, a shape, a count or a type is not allowed; nothing is converted unseen.
         SolveError: There is something in the scene that is not differentiated yet, as of `Simulation.tangent`.
     """
+    precision = simulation.settings.precision
+    if jax.dtypes.canonicalize_dtype(precision) != precision:
+        raise SettingsError(
+            f'wa.jax: the simulation has {precision}, which JAX has after jax.config.update("jax_enable_x64", True)'
+        )
     given = {"controls": controls or {}, "start": start or {}, "parameters": parameters or {}}
     keys = [(kind, name) for kind, arrays in given.items() for name in arrays]
     arrays = [_array(simulation, key, given[key[0]][key[1]]) for key in keys]
@@ -103,8 +106,7 @@ def rollout(
 
 
 def _array(simulation: Simulation, key: Key, values) -> jax.Array:
-    if not hasattr(values, "dtype"):
-        values = jnp.asarray(values, simulation.settings.precision)
-    precision = simulation.settings.precision
-    check_precision(key, str(values.dtype), simulation, WIDER if precision == "float64" else "")
-    return jnp.asarray(values)
+    """Values as JAX has them, if they have the precision of the simulation; plain numbers get it."""
+    found = jnp.asarray(values) if hasattr(values, "dtype") else jnp.asarray(values, simulation.settings.precision)
+    check_precision(key, str(found.dtype), simulation)
+    return found

@@ -64,10 +64,9 @@ def rollout(
     given = {"controls": controls or {}, "start": start or {}, "parameters": parameters or {}}
     tensors = {(kind, name): values for kind, arrays in given.items() for name, values in arrays.items()}
     for key, values in tensors.items():
-        if isinstance(values, torch.Tensor):
+        if hasattr(values, "dtype"):
             check_precision(key, str(values.dtype).removeprefix("torch."), simulation)
-        else:
-            tensors[key] = torch.as_tensor(values, dtype=getattr(torch, simulation.settings.precision))
+        tensors[key] = torch.as_tensor(values, dtype=getattr(torch, simulation.settings.precision))
     shapes = {key: tuple(values.shape) for key, values in tensors.items()}
     host = DifferentiableRollout(simulation, shapes, steps, every)
     return RolloutMotion(*_Rollout.apply(host, torch.device(simulation.device), tuple(tensors), *tensors.values()))

@@ -238,6 +238,31 @@ def test_what_cannot_be_is_named(library, arguments, sentence):
         getattr(wa, library).rollout(arm(), made.pop("controls", None), **made)
 
 
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_arrays_of_numpy_have_the_precision_too(library):
+    """Lists of numbers get it; others are refused, and so is what JAX would make of float64."""
+    rollout = getattr(wa, library).rollout
+    given = rollout(pendulums(), steps=2, start={"joint_velocity": np.ones(1)})
+    listed = rollout(pendulums(), steps=2, start={"joint_velocity": [1.0]})
+    np.testing.assert_array_equal(given.joint_position, listed.joint_position)
+    with pytest.raises(SettingsError, match="joint_velocity: float32 is not float64"):
+        rollout(pendulums(), steps=2, start={"joint_velocity": np.ones(1, np.float32)})
+    if library == "jax":
+        with jax.enable_x64(False), pytest.raises(SettingsError, match="the simulation has float64, which JAX has aft"):
+            rollout(pendulums(), steps=2)
+
+
+def test_jax_maps_rollouts():
+    """One after the other, with the gradients of each alone."""
+
+    def end(velocity):
+        return wa.jax.rollout(pendulums(), steps=3, start={"joint_velocity": velocity}).joint_position[-1].sum()
+
+    velocities = jax.numpy.array([[0.5], [1.5]])
+    found = jax.vmap(jax.grad(end))(velocities)
+    np.testing.assert_array_equal(found, [jax.grad(end)(velocity) for velocity in velocities])
+
+
 def test_what_is_not_differentiated_is_refused():
     """When it is called, not when gradients are asked for."""
     simulation = Simulation(wa.read_stage("samples/scenes/stack_and_wall.usda"), settings=SETTINGS)

@@ -150,7 +150,7 @@ class DifferentiableRollout:
         return slopes.sum(axis=over, keepdims=True).reshape(values.shape).astype(self.precision)
 
 
-def check_precision(key: Key, found: str, simulation: Simulation, advice: str = "") -> None:
+def check_precision(key: Key, found: str, simulation: Simulation) -> None:
     """Refuse an array of another type than the simulation has; nothing is converted unseen.
 
     Raises:
@@ -158,7 +158,7 @@ def check_precision(key: Key, found: str, simulation: Simulation, advice: str = 
     """
     wanted = simulation.settings.precision
     if found != wanted:
-        raise SettingsError(f"{key[0]}: {key[1]}: {found} is not {wanted}, the precision of the simulation{advice}")
+        raise SettingsError(f"{key[0]}: {key[1]}: {found} is not {wanted}, the precision of the simulation")
 
 
 def _course(simulation: Simulation, arrays: Mapping[Key, np.ndarray], steps: int | None, every: int) -> Course:
