@@ -149,6 +149,9 @@ def python() -> str:
         text.append("```\n")
     author = ".. automodule:: warp_artic.author\n   :members:\n   :imported-members:\n"
     text += ["## wa.author\n", "```{eval-rst}", author, "```"]
+    rollouts = [f".. autofunction:: warp_artic.{name}.rollout\n" for name in ("torch", "jax")]
+    rollouts.append(".. autoclass:: warp_artic.sim.differentiable_rollout.RolloutMotion\n   :members:\n")
+    text += ["## wa.torch, wa.jax\n", "```{eval-rst}", *rollouts, "```"]
     return "\n".join(text)
 
 

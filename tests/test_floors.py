@@ -46,6 +46,8 @@ ALLOWED = {
     "extensions": {"extensions", "batch", "hosts", "usd", "sim", "solver", "description", "errors"},
     "errors": set(),
     "author": {"usd"},
+    "torch": {"sim", "errors"},
+    "jax": {"sim", "errors"},
     "__main__": {"cli"},
 }
 """Folder or module of the package -> the folders and modules of the package that its files may import."""
@@ -60,7 +62,7 @@ ROOMS = (
 """The rooms of `sim`: one imports itself and those before it. What a user calls lies above them, and imports all."""
 
 NO_PXR = set(ALLOWED) - {"usd", "hosts", "extensions"}
-NO_WARP = {"description", "usd", "batch", "cli", "errors", "author", "__main__"}
+NO_WARP = {"description", "usd", "batch", "cli", "errors", "author", "torch", "jax", "__main__"}
 FOREIGN = {
     "cli/arguments.py": {"_actions", "_SubParsersAction"},
     "math/remembered_types.py": {"_collect_native_types"},

@@ -16,6 +16,8 @@ from warp_artic.usd.schemas import register_plugins
 
 if TYPE_CHECKING:
     from warp_artic import author as author
+    from warp_artic import jax as jax
+    from warp_artic import torch as torch
     from warp_artic.batch.identify import identify as identify
     from warp_artic.batch.plan import Plan as Plan
     from warp_artic.batch.plan import Record as Record
@@ -169,7 +171,7 @@ _PUBLIC = {
 }
 """Public name -> the module that has it; loaded when first asked for, so that no part costs before it is used."""
 
-_MODULES = ("author",)
+_MODULES = ("author", "jax", "torch")
 """Public modules, loaded likewise."""
 
 __all__ = sorted((*_PUBLIC, *_MODULES))

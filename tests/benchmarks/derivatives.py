@@ -1,6 +1,7 @@
 """Derivatives of steps, beside steps: matrices of a step, a direction of a run, and the gradient of a run.
 
-`python -m tests.benchmarks.derivatives`: one thread of a CPU, in float64, with the steps of one environment on scalars.
+`python -m tests.benchmarks.derivatives`: one thread of a CPU, in float64, with the steps of one environment on scalars,
+and those of several in lanes.
 MuJoCo, where it is installed, takes the same mechanism: centred differences of its own steps (`mjd_transitionFD`).
 """
 
@@ -23,6 +24,8 @@ MODELS = ("arm", "humanoid")
 TURNS = 20
 DIRECTIONS = 60
 STEPS = 240
+ENVIRONMENTS = (1, 16)
+"""Of gradients."""
 MEASURE = "joint_velocity"
 
 
@@ -37,10 +40,10 @@ def least(call: Callable[[], object], count: int, turns: int = TURNS) -> float:
     return min(spent)
 
 
-def simulation(model: Model) -> wa.Simulation:
+def simulation(model: Model, environments: int = 1) -> wa.Simulation:
     """Settled."""
-    settings = wa.SolverSettings(dt=DT, precision="float64", variant="scalar")
-    found = wa.Simulation(model.scene, settings=settings, threads=1)
+    settings = wa.SolverSettings(dt=DT, precision="float64", variant="scalar" if environments == 1 else "auto")
+    found = wa.Simulation(model.scene, environments=environments, settings=settings, threads=1)
     found.step(SETTLED)
     return found
 
@@ -62,10 +65,10 @@ def matrices(model: Model) -> None:
     peer.opt.timestep = DT
     data, case = mujoco.MjData(peer), model.case("cpu")
     for joint in range(peer.njnt):
-        if peer.joint(joint).name in case.start:
-            data.qpos[peer.jnt_qposadr[joint]] = case.start[peer.joint(joint).name]
+        if peer.joint(joint).name in case["start"]:
+            data.qpos[peer.jnt_qposadr[joint]] = case["start"][peer.joint(joint).name]
     for actuator in range(peer.nu):
-        data.ctrl[actuator] = case.targets[peer.joint(peer.actuator_trnid[actuator, 0]).name]
+        data.ctrl[actuator] = case["targets"][peer.joint(peer.actuator_trnid[actuator, 0]).name]
     mujoco.mj_step(peer, data, SETTLED)
     A = np.zeros((2 * peer.nv + peer.na,) * 2)
     theirs = least(lambda: mujoco.mjd_transitionFD(peer, data, 1e-6, True, A, None, None, None), 3)
@@ -77,7 +80,7 @@ def matrices(model: Model) -> None:
 
 
 def runs(model: Model) -> None:
-    """Print a direction of a run, and the gradient of one."""
+    """Print a direction of a run."""
     one, other = simulation(model), simulation(model)
     dofs = len(one.joint_names)
     seeds = {MEASURE: np.random.default_rng(0).normal(size=(DIRECTIONS, dofs))}
@@ -86,14 +89,20 @@ def runs(model: Model) -> None:
     along = least(lambda: one.tangent(seeds, STEPS), 1, 3)
     print(f"  a direction of {STEPS} steps, of {DIRECTIONS}: {along / DIRECTIONS / run:.2f} runs")
 
+
+def gradients(model: Model, environments: int) -> None:
+    """Print the gradient of a run of some environments."""
+    one, other = simulation(model, environments), simulation(model, environments)
+
     def loss(motion):
         slope = np.zeros_like(motion.joint_velocity)
         slope[-1] = 1.0
         return float(motion.joint_velocity[-1].sum()), {MEASURE: slope}
 
     one.gradient(loss, 2, [MEASURE])
+    run = least(lambda: other.step(STEPS), 1, 5)
     back = least(lambda: one.gradient(loss, STEPS, [MEASURE]), 1, 1)
-    print(f"  gradient of {STEPS} steps: {back / run:.0f} runs")
+    print(f"  gradient of {STEPS} steps of {environments} environments: {back / run:.0f} runs")
 
 
 def main() -> None:
@@ -103,6 +112,8 @@ def main() -> None:
             model = read_model(name, Path(folder))
             matrices(model)
             runs(model)
+            for environments in ENVIRONMENTS:
+                gradients(model, environments)
 
 
 if __name__ == "__main__":

@@ -43,12 +43,12 @@ def test_gallery_examples(tmp_path, monkeypatch, capsys):
     (tmp_path / "samples").symlink_to(ROOT / "samples")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", GALLERY, re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         assert sum(bool(line.strip()) for line in block.splitlines()) <= 10
         exec(compile(block, "samples/README.md", "exec"), {})
     told = capsys.readouterr().out
-    assert "best try: " in told and "tensions [N]: " in told
+    assert "best try: " in told and "tensions [N]: " in told and "start at [rad/s]: 4.82989" in told
     assert re.search(r"lowest \[rad\]: -0\.(49999|50000)", told)
 
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.forests import renamed
 from tests.sim.test_tangent import FAMILIES, MOTIONS, moving, random_seeds
-from warp_artic import Drive, Simulation, SolverSettings
+from tests.solver.test_determinism import busy_tree
+from warp_artic import Drive, Friction, Simulation, SolverSettings, Track, rollout
 from warp_artic.errors import SettingsError
 
 SETTINGS = SolverSettings(precision="float64")
@@ -111,6 +113,22 @@ def test_a_linearized_step_is_the_tangents_of_a_step():
     np.testing.assert_array_equal(found.A.numpy()[0, :, :3], columns)
 
 
+def test_environments_with_other_centres_of_mass_have_matrices_as_alone():
+    """Of floating roots in two equal mechanisms: poses are of the link frame, and motions of the centre of mass."""
+    pair = [renamed(trees.chain(2, floating=True), name) for name in ("one", "two")]
+    centers = 0.2 * np.random.default_rng(5).normal(size=(2, 2, 2, 3))  # environments, mechanisms, links
+    both = Simulation(trees.scene(*pair), environments=2, settings=SETTINGS)
+    both.set_mass_properties(center_of_mass=centers.reshape(2, 4, 3))
+    found = both.linearize()
+    for mechanism, tree in enumerate(pair):
+        own = [place for place, name in enumerate(found.state_names) if tree.path in name]
+        for environment in range(2):
+            alone = Simulation(trees.scene(tree), settings=SETTINGS)
+            alone.set_mass_properties(center_of_mass=centers[environment, mechanism])
+            A = found.A.numpy()[environment][np.ix_(own, own)]
+            np.testing.assert_array_equal(A, alone.linearize().A.numpy()[0])
+
+
 def test_a_slider_on_a_drive_has_the_matrix_of_its_law():
     """One step of "semi_implicit" on m a = k (u - x) - d v - m g, as differences of the law have it in x, v and u."""
     tree = trees.with_dofs(trees.chain(1, "prismatic_x"), drive=Drive(stiffness=20.0, damping=1.0))
@@ -132,3 +150,70 @@ def test_shapes_of_derivatives_are_checked():
         simulation.gradient(lambda motion: (0.0, {}), 0, ["gravity"])
     with pytest.raises(SettingsError, match="'joint_effort' is not one of"):
         simulation.linearize(parameters=["joint_effort"])
+
+
+CASES = {
+    **{f"{family}, {solver}": (family, {"solver": solver}) for family in FAMILIES for solver in ("direct", "tgs")},
+    "drive, semi_implicit": ("drive", {"integrator": "semi_implicit"}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_families_backward_and_forward(case):
+    """On a chain that swings into each, in three environments: the gradient along a direction is the derivative."""
+    family, options = CASES[case]
+    tree = trees.with_dofs(trees.chain(3), position=0.04, velocity=[1.0, 0.7, -0.4], **FAMILIES[family])
+    assert missed(trees.scene(tree), **options) < 1e-11
+
+
+def missed(
+    scene, names=("joint_position", "joint_velocity", "link_mass"), steps=40, environments=3, **options
+) -> float:
+    """How far gradients along directions are from derivatives along them, as a share of the largest."""
+    simulation = Simulation(scene, environments=environments, settings=SolverSettings(precision="float64", **options))
+    rng = np.random.default_rng(3)
+    velocity = simulation.state.joint_velocity.numpy().T.copy()
+    simulation.set_state(joint_velocity=velocity + 0.1 * rng.normal(size=velocity.shape))
+    simulation.step(3)
+    seeds = random_seeds(simulation, names)
+    tangent = simulation.tangent(seeds, steps, every=1).derivatives
+    shapes = {name: getattr(tangent, name)[:, 0].shape for name in MOTIONS}
+    weights = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    _, gradients = simulation.gradient(lambda motion: (0.0, weights), steps, tuple(seeds))
+    backward = sum(along(seeds[name], gradients[name]) for name in seeds)
+    forward = sum(summed(getattr(tangent, name), weights[name]) for name in MOTIONS if shapes[name][-1])
+    return float(np.abs(backward - forward).max() / np.abs(forward).max())
+
+
+def test_several_mechanisms_share_directions():
+    """Unequal ones, with drives, without, floating, and with what looks at accelerations."""
+    driven = trees.with_dofs(trees.chain(3), velocity=1.0, **FAMILIES["drive"])
+    loaded = trees.with_dofs(trees.chain(2), velocity=1.0, friction=Friction(coefficient=0.02))
+    balls = renamed(trees.chain(2, "spherical", floating=True), "balls")
+    parts = (renamed(driven, "one"), renamed(driven, "two"), renamed(loaded, "loaded"), balls)
+    names = (*MOTIONS, "link_mass", "gravity", "drive_stiffness")
+    assert missed(trees.scene(*parts), names, steps=12, environments=2) < 1e-11
+    assert missed(trees.scene(*parts), names, steps=12, environments=20, integrator="semi_implicit") < 1e-11
+
+
+def test_all_families_backward_and_forward():
+    """In one tree with every joint type, tendons, mimic joints, friction and limits."""
+    assert missed(trees.scene(busy_tree()), (*MOTIONS, "link_mass", "joint_effort"), steps=4, environments=1) < 1e-10
+
+
+def test_what_follows_time():
+    """Targets and gains over time act in each step as they do in runs, but for what controls replace."""
+    target, gain = Track(times=(0.0, 0.05), values=(0.0, 0.8)), Track(times=(0.0, 0.05), values=(5.0, 60.0))
+    drive = Drive(stiffness=20.0, damping=1.0, position_track=target, stiffness_track=gain)
+    tree = trees.with_dofs(trees.chain(2), velocity=1.0, drive=drive)
+    assert missed(trees.scene(tree), steps=9) < 1e-11
+    targets = np.random.default_rng(0).normal(size=(9, 2))
+    simulation = Simulation(trees.scene(tree), settings=SETTINGS)
+    ends = []
+
+    def end(motion):
+        ends.append(motion.joint_position[-1])
+        return 0.0, {}
+
+    simulation.gradient(end, 9, ["link_mass"], {"drive_position_target": targets})
+    np.testing.assert_array_equal(ends[0], rollout(simulation, {"drive_position_target": targets}).joint_position[-1])

@@ -124,6 +124,18 @@ def mean_velocity(work: WorkArrays, dof: int, slot: int, theta: Real):
 
 
 @wp.func
+def folded_force(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, h: Real):
+    """The force of a drive through the factors, over a step of length h; none of one that has left them."""
+    item = dof - model.root_dofs
+    zero = real(0.0, h)
+    d = work.damper[dof, slot] - model.friction_viscous[item, column]
+    bias = where_positive(work.saturated[item, slot], zero, work.drive_bias[item, slot])
+    w = mean_velocity(work, dof, slot, work.theta[dof, slot])
+    driven = bias - joint_resistance(work.spring[dof, slot], d, work.reach[dof, slot], h) * w
+    return driven - cross_loss(model, work, dof, slot, work.v_next, h)
+
+
+@wp.func
 def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a drive; while it is folded into the factors the row allows every velocity."""
     one = real(1.0, h)

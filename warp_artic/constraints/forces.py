@@ -14,7 +14,7 @@ the links, for joints with several dofs along the axes in which their velocities
 import warp as wp
 
 from warp_artic.constraints.dispatch import add_multiplier, clear_multiplier, drop_multiplier
-from warp_artic.constraints.drive import mean_velocity
+from warp_artic.constraints.drive import folded_force, mean_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -23,15 +23,11 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     div,
     mul,
     neg,
-    real,
-    sub,
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, WorkArrays
 from warp_artic.model.force_parts import ACTUATION, DRIVE_PART, FRICTION_PART, PART_COUNT
 from warp_artic.phases.force_parts import add_to_part
-from warp_artic.phases.implicit import joint_resistance
-from warp_artic.phases.joint_springs import cross_loss
 
 
 @wp.func
@@ -96,14 +92,8 @@ def report_folded(
     weight: Real,
 ):
     """Add what the drive and the viscous friction of a dof give through the factors."""
-    zero = weight - weight
-    item = dof - model.root_dofs
+    viscous = model.friction_viscous[dof - model.root_dofs, column]
     w = mean_velocity(work, dof, slot, work.theta[dof, slot])
-    viscous = model.friction_viscous[item, column]
-    k = work.spring[dof, slot]
-    d = work.damper[dof, slot] - viscous
-    bias = where_positive(work.saturated[item, slot], zero, work.drive_bias[item, slot])
-    driven = bias - joint_resistance(k, d, work.reach[dof, slot], h) * w
-    driven = driven - cross_loss(model, work, dof, slot, work.v_next, h)
+    driven = folded_force(model, work, dof, column, slot, h)
     add_to_part(model, forces, DRIVE_PART, dof, column, weight * driven)
     add_to_part(model, forces, FRICTION_PART, dof, column, neg(weight * viscous * w))

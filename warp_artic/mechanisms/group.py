@@ -192,6 +192,7 @@ class Group:
         fields["root_acceleration"] = Field.zeros(tree.root_dofs, columns)
         for name in LINK_STEP_OUTPUTS:
             fields[name] = Field.zeros(6 * tree.link_count, columns)
+        fields["row_margin"] = Field.zeros(len(tree.rows), columns)
         parts = Field.zeros(len(PART_NAMES) * tree.dof_count, columns)
         field_struct(self.arrays.forces, {"parts": parts, **fields})
         self.outputs.update(fields, tendon_mobility=Field.zeros(tree.tendon_count, columns))

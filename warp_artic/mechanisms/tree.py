@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,10 +22,10 @@ from warp_artic.description.joint import WORLD, Dof, Joint
 from warp_artic.description.mechanism import Mechanism
 from warp_artic.mechanisms.public_rows import ENTRIES, count_kinds
 from warp_artic.model.dofs import DofLayout
-from warp_artic.model.families import HOLDS_POSITIONS, RETURNS, ConstraintFamily
+from warp_artic.model.families import HOLDS_POSITIONS, ON_ONE_DOF, RETURNS, ConstraintFamily
 from warp_artic.model.frames import frame_turn
 from warp_artic.model.kinds import JointKind
-from warp_artic.model.row import Row
+from warp_artic.model.row import Place, Row
 
 STRUCTURED = tuple(family for family in FAMILIES if family.structure is not None)
 """Families that say more of the structure of a tree than rows do."""
@@ -359,11 +359,32 @@ def _rows(articulation: Articulation | Mechanism, layout: DofLayout) -> tuple[Ro
     A solver that visits them one after the other would give another motion for another order of prims in a file.
     """
     rows = []
+    for family, place in _places(articulation, layout):
+        rows += [Row(family, place.dofs, place.item, place.coupled)] * family.rows_each
+    return tuple(rows)
+
+
+def _places(articulation: Articulation | Mechanism, layout: DofLayout) -> Iterator[tuple[ConstraintFamily, Place]]:
     for family in FAMILIES:
         places = family.places(articulation, layout) if family.places is not None else []
         for place in sorted(places, key=lambda one: _counted(one.name)):
-            rows += [Row(family, place.dofs, place.item, place.coupled)] * family.rows_each
-    return tuple(rows)
+            yield family, place
+
+
+def row_names(mechanism: Articulation | Mechanism) -> tuple[str, ...]:
+    """Of each row its family and what it is of, such as "friction:/World/arm/elbow"; of several rows also which."""
+    names, layout = [], DofLayout(mechanism)
+    for family, place in _places(mechanism, layout):
+        of = re.sub(r"^\d+(?=/)", "", place.name)  # without the depth, by which places of joints sort
+        if family.traits & ON_ONE_DOF:
+            of = mechanism.dofs[place.dofs[0] - layout.root_dofs].name
+        names += [f"{family.name}:{of}"] * family.rows_each
+    counts, known = Counter(names), Counter()
+    for row, name in enumerate(names):
+        if counts[name] > 1:
+            names[row] = f"{name}:{known[name]}"
+            known[name] += 1
+    return tuple(names)
 
 
 def _flags(articulation: Articulation | Mechanism) -> dict[str, bool]:

@@ -419,6 +419,7 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         joint_acceleration: wp.array2d(dtype=T)
         root_acceleration: wp.array2d(dtype=T)
         link_acceleration: wp.array2d(dtype=T)
+        row_margin: wp.array2d(dtype=T)
 
     @wp.struct
     class Contacts:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,6 +46,26 @@ def rollout(
     Raises:
         SettingsError: A name, a shape or a count is not allowed.
     """
+    course = course_of(simulation, controls, steps, start, parameters, every)
+    recorder = Recorder(simulation.run, course.steps // every + 1, None, quantities)
+    follow(simulation, course, recorder.take)
+    return recorder.recording()
+
+
+@dataclass(frozen=True)
+class Course:
+    """What the environments of a rollout are given."""
+
+    controls: dict[str, np.ndarray]
+    """By name, (T, E, rows), with the components of each row last where it has several."""
+    steps: int
+    every: int
+    start: Mapping[str, np.ndarray]
+    parameters: Mapping[str, np.ndarray]
+
+
+def course_of(simulation: Simulation, controls, steps, start, parameters, every) -> Course:
+    """The course of a rollout of these arguments; see `rollout`."""
     tables = {name: _table(simulation, name, values) for name, values in (controls or {}).items()}
     lengths = {name: len(table) for name, table in tables.items()}
     if steps is None:
@@ -61,17 +82,15 @@ def rollout(
         raise SettingsError(
             f"start: {unknown[0]!r} is not one of {', '.join(MOTION)}{did_you_mean(unknown[0], MOTION)}"
         )
-    for name in tables:
-        for joint in simulation.joint_names:
-            simulation.target_tracks.pop((name, joint), None)
-    simulation.reset()
-    for name, values in (parameters or {}).items():
-        simulation.set_values(name, values)
-    if start:
-        simulation.set_state(**start)
+    return Course(tables, int(steps), every, start or {}, parameters or {})
+
+
+def follow(simulation: Simulation, course: Course, take: Callable[[], object]) -> None:
+    """Reset all environments and step them along a course; `take` is called at the start and after each `every`."""
+    go_to_start(simulation, course)
+    tables, steps, every = course.controls, course.steps, course.every
     changes = {step for step in range(steps) if step == 0 or _changes(tables, step)}
-    recorder = Recorder(simulation.run, steps // every + 1, None, quantities)
-    recorder.take()
+    take()
     stops = sorted({*changes, *range(every, steps + 1, every), steps} | {0})
     for first, last in zip(stops, stops[1:]):
         if first in changes:
@@ -79,8 +98,19 @@ def rollout(
                 setattr(simulation.control, name, np.moveaxis(table[first], 0, -1))
         simulation.step(last - first)
         if last % every == 0:
-            recorder.take()
-    return recorder.recording()
+            take()
+
+
+def go_to_start(simulation: Simulation, course: Course) -> None:
+    """Reset all environments to the start of a course, with its parameters."""
+    for name in course.controls:
+        for joint in simulation.joint_names:
+            simulation.target_tracks.pop((name, joint), None)
+    simulation.reset()
+    for name, values in course.parameters.items():
+        simulation.set_values(name, values)
+    if course.start:
+        simulation.set_state(**course.start)
 
 
 def _table(simulation: Simulation, name: str, values) -> np.ndarray:

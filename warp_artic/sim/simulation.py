@@ -19,6 +19,7 @@ from warp_artic.sim.change.mass_properties import set_mass_properties
 from warp_artic.sim.change.snapshot import Snapshot, apply_snapshot, take_snapshot
 from warp_artic.sim.change.start import reset
 from warp_artic.sim.derivatives.gradient import Loss, gradient
+from warp_artic.sim.derivatives.kinks import Kinks, kinks
 from warp_artic.sim.derivatives.linearize import Linearization, linearize
 from warp_artic.sim.derivatives.tangent import Tangent, tangent
 from warp_artic.sim.islands.report import contacts_of_islands, island_force_on
@@ -232,6 +233,22 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
         """
         return linearize(self.run, inputs, parameters, environments)
 
+    def kinks(self, steps: int = 1, controls: Mapping[str, np.ndarray] | None = None) -> Kinks:
+        """How near limits, friction, drives at their maximum and so on are to a switch; this simulation stays as it is.
+
+        There derivatives are others on either side: `linearize` and `gradient` have those of the side that is taken,
+        which say little of changes that pass the switch. Of a run it is the least margin of each over all steps.
+
+        Args:
+            steps: Number of time steps from the present state; one is that of `linearize`.
+            controls: Controls over time as of `tangent`.
+
+        Raises:
+            SettingsError: A name, a shape or a count is not allowed, or the integrator is "rk4".
+            SolveError: There is something in the scene that is not differentiated yet, as of `tangent`.
+        """
+        return kinks(self.run, steps, controls)
+
     def gradient(
         self,
         loss: Loss,
@@ -241,9 +258,10 @@ class Simulation(ArraysOfScene, DynamicsOfOnlyOne):
     ) -> tuple[float, dict[str, np.ndarray]]:
         """The value of a loss of a run from the present state, and its gradient; this simulation stays as it is.
 
-        It goes backward through the run by the derivatives of each step, so that it costs the same for any number of
-        parameters and of controls over time; but that is as much as hundreds of runs. For a few numbers `tangent` costs
-        far less. Memory grows with the root of the number of steps, and with V squared.
+        It goes backward through an ordinary run by the derivatives of each step, so that it costs little more for many
+        parameters and controls over time than for none; but that is as much as a hundred runs, or a few hundred where
+        runs of many environments are cheap. For a few numbers `tangent` costs far less. Memory grows with the root of
+        the number of steps.
 
         Args:
             loss: Gets the motion of all records, of the start and after each step (T = steps + 1), and returns its

@@ -8,6 +8,7 @@ what is too little to wake it.
 import warp as wp
 
 from warp_artic.constraints.forces import clear_forces, drop_forces, report_forces
+from warp_artic.constraints.margins import report_margins
 from warp_artic.constraints.outside_forces import take_joint_tendons_off, take_links_off
 from warp_artic.math.numbers import Real, add, div, mul, neg, real, sub, where_positive  # noqa: F401 (operators)
 from warp_artic.model.arrays import ControlArrays, ForceArrays, ModelArrays, StateArrays, WorkArrays, load_vec3
@@ -43,6 +44,7 @@ def report_step(
     if substep == 0:
         clear_forces(model, forces, column, one - one)
     report_forces(model, control, work, forces, column, slot, h, weight)
+    report_margins(model, work, forces, column, slot, h, substep)
     # A loop over a range of constants would be unrolled, and be six times as much code.
     part = int(EXTERNAL)
     while part <= WHOLE:

@@ -38,13 +38,13 @@ class Joints:
     """The component of the rotation vector that each is."""
 
     def matrices(self, group: Group, position: np.ndarray) -> np.ndarray:
-        """T at positions of shape (joint dofs, columns)."""
+        """T at positions of shape (joints, rotations, columns)."""
         device = group.columns.device
         signs = group.parameters["dof_sign"].scalars.numpy()[self.rows, 0].astype(float)
-        joints, columns = len(self.rows), position.shape[1]
+        joints, columns = len(self.rows), position.shape[2]
         phi = np.zeros((joints, columns, 3))
         at = np.arange(joints)[:, None, None], np.arange(columns)[:, None], self.axes[:, None]
-        phi[at] = (signs[..., None] * position[self.rows]).transpose(0, 2, 1)
+        phi[at] = (signs[..., None] * position).transpose(0, 2, 1)
         found = wp.zeros((joints * columns, 3, 3), dtype=wp.float64, device=device)
         rotation = wp.array(phi.reshape(-1, 3), dtype=wp.float64, device=device)
         kernel = rates_kernel(self.kind is JointKind.SPHERICAL)
@@ -74,6 +74,11 @@ def as_positions(matrices: np.ndarray, motion: np.ndarray) -> np.ndarray:
     return (matrices @ motion.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
 
 
+def transposed(matrices: np.ndarray) -> np.ndarray:
+    """Of T, or of its inverse, what takes slopes by positions to those by motions, or back."""
+    return np.swapaxes(matrices, 2, 3)
+
+
 def as_motions(matrices: np.ndarray, change: np.ndarray) -> np.ndarray:
     """Motions of changes of positions."""
     return np.linalg.solve(matrices, change.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
@@ -88,9 +93,12 @@ class Roots:
     center_rows: np.ndarray
     """Of frames of links, those of the centre of mass in the link, shape (roots, 3)."""
 
-    def matrices(self, group: Group, pose: np.ndarray) -> np.ndarray:
-        """T at poses of shape (7 * roots, columns), whose quaternions are xyzw."""
-        quaternion, skew, arm = self._at(group, pose)
+    def matrices(self, group: Group, columns: slice, pose: np.ndarray) -> np.ndarray:
+        """T at poses of some columns of the group, shape (roots, 7, columns), with quaternions xyzw.
+
+        Several poses of each column follow each other as whole rows of columns.
+        """
+        quaternion, skew, arm = self._at(group, columns, pose)
         found = np.zeros((*quaternion.shape[:2], 7, 6))
         found[..., :3, :3] = EYE
         found[..., :3, 3:] = _skew(arm)
@@ -98,9 +106,9 @@ class Roots:
         found[..., 6, 3:] = -0.5 * quaternion[..., :3]
         return found
 
-    def inverses(self, group: Group, pose: np.ndarray) -> np.ndarray:
-        """Motions by changes of poses that leave the length of the quaternion, shape (roots, columns, 6, 7)."""
-        quaternion, skew, arm = self._at(group, pose)
+    def inverses(self, group: Group, columns: slice, pose: np.ndarray) -> np.ndarray:
+        """Motions by changes of poses, shape (roots, columns, 6, 7); those of the quaternion's length are none."""
+        quaternion, skew, arm = self._at(group, columns, pose)
         found = np.zeros((*quaternion.shape[:2], 6, 7))
         found[..., :3, :3] = EYE
         found[..., 3:, 3:6] = 2.0 * (quaternion[..., 3, None, None] * EYE + skew)
@@ -108,12 +116,14 @@ class Roots:
         found[..., :3, 3:] = -_skew(arm) @ found[..., 3:, 3:]
         return found
 
-    def _at(self, group: Group, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _at(self, group: Group, columns: slice, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Quaternions, the matrices [v] of their vectors, and the arms from the origin to the centre of mass."""
         frames = group.parameters["link_frame"]
-        columns = 1 if frames.is_shared else pose.shape[1]
-        center = frames.scalars.numpy()[self.center_rows][..., :columns].transpose(0, 2, 1).astype(float)
-        quaternion = pose[self.rows[:, 3:]].transpose(0, 2, 1).astype(float)
+        own = slice(1) if frames.is_shared else columns
+        center = frames.scalars.numpy()[self.center_rows][..., own].transpose(0, 2, 1).astype(float)
+        if not frames.is_shared:
+            center = np.tile(center, (1, pose.shape[2] // center.shape[1], 1))
+        quaternion = pose[:, 3:].transpose(0, 2, 1).astype(float)
         skew = _skew(quaternion[..., :3])
         turn = 2.0 * (skew @ center[..., None])
         return quaternion, skew, center + (quaternion[..., 3, None, None] * turn + skew @ turn)[..., 0]

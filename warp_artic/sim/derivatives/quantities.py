@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from warp_artic.errors import SettingsError, did_you_mean
+from warp_artic.mechanisms.group import Group
 from warp_artic.sim.arrays.rows import Rows
 from warp_artic.sim.arrays.views import CONTROL, MOTION, PARAMETERS, ROW_COUNTS
 from warp_artic.sim.derivatives.coordinates import Joints, Roots, as_motions, as_positions, joints_of, roots_of
@@ -79,9 +80,9 @@ def seed(run: Run, twin: Twin, one: Quantity, values: np.ndarray) -> None:
         place, columns = layout.place, layout.columns
         if one.name == "root_pose":
             motion = flat[6 * (layout.rows[::7, None] // 7) + np.arange(6)]
-            pose = twin.values(place, one.name)[:, columns]
-            written = as_positions(layout.roots.matrices(twin.groups[place], pose), motion).reshape(
-                len(layout.own), pose.shape[1], -1
+            pose = twin.values(place, one.name)[:, columns][layout.roots.rows]
+            written = as_positions(layout.roots.matrices(layout.group, columns, pose), motion).reshape(
+                len(layout.own), pose.shape[2], -1
             )
         else:
             written = flat[layout.rows]
@@ -90,7 +91,7 @@ def seed(run: Run, twin: Twin, one: Quantity, values: np.ndarray) -> None:
             written = np.broadcast_to(written, (len(written), position.shape[1], written.shape[2])).copy()
             for joints in layout.joints:
                 at = np.searchsorted(layout.own, joints.rows)
-                written[at] = as_positions(joints.matrices(twin.groups[place], position), written[at])
+                written[at] = as_positions(joints.matrices(layout.group, position[joints.rows]), written[at])
         twin.seed(place, one.name, layout.own, columns, written)
 
 
@@ -102,8 +103,8 @@ def motions(run: Run, twin: Twin, one: Quantity) -> np.ndarray:
         place, columns = layout.place, layout.columns
         change = twin.derivatives(place, name, layout.own, columns)
         if name == "root_pose":
-            pose = twin.values(place, name)[:, columns]
-            matrices = layout.roots.inverses(twin.groups[place], pose)
+            pose = twin.values(place, name)[:, columns][layout.roots.rows]
+            matrices = layout.roots.inverses(layout.group, columns, pose)
             moved = as_positions(matrices, change.reshape(-1, 7, *change.shape[1:]))
             found[6 * (layout.rows[::7, None] // 7) + np.arange(6)] = moved
             continue
@@ -111,18 +112,26 @@ def motions(run: Run, twin: Twin, one: Quantity) -> np.ndarray:
             position = twin.values(place, name)[:, columns]
             for joints in layout.joints:
                 at = np.searchsorted(layout.own, joints.rows)
-                change[at] = as_motions(joints.matrices(twin.groups[place], position), change[at])
+                change[at] = as_motions(joints.matrices(layout.group, position[joints.rows]), change[at])
         found[layout.rows] = change
     return found
 
 
 def values(run: Run, twin: Twin, name: str) -> np.ndarray:
     """Values of one of MOTION in a twin, shape (E, rows) or (E, roots, 7 or 6); places are those of the world."""
-    rows = rows_of(run, name, range(len(run.members)))
-    found = np.zeros((rows.count, run.environments))
-    for layout in places(run, twin, name):
-        found[layout.rows] = twin.values(layout.place, name)[layout.own][:, layout.columns]
-    _, size = ROW_COUNTS[name]
+    return _gathered(run, name, places(run, twin, name), twin.values)
+
+
+def values_of_run(run: Run, name: str, parts: Iterable[Layout]) -> np.ndarray:
+    """The same of a run itself, in float64; `parts` are the `layouts` of the array."""
+    return _gathered(run, name, parts, lambda place, name: run.groups[place].field(name).scalars.numpy())
+
+
+def _gathered(run: Run, name: str, parts: Iterable[Layout], values_of: Callable[[int, str], np.ndarray]) -> np.ndarray:
+    kind, size = ROW_COUNTS[name]
+    found = np.zeros((size * sum(len(own) for own in run.order[kind]), run.environments))
+    for layout in parts:
+        found[layout.rows] = values_of(layout.place, name)[layout.own][:, layout.columns]
     found = found.T if size == 1 else found.T.reshape(run.environments, -1, size)
     if name == "root_pose":
         floating = [member for member in run.members if member.rows(name)]
@@ -136,6 +145,8 @@ class Layout:
 
     place: int
     """Of its group."""
+    group: Group
+    """Of the run."""
     columns: slice
     """Of the group of the run."""
     rows: np.ndarray
@@ -148,11 +159,12 @@ class Layout:
 
 
 def places(run: Run, twin: Twin, name: str) -> list[Layout]:
+    """Where an array lies, for each mechanism, found once for a twin."""
+    return twin.once(("places", name), lambda: list(layouts(run, name)))
+
+
+def layouts(run: Run, name: str) -> Iterator[Layout]:
     """Where an array lies, for each mechanism."""
-    return twin.once(("places", name), lambda: list(_places(run, twin, name)))
-
-
-def _places(run: Run, twin: Twin, name: str) -> Iterator[Layout]:
     rows: Rows = rows_of(run, name, range(len(run.members)))
     for place, table in enumerate(rows.tables):
         for mechanism in np.unique(table[:, 0]):
@@ -160,5 +172,5 @@ def _places(run: Run, twin: Twin, name: str) -> Iterator[Layout]:
             own = own[np.argsort(own[:, 1], kind="stable")]
             first = int(mechanism) * run.environments
             columns = slice(first, first + run.environments)
-            group = twin.groups[place]
-            yield Layout(place, columns, own[:, 2], own[:, 1], joints_of(group), roots_of(group))
+            group = run.groups[place]
+            yield Layout(place, group, columns, own[:, 2], own[:, 1], joints_of(group), roots_of(group))

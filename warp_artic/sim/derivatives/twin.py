@@ -183,10 +183,6 @@ class Twin:
         padded = padded.reshape(*values.shape[:2], self.blocks, self.width)
         self._write(place, name, lambda entries: _assign(entries[:, columns, :, 1:], rows, padded))
 
-    def clear(self, place: int, name: str) -> None:
-        """Make derivatives of a field zero."""
-        self._write(place, name, lambda entries: _assign(entries[..., 1:], slice(None), 0.0))
-
     def set_values(self, place: int, name: str, rows, columns: slice, values: np.ndarray) -> None:
         """Write values of some rows and columns of a field, shape (rows, columns or 1)."""
         self._write(place, name, lambda entries: _assign(entries[:, columns, :, 0], rows, values[..., None]))

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from warp_artic.sim.derivatives.coordinates import Joints, Roots
-from warp_artic.sim.derivatives.quantities import Quantity, places
+from warp_artic.sim.derivatives.quantities import Layout, Quantity, places
 from warp_artic.sim.derivatives.twin import Twin
 from warp_artic.sim.run.state import Run
 
@@ -36,15 +36,18 @@ class Matrices:
 
     at: np.ndarray
     """Where they lie, shape (joints or roots, columns, positions, velocities)."""
-    place: int
     name: str
-    columns: slice
+    layout: Layout
     of: Joints | Roots
     """Those of the mechanism."""
 
     def values(self, twin: Twin) -> np.ndarray:
         """T at the present values."""
-        return self.of.matrices(twin.groups[self.place], twin.values(self.place, self.name)[:, self.columns])
+        layout = self.layout
+        present = twin.values(layout.place, self.name)[:, layout.columns][self.of.rows]
+        if isinstance(self.of, Roots):
+            return self.of.matrices(layout.group, layout.columns, present)
+        return self.of.matrices(layout.group, present)
 
 
 def seed_each(run: Run, twin: Twin, by: Sequence[Quantity], first: int = 0) -> int:
@@ -66,7 +69,7 @@ def _units(run: Run, twin: Twin, one: Quantity, first: int) -> list[tuple[int, O
         if one.name == "root_pose":
             number = 6 * (rows[::7] // 7)[:, None] + np.arange(6)
             at = _at(twin, place, one.name, own.reshape(-1, 7), each, first + number)
-            found.append((place, Matrices(at, place, one.name, columns, layout.roots)))
+            found.append((place, Matrices(at, one.name, layout, layout.roots)))
             continue
         at = twin.positions(place, one.name, own[:, None], each, (first + rows)[:, None])
         if one.name != "joint_position":
@@ -78,7 +81,7 @@ def _units(run: Run, twin: Twin, one: Quantity, first: int) -> list[tuple[int, O
         found.append((place, Ones(at[alone])))
         for joints in layout.joints:
             at = _at(twin, place, one.name, joints.rows, each, first + of_row[joints.rows])
-            found.append((place, Matrices(at, place, one.name, columns, joints)))
+            found.append((place, Matrices(at, one.name, layout, joints)))
     return found
 
 

@@ -1,0 +1,76 @@
+"""How far each row is from a switch, where the derivative of a step is another on either side.
+
+With t = y + compliance z (`solver.rows.problem`) a row
+    is free    z = 0, lower < t < upper    until  min(t - lower, upper - t)  is zero,
+    slips      |z| = slide                 until  |t - target|               is zero,
+    acts       z other than zero, a stop   until  |z| / h, or (hold - |z|) / h,
+    holds      an equality                 until  (hold - |z|) / h.
+The first two margins are velocities [m/s or rad/s] and written as they are; the others are forces [N or N m], and
+written as negative numbers. A drive that is folded into the factors holds with its force, within its maximum. What
+cannot switch has an infinite margin.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.drive import DRIVE_ORDER, folded_force
+from warp_artic.constraints.rows import row_velocity
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    div,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ForceArrays, ModelArrays, WorkArrays
+
+AT_BOUND = wp.constant(1e-5)
+"""Share of a bound by which an impulse may differ from it and still be at it."""
+
+
+@wp.func
+def report_margins(
+    model: ModelArrays, work: WorkArrays, forces: ForceArrays, column: int, slot: int, h: Real, substep: int
+):
+    """Write the margins of all rows; with substeps those that are nearest to a switch."""
+    for row in range(model.row_count):
+        margin = row_margin(model, work, row, slot, h)
+        if model.row_family[row] == DRIVE_ORDER:
+            item = model.row_item[row]
+            force = folded_force(model, work, model.row_dof[row], column, slot, h)
+            folded = absolute(force) - model.drive_max_force[item, column]
+            margin = where_positive(work.saturated[item, slot], margin, folded)
+        if substep > 0:
+            before = forces.row_margin[row, column]
+            margin = where_positive(absolute(margin) - absolute(before), before, margin)
+        forces.row_margin[row, column] = margin
+
+
+@wp.func
+def row_margin(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+    """The margin of a row at the end of a substep of length h."""
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    infinite = one / zero
+    z = work.impulse[row, slot] + work.given[row, slot]
+    size = absolute(z)
+    t = row_velocity(model, work, row, slot) + work.compliance[row, slot] * z
+    lower = work.window[2 * row, slot]
+    upper = work.window[2 * row + 1, slot]
+    hold = work.bound[2 * row, slot]
+    slide = work.bound[2 * row + 1, slot]
+    near = real(AT_BOUND, h)
+    inside = minimum(t - lower, upper - t)
+    at_bound = minimum(size - (one - near) * slide, (one + near) * slide - size)
+    is_stop = where_positive(upper - lower, one, zero)
+    room = hold - size
+    of_stop = where_positive(size, minimum(size, room), infinite)
+    acts = neg(where_positive(is_stop, of_stop, room)) / h
+    margin = where_positive(is_stop * (one - where_positive(size, one, zero)), inside, acts)
+    margin = where_positive(minimum(at_bound, size), absolute(minimum(inside, zero)), margin)
+    return where_positive(hold, margin, infinite)

@@ -1,0 +1,84 @@
+"""What steps depend on of the state of a group, and which of it has directions of its own.
+
+A mechanism with V velocities has V positions, or one more for each floating root, and V velocities. A step with a
+middle also reads the smooth accelerations a of the step before, in trees with drives their changes a', and in trees
+that move freely those of the changes, as `solver.history` says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warp_artic.mechanisms.group import Group
+
+ACCELERATION, CHANGE = "smooth_acceleration", "acceleration_change"
+
+
+@dataclass(frozen=True)
+class StateField:
+    """Rows of the state of a group."""
+
+    name: str
+    place: slice
+    """Among the rows of the adjoint, and among directions."""
+    has_directions: bool = True
+    """Whether derivatives by them are from directions of their own."""
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return self.place.stop - self.place.start
+
+
+def state_fields(group: Group, integrator: str) -> list[StateField]:
+    """All of the state of a group that steps depend on in a smooth way; rows without directions come last.
+
+    Friction in proportion to the load reads accelerations in any step. How smooth they were, steps only choose by.
+    Changes have no directions where joints have one axis: then they follow (`AccelerationChanges`).
+    """
+    model, tree = group.arrays.model, group.tree
+    joints, roots = tree.dof_count - tree.root_dofs, tree.root_dofs // 6
+    tables = max(1 + model.driven, 3 * model.free_motion) if integrator == "midpoint" else model.load_friction
+    counts = {"joint_position": joints, "joint_velocity": joints, "root_pose": 7 * roots, "root_velocity": 6 * roots}
+    counts[ACCELERATION] = tree.dof_count * min(tables, 1)
+    counts[CHANGE] = tree.dof_count * max(tables - 1, 0)
+    follows = tables == 2 and model.finite_rotations == 0 and model.load_friction == 0
+    found, first = [], 0
+    for name, count in counts.items():
+        found.append(StateField(name, slice(first, first + count), not (follows and name == CHANGE)))
+        first += count
+    return found
+
+
+@dataclass(frozen=True)
+class AccelerationChanges:
+    """Slopes by the changes a' of smooth accelerations a, which follow from those by a.
+
+    Steps of driven islands read both in  v_M = v + h (a / 2 + 3 a' / 8)  alone, the second one where |a'| < |a| / 2
+    (`solver.history.expect_middle`), and write  a'+ = a+ - a.
+    """
+
+    group: Group
+    is_read: np.ndarray
+    """Of each dof one or zero, shape (V, 1)."""
+    is_written: np.ndarray
+
+    @classmethod
+    def of(cls, group: Group) -> AccelerationChanges:
+        """Those of a group."""
+        model = group.arrays.model
+        island = model.dof_island.numpy()[: group.tree.dof_count]
+        driven, looped = (table.numpy()[island][:, None] for table in (model.island_is_driven, model.island_is_looped))
+        return cls(group, driven * (1 - looped), driven)
+
+    def slopes(self, by_acceleration: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """A^T lambda by a' before a step, from that by a, and lambda by a' after it, shape (V, columns)."""
+        rows, columns = len(self.is_read), slice(self.group.columns.count)
+        started, a, change = (
+            self.group.state[name].scalars.numpy()[:rows, columns].astype(float)
+            for name in ("started", ACCELERATION, CHANGE)
+        )
+        is_read = self.is_read * (np.abs(change) < 0.5 * np.abs(a))
+        return is_read * 0.75 * started[:1] * (by_acceleration + self.is_written * started[:1] * after)
