@@ -61,6 +61,7 @@ def body_findings(body: ElasticBody) -> Iterator[Diagnostic]:
     if body.dim == 2 and not (0.0 < body.thickness < math.inf):
         text = f"thickness {body.thickness:g} m must be positive and finite"
         yield _error("elastic-thickness", body.name, text)
+    yield from _obstacles(body)
     shapes = list(_shapes(body))
     yield from shapes
     if shapes:
@@ -112,6 +113,12 @@ def _material(path: str, material: ElasticMaterial) -> Iterator[Diagnostic]:
     ):
         if not (0.0 <= value < math.inf):
             yield _error("elastic-material", path, f"{name} {value:g} {unit} must be finite and not negative")
+
+
+def _obstacles(body: ElasticBody) -> Iterator[Diagnostic]:
+    for one in body.obstacles:
+        for problem in one.problems():
+            yield _error("elastic-obstacle", body.name, f"the obstacle {one.shape.path} {problem}")
 
 
 def _shapes(body: ElasticBody) -> Iterator[Diagnostic]:

@@ -83,6 +83,13 @@ OF_ELASTIC_BODIES = (
         "Correct warpArtic:elastic:links, or pin the node.",
     ),
     Rule(
+        "elastic-obstacle",
+        ERROR,
+        "An obstacle of an elastic body is of a kind that its nodes do not touch, or has a size out of range.",
+        "Planes, spheres, capsules and boxes with sizes that are positive and finite.",
+        "Describe it by other shapes; a reader makes only those that are allowed.",
+    ),
+    Rule(
         "mesh-places",
         ERROR_OR_WARNING,
         "The lists of points of a mesh, or of a tendon on it, differ in length or target missing prims.",
