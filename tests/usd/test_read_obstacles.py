@@ -1,0 +1,95 @@
+"""Which colliders of a stage elastic bodies meet, what they pass through."""
+
+import pytest
+
+from tests.usd.authoring import SI, SMALL_UNITS, body, joint, open_text
+from tests.usd.contact_stages import FLOOR, collider
+from tests.usd.meshes import block, rubber
+from tests.usd.test_read_contacts import FILTER, group
+from warp_artic.description.shape import ShapeKind
+from warp_artic.usd.read_stage import inspect_stage
+
+TOUCHES = "PhysicsCollisionAPI"
+WRONG = ("elastic-contact", "contacts", "attribute-not-used", "contact-offset")
+
+
+def soft(content: str = "", *applied: str, name: str = "block") -> str:
+    """A block of rubber that is a collider."""
+    listed = ", ".join(f'"{one}"' for one in ("MaterialBindingAPI", TOUCHES, *applied))
+    return block(content, name=name).replace('"MaterialBindingAPI"', listed)
+
+
+def read(text: str, header: str = SI):
+    """The bodies of a stage by path, and what is told of contacts: rule, path and text."""
+    found = inspect_stage(open_text(f'def Xform "World" {{\n{rubber()}{text}}}\n', header))
+    told = [(one.rule, one.path, one.message) for one in found.diagnostics if one.rule in WRONG]
+    return {one.name: one for one in found.scene.elastic_bodies}, told
+
+
+def met(text: str, body: str = "/World/block") -> list[tuple[str, ShapeKind]]:
+    """The obstacles of a body of a stage that tells nothing."""
+    bodies, told = read(text)
+    assert told == []
+    return [(one.shape.path, one.shape.kind) for one in bodies[body].obstacles]
+
+
+def test_what_stays_is_an_obstacle():
+    """Of the four kinds, also on bodies that are kinematic and stay; a mesh without the schema meets nothing."""
+    text = "".join(collider(kind, kind.lower()) for kind in ("Sphere", "Capsule", "Cube")) + FLOOR
+    held = body("held", collider("Sphere", "ball") + "bool physics:kinematicEnabled = 1")
+    assert sorted(met(soft() + text + held)) == [
+        ("/World/capsule", ShapeKind.CAPSULE),
+        ("/World/cube", ShapeKind.BOX),
+        ("/World/floor", ShapeKind.PLANE),
+        ("/World/held/ball", ShapeKind.SPHERE),
+        ("/World/sphere", ShapeKind.SPHERE),
+    ]
+    assert met(block() + text) == []
+    assert met(soft("bool physics:collisionEnabled = 0") + text) == []
+    assert met(soft() + collider("Cube", "off", "bool physics:collisionEnabled = 0")) == []
+
+
+def test_filters_keep_apart():
+    """Filtered pairs of either side, and groups."""
+    ball = collider("Sphere", "ball")
+    assert met(soft("rel physics:filteredPairs = </World/ball>", *FILTER) + ball + FLOOR) == [
+        ("/World/floor", ShapeKind.PLANE)
+    ]
+    other = collider("Sphere", "ball", "rel physics:filteredPairs = </World/block>", FILTER)
+    assert met(soft() + other) == []
+    groups = group("one", "</World/block>", "rel physics:filteredGroups = </World/two>") + group("two", "</World/ball>")
+    assert met(soft() + ball + groups + FLOOR) == [("/World/floor", ShapeKind.PLANE)]
+
+
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [
+        (collider("Cylinder", "can") + FLOOR, "1 collider: /World/can;"),
+        (body("rod", collider("Sphere", "ball")), "1 collider: /World/rod/ball;"),
+        (soft(name="other"), "1 collider: /World/other;"),
+    ],
+)
+def test_what_is_passed_is_told(text, passed):
+    """By the path of the body: what is of another kind, moves, or is elastic itself."""
+    bodies, told = read(soft() + text)
+    assert told[0][:2] == ("elastic-contact", "/World/block") and f"passes through {passed}" in told[0][2]
+    assert len(told) == len([one for one in bodies if "/World/" in one])
+    assert len(bodies["/World/block"].obstacles) == text.count("Plane")
+
+
+def test_bodies_on_links_are_told():
+    """What links carry, or guide a tendon of, touches nothing yet."""
+    arm = body("base") + joint("held", "Fixed", "", "/World/base")
+    carried = "int[] warpArtic:elastic:linkNodes = [0]\nrel warpArtic:elastic:links = </World/base>"
+    bodies, told = read(arm + soft(carried) + FLOOR)
+    assert bodies["/World/block"].obstacles == ()
+    assert [one[:2] for one in told] == [("elastic-contact", "/World/block")] and "links" in told[0][2]
+
+
+def test_offsets_are_added():
+    """In units of the stage; those that are not finite are errors."""
+    shifted = "float physxCollision:restOffset = 2\nfloat physxCollision:contactOffset = 3"
+    ground = collider("Plane", "floor", shifted, ("PhysxCollisionAPI",))
+    bodies, told = read(soft("float physxCollision:restOffset = 1", "PhysxCollisionAPI") + ground, SMALL_UNITS)
+    (floor,) = bodies["/World/block"].obstacles
+    assert told == [] and floor.rest_distance == pytest.approx(0.03)

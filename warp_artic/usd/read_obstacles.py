@@ -1,0 +1,78 @@
+"""Colliders that stay where they are become obstacles of elastic bodies; what a body passes through is told.
+
+An elastic body meets others where its mesh has PhysicsCollisionAPI, enabled; filters, groups and scenes keep them apart
+as they do rigid bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from warp_artic.description.collider import Collider
+from warp_artic.description.contact_pair import DEPENETRATION_SPEED
+from warp_artic.description.elastic_body import ElasticBody
+from warp_artic.description.mesh_tendon import LinkPoint
+from warp_artic.description.obstacle import OF_NODES, Obstacle
+from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.read_contacts import Contacts, count_of, some_of
+from warp_artic.usd.read_meshes import Meshes
+
+
+def with_obstacles(meshes: Meshes, contacts: Contacts, attributes: Attributes) -> Meshes:
+    """Elastic bodies with the colliders that their nodes do not enter."""
+    own = {one.path: one for one in contacts.soft}
+    sets = [one.groups for one in (*contacts.soft, *contacts.colliders)]
+    different = list(dict.fromkeys(sets))
+    blocked = contacts.kept_apart.blocked(different)
+    place = {groups: number for number, groups in enumerate(different)}
+
+    def may_touch(one: Collider, other: Collider) -> bool:
+        is_apart = one.owner != other.owner or blocked[place[one.groups], place[other.groups]]
+        return one.path != other.path and not is_apart and not contacts.kept_apart.are_apart(one.names, other.names)
+
+    bodies = []
+    for body in meshes.elastic_bodies:
+        collider = own.get(body.name)
+        if collider is not None:
+            others = [one for one in (*contacts.colliders, *contacts.soft) if may_touch(collider, one)]
+            body = _with_obstacles(body, collider, others, meshes, attributes)
+        bodies.append(body)
+    return replace(meshes, elastic_bodies=tuple(bodies))
+
+
+def _with_obstacles(
+    body: ElasticBody, collider: Collider, others: Sequence[Collider], meshes: Meshes, attributes: Attributes
+) -> ElasticBody:
+    """A body with those of other colliders that it does not enter; the rest is told."""
+    if others and _has_links(body, meshes):
+        text = "has to do with links, so that it touches nothing yet, and passes through all colliders"
+        attributes.report.warn("elastic-contact", body.name, text)
+        return body
+    met = [one for one in others if _stays(one) and one.kind in OF_NODES and one.shape is not None]
+    passed = sorted({one.path for one in others} - {one.path for one in met})
+    if passed:
+        text = (
+            f"passes through {count_of(len(passed), 'collider')}: {some_of(passed)}; nodes of elastic bodies touch "
+            "planes, spheres, capsules and boxes that stay where they are"
+        )
+        attributes.report.warn("elastic-contact", body.name, text)
+    return replace(body, obstacles=tuple(_obstacle(one, collider) for one in met))
+
+
+def _has_links(body: ElasticBody, meshes: Meshes) -> bool:
+    """Whether links carry nodes of a body, or guide tendons on it."""
+    through = (point for one in meshes.mesh_tendons if one.body == body.name for point in one.waypoints)
+    return bool(body.attachments) or any(isinstance(point, LinkPoint) for point in through)
+
+
+def _stays(one: Collider) -> bool:
+    return not one.articulation and one.motion is None
+
+
+def _obstacle(one: Collider, collider: Collider) -> Obstacle:
+    return Obstacle(
+        shape=one.shape,
+        rest_distance=one.rest_offset + collider.rest_offset,
+        depenetration_speed=DEPENETRATION_SPEED,
+    )
