@@ -307,9 +307,10 @@ COUNT = 19
 
 
 def batch(precision, which, threads=1):
-    """Some of many environments of a cube over a tilted floor and beside a ball, which differ in speed."""
+    """Some of many environments of a cube over a rough tilted floor and beside a ball, which differ in speed."""
     ball = obstacle(ShapeKind.SPHERE, Pose((0.09, 0.05, -0.02)), radius=0.04)
-    body = cube(3, 0.01, young=2e4, obstacles=(floor(3, tilt=0.3), ball))
+    rough = replace(floor(3, tilt=0.3), static_friction=0.4, dynamic_friction=0.3)
+    body = cube(3, 0.01, young=2e4, obstacles=(rough, ball))
     found = fall(body, 1 / 120, len(which), precision=precision, threads=threads)
     speeds = np.random.default_rng(0).uniform(-1.0, 1.0, (COUNT, 1, 3)) * np.linspace(0.0, 2.0, COUNT)[:, None, None]
     found.velocities.assign(np.broadcast_to(speeds[which], found.points.numpy().shape))

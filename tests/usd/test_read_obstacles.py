@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.usd.authoring import SI, SMALL_UNITS, body, joint, open_text
+from tests.usd.authoring import SI, SMALL_UNITS, body, joint, open_text, schemas
 from tests.usd.contact_stages import FLOOR, collider
 from tests.usd.meshes import block, rubber
 from tests.usd.test_read_contacts import FILTER, group
@@ -93,3 +93,24 @@ def test_offsets_are_added():
     bodies, told = read(soft("float physxCollision:restOffset = 1", "PhysxCollisionAPI") + ground, SMALL_UNITS)
     (floor,) = bodies["/World/block"].obstacles
     assert told == [] and floor.rest_distance == pytest.approx(0.03)
+
+
+def test_friction_is_that_of_both_materials():
+    """Of the materials that are bound for physics, combined as those of rigid bodies; 0.5 without, which is noted."""
+    stuff = "float physics:staticFriction = {0}\nfloat physics:dynamicFriction = {0}"
+    ice = f'def Material "ice" {schemas("PhysicsMaterialAPI")} {{\n{stuff.format(0.1)}\n}}\n'
+    ground = collider("Plane", "floor", "rel material:binding:physics = </World/ice>", ("MaterialBindingAPI",))
+    young = "double warpArtic:elasticMaterial:youngModulus = 1000\n"
+    both = rubber(young + stuff.format(0.7), "PhysicsMaterialAPI")
+    for material, own in ((both, 0.7), (rubber(), 0.5)):
+        found = inspect_stage(open_text(f'def Xform "World" {{\n{material}{soft()}{ground}{ice}}}\n'))
+        (body,) = found.scene.elastic_bodies
+        (floor,) = body.obstacles
+        assert (floor.static_friction, floor.dynamic_friction) == pytest.approx((0.5 * (own + 0.1),) * 2)
+        noted = [one.message for one in found.diagnostics if one.rule == "contact-material"]
+        assert len(noted) == (own == 0.5) and all("for /World/block" in text for text in noted)
+        assert not [one for one in found.diagnostics if one.rule in WRONG]
+    bouncy = ice.replace("0.1", "0.1\nfloat physics:restitution = 0.5", 1)
+    found = inspect_stage(open_text(f'def Xform "World" {{\n{both}{soft()}{ground}{bouncy}}}\n'))
+    (told,) = [one for one in found.diagnostics if one.rule in WRONG]
+    assert told.path == "/World/block" and "restitution" in told.message

@@ -21,6 +21,10 @@ class Obstacle:
     """Its frame is that in the world."""
     rest_distance: float = 0.0
     """Distance from the shape at which nodes rest, the sum of the rest offsets of both [m]."""
+    static_friction: float = 0.0
+    """Of nodes that stick to it; not below that of nodes that slide."""
+    dynamic_friction: float = 0.0
+    """Of nodes that slide."""
     depenetration_speed: float = DEPENETRATION_SPEED
     """Largest speed at which nodes that start within it come out [m/s]; infinite: any."""
 
@@ -32,5 +36,8 @@ class Obstacle:
         yield from self.shape.problems
         if not math.isfinite(self.rest_distance):
             yield f"has the rest distance {self.rest_distance:g} m; it must be finite"
+        if not 0.0 <= self.dynamic_friction <= self.static_friction < math.inf:
+            found = f"{self.static_friction:g} and the dynamic friction {self.dynamic_friction:g}"
+            yield f"has the static friction {found}; both must be finite and not negative, and the first not the less"
         if not self.depenetration_speed > 0.0:
             yield f"has the depenetration speed {self.depenetration_speed:g} m/s; it must be positive"

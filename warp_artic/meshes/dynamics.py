@@ -45,6 +45,8 @@ TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 MOST_GAIN = 0.05
 """Share of the energy of a body that steps may have added to it."""
 
+MOST_PASSES = 10
+"""Most further solves of a step for the normal forces of friction."""
 FAR = 0.05
 """Share of a body that a wave runs through in half a step, from which on a coarse space is worth what it costs."""
 
@@ -253,7 +255,8 @@ class ElasticDynamics:
             self._place_carried(np.ones(self.mesh.environments, bool), 0.0)
         else:
             self._place_carried(asked, 1.0)
-        return self.newton.solve(self._middle, asked)
+        found = self.newton.solve(self._middle, asked)
+        return self._rub(found, self.dt, 2.0, np.ones(self.mesh.environments, bool) if asked is None else asked)
 
     def finish(self, found: Convergence) -> np.ndarray:
         """Go on from the middle to the end of the step.
@@ -269,7 +272,8 @@ class ElasticDynamics:
         outputs = [self.points, self.velocities, potential.forces]
         mesh.launches.launch(self._finish, self.points.shape, [*inputs, *outputs])
         if potential.contacts:
-            potential.contacts.end(self.velocities, potential.forces, potential.mass, self.dt)
+            every = np.ones(mesh.environments, bool)
+            potential.contacts.end(self.velocities, potential.forces, potential.mass, self.dt, every)
         if self._may_gain:
             explodes = self._explodes(before, pushes, read(self.points).astype(float) - x)
             if explodes.any():
@@ -277,6 +281,19 @@ class ElasticDynamics:
                 found.converged &= second.converged | ~explodes
             return explodes
         return np.full(mesh.environments, False)
+
+    def _rub(self, found: Convergence, duration: float, extent: float, where: np.ndarray) -> Convergence:
+        """Solve again where friction is not yet that of the forces that obstacles bear, some times at most."""
+        contacts = self.potential.contacts
+        if not contacts or not contacts.has_friction:
+            return found
+        for _ in range(MOST_PASSES):
+            arrays = self._middle, self.velocities, self.potential.forces, self.potential.mass
+            where = contacts.press(*arrays, duration, extent, where)
+            if not where.any():
+                break
+            found = found.followed_by(self.newton.solve(self._middle, where), where)
+        return found
 
     def _explodes(self, before: np.ndarray, pushes: np.ndarray, way: np.ndarray) -> np.ndarray:
         """Where a step has added too much to the energy that was stored before, by forces along a way."""
@@ -353,7 +370,7 @@ class ElasticDynamics:
         contacts = potential.contacts
         if contacts:
             contacts.place(self.points, self.velocities, k, 1.0)
-        found = self.newton.solve(self._middle, where)
+        found = self._rub(self.newton.solve(self._middle, where), k, 1.0, where)
         last, held = self._middle.numpy().copy(), (self._is_held.numpy() > 0)[:, None]
         forces = 0.5 * (forces + potential.forces.numpy())
         forces = forces - held * (self.node_mass[:, None] / (2.0 * k)) * (end_velocities - v)
@@ -362,6 +379,5 @@ class ElasticDynamics:
         for array, one, other in zip(arrays, new, done):
             array.assign(np.where(chosen, one, other))
         if contacts:
-            asked = wp.array(where.astype(np.int32), dtype=int, device=self.mesh.device)
-            contacts.end(self.velocities, self.mesh.array(left), potential.mass, k, asked)
+            contacts.end(self.velocities, self.mesh.array(left), potential.mass, k, where)
         return found

@@ -27,6 +27,7 @@ def half_spaces(types: MeshTypes) -> SimpleNamespace:
     `touched(u, N, b)`       which boundaries a point is in or beyond, as bits
     `nearest(v, N, b, which)` u over the half spaces of these bits, and the bits of those that hold it
     `every`                  the bits of all of them
+    `borne(u - v, N, held)`  mu of a nearest point
     `projector(N, which)`    the matrix that gives the part of a vector across these normals
     """
     dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
@@ -133,6 +134,20 @@ def half_spaces(types: MeshTypes) -> SimpleNamespace:
                         P = P - inverse[i, j] * wp.outer(normal(N, i), normal(N, j))
         return P
 
+    @wp.func
+    def borne(change: Vec, N: Normals, held: int):
+        r = Offsets()
+        for j in range(MOST):
+            if (held >> j) % 2 == 1:
+                r[j] = wp.dot(normal(N, j), change)
+        return wp.inverse(products(N, held)) * r
+
     return SimpleNamespace(
-        Normals=Normals, Offsets=Offsets, touched=touched, nearest=nearest, projector=projector, every=sets - 1
+        Normals=Normals,
+        Offsets=Offsets,
+        touched=touched,
+        nearest=nearest,
+        borne=borne,
+        projector=projector,
+        every=sets - 1,
     )

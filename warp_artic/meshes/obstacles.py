@@ -43,6 +43,8 @@ def obstacles_struct(types: MeshTypes):
         axes: wp.array(dtype=Mat33)
         """Columns are the axes of its frame."""
         rest_distance: wp.array(dtype=Real)
+        static_friction: wp.array(dtype=Real)
+        dynamic_friction: wp.array(dtype=Real)
         speed: wp.array(dtype=Real)
         """Largest with which nodes come out."""
 
@@ -63,6 +65,8 @@ def upload_obstacles(obstacles: Sequence[Obstacle], pose: Pose, types: MeshTypes
     struct.position = upload([frame.position for frame in frames], vec3, (3,))
     struct.axes = upload([frame.rotation for frame in frames], mat33, (3, 3))
     struct.rest_distance = upload([one.rest_distance for one in obstacles], types.real)
+    struct.static_friction = upload([one.static_friction for one in obstacles], types.real)
+    struct.dynamic_friction = upload([one.dynamic_friction for one in obstacles], types.real)
     struct.speed = upload([one.depenetration_speed for one in obstacles], types.real)
     return struct
 
@@ -134,10 +138,14 @@ def place_kernel(types: MeshTypes) -> wp.Kernel:
         share: Real,
         normals: wp.array2d(dtype=Normals),
         offsets: wp.array2d(dtype=Offsets),
+        static_friction: wp.array2d(dtype=Offsets),
+        dynamic_friction: wp.array2d(dtype=Offsets),
     ):
         env, node = wp.tid()
         N = Normals()
         b = Offsets()
+        mu_s = Offsets()
+        mu_d = Offsets()
         ahead = Offsets()
         for j in range(most):
             b[j] = -Real(far)
@@ -165,19 +173,27 @@ def place_kernel(types: MeshTypes) -> wp.Kernel:
                     in_plane = in_plane / size
                     distance = distance / size
                     key = wp.dot(in_plane, start) - distance + wp.dot(n, way) / size
+                    static = obstacles.static_friction[k]
+                    dynamic = obstacles.dynamic_friction[k]
                     # The half spaces that are left or missed most, in this order.
                     for j in range(most):
                         if key < ahead[j]:
                             other = ahead[j]
                             other_offset = b[j]
+                            other_static = mu_s[j]
+                            other_dynamic = mu_d[j]
                             other_normal = Vec()
                             for i in range(dim):
                                 other_normal[i] = N[j, i]
                                 N[j, i] = in_plane[i]
                             ahead[j] = key
                             b[j] = distance
+                            mu_s[j] = static
+                            mu_d[j] = dynamic
                             key = other
                             distance = other_offset
+                            static = other_static
+                            dynamic = other_dynamic
                             in_plane = other_normal
             for j in range(most):
                 if ahead[j] < Real(far):
@@ -187,5 +203,7 @@ def place_kernel(types: MeshTypes) -> wp.Kernel:
                     b[j] = along + (b[j] - along) / share
         normals[env, node] = N
         offsets[env, node] = b
+        static_friction[env, node] = mu_s
+        dynamic_friction[env, node] = mu_d
 
     return place

@@ -52,6 +52,8 @@ class Contacts:
     """Paths of colliders for which there is no physics material."""
     soft: tuple[Collider, ...] = ()
     """Those that are elastic bodies, of no kind; they are not among the others."""
+    soft_without_material: tuple[str, ...] = ()
+    """Paths of those for which there is no physics material."""
 
 
 class _Reader:
@@ -128,19 +130,21 @@ def read_contacts(
     reader = _Reader(groups, inventory, attributes, placements)
     prims = _acting(inventory, home, attributes)
     surfaces = Materials(scene, inventory, attributes).of([prim for prim, _ in prims])
-    found, bare, soft = [], [], []
+    found, bare, soft, bare_soft = [], [], [], []
     for (prim, body), surface in zip(prims, surfaces):
         own = reader.read(prim, body, home.get(body, ""), surface)
         if str(prim.GetPath()) in inventory.elastic_bodies:
             soft += [replace(one, rest_offset=read_rest_offset(prim, attributes)) for one in own]
+            bare_soft += own if surface is None else []
             continue
         if own:
             own += _copied(own, surface, copies, reader)
             found += own
             bare += own if surface is None else []
     kept_apart = read_contact_filter(groups, trees, inventory, copies, attributes)
-    without = tuple(sorted({one.path for one in bare}))
-    return Contacts(tuple(found), kept_apart, read_bounce_threshold(scene, attributes), without, tuple(soft))
+    without, soft_without = (tuple(sorted({one.path for one in those})) for those in (bare, bare_soft))
+    threshold = read_bounce_threshold(scene, attributes)
+    return Contacts(tuple(found), kept_apart, threshold, without, tuple(soft), soft_without)
 
 
 def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) -> list[tuple[Usd.Prim, str]]:
@@ -205,7 +209,7 @@ def with_contacts(
     )
     _report(found, attributes)
     if found.pairs or found.islands:
-        _report_materials(contacts.without_material, attributes)
+        report_materials(contacts.without_material, attributes)
     trees = [
         replace(tree, constraints=(*tree.constraints, *found.pairs[tree.path])) if tree.path in found.pairs else tree
         for tree in articulations
@@ -246,7 +250,7 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
             attributes.report.warn("contact-turning", "/", text)
 
 
-def _report_materials(paths: Sequence[str], attributes: Attributes) -> None:
+def report_materials(paths: Sequence[str], attributes: Attributes) -> None:
     """Say which colliders have no physics material."""
     if paths:
         own = Surface()

@@ -14,8 +14,9 @@ from warp_artic.description.contact_pair import DEPENETRATION_SPEED
 from warp_artic.description.elastic_body import ElasticBody
 from warp_artic.description.mesh_tendon import LinkPoint
 from warp_artic.description.obstacle import OF_NODES, Obstacle
+from warp_artic.description.surface import combined
 from warp_artic.usd.attributes import Attributes
-from warp_artic.usd.read_contacts import Contacts, count_of, some_of
+from warp_artic.usd.read_contacts import Contacts, count_of, report_materials, some_of
 from warp_artic.usd.read_meshes import Meshes
 
 
@@ -38,7 +39,18 @@ def with_obstacles(meshes: Meshes, contacts: Contacts, attributes: Attributes) -
             others = [one for one in (*contacts.colliders, *contacts.soft) if may_touch(collider, one)]
             body = _with_obstacles(body, collider, others, meshes, attributes)
         bodies.append(body)
+    _report_materials(bodies, contacts, attributes)
     return replace(meshes, elastic_bodies=tuple(bodies))
+
+
+def _report_materials(bodies: Sequence[ElasticBody], contacts: Contacts, attributes: Attributes) -> None:
+    """Say which colliders that meet have no physics material, where that has not been said."""
+    told = any(one.rule == "contact-material" and one.path == "/" for one in attributes.report.found)
+    meeting = {one.name for one in bodies if one.obstacles}
+    met = {obstacle.shape.path for one in bodies for obstacle in one.obstacles}
+    bare = meeting.intersection(contacts.soft_without_material)
+    bare |= met.intersection(() if told else contacts.without_material)
+    report_materials(sorted(bare), attributes)
 
 
 def _with_obstacles(
@@ -57,7 +69,18 @@ def _with_obstacles(
             "planes, spheres, capsules and boxes that stay where they are"
         )
         attributes.report.warn("elastic-contact", body.name, text)
+    if any(map(_is_more_than_rough, (collider, *met) if met else ())):
+        text = (
+            "touches, or has, a material with restitution, compliance or friction against turning, which do not count "
+            "for nodes of elastic bodies: only its friction does"
+        )
+        attributes.report.warn("elastic-contact", body.name, text)
     return replace(body, obstacles=tuple(_obstacle(one, collider) for one in met))
+
+
+def _is_more_than_rough(one: Collider) -> bool:
+    surface = one.surface
+    return surface.restitution > 0.0 or surface.is_compliant or surface.resists_turning
 
 
 def _has_links(body: ElasticBody, meshes: Meshes) -> bool:
@@ -71,8 +94,11 @@ def _stays(one: Collider) -> bool:
 
 
 def _obstacle(one: Collider, collider: Collider) -> Obstacle:
+    surface = combined(one.surface, collider.surface)
     return Obstacle(
         shape=one.shape,
         rest_distance=one.rest_offset + collider.rest_offset,
+        static_friction=surface.static_friction,
+        dynamic_friction=surface.dynamic_friction,
         depenetration_speed=DEPENETRATION_SPEED,
     )
