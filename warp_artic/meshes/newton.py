@@ -193,7 +193,8 @@ class Newton:
             # A step that the potential could not judge is judged by forces; it is the last one where they do not fall.
             stuck = active & (~moved | (hidden & (at.force > 0.5 * force)))
             if contacts:
-                stuck &= ~moved | ~contacts.has_changed
+                # Other directions are held now, unless forces are those of rounding.
+                stuck &= ~moved | ~contacts.has_changed | (at.force <= at.rounding)
             enough = np.maximum(self._tolerance * reference, at.rounding)
             found.converged |= stuck & np.isfinite(at.force) & (hidden | (at.force <= enough))
             active &= ~stuck
