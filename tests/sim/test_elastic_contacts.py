@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.meshes.test_moving_obstacles import moved
 from tests.meshes.test_node_contacts import cube, floor
 from tests.sim.bodies_on_links import DOWN, block, simulate
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon
+from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
 
 
@@ -34,8 +36,17 @@ def test_a_body_rests_with_its_weight():
     np.testing.assert_array_equal(together.state.link_pose.numpy(), alone.state.link_pose.numpy())
 
 
+def on_a_swing():
+    """The same on a floor that goes to and fro."""
+    made = scene()
+    (body,) = made.elastic_bodies
+    swing = moved(body.obstacles[0], lambda t: Pose((0.02 * np.sin(10.0 * t), 0.0, 0.05 * np.sin(10.0 * t))), 1.0)
+    return replace(made, elastic_bodies=(replace(body, obstacles=(swing,)),))
+
+
 @pytest.mark.parametrize("precision", ("float64", "float32"))
-def test_a_run_goes_on_bitwise(precision):
+@pytest.mark.parametrize("scene", (scene, on_a_swing))
+def test_a_run_goes_on_bitwise(scene, precision):
     """From a snapshot, whose contacts remember what they bore; after a reset it starts again without contacts."""
     simulation = simulate(scene(), environments=3, precision=precision)
     body = simulation.elastic_bodies[0]

@@ -1,5 +1,6 @@
 """Which colliders of a stage elastic bodies meet, what they pass through."""
 
+import numpy as np
 import pytest
 
 from tests.usd.authoring import SI, SMALL_UNITS, body, joint, open_text, schemas
@@ -75,6 +76,17 @@ def test_what_is_passed_is_told(text, passed):
     assert told[0][:2] == ("elastic-contact", "/World/block") and f"passes through {passed}" in told[0][2]
     assert len(told) == len([one for one in bodies if "/World/" in one])
     assert len(bodies["/World/block"].obstacles) == text.count("Plane")
+
+
+def test_what_is_animated_is_an_obstacle_that_moves():
+    """It is where it is at the start, and moves as its body does."""
+    moves = "double3 xformOp:translate.timeSamples = {0: (0, 0, 0), 24: (1, 0, 0)}"
+    held = body("held", f"{moves}\nbool physics:kinematicEnabled = 1\n" + collider("Sphere", "ball"), at=(0, 0, 0))
+    bodies, told = read(soft() + held + FLOOR)
+    assert told == []
+    ball, floor = sorted(bodies["/World/block"].obstacles, key=lambda one: one.shape.path, reverse=True)
+    assert floor.motion is None and ball.shape.path == "/World/held/ball"
+    np.testing.assert_allclose(ball.motion.at(0.5).position, (0.5, 0.0, 0.0), atol=1e-6)
 
 
 def test_bodies_on_links_are_told():

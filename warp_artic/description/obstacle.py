@@ -1,4 +1,4 @@
-"""Obstacles: shapes that stay where they are, and that nodes of an elastic body do not enter."""
+"""Obstacles: shapes that stay or move as they are animated, and that nodes of an elastic body do not enter."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.contact_pair import DEPENETRATION_SPEED
 from warp_artic.description.shape import Shape, ShapeKind
 
@@ -18,7 +19,9 @@ class Obstacle:
     """A shape in the world that nodes of a body do not enter."""
 
     shape: Shape
-    """Its frame is that in the world."""
+    """Its frame is that in the world at the start."""
+    motion: BaseMotion | None = None
+    """Of the body that it is on; None: it stays."""
     rest_distance: float = 0.0
     """Distance from the shape at which nodes rest, the sum of the rest offsets of both [m]."""
     static_friction: float = 0.0

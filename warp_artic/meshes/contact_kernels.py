@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.meshes.block_sum import block_sum_for
-from warp_artic.meshes.half_spaces import half_spaces
+from warp_artic.meshes.half_spaces import MOST, half_spaces
 from warp_artic.meshes.node_friction import SLIDES, STARTS, STICKS, node_friction
 from warp_artic.meshes.types import OPTIONS, MeshTypes
 
@@ -32,6 +32,10 @@ def contacts_struct(types: MeshTypes):
         static_friction: wp.array2d(dtype=Offsets)
         """Of each half space."""
         dynamic_friction: wp.array2d(dtype=Offsets)
+        carried: wp.array2d(dtype=Normals)
+        """By as much as the obstacle of each half space moves there in the step."""
+        anchor: wp.array2d(dtype=Vec)
+        """Where a node sticks."""
         rubs: wp.array2d(dtype=int)
         """Bits of the half spaces that have friction; zero: none."""
         across: wp.array2d(dtype=Mat)
@@ -67,9 +71,33 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
     block_sum = block_sum_for(Real, wide)
     spaces, friction = half_spaces(types), node_friction(types)
     touched, nearest, borne, projector = spaces.touched, spaces.nearest, spaces.borne, spaces.projector
-    Offsets, every, states, settled = spaces.Offsets, spaces.every, spaces.every + 1, SETTLED
+    Offsets, every, states, settled, most = spaces.Offsets, spaces.every, spaces.every + 1, SETTLED, MOST
     way, react, on_this_side = friction.way, friction.react, friction.on_this_side
     Contacts = contacts_struct(types)
+
+    @wp.func
+    def carry(contacts: Contacts, env: int, node: int, held: int):
+        """How far the obstacle of the first half space that bears a node moves there in the step."""
+        found = Vec()
+        for last in range(most):
+            j = most - 1 - last
+            if (held >> j) % 2 == 1:
+                for i in range(dim):
+                    found[i] = contacts.carried[env, node][j, i]
+        return found
+
+    @wp.func
+    def approaches(contacts: Contacts, env: int, node: int, duration: Real):
+        """Speeds of obstacles along the normals of half spaces."""
+        found = Offsets()
+        N = contacts.normals[env, node]
+        carried = contacts.carried[env, node]
+        for j in range(most):
+            along = Real(0.0)
+            for i in range(dim):
+                along += N[j, i] * carried[j, i]
+            found[j] = along / duration
+        return found
 
     @wp.func
     def resist(contacts: Contacts, env: int, node: int, force: Vec, held: int):
@@ -88,6 +116,7 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
                 T = projector(N, held)
         change = W_static - contacts.static_resistance[env, node]
         contacts.rubs[env, node] = rubs
+        contacts.anchor[env, node] = contacts.start[env, node] + Real(0.5) * carry(contacts, env, node, rubs)
         contacts.across[env, node] = T
         contacts.resistance[env, node] = W
         contacts.static_resistance[env, node] = W_static
@@ -98,14 +127,17 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
         """s"""
         s = Vec()
         if contacts.rubs[env, node] > 0:
-            s = way(contacts.across[env, node], y, contacts.start[env, node])
+            s = way(contacts.across[env, node], y, contacts.anchor[env, node])
         return s
 
     @wp.func
-    def velocities_at_end(contacts: Contacts, env: int, node: int, velocity: Vec, share: Real, force: Vec):
+    def velocities_at_end(
+        contacts: Contacts, env: int, node: int, velocity: Vec, share: Real, force: Vec, whole: Real
+    ):
         """v', and that of the impact."""
         before = velocity + share * (force - contacts.free[env, node])
-        after, _held = nearest(before, contacts.normals[env, node], Offsets(), contacts.held[env, node])
+        speeds = approaches(contacts, env, node, whole)
+        after, _held = nearest(before, contacts.normals[env, node], speeds, contacts.held[env, node])
         return before, after
 
     @wp.kernel(**OPTIONS)
@@ -255,7 +287,7 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
                 if contacts.rubs[env, node] > 0:
                     s = slid(contacts, env, node, there)
                     if not on_this_side(s, contacts.state[env, node], contacts.along[env, node]):
-                        there = there - contacts.across[env, node] * (there - contacts.start[env, node])
+                        there = there - contacts.across[env, node] * (there - contacts.anchor[env, node])
                 found, _held = nearest(there, contacts.normals[env, node], contacts.offsets[env, node], every)
                 there = found
             contacts.moved[env, node] = there - at
@@ -270,6 +302,7 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
         mass: wp.array(dtype=Real),
         duration: Real,
         extent: Real,
+        whole: Real,
         asked: wp.array(dtype=int),
         lanes: int,
         unsettled: wp.array(dtype=int),
@@ -285,10 +318,11 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
                     held = contacts.held[env, node]
                     bears = Vec()
                     if held > 0:
-                        share = duration / mass[node]
                         way_now = points[env, node] - contacts.start[env, node]
                         velocity = (extent * extent / duration) * way_now - (extent - Real(1.0)) * velocities[env, node]
-                        before, after = velocities_at_end(contacts, env, node, velocity, share, forces[env, node])
+                        force = forces[env, node]
+                        share = duration / mass[node]
+                        before, after = velocities_at_end(contacts, env, node, velocity, share, force, whole)
                         bears = (after - before) / share
                     change, size = resist(contacts, env, node, bears, held)
                     changes += change
@@ -307,6 +341,7 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
         forces: wp.array2d(dtype=Vec),
         mass: wp.array(dtype=Real),
         duration: Real,
+        whole: Real,
         asked: wp.array(dtype=int),
     ):
         env, node = wp.tid()
@@ -315,16 +350,19 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
             held = contacts.held[env, node]
             if contacts.is_held[node] == 0 and held > 0:
                 share = duration / mass[node]
-                before, after = velocities_at_end(contacts, env, node, velocities[env, node], share, forces[env, node])
+                velocity = velocities[env, node]
+                pushed = forces[env, node]
+                before, after = velocities_at_end(contacts, env, node, velocity, share, pushed, whole)
                 force = (after - before) / share
                 state = contacts.state[env, node]
                 along = contacts.along[env, node]
                 if state == STICKS:
                     N = contacts.normals[env, node]
-                    most = wp.dot(borne(force, N, held), contacts.static_friction[env, node])
-                    pull = (contacts.across[env, node] * before) / share
-                    if wp.length(pull) > most:
-                        pull = (most / wp.length(pull)) * pull
+                    limit = wp.dot(borne(force, N, held), contacts.static_friction[env, node])
+                    beside = before - carry(contacts, env, node, contacts.rubs[env, node]) / whole
+                    pull = (contacts.across[env, node] * beside) / share
+                    if wp.length(pull) > limit:
+                        pull = (limit / wp.length(pull)) * pull
                     force = force - pull
                 elif state == STARTS or state == SLIDES:
                     force = force - (contacts.resistance[env, node] / wp.length(along)) * along

@@ -223,6 +223,11 @@ class ElasticDynamics:
         made in halves, in the second one. None where there are no obstacles."""
         return self.potential.contacts.forces if self.potential.contacts else None
 
+    def follow_obstacles(self, time: float) -> None:
+        """Know where obstacles that move are in the step from a time since the start on [s]."""
+        if self.potential.contacts:
+            self.potential.contacts.follow(time, self.dt)
+
     def weigh(self, gravity: wp.array, forces: wp.array) -> None:
         """Set loads: weights in gravity in world axes [m/s^2], shape (3, environments), and forces on nodes [N]."""
         inputs = [self.potential.mass, gravity, self._turn, forces, self.loads]
@@ -369,7 +374,7 @@ class ElasticDynamics:
             self._place_carried(where, 1.0)
         contacts = potential.contacts
         if contacts:
-            contacts.place(self.points, self.velocities, k, 1.0)
+            contacts.place(self.mesh.array(x), self.mesh.array(v), self.dt, 1.0, self.points)
         found = self._rub(self.newton.solve(self._middle, where), k, 1.0, where)
         last, held = self._middle.numpy().copy(), (self._is_held.numpy() > 0)[:, None]
         forces = 0.5 * (forces + potential.forces.numpy())

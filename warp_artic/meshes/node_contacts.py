@@ -29,7 +29,7 @@ import warp as wp
 from warp_artic.meshes.contact_kernels import contact_kernels, contacts_struct
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.half_spaces import half_spaces
-from warp_artic.meshes.obstacles import place_kernel, upload_obstacles
+from warp_artic.meshes.obstacles import ObstaclePlaces, place_kernel, upload_obstacles
 from warp_artic.meshes.types import is_wide
 
 
@@ -48,14 +48,17 @@ class NodeContacts:
         """Whether nodes rub on any of them."""
         self._mesh = mesh
         self._shape = shape
-        self._obstacles = upload_obstacles(obstacles, mesh.body.pose, types, device)
+        self._obstacles = upload_obstacles(obstacles, types, device)
+        self._places = ObstaclePlaces(obstacles, mesh.body.pose)
+        self._set_places(np.zeros(2))
         spaces, arrays = half_spaces(types), contacts_struct(types)()
 
         def zeros(dtype):
             return wp.zeros(shape, dtype=dtype, device=device)
 
         arrays.is_held = wp.array(is_held.astype(np.int32), dtype=int, device=device)
-        arrays.normals = zeros(spaces.Normals)
+        for name in ("normals", "carried"):
+            setattr(arrays, name, zeros(spaces.Normals))
         for name in ("offsets", "static_friction", "dynamic_friction"):
             setattr(arrays, name, zeros(spaces.Offsets))
         for name in ("rubs", "held", "state", "in_matrix"):
@@ -64,7 +67,7 @@ class NodeContacts:
             setattr(arrays, name, zeros(types.mat))
         for name in ("resistance", "static_resistance"):
             setattr(arrays, name, zeros(types.real))
-        for name in ("start", "free", "along", "before", "moved", "forces"):
+        for name in ("start", "anchor", "free", "along", "before", "moved", "forces"):
             setattr(arrays, name, zeros(types.vec))
         self._arrays = arrays
         self.free = arrays.free
@@ -72,6 +75,7 @@ class NodeContacts:
         self.forces = arrays.forces
         """What obstacles have done to nodes in the last step, on average [N], shape (environments, N); a run goes on
         from it."""
+        self._duration = types.real(0.0)
         self._changes = wp.zeros(environments, dtype=types.real, device=device)
         self._unsettled = wp.zeros(environments, dtype=int, device=device)
         self._asked = wp.full(environments, 1, dtype=int, device=device)
@@ -86,20 +90,35 @@ class NodeContacts:
         """Where other directions are held since the matrix was made, shape (environments)."""
         return self._mesh.host.read(self._changes) > 0.0
 
-    def place(self, points: wp.array, velocities: wp.array, duration: float, extent: float) -> None:
+    def follow(self, time: float, duration: float) -> None:
+        """Know where obstacles are in the step from a time on [s]."""
+        if self._places.move:
+            self._set_places(time + duration * np.array([0.0, 1.0]))
+
+    def _set_places(self, times: np.ndarray) -> None:
+        position, axes = self._places.at(times)
+        self._obstacles.position.assign(position)
+        self._obstacles.axes.assign(axes)
+
+    def place(
+        self, points: wp.array, velocities: wp.array, duration: float, extent: float, start: wp.array | None = None
+    ) -> None:
         """Begin a step: find half spaces, and the friction of the forces of the step before.
 
         Args:
             points: At its start, shape (environments, N) [m].
             velocities: Likewise [m/s].
             duration: Of the step [s].
-            extent: How far nodes are at its end, of how far they are where the potential is least: 2 or 1.
+            extent: How far nodes are at its end, of how far they are where the potential is least: 2, or, in the second
+                half of a step, 1.
+            start: Points at the start of this half; those of the step by default.
         """
         real, arrays = self._mesh.types.real, self._arrays
+        self._duration = real(duration)
         inputs = [points, velocities, arrays.is_held, self._obstacles, real(duration), real(extent)]
-        outputs = [arrays.normals, arrays.offsets, arrays.static_friction, arrays.dynamic_friction]
+        outputs = [arrays.normals, arrays.offsets, arrays.static_friction, arrays.dynamic_friction, arrays.carried]
         self._mesh.launches.launch(self._place, self._shape, [*inputs, *outputs])
-        self._launch(self._kernels.begin, points)
+        self._launch(self._kernels.begin, points if start is None else start)
 
     def admit(self, points: wp.array, asked: wp.array) -> None:
         """Take nodes to the nearest points of their half spaces."""
@@ -127,18 +146,21 @@ class NodeContacts:
     ) -> np.ndarray:
         """Have friction of what obstacles bear now; gives in which of the asked environments it was other than that.
 
-        `points` and `forces` are those of the solution, the others as in `place`; `asked` is of shape (environments).
+        `points` and `forces` are those of the solution, `velocities` those at the start, `duration` is that of the step
+        or of its half, `extent` as in `place`; `asked` is of shape (environments).
         """
         real, host = self._mesh.types.real, self._mesh.host
         host.write(self._asked, asked)
-        inputs = [points, velocities, forces, mass, real(duration), real(extent), self._asked, self._mesh.lanes]
+        inputs = [points, velocities, forces, mass, real(duration), real(extent), self._duration, self._asked]
+        inputs += [self._mesh.lanes]
         self._launch_sums(self._kernels.press, *inputs, self._unsettled)
         return host.read(self._unsettled) > 0
 
     def end(self, velocities: wp.array, forces: wp.array, mass: wp.array, duration: float, asked: np.ndarray) -> None:
         """Make velocities at the end of a step those after impacts, and find what obstacles did, where it is asked."""
         self._mesh.host.write(self._asked, asked)
-        self._launch(self._kernels.end, velocities, forces, mass, self._mesh.types.real(duration), self._asked)
+        real = self._mesh.types.real(duration)
+        self._launch(self._kernels.end, velocities, forces, mass, real, self._duration, self._asked)
 
     def _launch(self, kernel: wp.Kernel, *inputs) -> None:
         self._mesh.launches.launch(kernel, self._shape, [self._arrays, *inputs])

@@ -1,4 +1,4 @@
-"""Colliders that stay where they are become obstacles of elastic bodies; what a body passes through is told.
+"""Colliders that stay, or move as they are animated, become obstacles of elastic bodies; what a body passes is told.
 
 An elastic body meets others where its mesh has PhysicsCollisionAPI, enabled; filters, groups and scenes keep them apart
 as they do rigid bodies.
@@ -61,12 +61,12 @@ def _with_obstacles(
         text = "has to do with links, so that it touches nothing yet, and passes through all colliders"
         attributes.report.warn("elastic-contact", body.name, text)
         return body
-    met = [one for one in others if _stays(one) and one.kind in OF_NODES and one.shape is not None]
+    met = [one for one in others if not one.articulation and one.kind in OF_NODES and one.shape is not None]
     passed = sorted({one.path for one in others} - {one.path for one in met})
     if passed:
         text = (
             f"passes through {count_of(len(passed), 'collider')}: {some_of(passed)}; nodes of elastic bodies touch "
-            "planes, spheres, capsules and boxes that stay where they are"
+            "planes, spheres, capsules and boxes that stay, or move as they are animated"
         )
         attributes.report.warn("elastic-contact", body.name, text)
     if any(map(_is_more_than_rough, (collider, *met) if met else ())):
@@ -89,14 +89,11 @@ def _has_links(body: ElasticBody, meshes: Meshes) -> bool:
     return bool(body.attachments) or any(isinstance(point, LinkPoint) for point in through)
 
 
-def _stays(one: Collider) -> bool:
-    return not one.articulation and one.motion is None
-
-
 def _obstacle(one: Collider, collider: Collider) -> Obstacle:
     surface = combined(one.surface, collider.surface)
     return Obstacle(
         shape=one.shape,
+        motion=one.motion,
         rest_distance=one.rest_offset + collider.rest_offset,
         static_friction=surface.static_friction,
         dynamic_friction=surface.dynamic_friction,

@@ -58,8 +58,8 @@ OF_CONTACTS = (
         "elastic-contact",
         WARNING,
         "An elastic body passes through colliders, or part of their material does not count for it.",
-        "Nodes of bodies that have nothing to do with links touch planes, spheres, capsules and boxes that stay where "
-        "they are; of materials friction counts.",
+        "Nodes of bodies that have nothing to do with links touch planes, spheres, capsules and boxes that stay, or "
+        "move as they are animated; of materials friction counts.",
         "Use such shapes for what it rests on; exclude others with collision groups or filtered pairs.",
     ),
     Rule(

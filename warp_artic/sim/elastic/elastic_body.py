@@ -200,6 +200,10 @@ class SimulatedElasticBody:
         """What follows tracks, rows first; see `sim.run.targets`."""
         return self.gravity if name == "gravity" else self._controls()[name.removeprefix("mesh_tendon_")]
 
+    def follow_obstacles(self, time: float) -> None:
+        """Know where obstacles that move are in the step from a time since the start on [s]."""
+        self._dynamics.follow_obstacles(time)
+
     def begin(self) -> None:
         """Begin a step, with links at the places they have now."""
         self.given.begin()
