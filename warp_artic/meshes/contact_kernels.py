@@ -55,7 +55,9 @@ def contacts_struct(types: MeshTypes):
         in_matrix: wp.array2d(dtype=int)
         """What was held when the matrix was made."""
         before: wp.array2d(dtype=Vec)
-        """Forces before the last step of Newton's method."""
+        """Forces before the last step of Newton's method, as the next two."""
+        state_before: wp.array2d(dtype=int)
+        along_before: wp.array2d(dtype=Vec)
         moved: wp.array2d(dtype=Vec)
         """How far nodes went in it."""
         forces: wp.array2d(dtype=Vec)
@@ -266,6 +268,8 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
         env, node = wp.tid()
         if asked[env] > 0:
             contacts.before[env, node] = forces[env, node]
+            contacts.state_before[env, node] = contacts.state[env, node]
+            contacts.along_before[env, node] = contacts.along[env, node]
             if contacts.in_matrix[env, node] > 0:
                 step[env, node] = contacts.directions[env, node] * step[env, node]
 
@@ -286,7 +290,7 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
                 there = at + length[env] * step[env, node]
                 if contacts.rubs[env, node] > 0:
                     s = slid(contacts, env, node, there)
-                    if not on_this_side(s, contacts.state[env, node], contacts.along[env, node]):
+                    if not on_this_side(s, contacts.state_before[env, node], contacts.along_before[env, node]):
                         there = there - contacts.across[env, node] * (there - contacts.anchor[env, node])
                 found, _held = nearest(there, contacts.normals[env, node], contacts.offsets[env, node], every)
                 there = found

@@ -61,13 +61,13 @@ class NodeContacts:
             setattr(arrays, name, zeros(spaces.Normals))
         for name in ("offsets", "static_friction", "dynamic_friction"):
             setattr(arrays, name, zeros(spaces.Offsets))
-        for name in ("rubs", "held", "state", "in_matrix"):
+        for name in ("rubs", "held", "state", "in_matrix", "state_before"):
             setattr(arrays, name, zeros(int))
         for name in ("across", "directions"):
             setattr(arrays, name, zeros(types.mat))
         for name in ("resistance", "static_resistance"):
             setattr(arrays, name, zeros(types.real))
-        for name in ("start", "anchor", "free", "along", "before", "moved", "forces"):
+        for name in ("start", "anchor", "free", "along", "before", "along_before", "moved", "forces"):
             setattr(arrays, name, zeros(types.vec))
         self._arrays = arrays
         self.free = arrays.free
@@ -134,7 +134,7 @@ class NodeContacts:
         self._launch(self._kernels.hold, self._starts, self._columns, asked, values)
 
     def begin_step(self, step: wp.array, forces: wp.array, asked: wp.array) -> None:
-        """Take what is left along held directions out of a step of Newton's method, and keep the forces before it."""
+        """Take what is left along held directions out of a step of Newton's method, and keep what was before it."""
         self._launch(self._kernels.begin_step, step, forces, asked)
 
     def move(self, points: wp.array, step: wp.array, length: wp.array, own: wp.array, trial: wp.array) -> None:
