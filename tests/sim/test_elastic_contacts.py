@@ -11,6 +11,7 @@ from tests.sim.bodies_on_links import DOWN, block, simulate
 from warp_artic.description.mesh_tendon import BodyPoint, MeshTendon
 from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
+from warp_artic.sim.revise import revise
 
 
 def scene(**fields):
@@ -65,6 +66,19 @@ def test_a_run_goes_on_bitwise(scene, precision):
     simulation.step(100)
     for name, values in after.items():
         np.testing.assert_array_equal(getattr(body, name).numpy(), values)
+
+
+def test_a_revised_run_goes_on_bitwise():
+    """With the forces that contacts bear, where nothing of the body is revised."""
+    first = simulate(scene())
+    first.step(60)
+    second = revise(first, replace(scene(), articulations=(block(),)), first.settings)
+    for one in (first, second):
+        one.step(20)
+    for name in ("points", "velocities", "contact_force"):
+        values, others = (getattr(one.elastic_bodies[0], name).numpy() for one in (first, second))
+        np.testing.assert_array_equal(values, others)
+    assert values.any()
 
 
 def test_gravity_of_one_environment():

@@ -85,9 +85,9 @@ OF_ELASTIC_BODIES = (
     Rule(
         "elastic-obstacle",
         ERROR,
-        "An obstacle of an elastic body is of a kind that its nodes do not touch, or has a size out of range.",
-        "Planes, spheres, capsules and boxes with sizes that are positive and finite.",
-        "Describe it by other shapes; a reader makes only those that are allowed.",
+        "An obstacle of an elastic body cannot be: its kind, a value out of range, or links that carry the body.",
+        "Planes, spheres, capsules and boxes with sizes that are positive and finite, and bodies without links.",
+        "Describe it by other shapes, or leave out what links the body; a reader makes only what is allowed.",
     ),
     Rule(
         "mesh-places",

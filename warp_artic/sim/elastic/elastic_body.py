@@ -174,6 +174,8 @@ class SimulatedElasticBody:
         here, there = (one._motion() | {"node_force": one.node_force} for one in (self, old))
         if old.tendons == self.tendons:
             here, there = here | self._controls(), there | old._controls()
+        if None not in (self.contact_force, old.contact_force):
+            here, there = (one | {"contact_force": own.contact_force} for one, own in ((here, self), (there, old)))
         for name, array in here.items():
             array.assign(there[name].numpy())
         wp.copy(self._dynamics.end, self._dynamics.points)
