@@ -24,6 +24,7 @@ def meshes():
         "beam": sheet(40, 4, 0.4, 0.04),
         "finger": block(10, 2, 2, 0.1, 0.02, 0.016),
         "fingertip": block(8, 2, 2, 0.16, 0.03, 0.03),
+        "jelly": block(4, 4, 4, 0.12, 0.12, 0.12),
         "starfish": star(arms=6, along=10, across=4, reach=0.3, width=0.06),
     }
 

@@ -39,6 +39,7 @@ draw samples/scenes/bent_beam.usda -o samples/pictures/bent_beam.webp --label 'b
 draw samples/scenes/soft_gripper.usda -o samples/pictures/soft_gripper.png --label 'soft gripper' --times 0,1.6 --azimuth -70 --elevation 14
 draw samples/scenes/starfish.usda -o samples/pictures/starfish.webp --label 'starfish' --times 0,2.25 --azimuth -90 --elevation 89.9
 draw samples/scenes/soft_fingertip.usda -o samples/pictures/soft_fingertip.png --label 'soft fingertip' --times 0,0.35,0.7,2.3 --azimuth -90 --elevation 8
+draw samples/scenes/soft_blocks.usda -o samples/pictures/soft_blocks.webp --label 'soft blocks' --times 0,0.6,1.2 --azimuth -60 --elevation 25
 draw samples/scenes/gripper.usda -o samples/pictures/gripper.webp --label 'gripper' --times 0,0.12,1.5 --azimuth -90 --elevation 8 --trail /World/gripper/left_tip/pad --trail /World/gripper/right_tip/pad
 draw samples/scenes/rack_and_pinion.usda -o samples/pictures/rack_and_pinion.png --label 'rack and pinion' --times 0,0.3,0.45,0.75 --azimuth -90 --elevation 8 --trail /World/gear/pinion/bob
 draw samples/scenes/differential.usda -o samples/pictures/differential.png --label 'differential' --times 0,0.7,1.1 --azimuth -35 --elevation 18 --trail /World/differential/left_wheel/upper_weight --trail /World/differential/right_wheel/upper_weight

@@ -23,7 +23,7 @@ ALLOWED = {
     "solver": {"solver", "constraints", "phases", "model", "math", "description", "errors"},
     "kernels": {"kernels", "solver", "mechanisms", "constraints", "phases", "joints", "model", "math"},
     "islands": {"islands", "kernels", "constraints", "collision", "math"},
-    "meshes": {"meshes", "math", "description", "errors"},
+    "meshes": {"meshes", "collision", "math", "description", "errors"},
     "sim": {
         "sim",
         "meshes",

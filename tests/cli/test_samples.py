@@ -620,6 +620,32 @@ def test_arm_carries_the_fingertip():
     np.testing.assert_allclose(-recording.joint_drive_force[-1, 0, 1], 9.81 * weight, rtol=0.03)
 
 
+def test_soft_blocks_touch_what_stays():
+    """None enters it; the rough one holds on the ramp, the soapy one slides as a rigid one would, one falls off."""
+    scene = wa.read_stage(str(SAMPLES / "scenes" / "soft_blocks.usda"))
+    assert not [one for one in scene.diagnostics if one.severity is wa.Severity.WARNING]
+    simulation = wa.Simulation(scene)
+    recording = simulation.record(300)
+    bodies = {short(body.path): body for body in simulation.elastic_bodies}
+    assert all(body.unconverged.max() == 0 for body in bodies.values())
+    nodes = np.array([short(path) for path in recording.mesh_nodes])
+    points = {name: recording.mesh_points[:, 0, nodes == name] for name in bodies}
+    falling = points["falling"]
+    assert falling[..., 2].min() > -1e-6
+    assert np.linalg.norm(falling - (0.1, -0.5, 0.1), axis=2).min() > 0.1 - 1e-6
+    assert falling[-1, :, 2].max() < 0.2 < falling[0, :, 2].max()
+    slope = np.radians(20)
+    along, across = np.array([np.cos(slope), 0.0, -np.sin(slope)]), np.array([np.sin(slope), 0.0, np.cos(slope)])
+    for name in ("stays", "slides"):
+        assert ((points[name] - (0.0, 0.0, 0.36)) @ across).min() > 0.02 - 1e-6
+    places = {name: (points[name] @ along) @ bodies[name].node_mass / bodies[name].node_mass.sum() for name in points}
+    bottom = np.ptp(points["stays"][240:, :, :] @ along, axis=0)[bodies["stays"].contact_force.numpy()[0].any(axis=1)]
+    assert bottom.max() < 2e-3
+    speeds = np.diff(places["slides"]) * 240
+    wanted = G * (np.sin(slope) - 0.2 * np.cos(slope))
+    assert (speeds[250:290].mean() - speeds[140:180].mean()) * 240 / 110 == pytest.approx(wanted, rel=0.01)
+
+
 def _until(recording, record):
     """What `pose` looks at, ending with a record."""
     return {name: getattr(recording, name)[: record + 1] for name in ("time", *SHAPES)}
@@ -629,7 +655,7 @@ def test_meshes_are_those_of_the_program(tmp_path):
     """The program that writes the meshes of the samples writes these."""
     runpy.run_path(str(SAMPLES / "meshes.py"))["main"](tmp_path)
     written = sorted(tmp_path.iterdir())
-    assert len(written) == 4
+    assert len(written) == 5
     for file in written:
         assert file.read_text() == (SAMPLES / "scenes" / "assets" / file.name).read_text()
 

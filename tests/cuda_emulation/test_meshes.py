@@ -9,9 +9,12 @@ import pytest
 from tests.cuda_emulation.emulate import ORDERS, EmulationError, emulated_cuda
 from tests.meshes.bodies import LAWS, bar, random_points
 from tests.meshes.test_elastic import evaluate
+from tests.meshes.test_node_contacts import cube, fall, floor, obstacle
 from tests.sim.bodies_on_links import block, on_block, simulate
 from warp_artic import SolveError
+from warp_artic.description.pose import Pose
 from warp_artic.description.scene import Scene
+from warp_artic.description.shape import ShapeKind
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.equilibrium import solve_equilibrium
 from warp_artic.meshes.newton import NewtonOptions
@@ -58,6 +61,29 @@ def test_nodes_that_are_carried():
             found = falling_bar()
         np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-12 * np.abs(wanted).max())
         emulation.check()
+
+
+def sliding_cube():
+    """Velocities of a cube that has met a rough floor and a ball, and what these did to it."""
+    ball = obstacle(ShapeKind.SPHERE, Pose((0.05, 0.05, -0.045)), radius=0.05)
+    rough = replace(floor(3), static_friction=0.6, dynamic_friction=0.4)
+    simulation = fall(cube(3, 0.0, young=2e4, stiffness_damping=5e-3, obstacles=(rough, ball)))
+    simulation.velocities.assign(np.broadcast_to([0.3, 0.1, -0.5], simulation.points.numpy().shape[1:])[None])
+    for _ in range(3):
+        assert simulation.step().converged.all()
+    return np.stack([simulation.velocities.numpy()[0], simulation.contact_forces.numpy()[0]])
+
+
+def test_nodes_that_touch():
+    """As on the CPU: of nodes that slide, stick and are held by both obstacles."""
+    wanted = sliding_cube()
+    for order in ORDERS:
+        with emulated_cuda(order=order, seed=5) as emulation:
+            found = sliding_cube()
+        size = np.abs(wanted).max(axis=(1, 2), keepdims=True)
+        np.testing.assert_allclose(found / size, wanted / size, rtol=0.0, atol=1e-6)
+        emulation.check()
+        assert {"split", "press"} <= set(emulation.counts)
 
 
 @pytest.mark.parametrize("precision", ("float32", "float64"))

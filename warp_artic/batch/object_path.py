@@ -1,6 +1,6 @@
 """Files of an object store, by the part of `pathlib` that a batch needs: s3://bucket/out, gs://bucket/out and others.
 
-Stores are reached through `pyarrow.fs`: S3 (and what speaks its protocol, with `?endpoint_override=...`), Google Cloud
+Stores are reached through pyarrow: S3 (and what speaks its protocol, with `?endpoint_override=...`), Google Cloud
 Storage, Azure and Hadoop by pyarrow itself, other schemes by fsspec where it is installed. Credentials are found as the
 client of a store finds them: from the environment, a profile or the role of a machine.
 

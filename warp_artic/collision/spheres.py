@@ -8,7 +8,8 @@ which is negative too where the centre is in the solid: q is then the nearest po
 import warp as wp
 
 from warp_artic.collision.places import set_place
-from warp_artic.collision.segments import clamp, clamp_to_box, nearest_share, over
+from warp_artic.collision.point_distance import from_box, from_segment
+from warp_artic.collision.segments import clamp, over
 from warp_artic.math.directions import across, choose, unit_or
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
@@ -50,32 +51,15 @@ def sphere_sphere(places: Array, first: int, slot: int, x0: Vec3, radius0: Real,
 def sphere_capsule(places: Array, first: int, slot: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
     """From the nearest point of the axis; where the centre is on it, across the axis."""
     z = matrix_column(R1, 2)
-    c = x0 - x1
-    a = z * size.y
     aside, _other = across(z)
-    distance, m = unit_or(c - a * nearest_share(a, c), aside)
+    distance, m = from_segment(x0 - x1, z * size.y, aside)
     set_sphere_place(places, first, slot, x0, radius, m, distance - size.x)
 
 
 @wp.func
 def sphere_box(places: Array, first: int, slot: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
     """From the nearest point of the box, or, with the centre in it, out of the nearest face."""
-    c = transpose_mul(R1, x0 - x1)
-    zero = real(0.0, radius)
-    one = real(1.0, radius)
-    x = absolute(c.x) - size.x
-    y = absolute(c.y) - size.y
-    z = absolute(c.z) - size.z
-    depth = maximum(maximum(x, y), z)
-    is_x = where_positive(depth - x, zero, one)
-    is_y = where_positive(is_x, zero, where_positive(depth - y, zero, one))
-    face = vec3(
-        where_positive(c.x, is_x, neg(is_x)),
-        where_positive(c.y, is_y, neg(is_y)),
-        where_positive(c.z, one, neg(one)) * (one - is_x - is_y),
-    )
-    distance, m = unit_or(c - clamp_to_box(c, size), face)
-    distance = where_positive(distance, distance, minimum(depth, zero))
+    distance, m = from_box(transpose_mul(R1, x0 - x1), size)
     set_sphere_place(places, first, slot, x0, radius, R1 * m, distance)
 
 

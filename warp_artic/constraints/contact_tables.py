@@ -159,14 +159,9 @@ def pair_sizes(side: int) -> Parameter:
     """The sizes on one side, as detection takes them."""
 
     def values(articulation: Articulation) -> np.ndarray:
-        return np.ravel([shape_size(sides(one)[side][1]) for one in pairs(articulation)])
+        return np.ravel([sides(one)[side][1].size for one in pairs(articulation)])
 
     return Parameter(name=f"contact_size{side}", of="contact_pair", values=values, size=3)
-
-
-def shape_size(shape: Shape) -> tuple[float, float, float]:
-    """The numbers that say how large a shape is, as detection takes them [m]."""
-    return shape.half_extents if shape.kind is ShapeKind.BOX else (shape.radius, shape.half_height, 0.0)
 
 
 def ball_radius(shape: Shape) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warp_artic.description.obstacle import Obstacle
 from warp_artic.description.pose import Pose
 
 
@@ -84,6 +85,8 @@ class ElasticBody:
     pinned: tuple[int, ...] = ()
     """Nodes that stay where they start."""
     attachments: tuple[NodeAttachment, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+    """Shapes that its nodes do not enter, but pinned and attached ones."""
 
     @property
     def dim(self) -> int:

@@ -77,6 +77,11 @@ class Shape:
     is_one_sided: bool = False
     """Whether a flat convex hull with z = 0 is solid below: it is touched from +Z alone."""
 
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """The numbers that say how large it is, as detection takes them [m]."""
+        return self.half_extents if self.kind is ShapeKind.BOX else (self.radius, self.half_height, 0.0)
+
     @cached_property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with it: what was found, and what is allowed."""

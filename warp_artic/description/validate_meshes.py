@@ -46,6 +46,10 @@ def mesh_findings(scene: Scene) -> Iterator[Diagnostic]:
             yield _error("names", tendon.name, "2 tendons have this name; names must differ")
         names.add(tendon.name)
         yield from _tendon(tendon, bodies.get(tendon.body), links)
+        through = any(isinstance(point, LinkPoint) for point in tendon.waypoints)
+        if through and tendon.body in bodies and bodies[tendon.body].obstacles:
+            text = f"{tendon.name} has waypoints on links; a body with obstacles has nothing to do with links"
+            yield _error("elastic-obstacle", tendon.body, text)
 
 
 def body_findings(body: ElasticBody) -> Iterator[Diagnostic]:
@@ -61,6 +65,7 @@ def body_findings(body: ElasticBody) -> Iterator[Diagnostic]:
     if body.dim == 2 and not (0.0 < body.thickness < math.inf):
         text = f"thickness {body.thickness:g} m must be positive and finite"
         yield _error("elastic-thickness", body.name, text)
+    yield from _obstacles(body)
     shapes = list(_shapes(body))
     yield from shapes
     if shapes:
@@ -112,6 +117,16 @@ def _material(path: str, material: ElasticMaterial) -> Iterator[Diagnostic]:
     ):
         if not (0.0 <= value < math.inf):
             yield _error("elastic-material", path, f"{name} {value:g} {unit} must be finite and not negative")
+
+
+def _obstacles(body: ElasticBody) -> Iterator[Diagnostic]:
+    if body.obstacles and body.attachments:
+        count = len(body.attachments)
+        text = f"{count} nodes are attached to links; a body with obstacles has nothing to do with links"
+        yield _error("elastic-obstacle", body.name, text)
+    for one in body.obstacles:
+        for problem in one.problems():
+            yield _error("elastic-obstacle", body.name, f"the obstacle {one.shape.path} {problem}")
 
 
 def _shapes(body: ElasticBody) -> Iterator[Diagnostic]:

@@ -20,6 +20,8 @@ the step is made by implicit Euler in two halves, of which the first one is the 
 that no body explodes. With b above k elements do not ring, and their gains are not looked for, which would take a tenth
 of a step of a corotated body.
 
+Nodes enter no obstacle, and end the step as `meshes.node_contacts` says.
+
 Nodes that are held go where they are taken: from their place to the one given for the end of the step, on a line. Nodes
 that others carry give way in the middle as `carried` says, and go on as far from there.
 """
@@ -33,6 +35,7 @@ from warp_artic.meshes.carried import CarriedNodes
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.equilibrium import held_nodes, start_points
 from warp_artic.meshes.newton import Convergence, NewtonOnThreads, NewtonOptions
+from warp_artic.meshes.node_contacts import NodeContacts
 from warp_artic.meshes.potential import Inertia, Potential
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.types import OPTIONS, MeshTypes
@@ -42,6 +45,8 @@ TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 MOST_GAIN = 0.05
 """Share of the energy of a body that steps may have added to it."""
 
+MOST_PASSES = 10
+"""Most further solves of a step for the normal forces of friction."""
 FAR = 0.05
 """Share of a body that a wave runs through in half a step, from which on a coarse space is worth what it costs."""
 
@@ -162,6 +167,8 @@ class ElasticDynamics:
         wave = 0.5 * dt * np.sqrt(material.young_modulus / material.density)
         extent = np.linalg.norm(np.ptp(np.asarray(body.points, float), axis=0))
         self.potential = Potential(mesh, tendons, held, coarse=bool(wave > FAR * extent), carried=self.carried)
+        if body.obstacles:
+            self.potential.contacts = NodeContacts(mesh, held | is_carried)
         self.newton = NewtonOnThreads(self.potential, options or step_options(mesh.precision), threads)
         self.points = mesh.array(start_points(body))
         """Shape (environments, N) [m]."""
@@ -210,6 +217,17 @@ class ElasticDynamics:
         """After a solve: points in the middle of the step, where forces are taken, shape (environments, N) [m]."""
         return self._middle
 
+    @property
+    def contact_forces(self) -> wp.array | None:
+        """What obstacles have done to nodes in the last step, on average, shape (environments, N) [N]; where that was
+        made in halves, in the second one. None where there are no obstacles."""
+        return self.potential.contacts.forces if self.potential.contacts else None
+
+    def follow_obstacles(self, time: float) -> None:
+        """Know where obstacles that move are in the step from a time since the start on [s]."""
+        if self.potential.contacts:
+            self.potential.contacts.follow(time, self.dt)
+
     def weigh(self, gravity: wp.array, forces: wp.array) -> None:
         """Set loads: weights in gravity in world axes [m/s^2], shape (3, environments), and forces on nodes [N]."""
         inputs = [self.potential.mass, gravity, self._turn, forces, self.loads]
@@ -229,6 +247,8 @@ class ElasticDynamics:
     def begin(self) -> None:
         """Guess the middle of the step."""
         self._begin_from(self.end)
+        if self.potential.contacts:
+            self.potential.contacts.place(self.points, self.velocities, self.dt, 2.0)
 
     def solve(self, asked: np.ndarray | None = None) -> Convergence:
         """Find the middle of the step, and again in environments that are asked for, where carriers are known better.
@@ -240,7 +260,8 @@ class ElasticDynamics:
             self._place_carried(np.ones(self.mesh.environments, bool), 0.0)
         else:
             self._place_carried(asked, 1.0)
-        return self.newton.solve(self._middle, asked)
+        found = self.newton.solve(self._middle, asked)
+        return self._rub(found, self.dt, 2.0, np.ones(self.mesh.environments, bool) if asked is None else asked)
 
     def finish(self, found: Convergence) -> np.ndarray:
         """Go on from the middle to the end of the step.
@@ -255,6 +276,9 @@ class ElasticDynamics:
         inputs = [self._middle, self.end, self.end_velocities, self._is_held, potential.mass, self._k]
         outputs = [self.points, self.velocities, potential.forces]
         mesh.launches.launch(self._finish, self.points.shape, [*inputs, *outputs])
+        if potential.contacts:
+            every = np.ones(mesh.environments, bool)
+            potential.contacts.end(self.velocities, potential.forces, potential.mass, self.dt, every)
         if self._may_gain:
             explodes = self._explodes(before, pushes, read(self.points).astype(float) - x)
             if explodes.any():
@@ -262,6 +286,19 @@ class ElasticDynamics:
                 found.converged &= second.converged | ~explodes
             return explodes
         return np.full(mesh.environments, False)
+
+    def _rub(self, found: Convergence, duration: float, extent: float, where: np.ndarray) -> Convergence:
+        """Solve again where friction is not yet that of the forces that obstacles bear, some times at most."""
+        contacts = self.potential.contacts
+        if not contacts or not contacts.has_friction:
+            return found
+        for _ in range(MOST_PASSES):
+            arrays = self._middle, self.velocities, self.potential.forces, self.potential.mass
+            where = contacts.press(*arrays, duration, extent, where)
+            if not where.any():
+                break
+            found = found.followed_by(self.newton.solve(self._middle, where), where)
+        return found
 
     def _explodes(self, before: np.ndarray, pushes: np.ndarray, way: np.ndarray) -> np.ndarray:
         """Where a step has added too much to the energy that was stored before, by forces along a way."""
@@ -335,11 +372,17 @@ class ElasticDynamics:
             # Their carriers go on from c + G (f - f_0) by as much as it is from x, and answer the second half too.
             self.carried.shift((middle - x)[:, nodes])
             self._place_carried(where, 1.0)
-        found = self.newton.solve(self._middle, where)
+        contacts = potential.contacts
+        if contacts:
+            contacts.place(self.mesh.array(x), self.mesh.array(v), self.dt, 1.0, self.points)
+        found = self._rub(self.newton.solve(self._middle, where), k, 1.0, where)
         last, held = self._middle.numpy().copy(), (self._is_held.numpy() > 0)[:, None]
         forces = 0.5 * (forces + potential.forces.numpy())
         forces = forces - held * (self.node_mass[:, None] / (2.0 * k)) * (end_velocities - v)
         new = np.where(held, end, last), np.where(held, end_velocities, (last - middle) / k), forces, middle
+        left = potential.forces.numpy().copy() if contacts else None
         for array, one, other in zip(arrays, new, done):
             array.assign(np.where(chosen, one, other))
+        if contacts:
+            contacts.end(self.velocities, self.mesh.array(left), potential.mass, k, where)
         return found

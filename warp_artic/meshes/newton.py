@@ -168,6 +168,9 @@ class Newton:
         """
         potential, count = self.potential, self.potential.mesh.environments
         active = self.own.copy() if asked is None else asked & self.own
+        contacts = potential.contacts
+        if contacts:
+            contacts.admit(points, self._ask(active))
         at = potential.evaluate(points, self._ask(active))
         reference = np.maximum(at.force, at.loads)
         found = Convergence(np.zeros(count, bool), *np.zeros((2, count), int), at.force, reference, [at.energy])
@@ -189,10 +192,15 @@ class Newton:
             found.force = at.force
             # A step that the potential could not judge is judged by forces; it is the last one where they do not fall.
             stuck = active & (~moved | (hidden & (at.force > 0.5 * force)))
+            if contacts:
+                # Other directions are held now, unless forces are those of rounding.
+                stuck &= ~moved | ~contacts.has_changed | (at.force <= at.rounding)
             enough = np.maximum(self._tolerance * reference, at.rounding)
             found.converged |= stuck & np.isfinite(at.force) & (hidden | (at.force <= enough))
             active &= ~stuck
             kept = moved & (at.force <= FAST * force)
+            if contacts:
+                kept &= ~contacts.has_changed
             whole = (length == 1.0) & (is_convex | ~whole)
         return found
 
@@ -215,7 +223,7 @@ class Newton:
         with np.errstate(invalid="ignore"):  # of what overflows
             relative = np.sqrt(at.force / np.where(found.reference > 0.0, found.reference, 1.0))
         tolerance = np.minimum(self.options.coarsest, relative)
-        system.solve(self.potential.forces, tolerance, self.options.most_linear_iterations, self._ask(active))
+        self.potential.find_step(tolerance, self.options.most_linear_iterations, self._ask(active))
         found.linear_iterations += np.where(active, self._host.read(system.iterations), 0)
         return self._host.read(system.is_convex) > 0
 
@@ -232,7 +240,7 @@ class Newton:
             self._move_to(points, length)
             trial = potential.evaluate(self._trial, self._ask(trying))
             with np.errstate(invalid="ignore"):  # of what overflows
-                by_energy, by_forces = start.energy - trial.energy, 0.5 * length * (slope + trial.slope)
+                by_energy, by_forces = start.energy - trial.energy, potential.fall_by_forces(length, slope, trial)
             gone = np.where(hidden, by_forces, by_energy)
             taken = trying & (gone >= SUFFICIENT * length * slope)
             at, fall = at.replaced(taken, trial), np.where(taken, gone, fall)
@@ -250,8 +258,12 @@ class Newton:
     def _move_to(self, points: wp.array, length: np.ndarray) -> None:
         """Set trial points."""
         self._host.write(self._length, length)
-        inputs = [points, self.potential.system.solution, self._length, self._is_own, self._trial]
-        self.potential.mesh.launches.launch(self._move, points.shape, inputs)
+        potential = self.potential
+        inputs = [points, potential.system.solution, self._length, self._is_own]
+        if potential.contacts:
+            potential.contacts.move(*inputs, self._trial)
+        else:
+            potential.mesh.launches.launch(self._move, points.shape, [*inputs, self._trial])
 
     def _ask(self, active: np.ndarray) -> wp.array:
         self._host.write(self._asked, active)

@@ -3,7 +3,7 @@
     Phi(x) = elements + tendons - sum of f (x - x_0) + sum of m s / 2 |x - z|^2 + carriers
 
 with loads f on nodes, x_0 the points at the start, inertia of factor s about the points z, and what `carried` says of
-those who carry nodes.
+those who carry nodes. With obstacles points are those at which no node is in one (`meshes.node_contacts`).
 
 Positions are numbers with so many digits: a node that is moved by the last one of x feels about eps |x| (k + m s), with
 the stiffness k of the elements at it, damping included. Forces that are no larger may be rounding alone.
@@ -20,6 +20,7 @@ from warp_artic.meshes.block_sum import block_sum_for
 from warp_artic.meshes.carried import CarriedNodes, carried_struct
 from warp_artic.meshes.conjugate_gradients import ConjugateGradients
 from warp_artic.meshes.elastic import ElasticMesh, node_stiffness
+from warp_artic.meshes.node_contacts import NodeContacts
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.types import OPTIONS, MeshTypes, is_wide
 
@@ -170,7 +171,8 @@ class Evaluation:
     loads: np.ndarray
     """Size of the loads on free nodes [N]."""
     slope: np.ndarray
-    """By how much Phi falls here along the last solution of the system, to first order [J]."""
+    """By how much Phi falls here along the last solution of the system, to first order [J]; with obstacles the sum of
+    that here and there, along what they let nodes go of it."""
     rounding: np.ndarray
     """Size of the forces on free nodes that the last digit of their positions makes [N]."""
 
@@ -217,6 +219,8 @@ class Potential:
         """Where loads have no energy, shape (environments, N) [m]."""
         self.inertia: Inertia | None = None
         self.damping: tuple | None = None
+        self.contacts: NodeContacts | None = None
+        """With obstacles that nodes do not enter; they are then held in some directions."""
         self.foreign_points: wp.array | None = None
         """Of the tendons, shape (environments, F); at rest by default."""
         self.forces = wp.zeros((environments, nodes), dtype=types.vec, device=device)
@@ -251,6 +255,8 @@ class Potential:
         inputs += [self.carried.arrays, *of_tendons, self.system.solution, self.system.carried_solution, asked]
         inputs += [mesh.lanes, self.forces, self._found]
         mesh.launches.launch(self._add_nodes, mesh.environments * mesh.lanes, inputs, mesh.lanes)
+        if self.contacts:
+            self.contacts.split(points, self.forces, asked, self._found)
         is_asked = mesh.host.read(asked) > 0
         found = np.where(is_asked, mesh.host.read(self._found), 0.0).astype(float)
         energy, magnitude, force, loads, slope, rounding = found
@@ -272,7 +278,21 @@ class Potential:
         if self.inertia is not None:
             inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values]
             mesh.launches.launch(self._add_inertia, points.shape, inputs)
+        if self.contacts:
+            self.contacts.hold(values, asked)
         self.system.prepare(asked)
+
+    def find_step(self, tolerance: np.ndarray, most: int, asked: wp.array) -> None:
+        """Solve with the matrix for the step along which the forces of the last evaluation would vanish."""
+        contacts = self.contacts
+        self.system.solve(contacts.free if contacts else self.forces, tolerance, most, asked)
+        if contacts:
+            contacts.begin_step(self.system.solution, self.forces, asked)
+
+    def fall_by_forces(self, length: np.ndarray, slope: np.ndarray, there: Evaluation) -> np.ndarray:
+        """By how much Phi falls on the way to some points, to third order: a share of the step, which falls by a slope
+        here, or, with obstacles, what they let nodes go of it."""
+        return 0.5 * (there.slope if self.contacts else length * (slope + there.slope))
 
     def _inertia(self) -> tuple:
         if self.inertia is None:

@@ -33,6 +33,7 @@ from warp_artic.usd.read_surface import (
     read_bounce_threshold,
     read_depenetration_speed,
     read_offsets,
+    read_rest_offset,
 )
 
 MOST_NAMED = 3
@@ -49,6 +50,10 @@ class Contacts:
     """[m/s]"""
     without_material: tuple[str, ...]
     """Paths of colliders for which there is no physics material."""
+    soft: tuple[Collider, ...] = ()
+    """Those that are elastic bodies, of no kind; they are not among the others."""
+    soft_without_material: tuple[str, ...] = ()
+    """Paths of those for which there is no physics material."""
 
 
 class _Reader:
@@ -125,16 +130,21 @@ def read_contacts(
     reader = _Reader(groups, inventory, attributes, placements)
     prims = _acting(inventory, home, attributes)
     surfaces = Materials(scene, inventory, attributes).of([prim for prim, _ in prims])
-    found, bare = [], []
+    found, bare, soft, bare_soft = [], [], [], []
     for (prim, body), surface in zip(prims, surfaces):
         own = reader.read(prim, body, home.get(body, ""), surface)
+        if str(prim.GetPath()) in inventory.elastic_bodies:
+            soft += [replace(one, rest_offset=read_rest_offset(prim, attributes)) for one in own]
+            bare_soft += own if surface is None else []
+            continue
         if own:
             own += _copied(own, surface, copies, reader)
             found += own
             bare += own if surface is None else []
     kept_apart = read_contact_filter(groups, trees, inventory, copies, attributes)
-    without = tuple(sorted({one.path for one in bare}))
-    return Contacts(tuple(found), kept_apart, read_bounce_threshold(scene, attributes), without)
+    without, soft_without = (tuple(sorted({one.path for one in those})) for those in (bare, bare_soft))
+    threshold = read_bounce_threshold(scene, attributes)
+    return Contacts(tuple(found), kept_apart, threshold, without, tuple(soft), soft_without)
 
 
 def _acting(inventory: Inventory, home: dict[str, str], attributes: Attributes) -> list[tuple[Usd.Prim, str]]:
@@ -199,7 +209,7 @@ def with_contacts(
     )
     _report(found, attributes)
     if found.pairs or found.islands:
-        _report_materials(contacts.without_material, attributes)
+        report_materials(contacts.without_material, attributes)
     trees = [
         replace(tree, constraints=(*tree.constraints, *found.pairs[tree.path])) if tree.path in found.pairs else tree
         for tree in articulations
@@ -212,20 +222,21 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
     if found.untouched:
         kinds = Counter(one.kind.value if one.kind else "other" for one in found.untouched)
         told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-        named = _named([one.path for one in found.untouched])
-        count = _count(len(found.untouched), "collider")
+        named = some_of([one.path for one in found.untouched])
+        count = count_of(len(found.untouched), "collider")
         text = f"{count} of kinds that do not touch others yet ({told}): {named}; everything passes through them"
         attributes.report.warn("contacts", "/", text)
     if found.passing_count:
-        named = _named([" and ".join(pair) for pair in found.passing], found.passing_count)
+        named = some_of([" and ".join(pair) for pair in found.passing], found.passing_count)
+        count = count_of(found.passing_count, "pair")
         text = (
-            f"{_count(found.passing_count, 'pair')} of mechanisms could touch each other and pass through each other: "
+            f"{count} of mechanisms could touch each other and pass through each other: "
             f"{named}; what elastic bodies are attached to, or a kinematic body carries, touches no other mechanism yet"
         )
         attributes.report.warn("contact-mechanism", "/", text)
     if found.islands:
         text = (
-            f"{_count(len(found.islands.articulations), 'mechanism')} may touch each other, which is more than are "
+            f"{count_of(len(found.islands.articulations), 'mechanism')} may touch each other, which is more than are "
             f"solved as one ({MOST_DOFS} degrees of freedom, {MOST_PAIRS} pairs of colliders, {FARTHEST:g} m apart): "
             "their contacts are solved by sweeps, for each island of what touches"
         )
@@ -233,28 +244,29 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
         rough = [one.path for one in found.islands.colliders if one.surface.resists_turning]
         if rough:
             text = (
-                f"{_count(len(rough), 'collider')} with torsional or rolling friction, which is left out where "
-                f"contacts are solved by islands: {_named(rough)}"
+                f"{count_of(len(rough), 'collider')} with torsional or rolling friction, which is left out where "
+                f"contacts are solved by islands: {some_of(rough)}"
             )
             attributes.report.warn("contact-turning", "/", text)
 
 
-def _report_materials(paths: Sequence[str], attributes: Attributes) -> None:
+def report_materials(paths: Sequence[str], attributes: Attributes) -> None:
     """Say which colliders have no physics material."""
     if paths:
         own = Surface()
         text = (
-            f"{_count(len(paths), 'collider')} without a physics material: friction {own.static_friction:g} and "
-            f"restitution {own.restitution:g} are taken for {_named(paths)}"
+            f"{count_of(len(paths), 'collider')} without a physics material: friction {own.static_friction:g} and "
+            f"restitution {own.restitution:g} are taken for {some_of(paths)}"
         )
         attributes.report.note("contact-material", "/", text)
 
 
-def _named(names: Sequence[str], count: int | None = None) -> str:
+def some_of(names: Sequence[str], count: int | None = None) -> str:
     """Some names, and how many more there are."""
     more = (len(names) if count is None else count) - len(names[:MOST_NAMED])
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """How many there are."""
     return f"{number} {noun}{'s' * (number != 1)}"

@@ -39,6 +39,7 @@ from warp_artic.usd.read_hand_over import HandOverReader
 from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
 from warp_artic.usd.read_mjc_equalities import is_equality_of_bodies, why_disabled
+from warp_artic.usd.read_obstacles import with_obstacles
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_skel_joints import read_skel_joints
 from warp_artic.usd.read_skel_targets import SkelTargets
@@ -258,6 +259,7 @@ def _read(
             mobilities[made.path] = same if _starts_alike(tree, made) else not_opposing(made)
     _report_pumping(mobilities, report)
     trees, islands = with_contacts(articulations, contacts, meshes, attributes)
+    meshes = with_obstacles(meshes, contacts, attributes)
     scene = replace(_scene(trees, settings, places, meshes), island_contacts=islands, hand_overs=hand_overs)
     refuse_open_loops(scene, report)
     return _Read(scene, scene.articulations, meshes)

@@ -169,6 +169,15 @@ def read_offsets(collider: Usd.Prim, shape: Shape, attributes: Attributes) -> tu
     return contact, rest
 
 
+def read_rest_offset(collider: Usd.Prim, attributes: Attributes) -> float:
+    """How far from a mesh that deforms contacts rest [m]; an error where that is not finite."""
+    reading = resolve(attributes, collider, "rest", REST_FIELD)
+    if reading is None or math.isfinite(reading.value):
+        return 0.0 if reading is None else reading.value
+    attributes.report.error("contact-offset", reading.attribute, f"is {reading.found}, must be finite")
+    return 0.0
+
+
 def read_depenetration_speed(body: Usd.Prim | None, attributes: Attributes) -> float:
     """How fast a body may be pushed out of another one [m/s]."""
     if body is None:

@@ -55,6 +55,14 @@ OF_CONTACTS = (
         "Exclude pairs that need no contact with collision groups or filtered pairs.",
     ),
     Rule(
+        "elastic-contact",
+        WARNING,
+        "An elastic body passes through colliders, or part of their material does not count for it.",
+        "Nodes of bodies that have nothing to do with links touch planes, spheres, capsules and boxes that stay, or "
+        "move as they are animated; of materials friction counts.",
+        "Use such shapes for what it rests on; exclude others with collision groups or filtered pairs.",
+    ),
+    Rule(
         "contact-turning",
         WARNING,
         "Torsional and rolling friction are ignored in contacts that are solved by islands.",

@@ -83,6 +83,13 @@ OF_ELASTIC_BODIES = (
         "Correct warpArtic:elastic:links, or pin the node.",
     ),
     Rule(
+        "elastic-obstacle",
+        ERROR,
+        "An obstacle of an elastic body cannot be: its kind, a value out of range, or links that carry the body.",
+        "Planes, spheres, capsules and boxes with sizes that are positive and finite, and bodies without links.",
+        "Describe it by other shapes, or leave out what links the body; a reader makes only what is allowed.",
+    ),
+    Rule(
         "mesh-places",
         ERROR_OR_WARNING,
         "The lists of points of a mesh, or of a tendon on it, differ in length or target missing prims.",

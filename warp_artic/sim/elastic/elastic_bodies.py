@@ -61,6 +61,11 @@ class ElasticBodies:
         for body in self._coupled:
             body.coupling.see_bases()
 
+    def follow_obstacles(self, time: float) -> None:
+        """Know where obstacles that move are in the step from a time since the start on [s]."""
+        for body in self.bodies:
+            body.follow_obstacles(time)
+
     def step(self) -> None:
         """Advance, and add what bodies do to links to the external forces of these, until `give_back`."""
         for field, given in self._given.values():

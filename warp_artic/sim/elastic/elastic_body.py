@@ -86,6 +86,13 @@ class SimulatedElasticBody:
         return self._dynamics.node_mass[: len(self.body.points)]
 
     @property
+    def contact_force(self) -> wp.array | None:
+        """What obstacles did to nodes in the last step, on average, in the axes of the body [N], shape as `points`; of
+        a step that was made in halves, in the second one. None where it has no obstacles."""
+        forces = self._dynamics.contact_forces
+        return None if forces is None else self._own(forces)
+
+    @property
     def target_length(self) -> wp.array:
         """Of tendons [m], shape (tendons, environments)."""
         return self._of_tendons().target_length
@@ -144,6 +151,10 @@ class SimulatedElasticBody:
             wp.copy(self._dynamics.end, self._dynamics.points)
         self._dynamics.forget(chosen)
         self.given.forget(chosen)
+        if self.contact_force is not None:
+            table = self.contact_force.numpy().copy()
+            table[chosen] = 0.0
+            self.contact_force.assign(table)
         if self.coupling is not None:
             self.coupling.points.forget(chosen)
 
@@ -163,6 +174,8 @@ class SimulatedElasticBody:
         here, there = (one._motion() | {"node_force": one.node_force} for one in (self, old))
         if old.tendons == self.tendons:
             here, there = here | self._controls(), there | old._controls()
+        if None not in (self.contact_force, old.contact_force):
+            here, there = (one | {"contact_force": own.contact_force} for one, own in ((here, self), (there, old)))
         for name, array in here.items():
             array.assign(there[name].numpy())
         wp.copy(self._dynamics.end, self._dynamics.points)
@@ -172,6 +185,8 @@ class SimulatedElasticBody:
         found = self._motion() | self._controls() | {"gravity": self.gravity, "node_force": self.node_force}
         found |= {"end": self._dynamics.end, "gained": self._dynamics.gained}
         found |= {"failure": self.given.failure, "clock": self.given.clock}
+        if self.contact_force is not None:
+            found["contact_force"] = self.contact_force
         if self.coupling is not None:
             found["reaction"] = self.coupling.points.reaction
         return found
@@ -186,6 +201,10 @@ class SimulatedElasticBody:
     def array(self, name: str) -> wp.array:
         """What follows tracks, rows first; see `sim.run.targets`."""
         return self.gravity if name == "gravity" else self._controls()[name.removeprefix("mesh_tendon_")]
+
+    def follow_obstacles(self, time: float) -> None:
+        """Know where obstacles that move are in the step from a time since the start on [s]."""
+        self._dynamics.follow_obstacles(time)
 
     def begin(self) -> None:
         """Begin a step, with links at the places they have now."""

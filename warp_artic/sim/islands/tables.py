@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warp_artic.constraints.contact_tables import KINDS, half_thickness, hull_of, shape_size
+from warp_artic.constraints.contact_tables import KINDS, half_thickness, hull_of
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.collider import Collider
 from warp_artic.description.island_contacts import IslandContacts
@@ -50,7 +50,7 @@ def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
         "kind": np.array([int(KINDS[one.shape.kind]) for one in colliders], np.int32),
         "axes": np.array([one.shape.frame.rotation for one in colliders]),
         "place": np.array([one.shape.frame.position for one in colliders]),
-        "size": np.array([shape_size(one.shape) for one in colliders]),
+        "size": np.array([one.shape.size for one in colliders]),
         "middle": np.array([middle for middle, _ in boxes]),
         "half": np.array([half for _, half in boxes]),
         "hull": _starts(hulls),

@@ -58,6 +58,7 @@ def _follow_time(run: Run, with_forces: bool) -> None:
         bases.place_end(run.steps_done)
         elastic.see_bases()
     bases.place_middle(run.steps_done)
+    elastic.follow_obstacles(run.time)
     run.parameter_watch.look()
     try:
         elastic.step()
