@@ -200,6 +200,95 @@ def set_loop_coefficients(
         work.push[k, slot] = work.push[k, slot] * acts
 
 
+@wp.func
+def set_held_coefficients(
+    model: ModelArrays,
+    work: WorkArrays,
+    rotations: Array,
+    axes: Array,
+    origins: Array,
+    first: int,
+    count: int,
+    loop: int,
+    is_linear: bool,
+    column: int,
+    slot: int,
+    along: Mat3,
+    x_0: Vec3,
+    x_1: Vec3,
+):
+    """Write J as `set_loop_coefficients` does, of consecutive rows of held axes, whose n are the rows of a matrix.
+
+    Which of them are not zero goes to `work.loop_acts`: the others can do nothing, and take no part in the row problem.
+    Returns the square of the arms of rotations, or the number of these for rows of angular velocities.
+    """
+    zero = real(0.0, x_0.x)
+    own = x_0 * zero
+    whole = zero
+    reach = zero
+    entry = int(0)
+    meet = model.loop_meet[loop]
+    link = int(model.loop_link1[loop])
+    x = x_1
+    sign = real(1.0, zero)
+    for side in range(2):
+        if side == 1:
+            link = model.loop_link0[loop]
+            x = x_0
+            sign = neg(sign)
+        while link != meet:
+            dofs = model.link_dof[link]
+            arm = x - load_vec3(origins, 3 * link, slot)
+            for dof in range(dofs, dofs + model.link_dofs[link]):
+                s = load_vec3(axes, 3 * dof, slot)
+                slides = model.dof_is_linear[dof] == 1
+                if is_linear:
+                    if not slides:
+                        s = cross(s, arm)
+                elif slides:
+                    s = s * zero
+                square = dot(s, s)
+                whole = whole + square
+                if not slides:
+                    reach = reach + square
+                parts = along * s * sign
+                own = own + vec3(parts.x * parts.x, parts.y * parts.y, parts.z * parts.z)
+                for row in range(first, first + count):
+                    set_coefficient(work, model.row_term[row] + entry, slot, component(parts, model.row_item[row] % 3))
+                if model.scaled_loops == 1:
+                    for row in range(first, first + count):
+                        n = row_of(along, model.row_item[row] % 3) * sign
+                        force, moment = scaled_excess(
+                            model, rotations, loop, side, link, is_linear, column, slot, n, arm
+                        )
+                        excess = dot(load_vec3(axes, 3 * dof, slot), moment)
+                        if slides:
+                            excess = dot(load_vec3(axes, 3 * dof, slot), force)
+                        term = model.row_term[row] + entry
+                        work.push[term, slot] = work.coefficient[term, slot] + excess
+                entry += 1
+            link = model.link_parent[link]
+    least = whole * real(REDUNDANT, zero)
+    for row in range(first, first + count):
+        acts = where_positive(component(own, model.row_item[row] % 3) - least, real(1.0, zero), zero)
+        work.loop_acts[row, slot] = acts
+        if any_positive(real(1.0, zero) - acts):
+            for k in range(model.row_term[row], model.row_term[row] + entry):
+                work.coefficient[k, slot] = work.coefficient[k, slot] * acts
+                work.push[k, slot] = work.push[k, slot] * acts
+    return reach
+
+
+@wp.func
+def row_of(A: Mat3, index: int):
+    """Row 0, 1 or 2 of a matrix."""
+    if index == 0:
+        return A.x
+    if index == 1:
+        return A.y
+    return A.z
+
+
 def loops(articulation: Articulation) -> tuple[LoopJoint, ...]:
     """Those that are enabled."""
     return tuple(loop for loop in articulation.constraints_of(LoopJoint) if loop.enabled)
