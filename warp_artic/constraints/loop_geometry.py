@@ -20,6 +20,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     arctan2,
     div,
+    mat3,
     maximum,
     minimum,
     mul,
@@ -152,56 +153,16 @@ def set_loop_coefficients(
 ):
     """Write J of  n . (velocity of the point x_1 of link 1, less that of x_0 on link 0), or of angular velocities.
 
-    The links have these orientations, axes and origins. A row across all that the joints of the loop can do, as out of
-    the plane of a linkage, has a J of rounding, or of the errors of frames, and no part that could be told redundant:
-    it is zero. The push is J^T but where the joint scales inverse masses (`loop_scales`).
+    The links have these orientations, axes and origins.
     """
-    zero = real(0.0, n.x)
-    own = zero
-    whole = zero
-    term = int(model.row_term[row])
-    meet = model.loop_meet[loop]
-    link = int(model.loop_link1[loop])
-    x = x_1
-    along = n
-    for side in range(2):
-        if side == 1:
-            link = model.loop_link0[loop]
-            x = x_0
-            along = neg(n)
-        while link != meet:
-            first = model.link_dof[link]
-            arm = x - load_vec3(origins, 3 * link, slot)
-            force = n * zero
-            moment = force
-            if model.scaled_loops == 1:
-                force, moment = scaled_excess(model, rotations, loop, side, link, is_linear, column, slot, along, arm)
-            for dof in range(first, first + model.link_dofs[link]):
-                s = load_vec3(axes, 3 * dof, slot)
-                if is_linear:
-                    if model.dof_is_linear[dof] == 0:
-                        s = cross(s, arm)
-                elif model.dof_is_linear[dof] == 1:
-                    s = s * zero
-                part = dot(along, s)
-                own = own + part * part
-                whole = whole + dot(s, s)
-                set_coefficient(work, term, slot, part)
-                if model.scaled_loops == 1:
-                    excess = dot(load_vec3(axes, 3 * dof, slot), moment)
-                    if model.dof_is_linear[dof] == 1:
-                        excess = dot(load_vec3(axes, 3 * dof, slot), force)
-                    work.push[term, slot] = part + excess
-                term += 1
-            link = model.link_parent[link]
-    acts = where_positive(own - whole * real(REDUNDANT, zero), real(1.0, zero), zero)
-    for k in range(model.row_term[row], term):
-        work.coefficient[k, slot] = work.coefficient[k, slot] * acts
-        work.push[k, slot] = work.push[k, slot] * acts
+    along = mat3(n, n, n)
+    set_coefficients_along(
+        model, work, rotations, axes, origins, row, 1, loop, is_linear, column, slot, along, x_0, x_1
+    )
 
 
 @wp.func
-def set_held_coefficients(
+def set_coefficients_along(
     model: ModelArrays,
     work: WorkArrays,
     rotations: Array,
@@ -217,10 +178,13 @@ def set_held_coefficients(
     x_0: Vec3,
     x_1: Vec3,
 ):
-    """Write J as `set_loop_coefficients` does, of consecutive rows of held axes, whose n are the rows of a matrix.
+    """Write J as `set_loop_coefficients` does, of `count` rows from the first one on, which may be several held axes.
 
-    Which of them are not zero goes to `work.loop_acts`: the others can do nothing, and take no part in the row problem.
-    Returns the square of the arms of rotations, or the number of these for rows of angular velocities.
+    Row k of `along` is n of the axes of which the numbers are k and k + 3. A row across all that the joints of the loop
+    can do, as out of the plane of a linkage, has a J of rounding, or of the errors of frames, and no part that could be
+    told redundant: it is zero, and `work.loop_acts` too, which else is one. The push is J^T but where the joint scales
+    inverse masses (`loop_scales`).
+    Returns the sum of the squares of the arms of rotations, or the number of these for rows of angular velocities.
     """
     zero = real(0.0, x_0.x)
     own = x_0 * zero
@@ -277,6 +241,51 @@ def set_held_coefficients(
                 work.coefficient[k, slot] = work.coefficient[k, slot] * acts
                 work.push[k, slot] = work.push[k, slot] * acts
     return reach
+
+
+@wp.func
+def set_held_axes(
+    model: ModelArrays,
+    work: WorkArrays,
+    rotations: Array,
+    axes: Array,
+    origins: Array,
+    first: int,
+    turns: int,
+    end: int,
+    loop: int,
+    column: int,
+    slot: int,
+    R_0: Mat3,
+    along: Mat3,
+    x_0: Vec3,
+    x_1: Vec3,
+):
+    """Write J of held translations, the rows before `turns`, and of held rotations, with n as rows; squares of arms."""
+    arms = x_0.x - x_0.x
+    turning = arms
+    if turns > first:
+        arms = set_coefficients_along(
+            model,
+            work,
+            rotations,
+            axes,
+            origins,
+            first,
+            turns - first,
+            loop,
+            True,
+            column,
+            slot,
+            transpose(R_0),
+            x_0,
+            x_1,
+        )
+    if turns < end:
+        turning = set_coefficients_along(
+            model, work, rotations, axes, origins, turns, end - turns, loop, False, column, slot, along, x_0, x_1
+        )
+    return arms, turning
 
 
 @wp.func

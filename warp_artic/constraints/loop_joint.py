@@ -33,14 +33,14 @@ from warp_artic.constraints.loop_geometry import (
     is_first_row,
     joined_dofs,
     loops,
-    set_held_coefficients,
+    set_held_axes,
     set_loop_coefficients,
     spin_bias,
     velocity_seen,
 )
 from warp_artic.constraints.loop_loads import LOOP_FORCE, add_loop_load, report_loop, take_loop_joint_off
 from warp_artic.constraints.loop_scales import INVERSE_SCALES, SCALED_LOOPS, scales_masses
-from warp_artic.constraints.rows import allow_every_velocity, forget_response, set_unbounded, set_window
+from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.loop_joint import LoopJoint
@@ -65,9 +65,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot, transpose
+from warp_artic.math.spatial import dot
 from warp_artic.model.allowed_values import ANGLE
-from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
     HOLDS_POSITIONS,
@@ -149,51 +149,6 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
 
 
 @wp.func
-def set_held_axes(
-    model: ModelArrays,
-    work: WorkArrays,
-    rotations: Array,
-    axes: Array,
-    origins: Array,
-    first: int,
-    turns: int,
-    end: int,
-    loop: int,
-    column: int,
-    slot: int,
-    R_0: Mat3,
-    along: Mat3,
-    x_0: Vec3,
-    x_1: Vec3,
-):
-    """Write J of held translations, the rows before `turns`, and of held rotations, with n as rows; squares of arms."""
-    arms = x_0.x - x_0.x
-    turning = arms
-    if turns > first:
-        arms = set_held_coefficients(
-            model,
-            work,
-            rotations,
-            axes,
-            origins,
-            first,
-            turns - first,
-            loop,
-            True,
-            column,
-            slot,
-            transpose(R_0),
-            x_0,
-            x_1,
-        )
-    if turns < end:
-        turning = set_held_coefficients(
-            model, work, rotations, axes, origins, turns, end - turns, loop, False, column, slot, along, x_0, x_1
-        )
-    return arms, turning
-
-
-@wp.func
 def set_loop_joint_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
     """Fill the row of a held axis; with the first one of a loop joint J and c of all."""
     loop = model.row_item[row] // 6
@@ -238,77 +193,6 @@ def start_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 def time_to_end(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     """From where forces are evaluated to the end of a substep of h; without a middle, to where a mean velocity is."""
     return work.since_placed[0, slot] + h * work.end_weight[0, slot]
-
-
-@wp.func
-def find_gaps(model: ModelArrays, work: WorkArrays, first_row: int, column: int, slot: int):
-    """Write phi, y and J of the held axes of a loop joint where `phases.link_frames.pose_links` has placed the links.
-
-    They go to `work.loop_gap`, `work.loop_gap_rate` and the coefficients; to `work.loop_gap_known` goes the square of
-    what phi is known to as a part of what numbers are: of arms, or of angles.
-    """
-    loop = model.row_item[first_row] // 6
-    inner = model.loop_link0[loop]
-    outer = model.loop_link1[loop]
-    R_0 = frame_axes(work.end_rotation, inner, model.loop_frame0, loop, column, slot)
-    R_1 = frame_axes(work.end_rotation, outer, model.loop_frame1, loop, column, slot)
-    w_0 = load_vec3(work.end_spin, 3 * inner, slot)
-    w_1 = load_vec3(work.end_spin, 3 * outer, slot)
-    r_1 = load_mat3(work.end_rotation, 9 * outer, slot) * load_vec3(model.loop_frame1, 12 * loop + 9, column)
-    r_0 = load_mat3(work.end_rotation, 9 * inner, slot) * load_vec3(model.loop_frame0, 12 * loop + 9, column)
-    x_1 = load_vec3(work.end_origin, 3 * outer, slot) + r_1
-    x_0 = load_vec3(work.end_origin, 3 * inner, slot) + r_0
-    d = x_1 - x_0
-    if model.loop_slides[loop] == 1:
-        r_0 = r_0 + x_1 - x_0
-        x_0 = x_1
-    v_1 = load_vec3(work.end_velocity, 3 * outer, slot) + cross(w_1, r_1)
-    v_0 = load_vec3(work.end_velocity, 3 * inner, slot) + cross(w_0, r_0)
-    n_0 = d - d
-    n_1 = n_0
-    n_2 = n_0
-    end = first_row + model.loop_rows[loop]
-    turns = int(end)
-    for k in range(model.loop_rows[loop]):
-        row = end - 1 - k
-        axis = model.row_item[row] % 6
-        if axis < 3:
-            e = matrix_column(R_0, axis)
-            work.loop_gap[row, slot] = dot(e, d)
-            work.loop_gap_rate[row, slot] = dot(e, v_1 - v_0)
-        else:
-            turns = int(row)
-            n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
-            work.loop_gap[row, slot] = phi
-            work.loop_gap_rate[row, slot] = dot(n, w_1 - w_0)
-            if axis == 3:
-                n_0 = n
-            if axis == 4:
-                n_1 = n
-            if axis == 5:
-                n_2 = n
-    arms, turning = set_held_axes(
-        model,
-        work,
-        work.end_rotation,
-        work.end_axis,
-        work.end_origin,
-        first_row,
-        turns,
-        end,
-        loop,
-        column,
-        slot,
-        R_0,
-        mat3(n_0, n_1, n_2),
-        x_0,
-        x_1,
-    )
-    for row in range(first_row, end):
-        forget_response(model, work, row, slot)
-        work.loop_gap_known[row, slot] = turning
-        if row < turns:
-            work.loop_gap_known[row, slot] = arms
 
 
 @wp.func
@@ -492,8 +376,9 @@ LOOP_JOINT = ConstraintFamily(
     },
     scratch={
         "row_bias": lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS | RETURNS) > 0),
+        "loop_acts": lambda tree: len(tree.rows) * (tree.kinds["loop"] > 0),
         **dict.fromkeys(
-            ("loop_acts", "loop_gap", "loop_gap_rate", "loop_gap_known"),
+            ("loop_gap", "loop_gap_rate", "loop_gap_reach"),
             lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS) > 0),
         ),
         "loop_is_open": lambda tree: tree.island_count * (tree.count_with(HOLDS_POSITIONS) > 0),

@@ -16,8 +16,9 @@ Islands without loop joints are left as they are; joints that have broken hold n
 import warp as wp
 
 from warp_artic.constraints.loop_armature import resists
+from warp_artic.constraints.loop_gap import find_gaps
 from warp_artic.constraints.loop_geometry import is_first_row
-from warp_artic.constraints.loop_joint import find_gaps, holds
+from warp_artic.constraints.loop_joint import holds
 from warp_artic.constraints.loop_limit import set_return
 from warp_artic.constraints.loop_loads import add_closing_limit_load, add_closing_load
 from warp_artic.constraints.rotation_limit import linearize_limit
@@ -117,7 +118,7 @@ def set_changes(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
         if has_trait(model, row, HOLDS_POSITIONS):
             phi = work.loop_gap[row, slot]
             active = holds(work, row, model.row_item[row] // 6, slot)
-            opens = where_positive(phi * phi - known * known * work.loop_gap_known[row, slot], active, zero)
+            opens = where_positive(phi * phi - known * known * work.loop_gap_reach[row, slot], active, zero)
             if way == WAYS:
                 phi = work.loop_gap_rate[row, slot]
             set_window(work, row, slot, neg(phi), neg(phi))
