@@ -44,13 +44,14 @@ def taken(*arguments):
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="Linux tells what a process has taken")
-@pytest.mark.parametrize("stage, forces", [(CART_POLE, ()), (HAND, ("--forces",))])
-def test_what_a_run_layer_takes_is_counted(stage, forces, tmp_path):
+@pytest.mark.parametrize("stage, options", [(CART_POLE, ()), (HAND, ("--forces",)), (HAND, ("--guides",))])
+def test_what_a_run_layer_takes_is_counted(stage, options, tmp_path):
     """Beside what a process takes: not less, and not far more."""
     steps = 8000
-    line = ("simulate", stage, "-o", str(tmp_path / "run.usdc"), "--frames-per-second", "240", *forces)
+    line = ("simulate", stage, "-o", str(tmp_path / "run.usdc"), "--frames-per-second", "240", *options)
     found = taken(*line, "--steps", str(steps))
-    wanted = sum(needed(stage, steps, steps + 1, recorded(True, False, bool(forces))))
+    more = {"is_guided": "--guides" in options}
+    wanted = sum(needed(stage, steps, steps + 1, recorded(True, False, "--forces" in options), **more))
     assert 0.3 * wanted < found < wanted
 
 

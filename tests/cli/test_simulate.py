@@ -39,6 +39,19 @@ def test_bakes_a_layer_that_plays(tmp_path, capsys):
         assert word in written
 
 
+def test_guides_where_they_are_asked_for(tmp_path, capsys):
+    """In the run layer, and in that of clips; without a layer there is nowhere for them to be."""
+    line = ["simulate", PENDULUM, "--steps", "96", "-o"]
+    for name, options in (("plain", ()), ("whole", ("--guides",)), ("clips", ("--guides", "--clips", "0.2"))):
+        output = tmp_path / f"{name}.usdc"
+        assert main([*line, str(output), *options]) == 0
+        stage = Usd.Stage.Open(str(output))
+        assert bool(stage.GetPrimAtPath("/World/JointGuides/pendulum_hinge")) is (name != "plain")
+    capsys.readouterr()
+    assert main(["simulate", PENDULUM, "--steps", "1", "--guides"]) == 2
+    assert "guides: are part of the run layer; they need --output" in capsys.readouterr().err
+
+
 def test_length_and_step(tmp_path):
     """Steps, or duration and step, give the number of records."""
     assert simulate(tmp_path, PENDULUM, "--steps", "7").time.size == 8

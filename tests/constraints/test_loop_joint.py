@@ -326,6 +326,47 @@ def test_environments_do_not_notice_each_other():
     np.testing.assert_allclose(ends(17, "scalar", speeds), together, atol=1e-4)
 
 
+@pytest.mark.parametrize("variant", ["lanes", "scalar"])
+def test_loops_that_need_a_second_way_change_no_others(variant):
+    """Of two linkages of one mechanism in 17 environments, some turn so fast that once is not enough to close them."""
+    tree = four_bar()
+    (loop,) = tree.constraints
+    other = replace(
+        tree,
+        path="/rab",
+        links=tuple(replace(one, path=one.path.replace("/bar", "/rab")) for one in tree.links),
+        joints=tuple(
+            replace(
+                one,
+                path=one.path.replace("/bar", "/rab"),
+                dofs=tuple(replace(dof, name=dof.name.replace("/bar", "/rab")) for dof in one.dofs),
+            )
+            for one in tree.joints
+        ),
+        constraints=(replace(loop, name="/rab/d"),),
+    )
+    scene = Scene(articulations=(tree, other), gravity=(0.0, -9.81, 0.0), mechanisms=(("/bar", "/rab"),))
+
+    def run(first, second):
+        simulation = simulate(scene, len(first), precision="float32", variant=variant)
+        velocity = simulation.state.joint_velocity.numpy()
+        factors = np.repeat([first, second], 3, axis=0)
+        simulation.set_state(joint_velocity=(velocity * factors).T)
+        return simulation.record(30)
+
+    calm, fast = np.linspace(0.1, 0.4, 17), np.linspace(3.0, 5.0, 17)
+    all_calm = run(calm, calm)
+    mixed = np.where(np.arange(17) % 4 == 1, fast, calm)
+    found = run(mixed, calm[::-1])
+    q, others = found.joint_position, all_calm.joint_position
+    np.testing.assert_array_equal(q[:, mixed == calm, :3], others[:, mixed == calm, :3])
+    np.testing.assert_array_equal(q[..., 3:], others[:, ::-1, 3:])
+    alone = run(fast[5:6], calm[-6:-5])
+    np.testing.assert_array_equal(q[:, 5], alone.joint_position[:, 0])
+    assert found.loop_error.max() < 2e-6
+    assert np.abs(np.diff(q[:, 5, 0])).max() > 0.1
+
+
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_a_stop_in_a_loop(precision):
     """The crank is stopped by its limit: the linkage stands still there, closed."""

@@ -128,6 +128,9 @@ def _add_simulate(commands) -> None:
     parser.add_argument("-o", "--output", metavar="OUT.usdc", help="the run layer: .usd, .usda or .usdc")
     parser.add_argument("--record", metavar="OUT.npz", help="all states of all environments, as arrays")
     parser.add_argument("--forces", action="store_true", help="record the forces of joints as well")
+    parser.add_argument(
+        "--guides", action="store_true", help="show frames and limits of joints in the run layer, as guide prims"
+    )
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
         "--duration", type=_number, metavar="S", help="seconds; default: the time range of the stage, else 5"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from warp_artic.description.joint_guides import joint_guides
 from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import SHAPES
@@ -17,6 +18,8 @@ SHARE = 0.8
 """Of the memory that is free, what a run may take: others go on, and what is recorded is not all that it has."""
 OF_NUMBER, OF_RECORD = 150, 16
 """Bytes that baking takes for a number in each frame, which USD keeps as a sample, and in each record (measured)."""
+NUMBERS_OF_GUIDE = 14
+"""What a guide of a joint has in each frame: two poses, of 7 numbers each."""
 OF_COORDINATE = 48
 """The same for a coordinate of a node in each frame; USD keeps those of a body in one sample."""
 
@@ -34,6 +37,8 @@ class Wanted:
     is_double: bool
     is_joined: bool
     """Whether the recording is put together of several."""
+    is_guided: bool = False
+    """Whether the layer has guides of joints."""
 
 
 def check_room(scene: Scene, wanted: Wanted) -> None:
@@ -71,7 +76,8 @@ def bytes_needed(scene: Scene, wanted: Wanted) -> tuple[float, float]:
     recorded = float(wanted.records) * (size * wanted.environments * numbers + 8)
     if not wanted.frames:
         return recorded, 0.0
-    per_frame = OF_NUMBER * (numbers - coordinates) + OF_COORDINATE * coordinates
+    guided = NUMBERS_OF_GUIDE * sum(1 for _ in joint_guides(scene)) if wanted.is_guided else 0
+    per_frame = OF_NUMBER * (numbers - coordinates + guided) + OF_COORDINATE * coordinates
     return recorded, float(wanted.frames) * per_frame + float(wanted.records) * OF_RECORD * numbers
 
 

@@ -64,6 +64,7 @@ def run(arguments) -> int:
     if arguments.output:
         made_of = input_record(stage, arguments.output, settings_of(arguments), files_of(arguments))
     scene = read_stage(stage, dialects=arguments.dialects)
+    guides = scene if arguments.guides else None
     steps = _step_count(arguments, stage, settings.resolved(scene).dt)
     stretch = steps if arguments.clips is None else _stretch(arguments, settings.resolved(scene).dt)
     quantities = recorded(bool(arguments.output), bool(arguments.record), arguments.forces)
@@ -84,7 +85,7 @@ def run(arguments) -> int:
         inputs = read_inputs(arguments.inputs, simulation.joint_names, driven, simulation.environments, steps)
     for sentence in inputs.ignored:
         print(f"warp-artic: warning: {sentence}", file=sys.stderr)
-    clips = None if arguments.clips is None else Clips(stage, simulation, arguments, stretch)
+    clips = None if arguments.clips is None else Clips(stage, simulation, arguments, stretch, guides)
     done = _simulate(simulation, steps, inputs, arguments.forces, quantities, clips)
     failures = simulation.failures()
     for failure in failures[:SHOWN]:
@@ -100,7 +101,7 @@ def run(arguments) -> int:
     elif arguments.output:
         made_of = None if done.is_interrupted or failures else made_of
         rate = arguments.frames_per_second
-        write_results(stage, done.recording, arguments.output, frames_per_second=rate, inputs=made_of)
+        write_results(stage, done.recording, arguments.output, frames_per_second=rate, inputs=made_of, guides=guides)
         wrote.append(arguments.output)
     if arguments.json:
         print(json.dumps(as_json(arguments.stage, done, wrote), indent=1))
@@ -135,6 +136,8 @@ def _check_outputs(stage, arguments) -> None:
         raise SettingsError("resume: needs --clips, the length of the clips of the run to continue")
     if arguments.clips is not None and (not arguments.output or arguments.record):
         raise SettingsError("clips: are written with --output alone; --record would keep the whole run in memory")
+    if arguments.guides and not arguments.output:
+        raise SettingsError("guides: are part of the run layer; they need --output")
     rate = arguments.frames_per_second
     if rate is not None and rate <= 0:
         raise SettingsError(f"frames per second: {rate:g} is not a finite number above 0")
@@ -172,7 +175,8 @@ def _check_room(scene: Scene, stage, arguments, settings: SolverSettings, steps:
         rate = frame_rate(stage, arguments.frames_per_second)
         frames = math.ceil(min(steps, steps * settings.dt * rate)) + 1
     is_double, is_joined = settings.precision == "float64", bool(arguments.inputs)
-    check_room(scene, Wanted(arguments.environments, steps + 1, frames, quantities, is_double, is_joined))
+    is_guided = bool(arguments.guides)
+    check_room(scene, Wanted(arguments.environments, steps + 1, frames, quantities, is_double, is_joined, is_guided))
 
 
 def _simulate(

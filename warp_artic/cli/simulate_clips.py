@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.files.whole_file import remove_left
 from warp_artic.sim.record.recording import Recording
@@ -15,8 +16,9 @@ CHECKPOINT = "run.npz"
 class Clips:
     """The clips of a run, each of `stretch` time steps, the last one shorter."""
 
-    def __init__(self, stage, simulation: Simulation, arguments, stretch: int):
-        self.writer = ClipWriter(stage, arguments.output, frames_per_second=arguments.frames_per_second)
+    def __init__(self, stage, simulation: Simulation, arguments, stretch: int, guides: Scene | None):
+        rate = arguments.frames_per_second
+        self.writer = ClipWriter(stage, arguments.output, frames_per_second=rate, guides=guides)
         self.stretch = stretch
         self.count = 0
         self._simulation = simulation

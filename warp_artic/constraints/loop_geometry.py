@@ -20,6 +20,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     arctan2,
     div,
+    mat3,
     maximum,
     minimum,
     mul,
@@ -152,52 +153,149 @@ def set_loop_coefficients(
 ):
     """Write J of  n . (velocity of the point x_1 of link 1, less that of x_0 on link 0), or of angular velocities.
 
-    The links have these orientations, axes and origins. A row across all that the joints of the loop can do, as out of
-    the plane of a linkage, has a J of rounding, or of the errors of frames, and no part that could be told redundant:
-    it is zero. The push is J^T but where the joint scales inverse masses (`loop_scales`).
+    The links have these orientations, axes and origins.
     """
-    zero = real(0.0, n.x)
-    own = zero
+    along = mat3(n, n, n)
+    set_coefficients_along(
+        model, work, rotations, axes, origins, row, 1, loop, is_linear, column, slot, along, x_0, x_1
+    )
+
+
+@wp.func
+def set_coefficients_along(
+    model: ModelArrays,
+    work: WorkArrays,
+    rotations: Array,
+    axes: Array,
+    origins: Array,
+    first: int,
+    count: int,
+    loop: int,
+    is_linear: bool,
+    column: int,
+    slot: int,
+    along: Mat3,
+    x_0: Vec3,
+    x_1: Vec3,
+):
+    """Write J as `set_loop_coefficients` does, of `count` rows from the first one on, which may be several held axes.
+
+    Row k of `along` is n of the axes of which the numbers are k and k + 3. A row across all that the joints of the loop
+    can do, as out of the plane of a linkage, has a J of rounding, or of the errors of frames, and no part that could be
+    told redundant: it is zero, and `work.loop_acts` too, which else is one. The push is J^T but where the joint scales
+    inverse masses (`loop_scales`).
+    Returns the sum of the squares of the arms of rotations, or the number of these for rows of angular velocities.
+    """
+    zero = real(0.0, x_0.x)
+    own = x_0 * zero
     whole = zero
-    term = int(model.row_term[row])
+    reach = zero
+    entry = int(0)
     meet = model.loop_meet[loop]
     link = int(model.loop_link1[loop])
     x = x_1
-    along = n
+    sign = real(1.0, zero)
     for side in range(2):
         if side == 1:
             link = model.loop_link0[loop]
             x = x_0
-            along = neg(n)
+            sign = neg(sign)
         while link != meet:
-            first = model.link_dof[link]
+            dofs = model.link_dof[link]
             arm = x - load_vec3(origins, 3 * link, slot)
-            force = n * zero
-            moment = force
-            if model.scaled_loops == 1:
-                force, moment = scaled_excess(model, rotations, loop, side, link, is_linear, column, slot, along, arm)
-            for dof in range(first, first + model.link_dofs[link]):
+            for dof in range(dofs, dofs + model.link_dofs[link]):
                 s = load_vec3(axes, 3 * dof, slot)
+                slides = model.dof_is_linear[dof] == 1
                 if is_linear:
-                    if model.dof_is_linear[dof] == 0:
+                    if not slides:
                         s = cross(s, arm)
-                elif model.dof_is_linear[dof] == 1:
+                elif slides:
                     s = s * zero
-                part = dot(along, s)
-                own = own + part * part
-                whole = whole + dot(s, s)
-                set_coefficient(work, term, slot, part)
+                square = dot(s, s)
+                whole = whole + square
+                if not slides:
+                    reach = reach + square
+                parts = along * s * sign
+                own = own + vec3(parts.x * parts.x, parts.y * parts.y, parts.z * parts.z)
+                for row in range(first, first + count):
+                    set_coefficient(work, model.row_term[row] + entry, slot, component(parts, model.row_item[row] % 3))
                 if model.scaled_loops == 1:
-                    excess = dot(load_vec3(axes, 3 * dof, slot), moment)
-                    if model.dof_is_linear[dof] == 1:
-                        excess = dot(load_vec3(axes, 3 * dof, slot), force)
-                    work.push[term, slot] = part + excess
-                term += 1
+                    for row in range(first, first + count):
+                        n = row_of(along, model.row_item[row] % 3) * sign
+                        force, moment = scaled_excess(
+                            model, rotations, loop, side, link, is_linear, column, slot, n, arm
+                        )
+                        excess = dot(load_vec3(axes, 3 * dof, slot), moment)
+                        if slides:
+                            excess = dot(load_vec3(axes, 3 * dof, slot), force)
+                        term = model.row_term[row] + entry
+                        work.push[term, slot] = work.coefficient[term, slot] + excess
+                entry += 1
             link = model.link_parent[link]
-    acts = where_positive(own - whole * real(REDUNDANT, zero), real(1.0, zero), zero)
-    for k in range(model.row_term[row], term):
-        work.coefficient[k, slot] = work.coefficient[k, slot] * acts
-        work.push[k, slot] = work.push[k, slot] * acts
+    least = whole * real(REDUNDANT, zero)
+    for row in range(first, first + count):
+        acts = where_positive(component(own, model.row_item[row] % 3) - least, real(1.0, zero), zero)
+        work.loop_acts[row, slot] = acts
+        if any_positive(real(1.0, zero) - acts):
+            for k in range(model.row_term[row], model.row_term[row] + entry):
+                work.coefficient[k, slot] = work.coefficient[k, slot] * acts
+                work.push[k, slot] = work.push[k, slot] * acts
+    return reach
+
+
+@wp.func
+def set_held_axes(
+    model: ModelArrays,
+    work: WorkArrays,
+    rotations: Array,
+    axes: Array,
+    origins: Array,
+    first: int,
+    turns: int,
+    end: int,
+    loop: int,
+    column: int,
+    slot: int,
+    R_0: Mat3,
+    along: Mat3,
+    x_0: Vec3,
+    x_1: Vec3,
+):
+    """Write J of held translations, the rows before `turns`, and of held rotations, with n as rows; squares of arms."""
+    arms = x_0.x - x_0.x
+    turning = arms
+    if turns > first:
+        arms = set_coefficients_along(
+            model,
+            work,
+            rotations,
+            axes,
+            origins,
+            first,
+            turns - first,
+            loop,
+            True,
+            column,
+            slot,
+            transpose(R_0),
+            x_0,
+            x_1,
+        )
+    if turns < end:
+        turning = set_coefficients_along(
+            model, work, rotations, axes, origins, turns, end - turns, loop, False, column, slot, along, x_0, x_1
+        )
+    return arms, turning
+
+
+@wp.func
+def row_of(A: Mat3, index: int):
+    """Row 0, 1 or 2 of a matrix."""
+    if index == 0:
+        return A.x
+    if index == 1:
+        return A.y
+    return A.z
 
 
 def loops(articulation: Articulation) -> tuple[LoopJoint, ...]:

@@ -33,6 +33,7 @@ from warp_artic.constraints.loop_geometry import (
     is_first_row,
     joined_dofs,
     loops,
+    set_held_axes,
     set_loop_coefficients,
     spin_bias,
     velocity_seen,
@@ -52,6 +53,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     arctan2,
     div,
+    mat3,
     maximum,
     minimum,
     mul,
@@ -63,9 +65,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot
+from warp_artic.math.spatial import dot
 from warp_artic.model.allowed_values import ANGLE
-from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3
+from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import (
     HOLDS_POSITIONS,
@@ -107,20 +109,43 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
         u = velocity_seen(model, work, loop, x_0, x_1, slot)
         linear = bias_seen(linear, w_0, wdot_0, x_1 - x_0, u)
         x_0 = x_1
-    for row in range(first_row, first_row + model.loop_rows[loop]):
+    n_0 = x_0 - x_0
+    n_1 = n_0
+    n_2 = n_0
+    end = first_row + model.loop_rows[loop]
+    turns = int(end)
+    for k in range(model.loop_rows[loop]):
+        row = end - 1 - k
         axis = model.row_item[row] % 6
         if axis < 3:
-            e = matrix_column(R_0, axis)
-            work.row_bias[row, slot] = dot(e, linear)
-            set_loop_coefficients(
-                model, work, work.R_WM, work.axis, work.p_WM, row, loop, True, column, slot, e, x_0, x_1
-            )
+            work.row_bias[row, slot] = dot(matrix_column(R_0, axis), linear)
         else:
+            turns = int(row)
             n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
             work.row_bias[row, slot] = dot(n, wdot_1 - wdot_0) + dot(ndot, w_1 - w_0)
-            set_loop_coefficients(
-                model, work, work.R_WM, work.axis, work.p_WM, row, loop, False, column, slot, n, x_0, x_1
-            )
+            if axis == 3:
+                n_0 = n
+            if axis == 4:
+                n_1 = n
+            if axis == 5:
+                n_2 = n
+    set_held_axes(
+        model,
+        work,
+        work.R_WM,
+        work.axis,
+        work.p_WM,
+        first_row,
+        turns,
+        end,
+        loop,
+        column,
+        slot,
+        R_0,
+        mat3(n_0, n_1, n_2),
+        x_0,
+        x_1,
+    )
 
 
 @wp.func
@@ -131,9 +156,15 @@ def set_loop_joint_row(model: ModelArrays, work: WorkArrays, row: int, column: i
         place_loop(model, work, loop, row, column, slot)
     target = tangent(model, work, row, slot, h)
     set_window(work, row, slot, target, target)
-    allow_every_velocity(work, row, slot, real(1.0, h) - work.loop_is_broken[loop, slot])
+    allow_every_velocity(work, row, slot, holds(work, row, loop, slot))
     set_unbounded(work, row, slot, h)
     work.compliance[row, slot] = real(0.0, h)
+
+
+@wp.func
+def holds(work: WorkArrays, row: int, loop: int, slot: int):
+    """One where a row holds anything: its joint has not broken, and its J is not zero."""
+    return work.loop_acts[row, slot] * (real(1.0, work.loop_acts[row, slot]) - work.loop_is_broken[loop, slot])
 
 
 @wp.func
@@ -162,40 +193,6 @@ def start_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
 def time_to_end(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     """From where forces are evaluated to the end of a substep of h; without a middle, to where a mean velocity is."""
     return work.since_placed[0, slot] + h * work.end_weight[0, slot]
-
-
-@wp.func
-def loop_error(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
-    """phi and y of a held axis where `phases.link_frames.pose_links` has placed the links; writes J there."""
-    loop = model.row_item[row] // 6
-    inner = model.loop_link0[loop]
-    outer = model.loop_link1[loop]
-    R_0 = frame_axes(work.end_rotation, inner, model.loop_frame0, loop, column, slot)
-    R_1 = frame_axes(work.end_rotation, outer, model.loop_frame1, loop, column, slot)
-    w_0 = load_vec3(work.end_spin, 3 * inner, slot)
-    w_1 = load_vec3(work.end_spin, 3 * outer, slot)
-    r_1 = load_mat3(work.end_rotation, 9 * outer, slot) * load_vec3(model.loop_frame1, 12 * loop + 9, column)
-    x_1 = load_vec3(work.end_origin, 3 * outer, slot) + r_1
-    axis = model.row_item[row] % 6
-    if axis < 3:
-        e = matrix_column(R_0, axis)
-        r_0 = load_mat3(work.end_rotation, 9 * inner, slot) * load_vec3(model.loop_frame0, 12 * loop + 9, column)
-        x_0 = load_vec3(work.end_origin, 3 * inner, slot) + r_0
-        phi = dot(e, x_1 - x_0)
-        if model.loop_slides[loop] == 1:
-            r_0 = r_0 + x_1 - x_0
-            x_0 = x_1
-        v_1 = load_vec3(work.end_velocity, 3 * outer, slot) + cross(w_1, r_1)
-        v_0 = load_vec3(work.end_velocity, 3 * inner, slot) + cross(w_0, r_0)
-        set_loop_coefficients(
-            model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, True, column, slot, e, x_0, x_1
-        )
-        return phi, dot(e, v_1 - v_0)
-    n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
-    set_loop_coefficients(
-        model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, False, column, slot, n, x_1, x_1
-    )
-    return phi, dot(n, w_1 - w_0)
 
 
 @wp.func
@@ -379,6 +376,12 @@ LOOP_JOINT = ConstraintFamily(
     },
     scratch={
         "row_bias": lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS | RETURNS) > 0),
+        "loop_acts": lambda tree: len(tree.rows) * (tree.kinds["loop"] > 0),
+        **dict.fromkeys(
+            ("loop_gap", "loop_gap_rate", "loop_gap_reach"),
+            lambda tree: len(tree.rows) * (tree.count_with(HOLDS_POSITIONS) > 0),
+        ),
+        "loop_is_open": lambda tree: tree.island_count * (tree.count_with(HOLDS_POSITIONS) > 0),
         "loop_is_broken": lambda tree: tree.kinds["loop"],
         "loop_force": lambda tree: 6 * tree.kinds["loop"],
     },

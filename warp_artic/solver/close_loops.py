@@ -1,7 +1,9 @@
 """Brings the frames of loop joints together again at the end of a step.
 
 With phi, y and J of the held axes at q+, the factors of M from the step, and G = J M^-1 J^T:
-    q+ moved by - M^-1 J^T G^-1 phi, twice;   then v+ - M^-1 J^T G^-1 y.
+    q+ moved by - M^-1 J^T G^-1 phi, and once more;   then v+ - M^-1 J^T G^-1 y.
+The second time is only for islands, each by itself, that the first one leaves open by more than numbers are known to:
+in double precision nearly all, in single precision those that move violently.
 That is the shortest way in terms of M, with the armatures of loop joints. What else is held stays: stops that the step
 has used, and hard mimic joints.
 Then J v+ = 0, so that the step after starts on the path. J of q_M in place of that of q+ would do work: the energy of a
@@ -14,7 +16,9 @@ Islands without loop joints are left as they are; joints that have broken hold n
 import warp as wp
 
 from warp_artic.constraints.loop_armature import resists
-from warp_artic.constraints.loop_joint import loop_error
+from warp_artic.constraints.loop_gap import find_gaps
+from warp_artic.constraints.loop_geometry import is_first_row
+from warp_artic.constraints.loop_joint import holds
 from warp_artic.constraints.loop_limit import set_return
 from warp_artic.constraints.loop_loads import add_closing_limit_load, add_closing_load
 from warp_artic.constraints.rotation_limit import linearize_limit
@@ -26,6 +30,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     div,
     maximum,
+    mul,
     neg,
     real,
     sub,
@@ -41,7 +46,9 @@ from warp_artic.solver.rows.activation import prepare_responses
 from warp_artic.solver.rows.problem import forget_working_set
 
 WAYS = wp.constant(2)
-"""Times that the frames are brought together in a step."""
+"""Times that the frames are brought together in a step, at most."""
+KNOWN = wp.constant(0.2)
+"""Part of what a solved number is known to that positions are: they are not brought nearer to each other than that."""
 
 
 @wp.func
@@ -64,32 +71,68 @@ def close_loops(
     """
     one = real(1.0, work.D_inverse[0, slot])
     hold_others(model, work, column, slot, one)
+    has_moved = bool(True)
     for way in range(WAYS + 1):
-        pose_links(model, work, work.position, work.root, work.v, column, slot)
-        for row in range(model.stop_row):
-            if has_trait(model, row, HOLDS_POSITIONS):
-                phi, y = loop_error(model, work, row, column, slot)
-                forget_response(model, work, row, slot)
-                if way == WAYS:
-                    phi = y
-                set_window(work, row, slot, neg(phi), neg(phi))
-                work.active[row, slot] = one - work.loop_is_broken[model.row_item[row] // 6, slot]
-                allow_every_velocity(work, row, slot, work.active[row, slot])
-            elif has_trait(model, row, RETURNS):
-                passed = set_return(model, work, row, column, slot, h, way == WAYS)
-                forget_response(model, work, row, slot)
-                work.active[row, slot] = passed
-        find_change(model, work, slot, sweeps, settle, one)
-        if model.closed_islands > 0:
-            note_acting_rows(model, work, slot)
-        if way == WAYS:
+        is_last = way == WAYS
+        if has_moved:
+            pose_links(model, work, work.position, work.root, work.v, column, slot)
+            find_all_gaps(model, work, column, slot)
+        has_moved = set_changes(model, work, column, slot, h, way, one)
+        if has_moved or is_last:
+            find_change(model, work, slot, sweeps, settle, one)
+            if model.closed_islands > 0:
+                note_acting_rows(model, work, slot)
+        if is_last:
             add_closing_loads(model, state, work, forces, column, slot, h, with_forces)
             for dof in range(model.dof_count):
                 if model.island_is_looped[model.dof_island[dof]] == 1:
                     work.v[dof, slot] = work.v[dof, slot] + work.v_next[dof, slot]
-        else:
+        elif has_moved:
             move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
             take_moved(model, work, slot)
+
+
+@wp.func
+def find_all_gaps(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+    """Write gaps, their rates and J of all held axes where the links are posed."""
+    for row in range(model.stop_row):
+        if has_trait(model, row, HOLDS_POSITIONS) and is_first_row(model, row, model.row_item[row] // 6):
+            find_gaps(model, work, row, column, slot)
+
+
+@wp.func
+def set_changes(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, way: int, one: Real):
+    """Write what is to change of positions, and in the last way of velocities; in which islands, `work.loop_is_open`.
+
+    Says whether there are any. In the first and the last way it is all islands with loop joints.
+    """
+    zero = one - one
+    for island in range(model.island_count):
+        work.loop_is_open[island, slot] = real(float(model.island_is_looped[island]), one)
+        if way == 1:
+            work.loop_is_open[island, slot] = zero
+    known = model.rounding[0, 0] * real(KNOWN, one)
+    is_any = way != 1
+    for row in range(model.stop_row):
+        opens = zero
+        if has_trait(model, row, HOLDS_POSITIONS):
+            phi = work.loop_gap[row, slot]
+            active = holds(work, row, model.row_item[row] // 6, slot)
+            opens = where_positive(phi * phi - known * known * work.loop_gap_reach[row, slot], active, zero)
+            if way == WAYS:
+                phi = work.loop_gap_rate[row, slot]
+            set_window(work, row, slot, neg(phi), neg(phi))
+            work.active[row, slot] = active
+            allow_every_velocity(work, row, slot, active)
+        elif has_trait(model, row, RETURNS):
+            opens = set_return(model, work, row, column, slot, h, way == WAYS)
+            forget_response(model, work, row, slot)
+            work.active[row, slot] = opens
+        if way == 1 and any_positive(opens):
+            island = model.row_island[row]
+            work.loop_is_open[island, slot] = maximum(work.loop_is_open[island, slot], opens)
+            is_any = bool(True)
+    return is_any
 
 
 @wp.func
@@ -128,13 +171,19 @@ def add_closing_load_of(
 
 @wp.func
 def take_moved(model: ModelArrays, work: WorkArrays, slot: int):
-    """Make what the joints of islands with loop joints have moved to their positions."""
+    """Make what the joints of islands that were open have moved to their positions."""
     for item in range(model.dof_count - model.root_dofs):
-        if model.island_is_looped[model.dof_island[model.root_dofs + item]] == 1:
-            work.position[item, slot] = work.end_position[item, slot]
+        island = model.dof_island[model.root_dofs + item]
+        if model.island_is_looped[island] == 1:
+            q = where_positive(
+                work.loop_is_open[island, slot], work.end_position[item, slot], work.position[item, slot]
+            )
+            work.position[item, slot] = q
     for k in range(pose_rows(model.root_dofs)):
-        if model.island_is_looped[model.dof_island[6 * (k // 7)]] == 1:
-            work.root[k, slot] = work.end_root[k, slot]
+        island = model.dof_island[6 * (k // 7)]
+        if model.island_is_looped[island] == 1:
+            q = where_positive(work.loop_is_open[island, slot], work.end_root[k, slot], work.root[k, slot])
+            work.root[k, slot] = q
 
 
 @wp.func
@@ -174,7 +223,7 @@ def find_change(model: ModelArrays, work: WorkArrays, slot: int, sweeps: int, se
         if model.island_is_looped[model.row_island[row]] == 1:
             work.impulse[row, slot] = zero
     for island in range(model.island_count):
-        work.environment_mask[island, slot] = real(float(model.island_is_looped[island]), one)
+        work.environment_mask[island, slot] = work.loop_is_open[island, slot]
         work.begins[island, slot] = 1
     if model.innovations_only == 1:
         forget_working_set(model, work, slot, zero)

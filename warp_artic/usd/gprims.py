@@ -81,6 +81,16 @@ def color_of(prim: Usd.Prim, code: Usd.TimeCode) -> tuple[float, float, float] |
     return r, g, b
 
 
+def colors_of_curves(prim: Usd.Prim, code: Usd.TimeCode, count: int) -> list[tuple[float, float, float] | None]:
+    """The colour of each curve of a prim, where each has its own; else that of the prim for all."""
+    colors = UsdGeom.PrimvarsAPI(prim).GetPrimvar("displayColor")
+    if colors and colors.GetInterpolation() == UsdGeom.Tokens.uniform:
+        values = np.clip(np.array(colors.ComputeFlattened(code), float).reshape(-1, 3), 0.0, 1.0)
+        if len(values) == count:
+            return [(r, g, b) for r, g, b in values.tolist()]
+    return [color_of(prim, code)] * count
+
+
 def opacity_of(prim: Usd.Prim, code: Usd.TimeCode) -> float:
     """The mean opacity that is authored on the prim or above it, else 1."""
     opacity = UsdGeom.PrimvarsAPI(prim).FindPrimvarWithInheritance("displayOpacity")

@@ -11,7 +11,7 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.drawing import WORLD_BODY, Drawing, JointMark, Part, PartKind, Strand, vertex_normals
 from warp_artic.description.scene import Scene
 from warp_artic.usd import tessellate
-from warp_artic.usd.gprims import color_of, opacity_of, triangles_of
+from warp_artic.usd.gprims import color_of, colors_of_curves, opacity_of, triangles_of
 from warp_artic.usd.read_stage import start_time
 from warp_artic.usd.write_links import scale_and_rotation
 
@@ -71,7 +71,7 @@ class _Reader:
         instances = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
         for prim in Usd.PrimRange.Stage(self.stage, instances):
             if prim.IsA(UsdGeom.BasisCurves):
-                strands += self.curve(prim)
+                strands += self.curves(prim)
             elif prim.IsA(UsdGeom.Gprim):
                 parts += self.part(prim)
         parts = _simplified(parts)
@@ -164,8 +164,8 @@ class _Reader:
             )
         ]
 
-    def curve(self, prim: Usd.Prim) -> list[Strand]:
-        """The strand of a curve that is to be seen; of several curves of one prim the first."""
+    def curves(self, prim: Usd.Prim) -> list[Strand]:
+        """The strands of curves that are to be seen; of a prim whose points move by themselves only the first."""
         imageable = UsdGeom.Imageable(prim)
         points = UsdGeom.PointBased(prim).GetPointsAttr()
         counts = UsdGeom.BasisCurves(prim).GetCurveVertexCountsAttr().Get(self.code)
@@ -173,16 +173,20 @@ class _Reader:
         if imageable.ComputeVisibility(self.code) == UsdGeom.Tokens.invisible or not counts or not values:
             return []
         place = self.place(prim)
-        found = np.array(values, float)[: counts[0]] @ place.matrix[:3, :3] + place.matrix[3, :3]
+        found = np.array(values, float) @ place.matrix[:3, :3] + place.matrix[3, :3]
+        deforms = points.ValueMightBeTimeVarying()
+        starts = np.cumsum(counts) - np.array(counts)
+        own = colors_of_curves(prim, self.code, len(counts))
         return [
             Strand(
                 path=str(prim.GetPath()),
-                bodies=(place.body,) * len(found),
-                points=found,
-                color=color_of(prim, self.code) or OF_TENDON,
+                bodies=(place.body,) * count,
+                points=found[start : start + count],
+                color=color or OF_TENDON,
                 tendon=str(prim.GetPath().GetParentPath()),
-                deforms=points.ValueMightBeTimeVarying(),
+                deforms=deforms,
             )
+            for start, count, color in [*zip(starts, counts, own)][: 1 if deforms else None]
         ]
 
     def tendons(self, tree: Articulation) -> list[Strand]:

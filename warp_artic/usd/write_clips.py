@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from pxr import Sdf, Vt
 
+from warp_artic.description.scene import Scene
 from warp_artic.errors import SolveError, StageError
 from warp_artic.sim.files.whole_file import remove_left
 from warp_artic.sim.record.recording import Recording
@@ -41,18 +42,27 @@ class ClipWriter:
         output: The layer over it: .usd, .usda or .usdc. Clips go to the folder of this name that ends in `.clips`.
         environment: The one that is written.
         frames_per_second: Of the samples; by default as the stage has it.
+        guides: The scene whose joints are shown, as `write_results` has it.
 
     Raises:
         SettingsError: The output cannot be written, or the frames per second are no finite number above 0.
         StageError: The stage has no file.
     """
 
-    def __init__(self, stage, output, environment: int = 0, frames_per_second: float | None = None):
+    def __init__(
+        self,
+        stage,
+        output,
+        environment: int = 0,
+        frames_per_second: float | None = None,
+        guides: Scene | None = None,
+    ):
         self._stage = open_stage(stage)
         check_output(self._stage, output)
         self.output = Path(output)
         self.folder = clip_folder(output)
         self._environment = environment
+        self._guides = guides
         root = self._stage.GetRootLayer()
         self.rate = frame_rate(self._stage, frames_per_second)
         """Frames in a second."""
@@ -85,7 +95,7 @@ class ClipWriter:
         codes = [self._code(time) for time in times]
         layer = Sdf.Layer.CreateAnonymous(".usda")
         layer.timeCodesPerSecond = self._codes_per_second
-        write_motion(layer, self._stage, recording, self._environment, times, codes)
+        write_motion(layer, self._stage, recording, self._environment, times, codes, self._guides)
         manifest = _separate(layer, codes[0])
         path = self._clip(len(self._ends))
         with self._all_or_none([path, self.folder / MANIFEST]):

@@ -47,8 +47,8 @@ def write_links(layer, stage, recording, environment, times, codes) -> WorldFram
     for link in order:
         prim = prim_named(stage, recording.link_names[link], "link")
         W = frames.place(prim, poses[:, link, :3], matrices(poses[:, link, 3:]))
-        ops = _local_ops(W, frames.of(prim.GetParent()))
-        _write_ops(over(layer, prim), codes, *ops, is_double=is_double)
+        ops = local_ops(W, frames.of(prim.GetParent()))
+        write_ops(over(layer, prim), codes, *ops, is_double=is_double)
     return frames
 
 
@@ -107,8 +107,8 @@ def world_scales(prims: Sequence[Usd.Prim], cache: UsdGeom.XformCache) -> np.nda
     return scale_and_rotation(authored)[0]
 
 
-def _local_ops(W: np.ndarray, P: np.ndarray):
-    """Op order, translation, quaternion xyzw, scale and undone scale of the parent (F, 3 or 4) of a link W under P."""
+def local_ops(W: np.ndarray, P: np.ndarray):
+    """Op order, translation, quaternion xyzw, scale and undone scale of the parent (F, 3 or 4) of W under P."""
     order = [TRANSLATE, ORIENT, SCALE]
     scale, R = scale_and_rotation(W)
     parent_scale, R_P = scale_and_rotation(P)
@@ -149,8 +149,8 @@ def quaternions_from(R: np.ndarray) -> np.ndarray:
     return continuous(outer[np.arange(len(R)), np.argmax(squares, axis=1)])
 
 
-def _write_ops(spec, codes, order, translation, quaternion, scale, undone, *, is_double) -> None:
-    """Write the ops of one link."""
+def write_ops(spec, codes, order, translation, quaternion, scale, undone, *, is_double) -> None:
+    """Write what `local_ops` gives."""
     real, orient_type, orients = np.float32, Sdf.ValueTypeNames.Quatf, Vt.QuatfArray
     if is_double:
         real, orient_type, orients = np.float64, Sdf.ValueTypeNames.Quatd, Vt.QuatdArray

@@ -6,14 +6,17 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 from pxr import Ar, Sdf, Usd, UsdGeom, UsdPhysics
 
+from warp_artic.description.scene import Scene
 from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import sample_times
+from warp_artic.usd.write_guides import write_guides
 from warp_artic.usd.write_incoming_forces import write_incoming_forces
 from warp_artic.usd.write_joints import write_joints
 from warp_artic.usd.write_links import write_links
@@ -32,6 +35,7 @@ def write_results(
     environment: int = 0,
     frames_per_second: float | None = None,
     inputs: Mapping[str, str] | None = None,
+    guides: Scene | None = None,
 ) -> None:
     """Write the motion of one environment to `output` (.usd, .usda or .usdc), a layer over `stage`.
 
@@ -43,6 +47,15 @@ def write_results(
     rate unless `frames_per_second` is given, or one a record where records are further apart; and one for the last
     record. A record at time t [s] is at time code startTimeCode + t * timeCodesPerSecond of the stage. The file is
     written completely or not at all. `inputs` says what the run was made of, for its metadata (`usd.input_record`).
+
+    With `guides`, the scene that was simulated (`read_stage`), frames and limits of all its joints are there as prims
+    of purpose "guide" (`usd.write_guides`).
+
+    Raises:
+        SettingsError: The environment is not in the recording, or poses of links or positions of joints are not; or
+            the output cannot be written.
+        StageError: The recording or the scene is of another stage: a prim that it names is not there.
+        SolveError: A value that was recorded is not finite.
     """
     if not isinstance(recording, Recording):
         raise SettingsError(
@@ -61,11 +74,19 @@ def write_results(
     codes = (start_code(stage) + times * stage.GetTimeCodesPerSecond()).tolist()
     layer = Sdf.Layer.CreateAnonymous(".usda")
     describe_run(layer, stage, recording, codes, Path(output), inputs)
-    write_motion(layer, stage, recording, environment, times, codes)
+    write_motion(layer, stage, recording, environment, times, codes, guides)
     write_layer(layer, output)
 
 
-def write_motion(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, environment: int, times, codes) -> None:
+def write_motion(
+    layer: Sdf.Layer,
+    stage: Usd.Stage,
+    recording: Recording,
+    environment: int,
+    times: np.ndarray,
+    codes: list,
+    guides: Scene | None = None,
+) -> None:
     """Write the samples of a recording at some times [s], which are time codes of the stage."""
     units = stage_units(stage)
     with Sdf.ChangeBlock():
@@ -73,6 +94,8 @@ def write_motion(layer: Sdf.Layer, stage: Usd.Stage, recording: Recording, envir
         write_skeletons(layer, stage, frames, codes, start_code(stage))
         for write in (write_joints, write_tendons, write_incoming_forces, write_meshes):
             write(layer, stage, recording, environment, times, codes, units)
+        if guides is not None:
+            write_guides(layer, stage, guides, recording, environment, times, frames)
 
 
 def start_code(stage: Usd.Stage) -> float:
