@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from warp_artic.description.mesh_tendon import TensionLaw as TensionLaw
     from warp_artic.description.mesh_tendon import WorldPoint as WorldPoint
     from warp_artic.description.mimic import Mimic as Mimic
+    from warp_artic.description.obstacle import Obstacle as Obstacle
     from warp_artic.description.pose import Pose as Pose
     from warp_artic.description.scene import Scene as Scene
     from warp_artic.description.shape import Seam as Seam
@@ -136,6 +137,7 @@ _PUBLIC = {
     "ElasticBody": "warp_artic.description.elastic_body",
     "ElasticMaterial": "warp_artic.description.elastic_body",
     "MeshTendon": "warp_artic.description.mesh_tendon",
+    "Obstacle": "warp_artic.description.obstacle",
     "BaseMotion": "warp_artic.description.base_motion",
     "BodyPoint": "warp_artic.description.mesh_tendon",
     "ElasticLaw": "warp_artic.description.elastic_body",
