@@ -8,6 +8,7 @@ import pytest
 
 from tests import trees
 from tests.sim.test_parameters import everything
+from tests.solver.test_determinism import busy_tree
 from warp_artic import Simulation, SolverSettings, read_stage
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.drive import Drive
@@ -317,3 +318,22 @@ def test_controls_of_a_snapshot():
     simulation.apply(snapshot)
     simulation.step()
     assert [(failure.environment, failure.array) for failure in simulation.failures()] == [(1, "joint_effort")]
+
+
+def test_a_mass_that_leaves_a_mobility_unknown_stops_its_environment():
+    """1e30 kg in a tree of kilograms, where float64 knows no mobility of tendons; other environments do not notice."""
+    simulation = Simulation(
+        trees.scene(busy_tree(links=13)), environments=3, settings=SolverSettings(precision="float64")
+    )
+    simulation.step(2)
+    before = simulation.snapshot()
+    wanted = simulation.record(1, forces=True)
+    simulation.apply(before)
+    mass = simulation.parameters.link_mass.numpy()
+    mass[10, 1] = 1e30
+    simulation.parameters.link_mass = mass
+    found = simulation.record(1, forces=True)
+    (failure,) = simulation.failures()
+    assert (failure.environment, failure.quantity) == (1, "/World/tree/joint_07_09")
+    for name in ("tendon_mobility", "joint_position", "joint_velocity"):
+        np.testing.assert_array_equal(getattr(found, name)[:, ::2], getattr(wanted, name)[:, ::2])
