@@ -6,7 +6,7 @@ of the thread's own clock, in float32: the least of several turns, and their med
 - calls: of `step(1)` and of a launch of a captured graph, for one environment;
 - records: of joint states alone, of what `simulate` bakes, and of everything, with each step and with each fourth;
 - some environments: to set, reset, copy and put back some of 1,024 cart-poles, by indices and by a mask;
-- small elastic bodies: an implicit step of 240 tetrahedra with four tendons, in float64, on one thread.
+- small elastic bodies: an implicit step of 240 tetrahedra with four tendons, in float64, on one thread and on all.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import warp_artic as wa
 from tests.benchmarks import elastic_bodies
 from tests.meshes.bodies import LAWS
 from warp_artic.cli.recorded import recorded
+from warp_artic.kernels.threads import usable_threads
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import mesh_with_tendons, weights
 
@@ -37,16 +38,21 @@ def simulation(stage: Path, environments: int = 1) -> wa.Simulation:
     return found
 
 
-def tell(title: str, rows: dict[str, tuple[Callable[[], object], int]], prepare: Callable[[], object]) -> None:
+def tell(
+    title: str,
+    rows: dict[str, tuple[Callable[[], object], int]],
+    prepare: Callable[[], object],
+    clock: Callable[[], float] = time.thread_time,
+) -> None:
     """Print microseconds of each row, of a call that counts for so many steps or calls; `prepare` goes before it."""
     found: dict[str, list[float]] = {name: [] for name in rows}
     for turn in range(TURNS + 1):
         for name, (call, count) in rows.items():
             prepare()
-            start = time.thread_time()
+            start = clock()
             call()
             if turn > 0:  # the first one has kernels to load
-                found[name].append((time.thread_time() - start) / count * 1e6)
+                found[name].append((clock() - start) / count * 1e6)
     print(title)
     least = {name: min(times) for name, times in found.items()}
     first = next(iter(least.values()))
@@ -116,26 +122,29 @@ def some_environments() -> None:
 
 
 def small_bodies() -> None:
-    """A bar of 240 tetrahedra, 1 and 16 times, from rest on."""
+    """A bar of 240 tetrahedra, 1 and 16 times, from rest on; on one thread, and on as many as simulations have by
+    default, in time of the clock on the wall."""
     elastic_bodies.CELLS, elastic_bodies.SIZE = (10, 2, 2), (1.0, 0.2, 0.2)
     elastic_bodies.TENDONS, elastic_bodies.GAP = 4, 2
     for law in LAWS:
-        rows, prepares = {}, []
-        for environments in (1, 16):
-            body, tendons = elastic_bodies.scene(law)
-            mesh, on_body = mesh_with_tendons(body, tendons, environments, "float64")
-            dynamics = ElasticDynamics(mesh, on_body, elastic_bodies.DT)
-            dynamics.loads.assign(mesh.array(weights(mesh, elastic_bodies.DOWN)))
-            rest = mesh.array(body.points)
-            rows[f"a step of {environments}"] = (often(dynamics.step, elastic_bodies.STEPS), elastic_bodies.STEPS)
-            prepares.append((dynamics, rest))
+        for threads in sorted({1, usable_threads()}):
+            rows, prepares = {}, []
+            for environments in (1, 16):
+                body, tendons = elastic_bodies.scene(law)
+                mesh, on_body = mesh_with_tendons(body, tendons, environments, "float64")
+                dynamics = ElasticDynamics(mesh, on_body, elastic_bodies.DT, threads=threads)
+                dynamics.loads.assign(mesh.array(weights(mesh, elastic_bodies.DOWN)))
+                rest = mesh.array(body.points)
+                rows[f"a step of {environments}"] = (often(dynamics.step, elastic_bodies.STEPS), elastic_bodies.STEPS)
+                prepares.append((dynamics, rest))
 
-        def prepare(prepares=tuple(prepares)) -> None:
-            for dynamics, rest in prepares:
-                dynamics.points.assign(rest)
-                dynamics.velocities.zero_()
+            def prepare(prepares=tuple(prepares)) -> None:
+                for dynamics, rest in prepares:
+                    dynamics.points.assign(rest)
+                    dynamics.velocities.zero_()
 
-        tell(f"{len(body.elements)} tetrahedra, {law.value}", rows, prepare)
+            clock = time.thread_time if threads == 1 else time.perf_counter
+            tell(f"{len(body.elements)} tetrahedra, {law.value}, threads: {threads}", rows, prepare, clock)
 
 
 if __name__ == "__main__":

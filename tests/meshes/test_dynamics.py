@@ -96,9 +96,10 @@ def test_damping_takes_what_leaves(law):
             x, v = simulation.points.numpy().copy(), simulation.velocities.numpy().copy()
             simulation.step()
             rate = body.material.stiffness_damping / (0.5 * dt)
-            damping = simulation.mesh.array(x), simulation.mesh.array(x + 0.5 * dt * v), rate
+            damping = simulation.mesh.damping(rate)
+            simulation.mesh.follow(damping, simulation.mesh.array(x), simulation.mesh.array(x + 0.5 * dt * v))
             damped = wp.zeros(1, dtype=wp.float64)
-            simulation.mesh.add(simulation.middle, energy=damped, damping=damping)
+            simulation.mesh.fill(simulation.middle, energy=damped, damping=damping)
             taken = 4.0 * (damped.numpy()[0] - simulation.mesh.energy(simulation.middle).numpy()[0])
             now = energy(simulation)
             assert now < was and taken > 0.0

@@ -23,13 +23,21 @@ def dense(mesh, values):
     return matrix.reshape(size * dim, size * dim)
 
 
+def damped_from(mesh, scale):
+    """A potential of damping between random points."""
+    damping = mesh.damping(0.3)
+    mesh.follow(damping, *(mesh.array(random_points(mesh.body, scale, seed)) for seed in (1, 2)))
+    return damping
+
+
 def evaluate(mesh, points, psd=False, damping=None):
     """Energy, forces (N dim) and stiffness (N dim, N dim) in one environment."""
     x = mesh.array(points)
-    energy = wp.zeros(1, dtype=mesh.types.real)
-    forces, values = mesh.array(np.zeros_like(points)), mesh.matrix()
+    energy = wp.array([np.nan], dtype=mesh.types.real)
+    forces, values = mesh.array(np.full_like(points, np.nan)), mesh.matrix()
+    values.fill_(np.nan)
     projected = wp.array([int(psd)], dtype=int)
-    mesh.add(x, energy=energy, forces=forces, values=values, projected=projected, damping=damping)
+    mesh.fill(x, energy=energy, forces=forces, values=values, projected=projected, damping=damping)
     return energy.numpy()[0], forces.numpy()[0].ravel(), dense(mesh, values)
 
 
@@ -41,7 +49,7 @@ def test_forces_and_stiffness_are_derivatives(law, dim):
     body = mesh.body
     for scale in (0.02, 0.3):
         points = random_points(body, scale)
-        damping = mesh.array(random_points(body, 0.05, 1)), mesh.array(random_points(body, 0.05, 2)), 0.3
+        damping = damped_from(mesh, 0.05)
         for damped in (None, damping):
             _, forces, stiffness = evaluate(mesh, points, damping=damped)
             assert np.abs(stiffness - stiffness.T).max() <= 1e-12 * np.abs(stiffness).max()
@@ -64,7 +72,7 @@ def test_elements_in_lanes_are_those_one_by_one(monkeypatch, law, dim, precision
     for wide in (True, False):
         monkeypatch.setattr(elastic, "is_wide", lambda device, wide=wide: wide)
         mesh = ElasticMesh(body, precision=precision)
-        damping = mesh.array(random_points(body, 0.05, 1)), mesh.array(random_points(body, 0.05, 2)), 0.3
+        damping = damped_from(mesh, 0.05)
         for psd in (False, True):
             found.append(evaluate(mesh, points, psd=psd, damping=damping))
     count = len(found) // 2
@@ -165,11 +173,11 @@ def test_environments_are_bitwise_those_alone():
     batch = ElasticMesh(bar(CELLS[3], SIZE[3]), environments=3)
     points = np.stack([random_points(batch.body, 0.1, seed) for seed in range(3)])
     x, forces, values = batch.array(points), batch.array(np.zeros_like(points)), batch.matrix()
-    batch.add(x, values=values, forces=forces)
+    batch.fill(x, values=values, forces=forces)
     alone = ElasticMesh(batch.body)
     for k in range(3):
         x_k, forces_k, values_k = alone.array(points[k]), alone.array(np.zeros_like(points[k])), alone.matrix()
-        alone.add(x_k, values=values_k, forces=forces_k)
+        alone.fill(x_k, values=values_k, forces=forces_k)
         assert (forces.numpy()[k] == forces_k.numpy()[0]).all() and (values.numpy()[k] == values_k.numpy()[0]).all()
         assert batch.energy(x).numpy()[k] == alone.energy(x_k).numpy()[0]
 

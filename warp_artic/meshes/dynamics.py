@@ -191,7 +191,8 @@ class ElasticDynamics:
         self.potential.mass.assign(self.node_mass)
         self.potential.inertia = Inertia(factor, self._center)
         self.potential.start = self.points
-        self.potential.damping = self.points, self._ahead, material.stiffness_damping / (0.5 * dt)
+        if material.stiffness_damping > 0.0:
+            self.potential.damping = mesh.damping(material.stiffness_damping / (0.5 * dt))
         self._turn = wp.types.quaternion(dtype=types.real)(*body.pose.quaternion)
         self._load, self._begin, self._finish = dynamics_kernels(types)
         self.gained = wp.zeros(mesh.environments, dtype=wp.float64, device=mesh.device)
@@ -323,6 +324,8 @@ class ElasticDynamics:
         outputs = [self._middle, self._ahead, self._center]
         inputs = [self.points, self.velocities, end, self._is_held, self._k, self._mass_damping, *outputs]
         self.mesh.launches.launch(self._begin, self.points.shape, inputs)
+        if self.potential.damping is not None:
+            self.mesh.follow(self.potential.damping, self.points, self._ahead)
 
     def _place_carried(self, where: np.ndarray, share: float) -> None:
         """Take carried nodes to their centers, and a share of the way from there to where they are that they can go."""

@@ -19,6 +19,7 @@ thread, which computes a pack of elements at once in lane vectors and adds them 
 all packs.
 """
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -76,7 +77,7 @@ def elements_struct(types: MeshTypes, wide: bool):
 
 @cache
 def elastic_kernels(types: MeshTypes, wide: bool):
-    """The kernels `clear` and `assemble`; this one computes elements in lanes or one by one."""
+    """The kernels `differentiate`, of points that damping knows, and `assemble`, in lanes or one by one."""
     dim, Real, NodeVec, NodeMat = types.dim, types.real, types.vec, types.mat
     corners = dim + 1
     numbers = element_numbers(types, wide)
@@ -293,31 +294,32 @@ def elastic_kernels(types: MeshTypes, wide: bool):
         put_first_node(elements, env, pack, count, rows, values)
 
     @wp.kernel(**OPTIONS)
-    def clear(
-        asked: wp.array(dtype=int),
-        lanes: int,
-        energy: wp.array(dtype=Real),
-        forces: wp.array2d(dtype=NodeVec),
-        values: wp.array2d(dtype=NodeMat),
+    def differentiate(
+        elements: Elements,
+        start: wp.array2d(dtype=NodeVec),
+        ahead: wp.array2d(dtype=NodeVec),
+        G_start: wp.array2d(dtype=Mat),
+        F_ahead: wp.array2d(dtype=Mat),
     ):
-        thread = wp.tid()
-        env = thread // lanes
-        if asked[env] > 0:
-            if energy.shape[0] > 0 and thread % lanes == 0:
-                energy[env] = Real(0.0)
-            if forces.shape[0] > 0:
-                for node in range(thread % lanes, forces.shape[1], lanes):
-                    forces[env, node] = NodeVec()
-            if values.shape[0] > 0:
-                for slot in range(thread % lanes, values.shape[1], lanes):
-                    values[env, slot] = NodeMat()
+        env, pack = wp.tid()
+        G_start[env, pack] = displacement_gradient(elements, start, env, pack)
+        F_ahead[env, pack] = one(elements.volume[pack]) + displacement_gradient(elements, ahead, env, pack)
+
+    @wp.func
+    def clear(env: int, lane: int, lanes: int, forces: wp.array2d(dtype=NodeVec), values: wp.array2d(dtype=NodeMat)):
+        if forces.shape[0] > 0:
+            for node in range(lane, forces.shape[1], lanes):
+                forces[env, node] = NodeVec()
+        if values.shape[0] > 0:
+            for slot in range(lane, values.shape[1], lanes):
+                values[env, slot] = NodeMat()
 
     @wp.kernel(**OPTIONS)
     def assemble(
         elements: Elements,
         points: wp.array2d(dtype=NodeVec),
-        start: wp.array2d(dtype=NodeVec),
-        ahead: wp.array2d(dtype=NodeVec),
+        G_start: wp.array2d(dtype=Mat),
+        F_ahead_of: wp.array2d(dtype=Mat),
         rate: Real,
         asked: wp.array(dtype=int),
         projected: wp.array(dtype=int),
@@ -330,6 +332,10 @@ def elastic_kernels(types: MeshTypes, wide: bool):
         env = thread // lanes
         lane = thread % lanes
         total = T(Real(0.0))
+        if asked[env] > 0:
+            clear(env, lane, lanes, forces, values)
+        # The block waits here until sums are zero, and below for each colour.
+        block_sum(Real(0.0))
         for color in range(elements.colors.shape[0] - 1):
             if asked[env] > 0:
                 for pack in range(elements.colors[color] + lane, elements.colors[color + 1], lanes):
@@ -354,8 +360,8 @@ def elastic_kernels(types: MeshTypes, wide: bool):
                     past = Mat()
                     F_ahead = Mat()
                     if rate > Real(0.0):
-                        past = displacement_gradient(elements, start, env, pack)
-                        F_ahead = one(total) + displacement_gradient(elements, ahead, env, pack)
+                        past = G_start[env, pack]
+                        F_ahead = F_ahead_of[env, pack]
                     E = strain_since(F_ahead, G, past)
                     if energy.shape[0] > 0:
                         psi = density(elements.material, G, X) + rate * viscous(elements, E)
@@ -374,13 +380,23 @@ def elastic_kernels(types: MeshTypes, wide: bool):
                         add_corotated_stiffness(elements, env, pack, count, U, X, F_ahead, rate, values)
                     elif values.shape[0] > 0:
                         add_neo_hookean_stiffness(elements, env, pack, count, G, F_ahead, rate, values)
-            # The block waits here for all of its threads.
             block_sum(Real(0.0))
         of_block = block_sum(total_of(total))
         if asked[env] > 0 and lane == 0 and energy.shape[0] > 0:
-            energy[env] = energy[env] + of_block
+            energy[env] = of_block
 
-    return clear, assemble
+    return differentiate, assemble
+
+
+@dataclass(frozen=True, eq=False)
+class Damping:
+    """The potential of damping, for the packs of elements: see the head of this file."""
+
+    rate: float
+    G_start: wp.array
+    """Displacement gradients at the start, shape (environments, P)."""
+    F_ahead: wp.array
+    """Deformation gradients ahead, shape (environments, P)."""
 
 
 class ElasticMesh:
@@ -430,9 +446,11 @@ class ElasticMesh:
         self.everywhere = wp.ones(environments, dtype=int, device=device)
         """Asks for all environments."""
         self._no_points = wp.zeros((0, 0), dtype=self.types.vec, device=device)
+        matrix = element_numbers(self.types, self._wide).mat
+        self._no_gradients = wp.zeros((0, 0), dtype=matrix, device=device)
         self._no_values = wp.zeros((0, 0), dtype=self.types.mat, device=device)
         self._no_energy = wp.zeros(0, dtype=self.types.real, device=device)
-        self._clear, self._assemble = elastic_kernels(self.types, self._wide)
+        self._differentiate, self._assemble = elastic_kernels(self.types, self._wide)
 
     def array(self, values) -> wp.array:
         """Positions or other vectors of nodes on the device, from shape (N, dim) or (environments, N, dim)."""
@@ -446,10 +464,22 @@ class ElasticMesh:
     def energy(self, points: wp.array) -> wp.array:
         """Elastic energy of each environment [J]."""
         energy = wp.zeros(self.environments, dtype=self.types.real, device=self.device)
-        self.add(points, energy=energy)
+        self.fill(points, energy=energy)
         return energy
 
-    def add(
+    def damping(self, rate: float) -> Damping:
+        """A potential of damping of some rate; `follow` says where it is."""
+        packs = self.elements.volume.shape[0]
+        matrix = element_numbers(self.types, self._wide).mat
+        G_start, F_ahead = (wp.zeros((self.environments, packs), dtype=matrix, device=self.device) for _ in range(2))
+        return Damping(rate, G_start, F_ahead)
+
+    def follow(self, damping: Damping, start: wp.array, ahead: wp.array) -> None:
+        """Tell a potential of damping the points at the start and those ahead, shape (environments, N)."""
+        outputs = damping.G_start, damping.F_ahead
+        self.launches.launch(self._differentiate, outputs[0].shape, [self.elements, start, ahead, *outputs])
+
+    def fill(
         self,
         points: wp.array,
         *,
@@ -458,9 +488,9 @@ class ElasticMesh:
         values: wp.array | None = None,
         asked: wp.array | None = None,
         projected: wp.array | None = None,
-        damping: tuple[wp.array, wp.array, float] | None = None,
+        damping: Damping | None = None,
     ) -> None:
-        """Add what elements have, in one pass, to those that are given of the following.
+        """Set those that are given of the following to what elements have, in one pass.
 
         Args:
             points: Positions of nodes, shape (environments, N).
@@ -470,28 +500,20 @@ class ElasticMesh:
             asked: Environments that are meant have a positive number, shape (environments); all by default.
             projected: Where the stiffness of elements is projected to the positive semi-definite: a positive number,
                 shape (environments); everywhere by default.
-            damping: Start points, points ahead and rate of the potential of damping; without it by default.
+            damping: The potential of damping; without it by default.
         """
-        start, ahead, rate = (self._no_points, self._no_points, 0.0) if damping is None else damping
+        rate = 0.0 if damping is None else damping.rate
+        known = (self._no_gradients, self._no_gradients) if damping is None else (damping.G_start, damping.F_ahead)
         asked = self.everywhere if asked is None else asked
         projected = self.everywhere if projected is None else projected
-        inputs = [self.elements, points, start, ahead, self.types.real(rate), asked, projected, self.lanes]
-        self._launch(self._assemble, inputs, self._outputs(energy, forces, values))
-
-    def clear(self, asked: wp.array, *, energy=None, forces=None, values=None) -> None:
-        """Make energies, forces or values of a matrix zero in the environments that are asked for; see `add`."""
-        self._launch(self._clear, [asked, self.lanes], self._outputs(energy, forces, values))
+        given = (energy, self._no_energy), (forces, self._no_points), (values, self._no_values)
+        outputs = [none if array is None else array for array, none in given]
+        inputs = [self.elements, points, *known, self.types.real(rate), asked, projected, self.lanes]
+        dim = self.environments * self.lanes
+        self.launches.launch(self._assemble, dim, [*inputs, *outputs], self.lanes)
 
     def _array(self, values, dtype) -> wp.array:
         return wp.array(values, dtype=dtype, device=self.device)
-
-    def _outputs(self, energy, forces, values):
-        given = (energy, self._no_energy), (forces, self._no_points), (values, self._no_values)
-        return [none if array is None else array for array, none in given]
-
-    def _launch(self, kernel, inputs, outputs) -> None:
-        dim = self.environments * self.lanes
-        self.launches.launch(kernel, dim, [*inputs, *outputs], self.lanes)
 
     def _upload(self, rest, nodes, gradients, volume, slots, colors):
         types, body = self.types, self.body

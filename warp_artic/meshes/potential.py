@@ -19,7 +19,7 @@ from warp_artic.math.double_double import two_sum
 from warp_artic.meshes.block_sum import block_sum_for
 from warp_artic.meshes.carried import CarriedNodes, carried_struct
 from warp_artic.meshes.conjugate_gradients import ConjugateGradients
-from warp_artic.meshes.elastic import ElasticMesh, node_stiffness
+from warp_artic.meshes.elastic import Damping, ElasticMesh, node_stiffness
 from warp_artic.meshes.node_contacts import NodeContacts
 from warp_artic.meshes.tendons import MeshTendons
 from warp_artic.meshes.types import OPTIONS, MeshTypes, is_wide
@@ -218,7 +218,7 @@ class Potential:
         self.start = mesh.array(mesh.body.points)
         """Where loads have no energy, shape (environments, N) [m]."""
         self.inertia: Inertia | None = None
-        self.damping: tuple | None = None
+        self.damping: Damping | None = None
         self.contacts: NodeContacts | None = None
         """With obstacles that nodes do not enter; they are then held in some directions."""
         self.foreign_points: wp.array | None = None
@@ -242,15 +242,14 @@ class Potential:
     def evaluate(self, points: wp.array, asked: wp.array) -> Evaluation:
         """Phi and `forces` at some points, where environments are asked for."""
         mesh, tendons = self.mesh, self.tendons
-        mesh.clear(asked, energy=self._of_elements, forces=self.forces)
-        mesh.add(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping)
+        mesh.fill(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping)
         of_tendons = self._no_energy, self._no_table, self._no_table
         if tendons:
             shape = tendons.evaluate(points, self.foreign_points, asked)
             tendons.add_forces(self.forces, asked=asked)
             of_tendons = tendons.energy(self._of_tendons, asked), shape.tension, shape.length
         inertia, center = self._inertia()
-        rate = mesh.types.real(0.0 if self.damping is None else self.damping[2])
+        rate = mesh.types.real(0.0 if self.damping is None else self.damping.rate)
         inputs = [points, self.start, self.loads, self.mass, inertia, center, self._is_held, self._stiffness, rate]
         inputs += [self.carried.arrays, *of_tendons, self.system.solution, self.system.carried_solution, asked]
         inputs += [mesh.lanes, self.forces, self._found]
@@ -270,8 +269,7 @@ class Potential:
         tendons always is: it differs only where springs push.
         """
         mesh, values = self.mesh, self.system.values
-        mesh.clear(asked, values=values)
-        mesh.add(points, values=values, asked=asked, projected=projected, damping=self.damping)
+        mesh.fill(points, values=values, asked=asked, projected=projected, damping=self.damping)
         if self.tendons:
             self.tendons.check(asked)
             self.tendons.add_stiffness(values, self._slots, psd=True, asked=asked)
