@@ -37,6 +37,25 @@ def test_a_body_rests_with_its_weight():
     np.testing.assert_array_equal(together.state.link_pose.numpy(), alone.state.link_pose.numpy())
 
 
+def test_recordings_have_forces_in_world_axes():
+    """Of a body whose frame is turned; after joining too, and those of the last step at the end."""
+    body = scene().elastic_bodies[0]
+    turn = np.array([0.0, np.sin(0.3), 0.0, np.cos(0.3)])
+    turned = Scene(
+        articulations=(), elastic_bodies=(replace(body, pose=Pose((0.0, 0.0, 0.3), tuple(turn))),), gravity=DOWN
+    )
+    simulation = simulate(turned)
+    recording = simulation.record(240, forces=True)
+    own = simulation.elastic_bodies[0]
+    forces = recording.mesh_contact_force
+    assert forces.shape == (241, 1, len(body.points), 3) and not forces[0].any()
+    rotation = turned.elastic_bodies[0].pose.rotation
+    np.testing.assert_allclose(forces[-1], own.contact_force.numpy() @ rotation.T, rtol=1e-6, atol=1e-7)
+    short = simulate(turned).record(240, quantities=["mesh_contact_force"])
+    np.testing.assert_array_equal(short.mesh_contact_force, forces)
+    assert not short.mesh_points.size
+
+
 def on_a_swing():
     """The same on a floor that goes to and fro."""
     made = scene()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warp_artic.sim.record.recorder import OF_CONTACTS, OF_STEPS, STATES
+from warp_artic.sim.record.recorder import FROM_CONTACTS, OF_CONTACTS, OF_STEPS, STATES
 from warp_artic.sim.record.recording import OTHER_MEASURES
 
 TOLD = (
@@ -43,5 +43,6 @@ BAKED = ("joint_velocity", "link_pose", "tendon_speed")
 def recorded(has_layer: bool, has_file: bool, has_forces: bool) -> tuple[str, ...]:
     """Quantities of a run, of which a layer is written, or a file with all of them; with forces or without."""
     if has_file:
-        return (*STATES, *OF_CONTACTS, *(sorted((*OF_STEPS, "tendon_mobility")) if has_forces else ()))
+        with_forces = sorted({*OF_STEPS, *FROM_CONTACTS, "tendon_mobility"}) if has_forces else ()
+        return (*STATES, *OF_CONTACTS, *with_forces)
     return (*TOLD, *(BAKED if has_layer else ()), *(TOLD_OF_FORCES if has_forces else ()))

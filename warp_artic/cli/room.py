@@ -70,6 +70,7 @@ def bytes_needed(scene: Scene, wanted: Wanted) -> tuple[float, float]:
     counts = {
         name: math.prod(rows.get(size, 0) if isinstance(size, str) else size for size in SHAPES[name])
         for name in wanted.quantities
+        if name in SHAPES  # contacts of many bodies are as many as there will be
     }
     numbers, coordinates = sum(counts.values()), counts.get("mesh_points", 0)
     size = (8 if wanted.is_double else 4) * (2 if wanted.is_joined else 1)

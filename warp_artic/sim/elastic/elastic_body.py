@@ -133,6 +133,10 @@ class SimulatedElasticBody:
             turned = self.points.numpy().astype(float) @ pose.rotation.T[: self.body.dim]
         return turned + np.asarray(pose.position)
 
+    def world_contact_force(self) -> np.ndarray:
+        """What obstacles did to nodes in the last step, world axes [N], shape (environments, N, 3)."""
+        return self.contact_force.numpy().astype(float) @ self.body.pose.rotation.T[: self.body.dim]
+
     def set_state(self, points=None, velocities=None, environments=None) -> None:
         """Set positions [m] or velocities [m/s] of nodes, shape (N, dim) or (E, N, dim), of E chosen environments.
 

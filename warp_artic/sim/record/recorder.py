@@ -13,6 +13,7 @@ import warp as wp
 from warp_artic.errors import SettingsError, did_you_mean
 from warp_artic.mechanisms.group import JOINT_FORCES, LINK_STEP_OUTPUTS, REPORTED, Group
 from warp_artic.mechanisms.public_rows import FOUND, KINDS_OF_ENTRIES, MEASURES, MULTIPLIERS, ROW_COUNTS, kind_of
+from warp_artic.sim.record.island_contacts import IslandContactRecords
 from warp_artic.sim.record.joint_records import JOINT_STATES, JointRecords
 from warp_artic.sim.record.recording import Recording
 from warp_artic.sim.run.incoming_forces import IncomingForces
@@ -32,6 +33,9 @@ STATES = (*SCALARS, *LINKS, "mesh_points", *MESH_TENDONS)
 """All arrays of a recording without forces; what is found of contacts only where it is asked for."""
 OF_CONTACTS = tuple(FOUND)
 """Arrays that are read at each record where they are asked for, and in recordings with forces."""
+ISLANDS = "island_contact_force"
+FROM_CONTACTS = ("mesh_contact_force", ISLANDS)
+"""Forces of contacts that are known after any step, likewise."""
 OF_STEPS = frozenset((*STEP_SCALARS, *LINK_STEP_OUTPUTS))
 """All arrays of the last step before a record."""
 ROWS = {"joint": "dof", **{kind: kind for kind in KINDS_OF_ENTRIES}}
@@ -71,6 +75,7 @@ class Recorder:
             "link_velocity": (L, 6),
             "energy": (2,),
             "mesh_points": (len(self._mesh_nodes), 3),
+            "mesh_contact_force": (len(self._mesh_nodes) * any(body.contact_force is not None for body in bodies), 3),
             **dict.fromkeys(MESH_TENDONS, (len(run.names.mesh_tendon),)),
         }
         self._kept = {
@@ -85,6 +90,10 @@ class Recorder:
         scalars = tuple(name for name in (*SCALARS, *OF_CONTACTS, *STEP_SCALARS, "tendon_mobility") if name in chosen)
         links = tuple(name for name in (*LINKS, *LINK_STEP_OUTPUTS) if name in chosen)
         self._groups = [_GroupReader(run, group, scalars, links) for group in run.groups]
+        self._collider_names = tuple(run.islands.colliders) if run.islands else ()
+        self._touches = (
+            IslandContactRecords(run.islands, run.settings.dt) if run.islands and ISLANDS in chosen else None
+        )
         self._count = 0
 
     def run(self, records: int, every: int, progress: Callable[[int], object] | None) -> bool:
@@ -132,6 +141,8 @@ class Recorder:
                 if group.has_origins:
                     kept["energy"][k][:, 1] -= group.origin_energies()
         self._take_bodies(k)
+        if self._touches and k > 0:
+            self._touches.take(k)
         self._count += 1
 
     def _take_bodies(self, k: int) -> None:
@@ -141,6 +152,8 @@ class Recorder:
             nodes, tendons = len(body.node_mass), len(body.tendon_names)
             if "mesh_points" in self._kept:
                 self._kept["mesh_points"][k][:, node : node + nodes] = body.world_points()
+            if k > 0 and "mesh_contact_force" in self._kept and body.contact_force is not None:
+                self._kept["mesh_contact_force"][k][:, node : node + nodes] = body.world_contact_force()
             if not self._kept.keys().isdisjoint(MESH_TENDONS):
                 for name, values in zip(MESH_TENDONS, body.measure_tendons()):
                     if name in self._kept:
@@ -157,6 +170,8 @@ class Recorder:
             **{f"{kind}_names": names for kind, names in run.names.entries.items()},
             mesh_nodes=self._mesh_nodes,
             mesh_tendon_names=run.names.mesh_tendon,
+            collider_names=self._collider_names,
+            **(self._touches.arrays() if self._touches else {}),
             **{name: values[:count] for name, values in self._kept.items()},
             metadata={
                 "dt": settings.dt,
@@ -210,7 +225,7 @@ def _version() -> str:
 def _chosen(quantities: Collection[str] | None, has_forces: bool) -> frozenset[str]:
     """The quantities that are kept."""
     of_steps = (*STEP_SCALARS, *LINK_STEP_OUTPUTS, "tendon_mobility")
-    allowed = (*STATES, *OF_CONTACTS, *of_steps)
+    allowed = (*STATES, *OF_CONTACTS, *FROM_CONTACTS, *of_steps)
     if quantities is None:
         return frozenset(allowed if has_forces else STATES)
     for name in (quantities,) if isinstance(quantities, str) else quantities:

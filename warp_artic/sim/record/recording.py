@@ -16,6 +16,7 @@ from warp_artic.mechanisms.public_rows import FOUND, MEASURES, MULTIPLIERS, kind
 from warp_artic.sim.arrays.contact_events import ContactEvent, contact_events
 from warp_artic.sim.arrays.contacts import contact_signs
 from warp_artic.sim.files.npz import Entry, open_npz, short_quaternion, write_npz
+from warp_artic.sim.record.island_contacts import island_contact_events, island_force_over_time
 from warp_artic.sim.run.incoming_forces import IncomingForces
 
 OTHER_MEASURES = {
@@ -35,6 +36,7 @@ NAMES = (
     "loop_names",
     "mesh_nodes",
     "mesh_tendon_names",
+    "collider_names",
     *OTHER_NAMES,
 )
 """Fields that name the entries of other fields."""
@@ -71,6 +73,7 @@ SHAPES = {
     "loop_force": ("loop_names", 6),
     "loop_broken": ("loop_names",),
     "mesh_points": ("mesh_nodes", 3),
+    "mesh_contact_force": ("mesh_nodes", 3),
     "mesh_tendon_length": ("mesh_tendon_names",),
     "mesh_tendon_tension": ("mesh_tendon_names",),
     "energy": (2,),
@@ -81,10 +84,15 @@ SHAPES = {
 OPTIONAL = tuple(name for name in SHAPES if name != "joint_position")
 """Quantities that may be left out; they become arrays without entries, as joint positions may be."""
 
+LISTS = {"island_contact": 4, "island_contact_force": 3}
+"""Arrays with a row for each of so many contacts as there have been, and how many numbers a row has."""
+
 TABLE = {
     "time": Entry("iuf", (("records",),)),
     "metadata": Entry("U", ((),)),
-    **{name: Entry("U", ((name,),)) for name in NAMES},
+    **{name: Entry("U", ((name,),), is_optional=name == "collider_names") for name in NAMES},
+    "island_contact": Entry("iu", (("contacts", 4), (0, 0)), low=0, is_optional=True),
+    "island_contact_force": Entry("f", (("contacts", 3), (0, 0)), is_optional=True),
     **{
         name: Entry(
             "iuf",
@@ -211,12 +219,22 @@ class Recording:
     """Path of the elastic body of each node of them all, body after body; length N."""
     mesh_points: np.ndarray | None = None
     """World positions of these nodes [m], shape (R, E, N, 3)."""
+    mesh_contact_force: np.ndarray | None = None
+    """Of obstacles on these nodes in the last step before a record, world axes [N]. Recorded with forces, where elastic
+    bodies have obstacles. Shape (R, E, N, 3)."""
     mesh_tendon_names: tuple[str, ...] = ()
     """Tendons on elastic bodies; length N."""
     mesh_tendon_length: np.ndarray | None = None
     """[m], shape (R, E, N)."""
     mesh_tendon_tension: np.ndarray | None = None
     """[N], shape (R, E, N)."""
+    collider_names: tuple[str, ...] = ()
+    """Colliders whose contacts are solved island by island; length N."""
+    island_contact: np.ndarray | None = None
+    """A row for each two of these colliders that the step before a record has pushed apart: record, environment, and
+    the indices of both in `collider_names`. Recorded with forces. Shape (contacts, 4)."""
+    island_contact_force: np.ndarray | None = None
+    """On the second of them, the mean over that step, world axes [N]. Shape (contacts, 3)."""
     energy: np.ndarray | None = None
     """Kinetic, then potential energy of gravity, of links [J]; shape (R, E, 2)."""
     metadata: dict = field(default_factory=dict)
@@ -230,7 +248,11 @@ class Recording:
         for name in SHAPES:
             value = getattr(self, name)
             object.__setattr__(self, name, _empty(self, name, records) if value is None else np.asarray(value))
+        for name, dtype in zip(LISTS, (np.int64, self.joint_position.dtype)):
+            value = getattr(self, name)
+            object.__setattr__(self, name, np.zeros((0, 0), dtype) if value is None else np.asarray(value))
         _check_shapes(self)
+        _check_lists(self)
 
     def __repr__(self) -> str:
         times = f" from {self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else ""
@@ -264,10 +286,18 @@ class Recording:
         Raises:
             SettingsError: No collider that may touch anything is there, or forces were not recorded.
         """
-        signs = contact_signs(self.contact_names, self.link_names, path, by)
-        if not self.contact_force.size:
-            raise SettingsError("recording: contact_force has no entries; record with forces=True")
-        return np.einsum("p,repx->rex", signs, self.contact_force.astype(float))
+        signs = contact_signs(self.contact_names, self.link_names, path, by, self.collider_names)
+        self._need_contacts()
+        shape = len(self.time), self.environment_count
+        found = np.zeros((*shape, 3))
+        if self.contact_names:
+            found += np.einsum("p,repx->rex", signs, self.contact_force.astype(float))
+        if self.collider_names:
+            known = self.link_names, path, by, {one for name in self.contact_names for one in name.split(":")[:2]}
+            found += island_force_over_time(
+                self.island_contact, self.island_contact_force, self.collider_names, shape, *known
+            )
+        return found
 
     def contact_events(self) -> list[ContactEvent]:
         """Which colliders begin and end to touch, by time, of a recording with forces.
@@ -278,9 +308,17 @@ class Recording:
         Raises:
             SettingsError: Forces were not recorded.
         """
+        self._need_contacts()
+        found = contact_events(self.contact_names, self.time, self.contact_force)
+        found += island_contact_events(self.island_contact, self.collider_names, self.time)
+        return sorted(found, key=lambda one: (one.time, one.environment, one.colliders))
+
+    def _need_contacts(self) -> None:
+        """Refuse a recording that does not know the forces of the contacts that there may have been."""
         if self.contact_names and not self.contact_force.size:
             raise SettingsError("recording: contact_force has no entries; record with forces=True")
-        return contact_events(self.contact_names, self.time, self.contact_force)
+        if self.collider_names and not self.island_contact_force.shape[1]:
+            raise SettingsError("recording: island_contact_force was not recorded; record with forces=True")
 
     def save(self, path: str | os.PathLike) -> None:
         """Write an .npz file; complete or not at all.
@@ -336,7 +374,14 @@ class Recording:
         def joined(name: str) -> np.ndarray:
             return np.concatenate([getattr(first, name), *(getattr(part, name)[1:] for part in parts[1:])])
 
-        return dataclasses.replace(first, **{name: joined(name) for name in ("time", *SHAPES)})
+        # The first record of a part has no step before it, and so no contacts in these lists.
+        starts = np.cumsum([0, *(len(part.time) - 1 for part in parts)])
+        contacts = [part.island_contact.copy() for part in parts]
+        for contact, start in zip(contacts, starts):
+            contact[:, :1] += start
+        lists = np.concatenate(contacts), np.concatenate([part.island_contact_force for part in parts])
+        values = {name: joined(name) for name in ("time", *SHAPES)}
+        return dataclasses.replace(first, **values, **dict(zip(LISTS, lists)))
 
 
 def _empty(recording: Recording, name: str, records: tuple[int, ...]) -> np.ndarray:
@@ -365,3 +410,16 @@ def _check_shapes(recording: Recording) -> None:
         without_entries = found == (*records, 0, *sizes[1:])
         if found != (*records, *sizes) and not without_entries:
             raise SettingsError(f"recording: {name} has shape {found}; {(*records, *sizes)} is needed")
+
+
+def _check_lists(recording: Recording) -> None:
+    """Refuse lists of contacts that do not agree with each other, with the records and with the names."""
+    contact, force = recording.island_contact, recording.island_contact_force
+    sizes = len(recording.time), recording.environment_count, *(2 * (len(recording.collider_names),))
+    for name, array in zip(LISTS, (contact, force)):
+        if array.shape != (len(contact), LISTS[name]) and array.shape != (0, 0):
+            raise SettingsError(f"recording: {name} has shape {array.shape}; {(len(contact), LISTS[name])} is needed")
+    if contact.shape[1] != 0 and (len(force) != len(contact) or force.shape[1] == 0):
+        raise SettingsError(f"recording: island_contact_force has shape {force.shape}; {(len(contact), 3)} is needed")
+    if contact.size and ((contact < 0) | (contact >= np.array(sizes))).any():
+        raise SettingsError("recording: island_contact has a record, an environment or a collider that is not there")
