@@ -1,6 +1,5 @@
 """Runs with contacts that are solved by islands: batches, copies, sleep, reports, and what is refused."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -241,13 +240,6 @@ def test_what_cannot_be_done_is_refused():
         one.capture()
     with pytest.raises(wa.SettingsError, match="rk4 is for free motion, and .* may touch each other"):
         wa.Simulation(one.scene, settings=wa.SolverSettings(integrator="rk4"))
-
-
-def test_friction_against_turning_is_told():
-    """It is left out, and a warning."""
-    scene = crowded(replace(FALLING, torsional_friction=0.01))
-    told = [one for one in wa.read_stage(open_text(scene.usd)).diagnostics if one.rule == "contact-turning"]
-    assert len(told) == 1 and "with torsional or rolling friction, which is left out" in told[0].message
 
 
 def test_the_note_says_so():

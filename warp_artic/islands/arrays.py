@@ -55,6 +55,9 @@ def island_types(precision: str) -> SimpleNamespace:
         restitution: wp.array(dtype=T)
         stiffness: wp.array(dtype=T)  # [N/m]
         damping: wp.array(dtype=T)  # [N s/m]
+        torsional_friction: wp.array(dtype=T)  # [m]
+        rolling_friction: wp.array(dtype=T)  # [m]
+        resist_turning: int  # whether any surfaces have friction of these two kinds
 
     @wp.struct
     class Solids:
@@ -127,6 +130,15 @@ def island_types(precision: str) -> SimpleNamespace:
         term: wp.array(dtype=int)  # first entry in `J` and `Y`, and one more than the last point's
         J: wp.array(dtype=V)  # of each dof, of the first side and then of the second: n, t_1, t_2
         Y: wp.array(dtype=V)  # M^-1 J^T
+        # The same of turning, about n, t_1 and t_2, where surfaces resist it.
+        turn: wp.array(dtype=V)  # angular impulse in a substep, on the second one [N m s]
+        turn_warm: wp.array(dtype=V)  # that of the last substep, world axes
+        turn_world: wp.array(dtype=V)  # in all of the step, world axes
+        turn_carried: wp.array(dtype=V)  # angular velocity by bodies that are moved from outside [rad/s]
+        turn_normal: wp.array(dtype=T)  # J_w M^-1 J_w^T about n
+        turn_across: wp.array(dtype=V)  # that of the tangents: 11, 12, 22
+        J_w: wp.array(dtype=V)
+        Y_w: wp.array(dtype=V)
 
     return SimpleNamespace(
         numbers=numbers, T=T, V=V, M=M, Colliders=Colliders, Solids=Solids, Bodies=Bodies, Movers=Movers, Points=Points

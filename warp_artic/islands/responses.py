@@ -3,7 +3,8 @@
     y = J v   the velocity of the second side against the first one, along n, t_1 and t_2
     Y = M^-1 J^T,   G = J Y
 
-What is done with them says `solve`.
+and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. What is done with them
+says `solve`.
 """
 
 from functools import cache
@@ -82,6 +83,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
             for axis in range(3):
                 points.J[term + axis] = points.J[term + axis] + V(n[axis], t_1[axis], t_2[axis]) * sign
                 points.J[term + 3 + axis] = points.J[term + 3 + axis] + V(a[axis], b[axis], c[axis]) * sign
+                if colliders.resist_turning == 1:
+                    points.J_w[term + 3 + axis] = points.J_w[term + 3 + axis] + V(n[axis], t_1[axis], t_2[axis]) * sign
         else:
             dofs = movers.dofs[bodies.mover[body]]
             row = env * movers.jacobian_count + first
@@ -98,9 +101,12 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 )
                 v = linear + wp.cross(angular, r)
                 points.J[term + dof] = points.J[term + dof] + V(wp.dot(n, v), wp.dot(t_1, v), wp.dot(t_2, v)) * sign
+                if colliders.resist_turning == 1:
+                    about = V(wp.dot(n, angular), wp.dot(t_1, angular), wp.dot(t_2, angular))
+                    points.J_w[term + dof] = points.J_w[term + dof] + about * sign
 
     @wp.func
-    def answer(movers: Movers, points: Points, point: int, mover: int, term: int):
+    def answer(colliders: Colliders, movers: Movers, points: Points, point: int, mover: int, term: int):
         """Write M^-1 J^T of a mechanism, and add to G."""
         env = points.environment[point]
         dofs = movers.dofs[mover]
@@ -114,6 +120,28 @@ def response_kernels(precision: str) -> SimpleNamespace:
             points.normal[point] = points.normal[point] + total * J[0]
             across = V(J[1] * total[1], J[1] * total[2], J[2] * total[2])
             points.across[point] = points.across[point] + across
+        if colliders.resist_turning == 1:
+            for dof in range(dofs):
+                turn = V()
+                for k in range(dofs):
+                    turn += points.J_w[term + k] * movers.inverse[row + dof * dofs + k]
+                points.Y_w[term + dof] = turn
+                J_w = points.J_w[term + dof]
+                points.turn_normal[point] = points.turn_normal[point] + J_w[0] * turn[0]
+                turn_across = V(J_w[1] * turn[1], J_w[1] * turn[2], J_w[2] * turn[2])
+                points.turn_across[point] = points.turn_across[point] + turn_across
+
+    @wp.func
+    def along_axes(x: V, n: V, t_1: V, t_2: V):
+        return V(wp.dot(n, x), wp.dot(t_1, x), wp.dot(t_2, x))
+
+    @wp.func
+    def turning_of(bodies: Bodies, colliders: Colliders, env: int, i: int):
+        """Angular velocity of a collider."""
+        w = V()
+        if colliders.body[i] >= 0:
+            w = bodies.angular[env * bodies.count + colliders.body[i]]
+        return w
 
     @wp.kernel(**OPTIONS)
     def respond(
@@ -122,10 +150,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
         movers: Movers,
         points: Points,
         old_count: int,
-        old_key: wp.array(dtype=wp.int64),
-        old_warm: wp.array(dtype=V),
-        old_world: wp.array(dtype=V),
-        old_hit: wp.array(dtype=T),
+        old: Points,
     ):
         """Write J, Y and G of a point, its friction, and the impulses that it has had in the step before."""
         point = wp.tid()
@@ -147,8 +172,12 @@ def response_kernels(precision: str) -> SimpleNamespace:
         term = points.term[point]
         for k in range(term, points.term[point + 1]):
             points.J[k] = V()
+            if colliders.resist_turning == 1:
+                points.J_w[k] = V()
         points.normal[point] = V()
         points.across[point] = V()
+        points.turn_normal[point] = T(0.0)
+        points.turn_across[point] = V()
         if first >= 0:
             add_gradient(colliders, bodies, movers, points, point, i, term, T(-1.0), t_1, t_2)
         other = term
@@ -157,31 +186,42 @@ def response_kernels(precision: str) -> SimpleNamespace:
         if second >= 0:
             add_gradient(colliders, bodies, movers, points, point, j, other, T(1.0), t_1, t_2)
         if first >= 0:
-            answer(movers, points, point, first, term)
+            answer(colliders, movers, points, point, first, term)
         if second >= 0 and first != second:
-            answer(movers, points, point, second, other)
+            answer(colliders, movers, points, point, second, other)
         before = V()
         total = V()
+        turn_before = V()
+        turn_total = V()
         hit = T(0.0)
         if old_count > 0:
-            place = wp.lower_bound(old_key, 0, old_count, points.key[point])
-            if old_key[place] == points.key[point]:
-                before = old_warm[place]
-                total = old_world[place]
-                hit = old_hit[place]
+            place = wp.lower_bound(old.key, 0, old_count, points.key[point])
+            if old.key[place] == points.key[point]:
+                before = old.warm[place]
+                total = old.world[place]
+                turn_before = old.turn_warm[place]
+                turn_total = old.turn_world[place]
+                hit = old.hit[place]
         points.warm[point] = before
         points.world[point] = total
+        points.turn_warm[point] = turn_before
+        points.turn_world[point] = turn_total
         points.hit[point] = hit
         points.z[point] = V(wp.max(wp.dot(n, before), T(0.0)), wp.dot(t_1, before), wp.dot(t_2, before))
+        points.turn[point] = along_axes(turn_before, n, t_1, t_2)
         x = points.place[point]
         y = velocity_at(bodies, colliders, env, j, x) - velocity_at(bodies, colliders, env, i, x)
         slip = wp.length(y - n * wp.dot(n, y))
         carried = V()
+        turn_carried = V()
         if second < 0:
             carried += velocity_at(bodies, colliders, env, j, x)
+            turn_carried += turning_of(bodies, colliders, env, j)
         if first < 0:
             carried -= velocity_at(bodies, colliders, env, i, x)
-        points.carried[point] = V(wp.dot(n, carried), wp.dot(t_1, carried), wp.dot(t_2, carried))
+            turn_carried -= turning_of(bodies, colliders, env, i)
+        points.carried[point] = along_axes(carried, n, t_1, t_2)
+        points.turn_carried[point] = along_axes(turn_carried, n, t_1, t_2)
         pair = colliders.surface[i] * colliders.surfaces + colliders.surface[j]
         points.friction[point] = colliders.static_friction[pair]
         if slip > T(SLIDES):

@@ -3,7 +3,8 @@
 The step h is cut into n substeps k = h / n. M^-1, J and normals stay; velocities v, what is moved dx, and with it gaps
 g = g_0 + J_n dx, go on. Impulses z go on from one substep to the next, and from one step to the next:
     v += k a + Y z,   a that of the step without contacts
-    sweep       z_n = max(0, (1 - c) z_n - m (y_n - b) / G_nn),   |z_t| <= mu z_n,  against y_t
+    sweep       z_n = max(0, (1 - c) z_n - m (y_n - b) / G_nn),   |z_t| <= mu z_n,  against y_t,
+                of turning  |z| <= r_T z_n  about n, against w_n, and  |z| <= r_R z_n  across it, against w_t
     dx += k v
     sweep       the same with b = 0 for overlaps, c = 0, m = 1: what takes overlaps back leaves no velocity
     apart       b = - g / k
@@ -32,6 +33,8 @@ FREQUENCY = wp.constant(0.25)
 """Of the spring of an overlap, as a share of that of substeps."""
 DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
+NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
+"""What rounding leaves of the determinant of responses in two directions, of which a hinge has one and a slide none."""
 
 
 @cache
@@ -39,6 +42,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
     """Find the impulses of all islands, each in a thread, and what they do to bodies."""
     types = island_types(precision)
     T, V = types.T, types.V
+    SINGULAR = NEARLY_SINGULAR[precision]
     Colliders, Bodies, Movers, Points = types.Colliders, types.Bodies, types.Movers, types.Points
     Islands = island_struct()
     kernels = response_kernels(precision)
@@ -71,6 +75,67 @@ def solve_kernel(precision: str) -> wp.Kernel:
             movers.v[dof_a + k] = movers.v[dof_a + k] + wp.dot(points.Y[term + k], dz)
         for k in range(n_b):
             movers.v[dof_b + k] = movers.v[dof_b + k] + wp.dot(points.Y[term + n_a + k], dz)
+
+    @wp.func
+    def turn(movers: Movers, points: Points, point: int, dz: V):
+        """v += Y_w dz"""
+        term = points.term[point]
+        dof_a = points.first_dof[point]
+        n_a = points.first_dofs[point]
+        dof_b = points.second_dof[point]
+        for k in range(n_a):
+            movers.v[dof_a + k] = movers.v[dof_a + k] + wp.dot(points.Y_w[term + k], dz)
+        for k in range(points.second_dofs[point]):
+            movers.v[dof_b + k] = movers.v[dof_b + k] + wp.dot(points.Y_w[term + n_a + k], dz)
+
+    @wp.func
+    def in_disc(z_1: T, z_2: T, y_1: T, y_2: T, G: V, most: T):
+        """The impulse across the normal after one that leaves velocities y, of the response G_11, G_12 and G_22: it
+        ends them, or is as large as it may be."""
+        half = T(0.5) * (G[0] - G[2])
+        response = T(0.5) * (G[0] + G[2]) + wp.sqrt(half * half + G[1] * G[1])
+        determinant = G[0] * G[2] - G[1] * G[1]
+        x_1 = T(0.0)
+        x_2 = T(0.0)
+        if response > T(0.0):
+            is_whole = determinant > T(SINGULAR) * response * response
+            if is_whole:
+                x_1 = z_1 - (G[2] * y_1 - G[1] * y_2) / determinant
+                x_2 = z_2 - (G[0] * y_2 - G[1] * y_1) / determinant
+            if not is_whole or x_1 * x_1 + x_2 * x_2 > most * most:
+                # No further than by the largest response, so that sweeps do not go round the friction that slides.
+                x_1 = z_1 - y_1 / response
+                x_2 = z_2 - y_2 / response
+            size = wp.sqrt(x_1 * x_1 + x_2 * x_2)
+            if size > most:
+                x_1 = x_1 * most / size
+                x_2 = x_2 * most / size
+        return x_1, x_2
+
+    @wp.func
+    def solve_turning(colliders: Colliders, movers: Movers, points: Points, point: int, pair: int):
+        """Have a point resist turning, as far as the impulse along its normal lets it."""
+        w = points.turn_carried[point]
+        term = points.term[point]
+        dof_a = points.first_dof[point]
+        n_a = points.first_dofs[point]
+        dof_b = points.second_dof[point]
+        for d in range(n_a):
+            w += points.J_w[term + d] * movers.v[dof_a + d]
+        for d in range(points.second_dofs[point]):
+            w += points.J_w[term + n_a + d] * movers.v[dof_b + d]
+        z_n = points.z[point][0]
+        z = points.turn[point]
+        most = colliders.torsional_friction[pair] * z_n
+        about = T(0.0)
+        if points.turn_normal[point] > T(0.0):
+            about = wp.clamp(z[0] - w[0] / points.turn_normal[point], -most, most)
+        roll_1, roll_2 = in_disc(
+            z[1], z[2], w[1], w[2], points.turn_across[point], colliders.rolling_friction[pair] * z_n
+        )
+        found = V(about, roll_1, roll_2)
+        points.turn[point] = found
+        turn(movers, points, point, found - z)
 
     @wp.func
     def solve_point(
@@ -129,22 +194,12 @@ def solve_kernel(precision: str) -> wp.Kernel:
         y_1 = y[1] + normal[1] * change
         y_2 = y[2] + normal[2] * change
         most = points.friction[point] * z_n
-        determinant = across[0] * across[2] - across[1] * across[1]
-        z_1 = z[1] - (across[2] * y_1 - across[1] * y_2) / determinant
-        z_2 = z[2] - (across[0] * y_2 - across[1] * y_1) / determinant
-        if z_1 * z_1 + z_2 * z_2 > most * most:
-            # No further than by the largest response, so that sweeps do not go round the friction that slides.
-            half = T(0.5) * (across[0] - across[2])
-            response = T(0.5) * (across[0] + across[2]) + wp.sqrt(half * half + across[1] * across[1])
-            z_1 = z[1] - y_1 / response
-            z_2 = z[2] - y_2 / response
-            size = wp.sqrt(z_1 * z_1 + z_2 * z_2)
-            if size > most:
-                z_1 = z_1 * most / size
-                z_2 = z_2 * most / size
+        z_1, z_2 = in_disc(z[1], z[2], y_1, y_2, across, most)
         found = V(z_n, z_1, z_2)
         points.z[point] = found
         push(movers, points, point, dof_a, n_a, dof_b, n_b, found - z)
+        if colliders.resist_turning == 1:
+            solve_turning(colliders, movers, points, point, pair)
 
     @wp.func
     def watch_impact(
@@ -182,7 +237,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 points.hit[point] = wp.sqrt(wp.max(y * y - T(2.0) * a * wp.max(gap, T(0.0)), T(0.0)))
 
     @wp.func
-    def go_on(movers: Movers, points: Points, point: int):
+    def go_on(colliders: Colliders, movers: Movers, points: Points, point: int):
         """Apply the impulse of the substep before."""
         if points.normal[point][0] > T(0.0):
             push(
@@ -195,14 +250,18 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 points.second_dofs[point],
                 points.z[point],
             )
+            if colliders.resist_turning == 1:
+                turn(movers, points, point, points.turn[point])
         else:
             points.z[point] = V()
+            points.turn[point] = V()
 
     @wp.func
     def add_to_bodies(colliders: Colliders, bodies: Bodies, points: Points, point: int, rate: T):
         """Add the force of a point to its bodies."""
         env = points.environment[point]
         F = points.world[point] * rate
+        N = points.turn_world[point] * rate
         for side in range(2):
             body = colliders.body[points.first[point]]
             sign = T(-1.0)
@@ -213,7 +272,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 b = env * bodies.count + body
                 arm = points.place[point] - bodies.center[b]
                 bodies.force[b] = bodies.force[b] + F * sign
-                bodies.moment[b] = bodies.moment[b] + wp.cross(V(T(arm[0]), T(arm[1]), T(arm[2])), F) * sign
+                bodies.moment[b] = bodies.moment[b] + (wp.cross(V(T(arm[0]), T(arm[1]), T(arm[2])), F) + N) * sign
 
     @wp.func
     def start(movers: Movers, islands: Islands, env: int, first: int, end: int):
@@ -272,6 +331,10 @@ def solve_kernel(precision: str) -> wp.Kernel:
             total = points.world[point]
             points.warm[point] = n * z[0] + t_1 * z[1] + t_2 * z[2]
             points.world[point] = n * total[0] + t_1 * total[1] + t_2 * total[2]
+            z = points.turn[point]
+            total = points.turn_world[point]
+            points.turn_warm[point] = n * z[0] + t_1 * z[1] + t_2 * z[2]
+            points.turn_world[point] = n * total[0] + t_1 * total[1] + t_2 * total[2]
         for place in range(islands.mover_start[base], islands.mover_start[base + 1]):
             m = islands.movers[place]
             first = first_dof(movers, env, m)
@@ -303,18 +366,20 @@ def solve_kernel(precision: str) -> wp.Kernel:
                 start(movers, islands, env, mover_begin, mover_end)
                 for place in range(begin, end):
                     points.world[islands.points[place]] = V()
+                    points.turn_world[islands.points[place]] = V()
                 for substep in range(substeps):
                     for place in range(begin, end):
                         watch_impact(colliders, movers, points, islands.points[place], k, substep, substeps)
                     advance(movers, islands, env, mover_begin, mover_end, T(1.0) / T(substeps), T(0.0))
                     for place in range(begin, end):
-                        go_on(movers, points, islands.points[place])
+                        go_on(colliders, movers, points, islands.points[place])
                     sweep(colliders, movers, points, islands, begin, end, k, substep, 0, soft)
                     advance(movers, islands, env, mover_begin, mover_end, T(0.0), k)
                     sweep(colliders, movers, points, islands, begin, end, k, substep, 1, soft)
                     for place in range(begin, end):
                         point = islands.points[place]
                         points.world[point] = points.world[point] + points.z[point]
+                        points.turn_world[point] = points.turn_world[point] + points.turn[point]
                 finish(movers, points, islands, env, island, h)
             for place in range(begin, end):
                 add_to_bodies(colliders, bodies, points, islands.points[place], T(1.0) / h)

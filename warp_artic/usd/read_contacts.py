@@ -241,13 +241,6 @@ def _report(found: FoundPairs, attributes: Attributes) -> None:
             "their contacts are solved by sweeps, for each island of what touches"
         )
         attributes.report.note("contact-islands", "/", text)
-        rough = [one.path for one in found.islands.colliders if one.surface.resists_turning]
-        if rough:
-            text = (
-                f"{count_of(len(rough), 'collider')} with torsional or rolling friction, which is left out where "
-                f"contacts are solved by islands: {some_of(rough)}"
-            )
-            attributes.report.warn("contact-turning", "/", text)
 
 
 def report_materials(paths: Sequence[str], attributes: Attributes) -> None:

@@ -63,13 +63,6 @@ OF_CONTACTS = (
         "Use such shapes for what it rests on; exclude others with collision groups or filtered pairs.",
     ),
     Rule(
-        "contact-turning",
-        WARNING,
-        "Torsional and rolling friction are ignored in contacts that are solved by islands.",
-        "Neither of the two, or few enough bodies in contact to be solved as one mechanism.",
-        "Exclude pairs with collision groups or filtered pairs, or remove these frictions from the materials.",
-    ),
-    Rule(
         "contact-islands",
         NOTE,
         "Too many bodies could be in contact to be solved as one mechanism.",

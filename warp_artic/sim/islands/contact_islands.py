@@ -27,7 +27,7 @@ from warp_artic.solver.settings import SolverSettings
 
 WORKERS = {True: 1, False: 64}
 """Threads that share the islands of an environment, on a CPU and on CUDA."""
-REMEMBERED = {"warm": 3, "world": 3, "hit": 1}
+REMEMBERED = {"warm": 3, "world": 3, "turn_warm": 3, "turn_world": 3, "hit": 1}
 """What points remember from step to step, beside their keys, with the number of components."""
 
 
@@ -215,7 +215,7 @@ class ContactIslands:
             terms = self._terms[: count + 1]
             self._launch(kernels.count_terms, (count + 1,), [*given, count, terms])
             wp.utils.array_scan(terms, self.points.term[: count + 1], inclusive=False)
-            self._launch(kernels.respond, (count,), [*given, before, old.key, old.warm, old.world, old.hit])
+            self._launch(kernels.respond, (count,), [*given, before, old])
         inputs = [*given, count, self._sleep_steps, layout.islands]
         self._launch(island_kernel(self._precision), (layout.environments,), inputs)
         workers = WORKERS[wp.get_device(layout.device).is_cpu]
@@ -241,13 +241,16 @@ class ContactIslands:
         points.key, points.place = layout.zeros(room, wp.int64), layout.zeros(room, wp.vec3d)
         for name in ("environment", "first", "second", "first_dof", "first_dofs", "second_dof", "second_dofs"):
             setattr(points, name, layout.zeros(room, int))
-        for name in ("n", "z", "warm", "world", "carried", "normal", "across"):
+        turning = "turn", "turn_warm", "turn_world", "turn_carried", "turn_across"
+        for name in ("n", "z", "warm", "world", "carried", "normal", "across", *turning):
             setattr(points, name, layout.zeros(room, types.V))
-        for name in ("gap", "friction", "hit", "bounce"):
+        for name in ("gap", "friction", "hit", "bounce", "turn_normal"):
             setattr(points, name, layout.zeros(room, types.T))
         points.term = layout.zeros(room + 1, int)
         points.J = layout.zeros(2 * layout.most_dofs * room, types.V)
         points.Y = layout.zeros(2 * layout.most_dofs * room, types.V)
+        of_turning = 2 * layout.most_dofs * room * layout.colliders.resist_turning
+        points.J_w, points.Y_w = (layout.zeros(of_turning, types.V) for _ in range(2))
         return points
 
     def _launch(self, kernel: wp.Kernel, dim: tuple[int, ...], inputs: list) -> None:

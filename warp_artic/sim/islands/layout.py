@@ -91,6 +91,8 @@ class IslandLayout:
         colliders.count = len(self.tables.colliders)
         colliders.bounce_threshold = bounce_threshold
         colliders.surfaces = int(np.sqrt(len(columns["static_friction"])))
+        turning = columns["torsional_friction"], columns["rolling_friction"]
+        colliders.resist_turning = int(any((lengths > 0.0).any() for lengths in turning))
         kinds = {"axes": types.M, "place": wp.vec3d, "size": types.V, "middle": types.V, "half": types.V}
         for name, values in columns.items():
             if values.dtype == np.int32:

@@ -77,6 +77,8 @@ def collider_tables(contacts: IslandContacts, scene: Scene) -> ColliderTables:
         "restitution": np.array([one.restitution for one in pairs]),
         "stiffness": np.array([one.stiffness for one in pairs]),
         "damping": np.array([one.damping for one in pairs]),
+        "torsional_friction": np.array([one.torsional_friction for one in pairs]),
+        "rolling_friction": np.array([one.rolling_friction for one in pairs]),
     }
     return ColliderTables(tuple(colliders), bodies, motions, columns)
 
