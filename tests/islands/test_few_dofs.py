@@ -5,7 +5,7 @@ import pytest
 from pxr import Gf, UsdPhysics
 
 import warp_artic as wa
-from tests.contact_stages import ContactScene, box
+from tests.contact_stages import ContactScene, box, sphere
 from tests.contacts.motion import PRECISIONS
 from tests.islands.crowds import crowded
 from tests.usd.authoring import open_text
@@ -59,6 +59,27 @@ def test_a_hinge_lands(precision, rotation):
     # Moments about the hinge along y: z F_x - x F_z of the ground, and the weight at 0.5 m.
     assert z * F[0] - x * F[2] == pytest.approx(-0.5 * np.cos(angle) * G, rel=1e-2)
     assert np.hypot(F[0], F[1]) <= 0.5 * F[2] * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("shift", (0.0, 1e-7, 1e-4, 0.003))
+def test_a_ball_in_its_bearing_stays_calm(precision, shift):
+    """It turns about an axis that the normal of an overlap goes through, or nearly: nothing can move it out."""
+    solids = [sphere("arm", 0.1, (0, 0, 0.5), turning=(0, 3.0, 0)), box("bearing", 0.1, (shift, 0, 0.31), mass=0.0)]
+    stage = open_text(crowded(ContactScene(solids=solids)).usd)
+    made = UsdPhysics.RevoluteJoint.Define(stage, "/World/joint")
+    made.CreateBody1Rel().SetTargets(["/World/arm"])
+    made.CreateLocalPos0Attr(Gf.Vec3f(0, 0, 0.5))
+    made.CreateAxisAttr("Y")
+    UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath("/World/arm"))
+    simulation = wa.Simulation(wa.read_stage(stage), settings=wa.SolverSettings(precision=precision))
+    assert simulation.scene.island_contacts is not None
+    speeds = []
+    for _ in range(240):
+        simulation.step(1)
+        speeds.append(abs(simulation.state.joint_velocity.numpy()[0, 0]))
+    assert simulation.failures() == []
+    assert max(speeds) < 3.0 + 1e-3
 
 
 def test_a_turnstile_is_pushed():

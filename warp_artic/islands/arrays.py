@@ -123,6 +123,7 @@ def island_types(precision: str) -> SimpleNamespace:
         bounce: wp.array(dtype=T)  # least velocity along the normal after an impact in the substep [m/s]
         normal: wp.array(dtype=V)  # J M^-1 J^T, by its columns
         across: wp.array(dtype=V)  # that of the tangents: 11, 12, 22
+        reach: wp.array(dtype=T)  # what `normal` could be in any direction, by joints of both sides
         first_dof: wp.array(dtype=int)  # of the mechanism of the first side among all dofs, and how many it has
         first_dofs: wp.array(dtype=int)
         second_dof: wp.array(dtype=int)  # of the second one, where that is another mechanism

@@ -5,6 +5,13 @@
 
 and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. What is done with them
 says `solve`.
+
+Joints may let a point move along the normal hardly, or not at all: a shaft in its bearing, a lever under its axis. Where
+G_nn is below LEAST_LEVER of what it could be in any direction, the point does not act. That is, of the dofs d of joints,
+
+    reach = sum of (|v_d|^2 + (thickness |w_d|)^2) (M^-1)_dd
+
+with the velocity v_d of the point by a dof, and the smaller of the thicknesses of both colliders.
 """
 
 from functools import cache
@@ -17,6 +24,9 @@ from warp_artic.constraints.contact_pair import SLIDES
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.narrow_phase import narrow_phase_kernels
 from warp_artic.math.numbers import vec3
+
+LEAST_LEVER = wp.constant(1e-6)
+"""Of `reach`: what is below is rounding of places and axes."""
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
@@ -86,8 +96,13 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 if colliders.resist_turning == 1:
                     points.J_w[term + 3 + axis] = points.J_w[term + 3 + axis] + V(n[axis], t_1[axis], t_2[axis]) * sign
         else:
-            dofs = movers.dofs[bodies.mover[body]]
+            mover = bodies.mover[body]
+            dofs = movers.dofs[mover]
             row = env * movers.jacobian_count + first
+            inverse = env * movers.inverse_count + movers.inverse_first[mover]
+            thickness = wp.min(colliders.thickness[points.first[point]], colliders.thickness[points.second[point]])
+            if not wp.isfinite(thickness):
+                thickness = T(0.0)
             for dof in range(dofs):
                 linear = V(
                     movers.jacobian[row + dof],
@@ -100,6 +115,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
                     movers.jacobian[row + 5 * dofs + dof],
                 )
                 v = linear + wp.cross(angular, r)
+                square = wp.length_sq(v) + thickness * thickness * wp.length_sq(angular)
+                points.reach[point] = points.reach[point] + square * movers.inverse[inverse + dof * (dofs + 1)]
                 points.J[term + dof] = points.J[term + dof] + V(wp.dot(n, v), wp.dot(t_1, v), wp.dot(t_2, v)) * sign
                 if colliders.resist_turning == 1:
                     about = V(wp.dot(n, angular), wp.dot(t_1, angular), wp.dot(t_2, angular))
@@ -176,6 +193,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 points.J_w[k] = V()
         points.normal[point] = V()
         points.across[point] = V()
+        points.reach[point] = T(0.0)
         points.turn_normal[point] = T(0.0)
         points.turn_across[point] = V()
         if first >= 0:
@@ -189,6 +207,8 @@ def response_kernels(precision: str) -> SimpleNamespace:
             answer(colliders, movers, points, point, first, term)
         if second >= 0 and first != second:
             answer(colliders, movers, points, point, second, other)
+        if points.normal[point][0] <= T(LEAST_LEVER) * points.reach[point]:
+            points.normal[point] = V()
         before = V()
         total = V()
         turn_before = V()
