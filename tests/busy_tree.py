@@ -174,7 +174,7 @@ class StepTaken:
         step = DenseStep(self.tree, settings.dt, settings.integrator)
         self.placed = step.place(before, kept(simulation, "v_middle") if has_middle else v)
         """The motion where forces are evaluated."""
-        lateness = settings.dt * (longest_of(self.tree, kept(simulation, "share")) - 0.5) * has_middle
+        lateness = settings.dt * (longest_of(self.tree, kept(simulation, "dof_weight")) - 0.5) * has_middle
         after = step.turned(rigid.velocity(self.tree, state_of(simulation)), v, -lateness)
         self.acceleration = (after - v) / settings.dt
         """(v+ - v) / h, v+ of ball joints in the axes of that motion, shape (N)."""

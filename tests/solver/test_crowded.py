@@ -77,11 +77,11 @@ def rows_of(simulation):
     """The rows: J (R, D), windows and bounds (R, 2), compliances, impulses and whether they are active (R)."""
     group = simulation.run.groups[0]
     work, rows = group.arrays.work, group.tree.rows
-    coefficients, starts = work.coefficient.numpy()[:, 0], np.cumsum([0, *(len(row.dofs) for row in rows)])
+    coefficients, starts = work.J.numpy()[:, 0], np.cumsum([0, *(len(row.dofs) for row in rows)])
     J = np.zeros((len(rows), group.tree.dof_count))
     for index, row in enumerate(rows):
         J[index, list(row.dofs)] = coefficients[starts[index] : starts[index + 1]]
-    pairs = [getattr(work, name).numpy()[:, 0].reshape(-1, 2) for name in ("window", "bound")]
+    pairs = [getattr(work, name).numpy()[:, 0].reshape(-1, 2) for name in ("velocity_bounds", "impulse_bounds")]
     numbers = [getattr(work, name).numpy()[: len(rows), 0] for name in ("compliance", "impulse", "active")]
     return J, *pairs, *numbers
 
@@ -180,10 +180,10 @@ def guesses_kernel(numbers):
     def guesses(model: Model, work: Work, found: wp.array(dtype=int)):
         for island in range(model.island_count):
             work.begins[island, 0] = 1
-        forget_working_set(model, work, 0, work.least[0, 0] - work.least[0, 0])
-        count, known, lopsided = gather_rows(model, work, 0)
+        forget_working_set(model, work, 0, work.position_weight[0, 0] - work.position_weight[0, 0])
+        count, known, first_nonsymmetric = gather_rows(model, work, 0)
         loosens = set_first_working_set(model, work, known, count, 0)
-        found[0] = find_working_set(model, work, known, count, lopsided, loosens, 0)
+        found[0] = find_working_set(model, work, known, count, first_nonsymmetric, loosens, 0)
 
     return guesses
 
@@ -202,7 +202,7 @@ def test_guesses_end_within_bounds(seed):
         wp.launch(guesses_kernel(group.columns.numbers), dim=1, inputs=[model, work, found])
         rows = model.row_count
         assert 1 <= found.numpy()[0] <= (GUESSES + 3) * (rows + 1)
-        impulses, bounds = work.impulse.numpy()[:rows, 0], work.bound.numpy()[: 2 * rows : 2, 0]
+        impulses, bounds = work.impulse.numpy()[:rows, 0], work.impulse_bounds.numpy()[: 2 * rows : 2, 0]
         active = work.active.numpy()[:rows, 0] > 0
         assert (np.abs(impulses) <= bounds * (1 + 1e-6))[active].all()
         assert np.isfinite(impulses).all()
