@@ -72,8 +72,8 @@ def pass_on(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int
 
 
 @wp.func
-def innovate(model: ModelArrays, work: WorkArrays, P: Array, row: int, worker: int):
-    """Write the innovations of P, given by the terms of constraint `row`, to `work.u`.
+def innovate(model: ModelArrays, work: WorkArrays, jacobian: Array, row: int, worker: int):
+    """Write the innovations of a force Jacobian, given by the terms of constraint `row`, to `work.u`.
 
     The pass visits only the links between the dofs of the row and the root.
     """
@@ -89,7 +89,7 @@ def innovate(model: ModelArrays, work: WorkArrays, P: Array, row: int, worker: i
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
         dof = model.term_dof[term]
-        work.u[dof, worker] = work.u[dof, worker] + P[term, worker]
+        work.u[dof, worker] = work.u[dof, worker] + jacobian[term, worker]
     first_step = model.row_path[row]
     steps = model.row_steps[row]
     for k in range(first_step, first_step + steps):

@@ -100,9 +100,9 @@ def find_working_set(
                 is_single = zero
             is_wrong = where_positive(violations, one, zero)
             single = is_wrong * is_single
-            block = where_positive(patience, is_wrong - single, zero)
-            starts_single = is_wrong - single - block
-            pivot_block(work, count, block, starts_single, contradiction, worker)
+            block_pivots = where_positive(patience, is_wrong - single, zero)
+            starts_single = is_wrong - single - block_pivots
+            pivot_block(work, count, block_pivots, starts_single, contradiction, worker)
             if any_positive(single):
                 pivot_single(work, count, single * (one - is_nonsymmetric), worker)
                 pivot_least(work, count, single * is_nonsymmetric, worker)
@@ -245,15 +245,17 @@ def enter_working_set(work: WorkArrays, a: int, enters: Real, worker: int):
 
 
 @wp.func
-def pivot_block(work: WorkArrays, count: int, block: Real, starts_single: Real, contradiction: Real, worker: int):
-    """Change the status of every row with a violation where `block`; where `starts_single`, only let rows leave.
+def pivot_block(
+    work: WorkArrays, count: int, block_pivots: Real, starts_single: Real, contradiction: Real, worker: int
+):
+    """Change the status of every row with a violation where `block_pivots`; where `starts_single`, only let rows leave.
 
     There the impulses that are left are the first feasible ones: none for rows of a contradicting working set.
     """
-    zero = real(0.0, block)
+    zero = real(0.0, block_pivots)
     for a in range(count):
-        leave_working_set(work, a, work.impulse_violation[a, worker] * (block + starts_single), worker)
-        enter_working_set(work, a, work.velocity_violation[a, worker] * block, worker)
+        leave_working_set(work, a, work.impulse_violation[a, worker] * (block_pivots + starts_single), worker)
+        enter_working_set(work, a, work.velocity_violation[a, worker] * block_pivots, worker)
         z = where_positive(work.in_working_set[a, worker] * contradiction, zero, work.trial_impulse[a, worker])
         work.feasible_impulse[a, worker] = where_positive(starts_single, z, work.feasible_impulse[a, worker])
         work.has_entered[a, worker] = where_positive(starts_single, zero, work.has_entered[a, worker])
