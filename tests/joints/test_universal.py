@@ -18,11 +18,11 @@ from tests.oracles.state import State
 from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints import table
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.carriages import with_carriages
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import Limit
+from warp_artic.description.massless_links import with_massless_links
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import FixedTendon
@@ -75,7 +75,7 @@ def off_axis(tree, poses):
 def test_it_is_two_revolute_joints(kind, is_reversed):
     """Also for what acts on it: each limit is that of one dof."""
     limits = [Limit(lower=-1.0, upper=1.0), Limit(lower=-1.0, upper=1.0, stiffness=2.0)]
-    tree = tree_of(with_carriages(symmetric(kind, is_reversed, limit=limits)[0]))
+    tree = tree_of(with_massless_links(symmetric(kind, is_reversed, limit=limits)[0]))
     assert tree.kind == (JointKind.REVOLUTE,) * 2
     assert [(row.family, len(row.dofs)) for row in tree.rows] == [(table.SOFT_LIMIT, 1), (table.JOINT_LIMIT, 1)]
 

@@ -250,7 +250,7 @@ def set_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, c
 def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, block: int, worker: int, first: int):
     """Let friction slide that would be more than mu z_n, and stick what slides with its force; says where any does.
 
-    What is pressed on anew slides at first, and what is not any more is let go. Changes all of it where `first` is
+    What touches again slides at first, and what is not any more is let go. Changes all of it where `first` is
     negative, else only what is next in each environment from that tangent on.
     """
     waiting = real(1.0, work.v_next[0, worker])

@@ -96,18 +96,18 @@ def leave_drives_out(model: ModelArrays, control: ControlArrays, work: WorkArray
 
 @wp.func
 def fold_drives(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real, anew: int
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real, is_first: int
 ):
     """Write spring, damper and effort of every joint dof: viscous friction, unsaturated drives and given efforts.
 
-    `anew` is 1 in the first substep.
+    `is_first` is 1 in the first substep.
     """
     for item in range(model.dof_count - model.root_dofs):
         k = drive_stiffness(model, work, item, block, worker)
         work.drive_spring[item, worker] = k
         work.drive_bias[item, worker] = k * (control.drive_position_target[item, block] - work.position[item, worker])
     if model.rotation_drives > 0:
-        fold_rotation_drives(model, control, work, block, worker, h, anew)
+        fold_rotation_drives(model, control, work, block, worker, h, is_first)
     for dof in range(model.root_dofs, model.dof_count):
         item = dof - model.root_dofs
         k = work.drive_spring[item, worker]
@@ -154,8 +154,8 @@ def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, block: int, wo
     slope = theta * resistance
     safe = where_positive(slope, slope, one)
     drag = (one - theta) * resistance
-    goal = (work.drive_bias[item, worker] - drag * work.v[model.row_dof[row], worker]) / safe
-    set_velocity_bounds(work, row, worker, goal, goal)
+    target = (work.drive_bias[item, worker] - drag * work.v[model.row_dof[row], worker]) / safe
+    set_velocity_bounds(work, row, worker, target, target)
     allow_every_velocity(work, row, worker, saturated)
     work.compliance[row, worker] = one / (h * safe)
     limit = h * model.drive_max_force[item, block]

@@ -44,7 +44,7 @@ def take_links_off(model: ModelArrays, work: WorkArrays, traits: int, block: int
 
 @wp.func
 def take_joint_tendons_off(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
-    """Take the pairs of fixed tendons off what joints transmit to bodies, with what it is through their carriages."""
+    """Take the pairs of fixed tendons off what joints transmit to bodies, with what massless links pass on."""
     zero = real(0.0, h)
     for dof in range(model.dof_count):
         work.tendon_load[dof, worker] = zero
@@ -63,7 +63,7 @@ def take_joint_tendons_off(model: ModelArrays, work: WorkArrays, worker: int, h:
         link = int(body)
         while link == body or (link >= model.body_count and link < model.link_count):
             first = model.link_dof[link]
-            # Then body 1 is the parent: `description.carriages`.
+            # Then body 1 is the parent: `description.massless_links`.
             if model.link_joint[body] == PRISMATIC and first > model.link_dof[body]:
                 is_reversed = bool(True)
             if model.link_joint[link] == PRISMATIC:

@@ -92,17 +92,24 @@ def swing_gradient(r: Vec3, w: Real, half: Vec3, w_half: Real, stretch: Real, ax
 
 @wp.func
 def fold_rotation_drives(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real, anew: int
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real, is_first: int
 ):
-    """Write the bias of the drives of all joints with several rotations that have any, and K where `anew` is 1."""
+    """Write the bias of the drives of all joints with several rotations that have any, and K where `is_first` is 1."""
     for link in range(model.link_count):
         if model.link_is_coupled[link] == 1:
-            fold_rotation_drive(model, control, work, link, block, worker, h, anew)
+            fold_rotation_drive(model, control, work, link, block, worker, h, is_first)
 
 
 @wp.func
 def fold_rotation_drive(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, block: int, worker: int, h: Real, anew: int
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    link: int,
+    block: int,
+    worker: int,
+    h: Real,
+    is_first: int,
 ):
     """The same for one joint, whose gains are in `work.drive_spring`, from where the entries of K take their place."""
     dof = model.link_dof[link]
@@ -115,10 +122,10 @@ def fold_rotation_drive(
     target = signed_triple(model, control.drive_position_target, item, dof, count, block, block) * sign
     if count == 3:
         tau, K = ball_torque(q, target, k, neg(sign))
-        write_spring(model, work, dof, 3, worker, tau, K, before, anew)
+        write_spring(model, work, dof, 3, worker, tau, K, before, is_first)
     else:
         tau, K = swing_torque(q, target, k)
-        write_spring(model, work, dof, 2, worker, tau, K, before, anew)
+        write_spring(model, work, dof, 2, worker, tau, K, before, is_first)
 
 
 @wp.func
@@ -185,10 +192,10 @@ def write_spring(
     tau: Vec3,
     K: Sym3,
     before: Real,
-    anew: int,
+    is_first: int,
 ):
     """Write the springs and biases of the dofs of a joint, and what couples those that are not saturated."""
-    if anew == 1:
+    if is_first == 1:
         for i in range(count):
             item = dof + i - model.root_dofs
             work.rotation_spring[item, worker] = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + i])

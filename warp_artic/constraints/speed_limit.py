@@ -358,7 +358,7 @@ def set_limit_direction(model: ModelArrays, work: WorkArrays, row: int, block: i
 def take_back(model: ModelArrays, work: WorkArrays, row: int, worker: int, turns: Real):
     """The impulse of three rows on y; what it has changed is taken off the velocities so far where they turn.
 
-    The direct solver starts anew anyway.
+    The direct solver starts from nothing anyway.
     """
     zero = turns - turns
     F = vec3(zero, zero, zero)

@@ -47,8 +47,8 @@ def set_spring_row(
 def set_law_row(work: WorkArrays, row: int, worker: int, lost: Real, slope: Real, h: Real):
     """Fill the row of the law f = - lost - slope y; without a slope it allows every velocity."""
     safe = where_positive(slope, slope, real(1.0, h))
-    goal = neg(lost) / safe
-    set_velocity_bounds(work, row, worker, goal, goal)
+    target = neg(lost) / safe
+    set_velocity_bounds(work, row, worker, target, target)
     allow_every_velocity(work, row, worker, slope)
     work.compliance[row, worker] = real(1.0, h) / (h * safe)
     set_unbounded_impulse(work, row, worker, h)

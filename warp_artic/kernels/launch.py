@@ -31,7 +31,7 @@ from warp_artic.phases.given_values import check_values_for
 from warp_artic.phases.integrate import count_step, displace_block
 from warp_artic.phases.keep import keep_joints_for
 from warp_artic.phases.outputs import report_links
-from warp_artic.phases.sleep import forget_accelerations, is_awake, lie_down, remember, wake_changed
+from warp_artic.phases.sleep import forget_accelerations, is_awake, put_to_sleep, remember, wake_changed
 from warp_artic.solver.bare_dynamics import measure_tendons
 from warp_artic.solver.plan import StepPlan
 from warp_artic.solver.rows.contacts import solve_with_contacts
@@ -276,7 +276,7 @@ def sleep_kernel(numbers: Numbers) -> wp.Kernel:
 
     @wp.kernel(**OPTIONS)
     def sleep(model: Model, state: State, control: Control):
-        lie_down(model, state, control, wp.tid())
+        put_to_sleep(model, state, control, wp.tid())
 
     return sleep
 

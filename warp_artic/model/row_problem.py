@@ -18,7 +18,7 @@ PROBLEM = {
     "nonsymmetric": WorkArray("direct row", 1, "u/v", "constraints.rows", "the largest difference of J and P^T"),
     "active": WorkArray("row", 1, "0 or 1", "solver.rows.activation", "whether a row takes part in this step"),
     "environment_mask": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are to be solved"),
-    "begins": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are set anew", True),
+    "begins": WorkArray("island", 1, "0 or 1", "solver", "where the rows of an island are set again", True),
     "impulse": WorkArray("row", 1, "z", "solver.rows", "the solution z"),
 }  # fmt: skip
 """What families give to solvers, and the solution."""

@@ -60,7 +60,7 @@ def is_awake(model: ModelArrays, state: StateArrays, block: int):
 
 @wp.func
 def wake_changed(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int):
-    """Begin to count anew where state or control are not as they were left."""
+    """Begin to count again where state or control are not as they were left."""
     rest = state.steps_at_rest[0, block]
     if any_positive(rest):
         change = look(model, state, control, block, 0, rest)
@@ -78,7 +78,7 @@ def remember(model: ModelArrays, state: StateArrays, control: ControlArrays, blo
 
 
 @wp.func
-def lie_down(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int):
+def put_to_sleep(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int):
     """Let trees sleep as they are that are marked: by more steps at rest than are ever counted."""
     rest = state.steps_at_rest[0, block]
     most = real(float(model.sleep_steps), rest)
@@ -180,7 +180,7 @@ def energy_margin(model: ModelArrays, work: WorkArrays, block: int, worker: int)
 
 @wp.func
 def link_energy(model: ModelArrays, work: WorkArrays, link: int, block: int, worker: int):
-    """The kinetic energy of a link by its mass, from the velocities of its parent; none of a carriage."""
+    """The kinetic energy of a link by its mass, from the velocities of its parent; none of a massless link."""
     w, v_M = move_link(model, work, work.v, link, worker)
     R_WM = load_mat3(work.R_WM, 9 * link, worker)
     v_C = v_M + cross(w, R_WM * load_vec3(model.link_center, 3 * link, block))

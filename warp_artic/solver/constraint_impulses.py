@@ -4,7 +4,7 @@
 
 with everything at the present positions. Constraints are tendons, mimic joints and contact points; their laws hold at
 the end of the step, as with the semi-implicit integrator. Drives, limits, friction and damping of joints, and drag of
-links are left out. The impulses z are solved for directly, and v+ is found anew from them to say by how much it misses
+links are left out. The impulses z are solved for directly, and v+ is found again from them to say by how much it misses
 their laws.
 """
 

@@ -172,7 +172,7 @@ def product_on_branches(model: ModelArrays, work: WorkArrays, other: int, worker
 def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Write L and 1 / d of the working set, zero of rows that depend on those before; `work.is_met` says which do not.
 
-    Rows that are in the working set of any environment are numbered anew, `work.factored`. Returns how many they are,
+    Rows that are in the working set of any environment are numbered again, `work.factored`. Returns how many they are,
     what is positive where factors are not good enough, and the smallest share of a pivot in its diagonal.
     """
     inaccurate = real(0.0, work.y_free[0, worker])

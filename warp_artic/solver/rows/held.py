@@ -59,7 +59,8 @@ def solve_working_set(
 def let_contradicting_slide(work: WorkArrays, chosen: Real, count: int, worker: int):
     """Have rows that contradict those before them begin at their impulse bounds, if these are finite, where `chosen`.
 
-    Says whether there are any. What sticks beside a stop is such a row, in each step in which the stop is reached anew.
+    Says whether there are any. What sticks beside a stop is such a row, in each step in which the stop is reached
+    again.
     """
     found = bool(False)
     for a in range(count):

@@ -72,7 +72,7 @@ def orthogonalize(model: ModelArrays, work: WorkArrays, known: int, count: int, 
     """Write Q, its duals  weight Q_a / <Q_a, Q_a>  and R of the working set; Q is zero where a row depends on others.
 
     Of the rows before `known` they are kept up to the first that has left the working set or entered it: what is found
-    anew is what comes after that, in the environments where it is so.
+    again is what comes after that, in the environments where it is so.
     """
     one = real(1.0, work.y_free[0, worker])
     zero = one - one
