@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import rigid, step
 from tests.oracles.state import State
-from warp_artic import Simulation, SolverSettings
+from warp_artic import Simulation
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis
@@ -23,12 +24,7 @@ from warp_artic.description.tendon_mobility import mass_matrix
 
 KINDS = tuple(trees.FREER_KINDS)
 
-
-def simulate(tree, gravity=rigid.GRAVITY, **settings):
-    """A simulation in double precision, at the start."""
-    return Simulation(
-        trees.scene(tree, gravity=gravity), settings=SolverSettings(**{"precision": "float64", **settings})
-    )
+simulate = partial(simulations.simulate, precision="float64")
 
 
 def put(simulation, state):

@@ -8,14 +8,14 @@ their own. Where the joint is reversed the body has the first frame, and the two
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import rigid, step
 from tests.oracles.state import State
-from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints import table
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive, DriveKind
@@ -51,9 +51,7 @@ def symmetric(kind, is_reversed, **fields):
     return tree, np.array([ACROSS, OWN] if is_reversed else [OWN, ACROSS])
 
 
-def simulate(tree, gravity=(0.0, 0.0, 0.0), **settings):
-    options = SolverSettings(**{"precision": "float64", **settings})
-    return Simulation(trees.scene(tree, gravity=gravity), settings=options)
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0), precision="float64")
 
 
 def off_axis(tree, poses):

@@ -56,7 +56,7 @@ def test_the_step_kernel_is_rewritten(step_source):
     assert len(work) > 500 and set(work) <= {"at_no_gaps", "no_gaps"}
 
 
-@pytest.mark.parametrize("name", ["move_joints", "limit_at", "place_links", "solve_rows", "step_column"])
+@pytest.mark.parametrize("name", ["move_joints", "limit_at", "place_links", "solve_rows", "step_block"])
 def test_large_functions_are_there_once(name, step_source):
     """They are called, wherever they are needed."""
     functions = functions_of(step_source)
