@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import disturb
 from tests.constraints.test_spatial_tendon import chain_of, places, random_tendon
 from tests.oracles import couplings, joint_motion, rigid
 from tests.oracles.dense_step import put, state_of
 from tests.simulations import simulate_exactly as simulate
+from tests.step_taken import disturb
 from warp_artic import IncomingForces, SettingsError
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tests import simulations, trees
-from tests.busy_tree import StepTaken, busy_tree, disturb
+from tests.busy_mechanisms import busy_tree
 from tests.oracles import rigid
 from tests.oracles.dense_step import put, state_of
+from tests.step_taken import StepTaken, disturb
 from warp_artic import IncomingForces, SettingsError, Simulation
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 from tests import simulations, trees
-from tests.busy_tree import coupled
+from tests.busy_mechanisms import coupled
 from tests.constraints.test_fixed_tendon import length, vectors
 from tests.constraints.test_mimic import gears_of
 from tests.constraints.test_spatial_tendon import law

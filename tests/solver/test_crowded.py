@@ -7,58 +7,16 @@ import pytest
 import warp as wp
 
 from tests import trees
+from tests.busy_mechanisms import DRIVE, crowded_tree
 from tests.oracles import rigid
 from tests.oracles.state import State
 from warp_artic import Simulation, SolverSettings
-from warp_artic.description.drive import Drive
-from warp_artic.description.friction import Friction
-from warp_artic.description.limit import Limit
-from warp_artic.description.mimic import Mimic
-from warp_artic.description.tendon import FixedTendon
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.solver.rows.active_set import GUESSES, find_working_set
 from warp_artic.solver.rows.direct import set_first_working_set
 from warp_artic.solver.rows.problem import forget_working_set, gather_rows
 
 DT = 1 / 240
-DRIVE = Drive(stiffness=200.0, damping=2.0, max_force=4.0)
-KINDS = ("revolute_x", "revolute_y", "revolute_z", "prismatic_y")
-
-
-def crowded_tree(seed, static=0.6):
-    """24 links with stops, soft stops, friction, velocity limits, bounded drives, limited tendons and mimic joints."""
-    rng = np.random.default_rng(seed)
-    tree = trees.random_articulation(rng, 24, floating=False, kinds=KINDS)
-    count = len(tree.dofs)
-    stops = (Limit(lower=-0.002, upper=0.002), Limit(lower=-0.003, upper=0.003, stiffness=300.0, damping=2.0), None)
-    tree = trees.with_dofs(
-        tree,
-        limit=[stops[k % 3] for k in range(count)],
-        friction=[Friction(static_effort=static, dynamic_effort=0.6) if k % 3 != 1 else None for k in range(count)],
-        velocity_limit=[0.5 if k % 5 == 2 else np.inf for k in range(count)],
-        drive=[trees.replace(DRIVE, position_target=float(rng.normal())) if k % 3 == 2 else None for k in range(count)],
-    )
-    chosen = [int(dof) for dof in rng.permutation(count)]
-    tendons = tuple(
-        FixedTendon(
-            name=f"/World/tendon_{k}",
-            dofs=tuple(chosen[3 * k : 3 * k + 3]),
-            coefficients=(1.0, -0.5, 0.7),
-            force_coefficients=(1.0, -0.5, 0.7),
-            stiffness=200.0,
-            damping=2.0,
-            limit_stiffness=1e3,
-            lower=-0.001,
-            upper=0.001,
-        )
-        for k in range(4)
-    )
-    gears = rng.uniform(-1.0, 1.0, size=4)
-    mimics = tuple(
-        Mimic(name=f"/World/mimic_{k}", dofs=(chosen[12 + 2 * k], chosen[13 + 2 * k]), gears=(1.0, float(gears[k])))
-        for k in range(4)
-    )
-    return trees.replace(tree, fixed_tendons=tendons, mimics=mimics)
 
 
 def stepped_once(tree, seed, **settings):

@@ -17,22 +17,16 @@ from warp_artic.constraints.rotation_coordinates import (
 from warp_artic.constraints.rows import row_rate, row_velocity, set_velocity_bounds
 from warp_artic.joints import spherical, swing
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Mat3,
     Real,
     Vec3,
     absolute,
     add,
-    any_positive,
-    arctan2,
-    cosine,
     div,
     maximum,
     minimum,
     mul,
     neg,
     real,
-    sine,
-    sqrt,
     sub,
     vec3,
     where_positive,

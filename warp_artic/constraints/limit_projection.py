@@ -5,24 +5,15 @@ import warp as wp
 from warp_artic.constraints.rotation_coordinates import limit_at, limit_value, set_rotation_jacobian, start_rotation
 from warp_artic.constraints.rows import add_responses, prepare_response, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Mat3,
     Real,
-    Vec3,
-    absolute,
     add,
     any_positive,
-    arctan2,
-    cosine,
     div,
     maximum,
-    minimum,
     mul,
     neg,
     real,
-    sine,
-    sqrt,
     sub,
-    vec3,
     where_positive,
 )
 from warp_artic.math.spatial import dot

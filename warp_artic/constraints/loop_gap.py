@@ -5,7 +5,7 @@ The links are where `phases.link_frames.pose_links` has placed them.
 
 import warp as wp
 
-from warp_artic.constraints.loop_geometry import frame_axes, held_rotation, set_held_axes
+from warp_artic.constraints.loop_geometry import frame_axes, held_rotation, set_held_axes, with_row
 from warp_artic.constraints.loop_place import loop_place
 from warp_artic.constraints.rows import forget_response
 from warp_artic.math.numbers import add, mat3, mul, sub  # noqa: F401 (operators)
@@ -37,9 +37,7 @@ def find_gaps(model: ModelArrays, work: WorkArrays, first_row: int, block: int, 
         x_0 = x_1
     v_1 = load_vec3(work.end_velocity, 3 * outer, worker) + cross(w_1, r_1)
     v_0 = load_vec3(work.end_velocity, 3 * inner, worker) + cross(w_0, r_0)
-    n_0 = d - d
-    n_1 = n_0
-    n_2 = n_0
+    along = mat3(d - d, d - d, d - d)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
     for k in range(model.loop_rows[loop]):
@@ -54,14 +52,9 @@ def find_gaps(model: ModelArrays, work: WorkArrays, first_row: int, block: int, 
             n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
             work.loop_gap[row, worker] = phi
             work.loop_gap_rate[row, worker] = dot(n, w_1 - w_0)
-            if axis == 3:
-                n_0 = n
-            if axis == 4:
-                n_1 = n
-            if axis == 5:
-                n_2 = n
+            along = with_row(along, axis - 3, n)
     at = loop_place(loop, block, worker, work.end_rotation, work.end_axis, work.end_origin, x_0, x_1)
-    arms, turning = set_held_axes(model, work, at, first_row, turns, end, R_0, mat3(n_0, n_1, n_2))
+    arms, turning = set_held_axes(model, work, at, first_row, turns, end, R_0, along)
     for row in range(first_row, end):
         forget_response(model, work, row, worker)
         work.loop_gap_reach[row, worker] = turning

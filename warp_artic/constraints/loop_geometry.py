@@ -225,6 +225,16 @@ def set_held_axes(
 
 
 @wp.func
+def with_row(A: Mat3, index: int, v: Vec3):
+    """A matrix with another row 0, 1 or 2."""
+    if index == 0:
+        return mat3(v, A.y, A.z)
+    if index == 1:
+        return mat3(A.x, v, A.z)
+    return mat3(A.x, A.y, v)
+
+
+@wp.func
 def row_of(A: Mat3, index: int):
     """Row 0, 1 or 2 of a matrix."""
     if index == 0:

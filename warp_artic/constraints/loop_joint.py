@@ -37,6 +37,7 @@ from warp_artic.constraints.loop_geometry import (
     set_loop_jacobian,
     spin_bias,
     velocity_seen,
+    with_row,
 )
 from warp_artic.constraints.loop_loads import LOOP_FORCE, add_loop_load, report_loop, take_loop_joint_off
 from warp_artic.constraints.loop_place import loop_place
@@ -109,9 +110,7 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
         u = velocity_seen(model, work, loop, x_0, x_1, worker)
         linear = bias_seen(linear, w_0, wdot_0, x_1 - x_0, u)
         x_0 = x_1
-    n_0 = x_0 - x_0
-    n_1 = n_0
-    n_2 = n_0
+    along = mat3(x_0 - x_0, x_0 - x_0, x_0 - x_0)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
     for k in range(model.loop_rows[loop]):
@@ -123,14 +122,9 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
             turns = int(row)
             n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
             work.row_bias[row, worker] = dot(n, wdot_1 - wdot_0) + dot(ndot, w_1 - w_0)
-            if axis == 3:
-                n_0 = n
-            if axis == 4:
-                n_1 = n
-            if axis == 5:
-                n_2 = n
+            along = with_row(along, axis - 3, n)
     at = loop_place(loop, block, worker, work.R_WM, work.axis, work.p_WM, x_0, x_1)
-    set_held_axes(model, work, at, first_row, turns, end, R_0, mat3(n_0, n_1, n_2))
+    set_held_axes(model, work, at, first_row, turns, end, R_0, along)
 
 
 @wp.func

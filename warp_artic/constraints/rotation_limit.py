@@ -24,24 +24,16 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Dof, Joint
 from warp_artic.description.limit import ConeLimit
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Mat3,
     Real,
-    Vec3,
     absolute,
     add,
-    any_positive,
-    arctan2,
-    cosine,
     div,
     maximum,
     minimum,
     mul,
     neg,
     real,
-    sine,
-    sqrt,
     sub,
-    vec3,
     where_positive,
 )
 from warp_artic.math.spatial import dot, transpose_mul

@@ -13,12 +13,9 @@ from warp_artic.constraints.speed_limit import turn_limits
 from warp_artic.constraints.tree_velocity import place_tree
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
-    absolute,
     add,
     any_positive,
     div,
-    maximum,
-    minimum,
     mul,
     real,
     sub,

@@ -5,17 +5,11 @@ import warp as wp
 from warp_artic.constraints.dispatch import set_unit_row
 from warp_artic.constraints.rows import delassus_entry
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Real,
-    absolute,
     add,
-    any_positive,
     div,
-    maximum,
-    minimum,
     mul,
     real,
     sub,
-    where_positive,
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import IS_JOINT_TENDON, IS_TENDON, has_trait

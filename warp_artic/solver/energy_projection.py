@@ -30,7 +30,6 @@ import warp as wp
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     Vec3,
-    absolute,
     add,
     any_positive,
     div,
@@ -41,7 +40,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sqrt,
     sub,
-    vec3,
     where_positive,
 )
 from warp_artic.math.spatial import cross, dot, sym_solve

@@ -10,7 +10,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
     add,
-    any_positive,
     div,
     maximum,
     minimum,

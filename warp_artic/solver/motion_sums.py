@@ -8,21 +8,14 @@ import warp as wp
 
 from warp_artic.constraints.soft_rotation_limit import soft_limit_gains, soft_limit_value
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
-    Real,
-    Vec3,
-    absolute,
     add,
-    any_positive,
     div,
     maximum,
-    minimum,
     mul,
     neg,
     real,
-    sqrt,
     sub,
     vec3,
-    where_positive,
 )
 from warp_artic.math.spatial import cross, dot, mat_mul, sym_outer, sym_rotate, sym_scalar, transpose_mul
 from warp_artic.model.arrays import (

@@ -89,68 +89,131 @@ def step_block(
     `forces` are written if `plan` says so. `solver` solves the active constraint rows, and `find_points` finds points
     of contact, where links are placed.
     """
-    has_middle = plan.has_middle
-    substeps = plan.substeps
-    h_sub = h / real(float(substeps), h)
+    begin_step(model, state, control, work, block, worker, h, plan, find_points)
+    h_sub = h / real(float(plan.substeps), h)
+    for substep in range(plan.substeps):
+        solve_velocities(model, control, work, block, worker, h_sub, h, plan, substep, solver)
+        observe(model, state, control, work, forces, block, worker, h_sub, h, plan, substep)
+        move(model, state, work, block, worker, h_sub, h, plan)
+    if model.held_positions > 0:
+        close_loops(model, state, work, forces, block, worker, h, plan, solver)
+    keep_invariants(model, state, control, work, forces, block, worker, h, plan)
+    end_step(model, state, work, block, worker)
+
+
+@wp.func
+def begin_step(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    block: int,
+    worker: int,
+    h: Real,
+    plan: StepPlan,
+    find_points: wp.Function,
+):
+    """Load the state, place the links, and find what acts where they are placed."""
     count_step(state, block)
     load_state(model, state, work, block, worker)
     if model.loop_count > 0:
         load_loops(model, state, work, block, worker)
-    keeps_energy = has_middle == 1 and model.closed_islands > 0
-    if keeps_energy:
+    if plan.has_middle == 1 and model.closed_islands > 0:
         note_start(model, control, work, block, worker)
-    set_position_weight(state, work, block, worker, has_middle)
-    place_step(model, state, work, block, worker, h, has_middle)
+    set_position_weight(state, work, block, worker, plan.has_middle)
+    place_step(model, state, work, block, worker, h, plan.has_middle)
     if model.contact_count > 0:
         load_contacts(model, state, work, block, worker)
         find_points(model, work, block, worker, h)
-    is_watched = model.free_motion == 1
-    if is_watched:
+    if model.free_motion == 1:
         begin_watch(model, state, work, block, worker)
     if model.load_friction == 1:
         set_joint_loads(model, state, control, work, block, worker)
-    for substep in range(substeps):
-        solve_velocities(model, control, work, block, worker, h_sub, h, plan, substep, solver)
-        find_failure(model, state, work, block, worker)
-        if model.contact_count > 0:
-            measure_residuals(model, work, worker)
-        if keeps_energy:
-            note_acting_rows(model, work, worker)
-        if model.breakable_loops == 1:
-            add_loads(model, work, block, worker, h_sub, real(1.0, h) / real(float(substeps), h))
-        if plan.with_forces == 1:
-            report_step(model, state, control, work, forces, block, worker, h_sub, substep, substeps)
-        if is_watched:
-            watch_rows(model, work, block, worker, h)
-        keep_smooth_acceleration(model, state, work, block, worker, h_sub, substep, substeps)
-        set_dof_weights(model, work, worker, h, has_middle)
-        if has_middle == 1:
-            land_on_limits(model, work, block, worker, h_sub)
-        is_corrected = has_middle == 1 and model.free_motion == 1 and substeps == 1
-        if is_corrected:
-            compare_accelerations(model, state, work, block, worker)
-            correct_end(model, state, work, block, worker, h)
-        leads = model.contact_count > 0 and has_middle == 1
-        if leads:
-            lead_by_impacts(model, work, worker)
-        if model.contact_count > 0:
-            keep_contacts(model, work, worker)
-        move_joints(model, work, work.position, work.root, block, worker, h_sub, has_middle, 1)
-        if leads:
-            follow_impacts(model, work, worker, h_sub)
-        take_velocities(model, work, worker, h_sub)
-        if is_corrected:
-            take_corrected(model, state, work, block, worker)
-        if model.rotation_rows > 0:
-            hold_limits(model, work, block, worker, h_sub)
-    if model.held_positions > 0:
-        close_loops(model, state, work, forces, block, worker, h, plan, solver)
-    if keeps_energy:
+
+
+@wp.func
+def observe(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    forces: ForceArrays,
+    block: int,
+    worker: int,
+    h_sub: Real,
+    h: Real,
+    plan: StepPlan,
+    substep: int,
+):
+    """Note what the velocities of a substep tell: failures, loads, forces, and accelerations for later steps."""
+    find_failure(model, state, work, block, worker)
+    if model.contact_count > 0:
+        measure_residuals(model, work, worker)
+    if plan.has_middle == 1 and model.closed_islands > 0:
+        note_acting_rows(model, work, worker)
+    if model.breakable_loops == 1:
+        add_loads(model, work, block, worker, h_sub, real(1.0, h) / real(float(plan.substeps), h))
+    if plan.with_forces == 1:
+        report_step(model, state, control, work, forces, block, worker, h_sub, substep, plan.substeps)
+    if model.free_motion == 1:
+        watch_rows(model, work, block, worker, h)
+    keep_smooth_acceleration(model, state, work, block, worker, h_sub, substep, plan.substeps)
+
+
+@wp.func
+def move(
+    model: ModelArrays,
+    state: StateArrays,
+    work: WorkArrays,
+    block: int,
+    worker: int,
+    h_sub: Real,
+    h: Real,
+    plan: StepPlan,
+):
+    """Move positions by the velocities of a substep, which become v."""
+    set_dof_weights(model, work, worker, h, plan.has_middle)
+    if plan.has_middle == 1:
+        land_on_limits(model, work, block, worker, h_sub)
+    is_corrected = plan.has_middle == 1 and model.free_motion == 1 and plan.substeps == 1
+    if is_corrected:
+        compare_accelerations(model, state, work, block, worker)
+        correct_end(model, state, work, block, worker, h)
+    leads = model.contact_count > 0 and plan.has_middle == 1
+    if leads:
+        lead_by_impacts(model, work, worker)
+    if model.contact_count > 0:
+        keep_contacts(model, work, worker)
+    move_joints(model, work, work.position, work.root, block, worker, h_sub, plan.has_middle, 1)
+    if leads:
+        follow_impacts(model, work, worker, h_sub)
+    take_velocities(model, work, worker, h_sub)
+    if is_corrected:
+        take_corrected(model, state, work, block, worker)
+    if model.rotation_rows > 0:
+        hold_limits(model, work, block, worker, h_sub)
+
+
+@wp.func
+def keep_invariants(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    forces: ForceArrays,
+    block: int,
+    worker: int,
+    h: Real,
+    plan: StepPlan,
+):
+    """Keep energy, momentum and largest velocities at the end of a step, where it has not kept them by itself."""
+    if plan.has_middle == 1 and model.closed_islands > 0:
         keep_energies(model, work, block, worker)
     if model.sleep_steps > 0:
         measure_calm(model, work, block, worker)
     if model.contact_count > 0:
         keep_spins(model, state, control, work, block, worker, h)
+    is_watched = model.free_motion == 1
     for is_turned in range(1 + int(model.swing_joints > 0)):
         if is_turned == 1:
             turn_swings_round(model, state, work, block, worker)
@@ -160,6 +223,11 @@ def step_block(
             project_energy(model, state, work, block, worker, h, is_turned)
         if is_turned == 0 and model.speed_limits > 0:
             slow_islands(model, state, control, work, forces, block, worker, h, plan.with_forces)
+
+
+@wp.func
+def end_step(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
+    """Store the state, and what later steps need to know of this one."""
     store_state(model, state, work, block, worker)
     if model.contact_count > 0:
         store_contacts(model, state, work, block, worker)

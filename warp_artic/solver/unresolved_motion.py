@@ -5,7 +5,6 @@ import warp as wp
 from warp_artic.constraints.soft_rotation_limit import soft_limit_gains
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
-    Vec3,
     absolute,
     add,
     any_positive,
@@ -15,9 +14,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     mul,
     neg,
     real,
-    sqrt,
     sub,
-    vec3,
     where_positive,
 )
 from warp_artic.model.arrays import ControlArrays, ModelArrays, StateArrays, WorkArrays

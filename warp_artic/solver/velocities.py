@@ -24,8 +24,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     add,
     any_positive,
     div,
-    maximum,
-    minimum,
     mul,
     real,
     sub,

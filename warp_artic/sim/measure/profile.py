@@ -27,7 +27,7 @@ from warp_artic.solver.plan import StepPlan
 OPENED = {
     active_rows_file: ("solve_active_rows", "solve_rows"),
     velocities_file: ("factor", "solve_velocities"),
-    step_file: ("place_step", "step_block"),
+    step_file: ("place_step", "begin_step", "observe", "move", "keep_invariants", "end_step", "step_block"),
 }
 """Functions that are rewritten, those that are called first."""
 MOST_FILES = 64
