@@ -37,7 +37,8 @@ def find_gaps(model: ModelArrays, work: WorkArrays, first_row: int, block: int, 
         x_0 = x_1
     v_1 = load_vec3(work.end_velocity, 3 * outer, worker) + cross(w_1, r_1)
     v_0 = load_vec3(work.end_velocity, 3 * inner, worker) + cross(w_0, r_0)
-    along = mat3(d - d, d - d, d - d)
+    none = d - d
+    along = mat3(none, none, none)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
     for k in range(model.loop_rows[loop]):

@@ -110,7 +110,8 @@ def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, 
         u = velocity_seen(model, work, loop, x_0, x_1, worker)
         linear = bias_seen(linear, w_0, wdot_0, x_1 - x_0, u)
         x_0 = x_1
-    along = mat3(x_0 - x_0, x_0 - x_0, x_0 - x_0)
+    none = x_0 - x_0
+    along = mat3(none, none, none)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
     for k in range(model.loop_rows[loop]):

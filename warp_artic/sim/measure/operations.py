@@ -10,7 +10,7 @@ written. They have to pass between memory and core; work space and shared parame
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, namedtuple
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -167,6 +167,9 @@ class Sym3(_Compound):
         return Vec3(*(_dot(row, factor) for row in rows))
 
 
+LoopPlace = namedtuple("LoopPlace", "loop block worker rotations axes origins x_0 x_1")
+"""`constraints.loop_place`."""
+
 OPERATIONS = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -189,8 +192,9 @@ OPERATIONS = {
     "sym3": Sym3,
     "entry": lambda a, row, column, k: a[row + k, column],
     "set_entry": lambda a, row, column, k, value: a.__setitem__((row + k, column), value),
+    "loop_place": LoopPlace,
 }
-"""The functions of `math.numbers`, and those of `model.arrays` that are native."""
+"""The functions of `math.numbers`, those of `model.arrays` that are native, and what makes structs."""
 
 
 class _Functions:
