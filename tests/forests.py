@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests import trees
-from tests.busy_tree import busy_tree
+from tests.busy_mechanisms import busy_tree
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive

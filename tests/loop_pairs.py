@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests import trees
+from tests.simulations import simulate_exactly as simulate
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -71,12 +72,6 @@ def released(tree, closing):
         tree.links[0], pose=Pose(pose[:3], pose[3:]), linear_velocity=velocity[:3], angular_velocity=velocity[3:]
     )
     return Articulation(path="/t", links=(free,), joints=(), constraints=(closing,))
-
-
-def simulate(tree, environments=1, gravity=(0.0, 0.0, -9.81), **settings) -> Simulation:
-    """In double precision with the direct solver, where nothing else is said."""
-    options = {"precision": "float64", "variant": "scalar", "dt": H} | settings
-    return Simulation(trees.scene(tree, gravity=gravity), environments=environments, settings=SolverSettings(**options))
 
 
 def pose_after(tree, steps, time, **options):

@@ -55,12 +55,12 @@ def pairs(scene: Scene, model: mujoco.MjModel) -> list[Pair]:
 
 
 def _joints(tree: Articulation, link: int) -> tuple[Joint, ...]:
-    """What carries a link, carriages between included."""
+    """What carries a link, massless links between included."""
     joints = []
     while (joint := tree.inbound[link]) is not None:
         joints.insert(0, joint)
         link = joint.parent
-        if link == WORLD or not tree.links[link].is_carriage:
+        if link == WORLD or not tree.links[link].is_massless:
             break
     return tuple(joints)
 

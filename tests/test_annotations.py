@@ -31,7 +31,7 @@ VALUES = ("Real", "Vec3", "Mat3", "Sym3", "Quat", "Array", "int", *sorted(ALL_ST
 BY_NAME = (
     (re.compile(r"R_[A-Z]+"), {"Mat3"}),
     (re.compile(r"[pvw]_[A-Z]\w*"), {"Vec3"}),
-    (re.compile(r"link|dof|joint|slot|worker|column|row"), {"int", "wp.uint64"}),
+    (re.compile(r"link|dof|joint|worker|block|column|row"), {"int", "wp.uint64"}),
     (re.compile(r"h"), {"Real"}),
 )
 """What names say of the type; rows that are copied are addresses."""

@@ -17,8 +17,8 @@ import pytest
 
 import warp_artic as wa
 from tests import trees
+from tests.busy_mechanisms import tree_of_every_family
 from tests.hostile import hostile_csv, hostile_json, hostile_npz, packed
-from tests.solver.test_determinism import busy_tree
 from warp_artic.cli.main import main
 from warp_artic.cli.wanted_forces import read_wanted
 from warp_artic.errors import ArticError
@@ -72,7 +72,7 @@ def simulation_of(kind):
     """What a checkpoint is of; it has moved, and remembers steps."""
     if kind == "checkpoint of a tree":
         settings = wa.SolverSettings(precision="float64", variant="scalar", sleep_after=0.5)
-        simulation = wa.Simulation(trees.scene(busy_tree(links=13)), settings=settings)
+        simulation = wa.Simulation(trees.scene(tree_of_every_family(links=13)), settings=settings)
     elif kind == "checkpoint of a beam":
         simulation = wa.Simulation(read_stage(BEAM), settings=wa.SolverSettings(precision="float64"))
     else:

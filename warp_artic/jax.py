@@ -48,14 +48,9 @@ def rollout(
     first order. `jax.vmap` runs one after the other; environments are what runs side by side.
 
     Args:
-        simulation: Says the number of environments E, the device and the precision.
-        controls: By the names of `Simulation.control`: arrays of shape (T, rows), the same in all environments, or
-            (T, E, rows). Targets that are given here replace those that the stage has over time.
-        steps: Number of time steps; by default the T of the controls.
-        start: By joint_position, joint_velocity, root_pose and root_velocity, shaped as by `Simulation.set_state`.
-            Gradients are by each number, of root_pose by all four of the quaternion.
-        parameters: By the names of `Simulation.parameters`: shape (rows) or (E, rows).
-        every: Steps from one record to the next; controls change in each step.
+        simulation, steps, every: As of `warp_artic.rollout`.
+        controls, parameters: The same, arrays of their shapes.
+        start: The same. Gradients are by each number, of root_pose by all four of the quaternion.
 
     Returns:
         joint_position and joint_velocity (T // every + 1, E, D), root_pose (.., E, R, 7) and root_velocity

@@ -74,7 +74,7 @@ def in_the_scene(numbers: Numbers) -> Numbers:
 
 def mass_property(name: str, scene: Scene, numbers: Numbers, changed: dict[str, np.ndarray]) -> np.ndarray:
     """The changed entries of a property of links, and the others as they are in the scene, shape (L, size, E)."""
-    link_of = {link.path: link for tree in scene.articulations for link in tree.links if not link.is_carriage}
+    link_of = {link.path: link for tree in scene.articulations for link in tree.links if not link.is_massless}
     own = np.array([getattr(link_of[path], name) for path in scene.link_names])
     return np.where(changed[name], numbers[name], own[..., None])
 
@@ -200,7 +200,7 @@ def described(scene: Scene, numbers: Numbers, changed: dict[str, np.ndarray]) ->
             for joint in tree.joints
         )
         links = tuple(
-            link if link.is_carriage else _link(link, link_row[link.path], chosen, differs) for link in tree.links
+            link if link.is_massless else _link(link, link_row[link.path], chosen, differs) for link in tree.links
         )
         trees.append(replace(_coupled(tree, chosen, differs, counts), joints=joints, links=links))
     gravity = tuple(map(float, chosen["gravity"][0])) if differs["gravity"].any() else scene.gravity

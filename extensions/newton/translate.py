@@ -1,6 +1,6 @@
 """A scene from the arrays of a model of Newton: what moves and how it is joined; numbers follow in `numbers`.
 
-    revolute, prismatic, D6     a joint for each axis, one after the other, between carriages
+    revolute, prismatic, D6     a joint for each axis, one after the other, between massless links
     ball                        a joint with three rotations
     fixed                       a joint without a dof
     free, on the world          the floating root of a tree
@@ -209,7 +209,7 @@ class _Tree:
         source = self.source
         heavy = [body for body in self.members if source.mass[body] > 0.0 or not self._carries(body)]
         light = [body for body in self.members if body not in heavy]
-        links = [self._link(body) for body in heavy] + [_carriage(source.body_names[body]) for body in light]
+        links = [self._link(body) for body in heavy] + [_massless_link(source.body_names[body]) for body in light]
         self.links = [(source.body_names[body], body) for body in heavy]
         index_of = {body: index for index, body in enumerate([*heavy, *light])}
         base = WORLD
@@ -217,7 +217,7 @@ class _Tree:
         anchored = [body for body in self.members if source.parent[source.inbound[body]] == WORLD]
         if len(anchored) > 1:
             base, name = len(links), f"{source.joint_names[source.inbound[anchored[0]]]}:world"
-            links.append(_carriage(name))
+            links.append(_massless_link(name))
             joints.append(Joint(path=name, parent=WORLD, child=base))
             self.anchors[name] = source.inbound[anchored[0]]
         for body in self.members:
@@ -287,7 +287,7 @@ class _Tree:
         return Link(path=source.body_names[body], mass=1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0), pose=pose)
 
     def _joints(self, joint: int, parent: int, child: int, links: list[Link]) -> list[Joint]:
-        """The joints that one of Newton is; carriages between them are added to the links."""
+        """The joints that one of Newton is; massless links between them are added to the links."""
         source, path = self.source, self.source.joint_names[joint]
         ends = {"parent_frame": pose_of(source.X_p[joint]), "child_frame": pose_of(source.X_c[joint])}
         if source.kind[joint] is BALL:
@@ -307,7 +307,7 @@ class _Tree:
             is_last = k == count - 1
             carried = child if is_last else len(links)
             if not is_last:
-                links.append(_carriage(name))
+                links.append(_massless_link(name))
             row.append(
                 Joint(
                     path=name,
@@ -376,7 +376,7 @@ def _frame_along(axes: np.ndarray) -> np.ndarray:
     return np.column_stack([*own[:2], np.cross(*own[:2])])
 
 
-def _carriage(path: str) -> Link:
+def _massless_link(path: str) -> Link:
     return Link(path=path, mass=0.0, inertia=(0.0,) * 6)
 
 

@@ -1,22 +1,18 @@
 """Limits with restitution: the bounce of a dof in closed form, its threshold, its rest and its energy."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
-from warp_artic import Simulation, SolverSettings
+from tests import simulations, trees
 from warp_artic.description.limit import Limit
 
 H = 1.0 / 240.0
 G = 9.81
 
-
-def simulate(tree, gravity=(0.0, 0.0, 0.0), environments=1, dt=H, **settings):
-    return Simulation(
-        trees.scene(tree, gravity=gravity), environments=environments, settings=SolverSettings(dt=dt, **settings)
-    )
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0))
 
 
 def ball(restitution, threshold=0.0, kind="prismatic_z", lower=0.0, upper=50.0):

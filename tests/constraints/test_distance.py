@@ -6,6 +6,7 @@ import pytest
 from tests import trees
 from tests.oracles import rigid
 from tests.oracles.dense_step import DenseStep, Relation, assert_steps, put
+from tests.simulations import simulate_exactly as simulate
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.distance import Distance
 from warp_artic.description.joint import Axis, Dof, Joint
@@ -32,11 +33,6 @@ def bob_on(start=(1.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0), **distance):
     )
     constraint = Distance(name="/World/distance", link0=0, link1=1, **distance)
     return trees.replace(trees.free_body(), links=links, joints=joints, constraints=(constraint,))
-
-
-def simulate(tree, environments=1, **settings):
-    options = {"precision": "float64", "variant": "scalar", "dt": H} | settings
-    return Simulation(trees.scene(tree), environments=environments, settings=SolverSettings(**options))
 
 
 def pendulum(time, length=1.0):

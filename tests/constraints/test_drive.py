@@ -1,9 +1,11 @@
 """Drives: the implicit law, its bound, and acceleration drives."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import rigid
 from tests.oracles.dense_step import DenseStep, assert_steps, put, single_shares, state_of
 from warp_artic import Simulation, SolverSettings
@@ -17,8 +19,7 @@ def slider(mass=2.0, **dof):
     return trees.with_dofs(trees.chain(1, "prismatic_x", mass=mass), **dof)
 
 
-def simulate(articulation, gravity=(0.0, 0.0, 0.0), **settings):
-    return Simulation(trees.scene(articulation, gravity=gravity), settings=SolverSettings(dt=H, **settings))
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize("damping", [10.0, 1e3])

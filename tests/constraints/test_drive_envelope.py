@@ -1,12 +1,13 @@
 """Performance envelopes of drives: their lines, their corners, and what they leave of a drive."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import rigid
-from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 
 H = 1.0 / 240.0
@@ -19,11 +20,7 @@ MOTORS = {
     "no bound at rest": {"max_velocity": 3.0, "velocity_gradient": 0.1},
 }
 
-
-def simulate(tree, environments=1, dt=H, gravity=(0.0, 0.0, 0.0), **settings):
-    return Simulation(
-        trees.scene(tree, gravity=gravity), environments=environments, settings=SolverSettings(dt=dt, **settings)
-    )
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0))
 
 
 def motor(side=1.0, **changes):

@@ -1,12 +1,13 @@
 """Fixed tendons: equations 1-5, the step, limits, energy."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import couplings, rigid
 from tests.oracles.dense_step import DenseStep, Spring, assert_steps, implicit_share, put
-from warp_artic import Simulation, SolverSettings
 from warp_artic.description.tendon import FixedTendon
 
 H = 1.0 / 240.0
@@ -17,8 +18,7 @@ def tied(tree, *tendons):
     return trees.replace(tree, fixed_tendons=tendons)
 
 
-def simulate(tree, gravity=(0.0, 0.0, 0.0), **settings):
-    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**{"dt": H, **settings}))
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0))
 
 
 def random_tendon(rng, tree, same=True, name="t", **options):

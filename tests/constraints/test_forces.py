@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import StepTaken, busy_tree, disturb
+from tests.busy_mechanisms import busy_tree
 from tests.oracles import rigid
 from tests.oracles.dense_step import put
+from tests.simulations import simulate_exactly as simulate
+from tests.step_taken import StepTaken, disturb
 from warp_artic import SettingsError, Simulation, SolverSettings
 from warp_artic.constraints.table import (
     CONTACT_PAIR,
@@ -30,11 +32,6 @@ from warp_artic.mechanisms.tree import tree_of
 
 PARTS = ("drive", "limit", "friction", "tendon", "mimic", "loop")
 H = 1 / 240
-
-
-def simulate(tree, **settings):
-    options = {"dt": H, "precision": "float64", "variant": "scalar", **settings}
-    return Simulation(trees.scene(tree), settings=SolverSettings(**options))
 
 
 def force_of(recording, part, record=-1, environment=0):

@@ -5,16 +5,12 @@ import pytest
 
 from tests import trees
 from tests.oracles import rigid
-from warp_artic import Simulation, SolverSettings
+from tests.simulations import simulate
 from warp_artic.description.joint import Axis
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.pose import Pose, matrix_from_quaternion
 
 H = 1.0 / 240.0
-
-
-def simulate(tree, gravity=rigid.GRAVITY, **settings):
-    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(dt=H, **settings))
 
 
 @pytest.mark.parametrize("kind", ["revolute_y", "prismatic_x"])

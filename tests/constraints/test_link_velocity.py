@@ -1,13 +1,13 @@
 """Velocity limits of links: they hold after each step, by the shortest way in terms of M, and never give energy."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import rigid, speed_limits
-from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints import table
 from warp_artic.description.base_motion import BaseMotion
 from warp_artic.description.friction import Friction
@@ -17,11 +17,7 @@ from warp_artic.mechanisms.tree import tree_of
 
 H = 1.0 / 240.0
 
-
-def simulate(tree, gravity=(0.0, 0.0, 0.0), environments=1, **settings):
-    return Simulation(
-        trees.scene(tree, gravity=gravity), environments=environments, settings=SolverSettings(**{"dt": H, **settings})
-    )
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0))
 
 
 def with_links(tree, **changes):

@@ -1,11 +1,12 @@
 """Loop joints: published mechanisms, joints of a tree in their place, redundant closures, and features beside them."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -80,9 +81,7 @@ def in_plane(tree) -> Scene:
     return Scene(articulations=(tree,), gravity=(0.0, -9.81, 0.0))
 
 
-def simulate(scene, environments=1, **settings) -> Simulation:
-    options = {"precision": "float64", "dt": 1.0 / 240.0} | settings
-    return Simulation(scene, environments=environments, settings=SolverSettings(**options))
+simulate = partial(simulations.simulate, precision="float64")
 
 
 def gap_and_energy(simulation, steps):

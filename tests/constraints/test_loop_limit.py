@@ -121,12 +121,12 @@ def pressed(case):
         frame0 = Pose((0.3, -0.2, 0.5), quaternion_from_rotation_vector((0.0, -0.5 * np.pi, 0.0)))
         lean = Pose((0.0, 0.0, 0.0), quaternion_from_rotation_vector((0.0, 0.6, 0.0)))
         frame1, down = Pose((-0.3, 0.02, 0.01)), np.array([0.0, 0.0, -9.81])
-        carriage = Link(path="/t/first", mass=0.0, inertia=(0.0,) * 6)
+        massless_link = Link(path="/t/first", mass=0.0, inertia=(0.0,) * 6)
         joints = (
             hinge("/t/first", WORLD, 1, 2.0, frame0),
             hinge("/t/second", 1, 0, 5.0, lean, frame1),
         )
-        tree = Articulation(path="/t", links=(BODY, carriage), joints=joints)
+        tree = Articulation(path="/t", links=(BODY, massless_link), joints=joints)
         loop = dict(free=BALL, cone_limit=ConeLimit(angle_1=0.6, angle_2=0.6))
     closing = LoopJoint(name="/t/joint", link0=WORLD, link1=0, frame0=frame0, frame1=frame1, **loop)
     return tree, released(tree, closing), tuple(down)

@@ -13,7 +13,7 @@ from tests.constraints.test_soft_rotation_limits import limit_springs, passing_l
 from tests.oracles import closures, rigid
 from tests.oracles.closed_step import Bound, ClosedStep
 from tests.oracles.dense_step import Spring, assert_steps, put
-from warp_artic import Simulation, SolverSettings
+from tests.simulations import simulate_exactly as simulate
 from warp_artic.description.distance import Distance
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
@@ -274,11 +274,6 @@ def law_of(case):
         bounds=lambda state, h: [one for part in case.bounds for one in part(state, h)],
         **case.law,
     )  # fmt: skip
-
-
-def simulate(tree, environments=1, **settings):
-    options = SolverSettings(**{"dt": H, "precision": "float64", "variant": "scalar", **settings})
-    return Simulation(trees.scene(tree, gravity=rigid.GRAVITY), environments=environments, settings=options)
 
 
 STEPS = {"soft_limits": 5, "soft_rotation_limits": 8}

@@ -6,7 +6,7 @@ import pytest
 from tests import trees
 from tests.constraints.test_loop_joint import four_bar
 from tests.oracles import rigid
-from warp_artic import Simulation, SolverSettings
+from tests.simulations import simulate_exactly as simulate
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -43,11 +43,6 @@ def joined(first, second, **loop):
     """Two free bodies with a joint between them."""
     closing = LoopJoint(name="/joint", link0=0, link1=0, articulation1=second.path, **loop)
     return Scene(articulations=(trees.replace(first, constraints=(closing,)), second), gravity=(0.0, 0.0, 0.0))
-
-
-def simulate(scene, **settings):
-    options = {"precision": "float64", "variant": "scalar", "dt": H} | settings
-    return Simulation(scene, settings=SolverSettings(**options))
 
 
 def velocities(simulation):

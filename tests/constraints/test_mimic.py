@@ -1,13 +1,14 @@
 """Mimic joints against closed forms."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from tests import oracle_stages, trees
+from tests import oracle_stages, simulations, trees
 from tests.oracles import couplings, rigid
 from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps, put, state_of
-from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.mimic import Mimic
 
@@ -27,8 +28,7 @@ def two_sliders(**mimic):
     return coupled(tree, Mimic(name="mimic", dofs=(0, 1), gears=(1.0, GEAR), offset=OFFSET, **mimic))
 
 
-def simulate(tree, gravity=(0.0, 0.0, 0.0), **settings):
-    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**{"dt": H, **settings}))
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import disturb
 from tests.constraints.test_spatial_tendon import chain_of, places, random_tendon
 from tests.oracles import couplings, joint_motion, rigid
 from tests.oracles.dense_step import put, state_of
-from warp_artic import IncomingForces, SettingsError, Simulation, SolverSettings
+from tests.simulations import simulate_exactly as simulate
+from tests.step_taken import disturb
+from warp_artic import IncomingForces, SettingsError
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
@@ -19,11 +20,6 @@ from warp_artic.usd.write_incoming_forces import write_incoming_forces
 
 H = 1 / 240
 WITHOUT = IncomingForces(tendons=False)
-
-
-def simulate(tree, gravity=rigid.GRAVITY, **settings):
-    options = {"dt": H, "precision": "float64", "variant": "scalar", **settings}
-    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**options))
 
 
 def incoming(simulation, forces):

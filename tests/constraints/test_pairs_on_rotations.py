@@ -1,11 +1,12 @@
 """Two families at once on joints with several rotations, against dense matrices, and for energy over a minute."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.constraints import test_fixed_tendon
 from tests.constraints.test_soft_rotation_limits import limit_springs, passing_limits
 from tests.oracles import dense_step, rigid
@@ -19,10 +20,7 @@ from warp_artic.model.force_parts import PART_NAMES
 H = 1.0 / 240.0
 KINDS = ("spherical", "zero_twist", "universal_xy", "revolute_x")
 
-
-def simulate(tree, **settings):
-    options = SolverSettings(**{"dt": H, "precision": "float64", **settings})
-    return Simulation(trees.scene(tree, gravity=rigid.GRAVITY), settings=options)
+simulate = partial(simulations.simulate, precision="float64")
 
 
 def with_drives(rng, tree, **bound):

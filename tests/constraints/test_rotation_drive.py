@@ -1,14 +1,15 @@
 """Drives of joints with two or three rotations: their potential, their torque, and steps of any stiffness."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles.couplings import STENCIL
 from tests.oracles.dense_step import moved_joint
 from tests.oracles.rotation_drive import potential
-from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 
 KINDS = ("spherical", "zero_twist")
@@ -29,9 +30,7 @@ def drives_of(kind, gains, target, **options):
     return [Drive(stiffness=gains[k], position_target=target[k], **options) for k in range(dofs)]
 
 
-def simulate(tree, environments=1, gravity=(0.0, 0.0, 0.0), **settings):
-    settings = SolverSettings(**{"dt": 1.0 / 240.0, **settings})
-    return Simulation(trees.scene(tree, gravity=gravity), environments=environments, settings=settings)
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize("reverse", [False, True])

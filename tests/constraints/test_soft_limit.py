@@ -1,21 +1,18 @@
 """Limits with a spring and a damper: half a period of a damped oscillator, second order, and no force inside."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import rigid
-from warp_artic import Simulation, SolverSettings
 from warp_artic.description.limit import Limit
 
 H = 1.0 / 240.0
 MASS = 2.0
 
-
-def simulate(tree, gravity=(0.0, 0.0, 0.0), environments=1, dt=H, **settings):
-    return Simulation(
-        trees.scene(tree, gravity=gravity), environments=environments, settings=SolverSettings(dt=dt, **settings)
-    )
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0))
 
 
 def soft_slider(**limit):

@@ -2,16 +2,16 @@
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-from tests import trees
+from tests import simulations, trees
 from tests.constraints.test_rotation_limits import HELD, NARROW, WIDE, ball, passed, rods
 from tests.oracles import dense_step, rigid
-from warp_artic import Simulation, SolverSettings
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.pose import Pose
 
@@ -30,9 +30,7 @@ def softened(tree, stiffness, damping=0.0, cones=True, axes=True):
     return replace(tree, joints=tuple(joints))
 
 
-def simulate(tree, environments=1, gravity=(0.0, 0.0, -9.81), dt=H, **settings):
-    options = SolverSettings(dt=dt, **{"precision": "float64", **settings})
-    return Simulation(trees.scene(tree, gravity=gravity), environments=environments, settings=options)
+simulate = partial(simulations.simulate, precision="float64")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

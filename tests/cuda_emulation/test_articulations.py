@@ -7,7 +7,7 @@ import pytest
 
 import warp_artic as wa
 from tests import trees
-from tests.busy_tree import busy_tree
+from tests.busy_mechanisms import busy_tree
 from tests.cuda_emulation.emulate import ORDERS, emulated_cuda
 
 SCENES = Path(wa.__file__).parent / "cli" / "bench_scenes"

@@ -50,7 +50,7 @@ def with_pairs(trees, found) -> wa.Scene:
 
 def on_links(tree: wa.Articulation, **values) -> list[Collider]:
     """A ball at the centre of mass of each link of a tree."""
-    links = [link for link in tree.links if not link.is_carriage]
+    links = [link for link in tree.links if not link.is_massless]
     return [ball(f"{one.path}/ball", tree.path, one.path, at=one.center_of_mass, **values) for one in links]
 
 

@@ -8,21 +8,21 @@ their own. Where the joint is reversed the body has the first frame, and the two
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import rigid, step
 from tests.oracles.state import State
-from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints import table
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.carriages import with_carriages
 from warp_artic.description.drive import Drive, DriveKind
 from warp_artic.description.friction import Friction
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import Limit
+from warp_artic.description.massless_links import with_massless_links
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.tendon import FixedTendon
@@ -51,9 +51,7 @@ def symmetric(kind, is_reversed, **fields):
     return tree, np.array([ACROSS, OWN] if is_reversed else [OWN, ACROSS])
 
 
-def simulate(tree, gravity=(0.0, 0.0, 0.0), **settings):
-    options = SolverSettings(**{"precision": "float64", **settings})
-    return Simulation(trees.scene(tree, gravity=gravity), settings=options)
+simulate = partial(simulations.simulate, gravity=(0.0, 0.0, 0.0), precision="float64")
 
 
 def off_axis(tree, poses):
@@ -75,7 +73,7 @@ def off_axis(tree, poses):
 def test_it_is_two_revolute_joints(kind, is_reversed):
     """Also for what acts on it: each limit is that of one dof."""
     limits = [Limit(lower=-1.0, upper=1.0), Limit(lower=-1.0, upper=1.0, stiffness=2.0)]
-    tree = tree_of(with_carriages(symmetric(kind, is_reversed, limit=limits)[0]))
+    tree = tree_of(with_massless_links(symmetric(kind, is_reversed, limit=limits)[0]))
     assert tree.kind == (JointKind.REVOLUTE,) * 2
     assert [(row.family, len(row.dofs)) for row in tree.rows] == [(table.SOFT_LIMIT, 1), (table.JOINT_LIMIT, 1)]
 

@@ -50,13 +50,13 @@ def test_the_step_kernel_is_rewritten(step_source):
     assert not re.search(r"wp::(load|address|array_store|assign|copy)\(", step_source)
     assert f"wp::vec_t<{lane_bytes() // 4}, wp::float32>" not in step_source
     for name, head in functions.items():
-        passed = re.findall(r"^    (arrays_for__locals__(?:Model|State|Control|Work|Forces)_\w+.*) var_\w+", head, re.M)
+        passed = re.findall(r"^    ((?:Model|State|Control|Work|Forces)_\w+.*) var_\w+", head, re.M)
         assert all("&" in kind for kind in passed), f"{name} copies {passed}"
     work = re.findall(r"lean::(\w+)\(var_work\.", step_source)
     assert len(work) > 500 and set(work) <= {"at_no_gaps", "no_gaps"}
 
 
-@pytest.mark.parametrize("name", ["move_joints", "limit_at", "place_links", "solve_rows", "step_column"])
+@pytest.mark.parametrize("name", ["move_joints", "limit_at", "place_links", "solve_rows", "step_block"])
 def test_large_functions_are_there_once(name, step_source):
     """They are called, wherever they are needed."""
     functions = functions_of(step_source)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import StepTaken, busy_tree, disturb
+from tests.busy_mechanisms import busy_tree
 from tests.oracles import rigid
 from tests.oracles.dense_step import implicit_share, state_of
 from tests.oracles.step import damping_wrench
+from tests.simulations import simulate_exactly as simulate
+from tests.step_taken import StepTaken, disturb
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
@@ -15,11 +17,6 @@ from warp_artic.model.force_parts import PART_NAMES
 
 H = 1 / 240
 STEPPING = [(solver, integrator) for solver in ("direct", "pgs", "tgs") for integrator in ("midpoint", "semi_implicit")]
-
-
-def simulate(tree, **settings):
-    options = {"dt": H, "precision": "float64", "variant": "scalar", **settings}
-    return Simulation(trees.scene(tree), settings=SolverSettings(**options))
 
 
 def damped(tree):

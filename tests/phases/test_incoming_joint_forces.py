@@ -1,15 +1,17 @@
 """Forces by joints on links: closed forms, and Newton's law of all that is beyond a joint."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
-from tests.busy_tree import StepTaken, busy_tree, disturb
+from tests import simulations, trees
+from tests.busy_mechanisms import busy_tree
 from tests.oracles import rigid
 from tests.oracles.dense_step import put, state_of
-from warp_artic import IncomingForces, SettingsError, Simulation, SolverSettings
+from tests.step_taken import StepTaken, disturb
+from warp_artic import IncomingForces, SettingsError, Simulation
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -19,10 +21,7 @@ from warp_artic.usd.write_incoming_forces import write_incoming_forces
 
 H = 1 / 240
 
-
-def simulate(tree, gravity=(0.0, -10.0, 0.0), **settings):
-    options = {"dt": H, "variant": "scalar", **settings}
-    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**options))
+simulate = partial(simulations.simulate, gravity=(0.0, -10.0, 0.0), variant="scalar")
 
 
 def incoming(simulation, steps=1):

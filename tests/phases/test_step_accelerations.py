@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import StepTaken, busy_tree, disturb
+from tests.busy_mechanisms import busy_tree
 from tests.oracles import rigid
+from tests.step_taken import StepTaken, disturb
 from warp_artic import SettingsError, Simulation, SolveError, SolverSettings
 from warp_artic.description.drive import Drive
 

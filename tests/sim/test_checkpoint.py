@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.solver.test_determinism import busy_tree
+from tests.busy_mechanisms import tree_of_every_family
 from warp_artic import SettingsError, Simulation, SolveError, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.sim.files.npz import HEADER
@@ -27,7 +27,7 @@ BEFORE, AFTER = 500, 20
 def simulate(case):
     """A tree with every joint type and family; for rk4 one that moves freely. As two processes make it."""
     solver, integrator = CASES[case]
-    tree = busy_tree(links=13)
+    tree = tree_of_every_family(links=13)
     if integrator == "rk4":
         tree = trees.random_articulation(np.random.default_rng(5), 8, floating=True)
     settings = SolverSettings(solver=solver, integrator=integrator, precision="float64", variant="scalar")

@@ -2,13 +2,14 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from tests import trees
-from tests.busy_tree import coupled
+from tests import simulations, trees
+from tests.busy_mechanisms import coupled
 from tests.constraints.test_fixed_tendon import length, vectors
 from tests.constraints.test_mimic import gears_of
 from tests.constraints.test_spatial_tendon import law
@@ -24,10 +25,7 @@ from warp_artic.description.pose import Pose
 H = 1.0 / 240.0
 PRECISIONS = pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-10), ("float32", 1e-5)])
 
-
-def simulate(tree, environments=4, precision="float64", gravity=rigid.GRAVITY, **settings):
-    options = SolverSettings(dt=H, precision=precision, variant="lanes", **settings)
-    return Simulation(trees.scene(tree, gravity=gravity), environments=environments, settings=options)
+simulate = partial(simulations.simulate, environments=4, precision="float64", variant="lanes")
 
 
 def close(found, wanted, tolerance):
@@ -398,7 +396,7 @@ def test_a_point_without_a_normal_does_not_act():
     tree, corners = box()
     found = {}
     for count, environments in ((4, 4), (3, 4), (4, 40)):
-        simulation = simulate(tree, environments)
+        simulation = simulate(tree, environments=environments)
         contacts = on_corners(simulation, corners[:count], friction=0.3)
         if count == 4:
             contacts.normal.assign(np.broadcast_to([[0.0, 0.0, 1.0]] * 3 + [[0.0] * 3], (environments, 4, 3)))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.busy_mechanisms import tree_of_every_family
 from tests.sim.test_parameters import everything
-from tests.solver.test_determinism import busy_tree
 from warp_artic import Simulation, SolverSettings, read_stage
 from warp_artic.description.contact_pair import ContactPair
 from warp_artic.description.drive import Drive
@@ -323,7 +323,7 @@ def test_controls_of_a_snapshot():
 def test_a_mass_that_leaves_a_mobility_unknown_stops_its_environment():
     """1e30 kg in a tree of kilograms, where float64 knows no mobility of tendons; other environments do not notice."""
     simulation = Simulation(
-        trees.scene(busy_tree(links=13)), environments=3, settings=SolverSettings(precision="float64")
+        trees.scene(tree_of_every_family(links=13)), environments=3, settings=SolverSettings(precision="float64")
     )
     simulation.step(2)
     before = simulation.snapshot()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.busy_mechanisms import tree_of_every_family
 from tests.forests import renamed
 from tests.sim.test_tangent import FAMILIES, MOTIONS, moving, random_seeds
-from tests.solver.test_determinism import busy_tree
 from warp_artic import Drive, Friction, Simulation, SolverSettings, Track, rollout
 from warp_artic.errors import SettingsError
 
@@ -198,7 +198,10 @@ def test_several_mechanisms_share_directions():
 
 def test_all_families_backward_and_forward():
     """In one tree with every joint type, tendons, mimic joints, friction and limits."""
-    assert missed(trees.scene(busy_tree()), (*MOTIONS, "link_mass", "joint_effort"), steps=4, environments=1) < 1e-10
+    assert (
+        missed(trees.scene(tree_of_every_family()), (*MOTIONS, "link_mass", "joint_effort"), steps=4, environments=1)
+        < 1e-10
+    )
 
 
 def test_what_follows_time():

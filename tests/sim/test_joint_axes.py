@@ -1,21 +1,19 @@
 """Between dofs and six axes for each joint: the document's examples, every joint kind, locked axes."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.sim.test_dynamics import upright
-from warp_artic import SettingsError, Simulation, SolverSettings
+from warp_artic import SettingsError
 from warp_artic.description.joint import WORLD, Axis
 
 AXES = [axis.value for axis in Axis]
 
-
-def simulate(tree, environments=3):
-    settings = SolverSettings(precision="float64", variant="scalar")
-    return Simulation(trees.scene(tree), environments=environments, settings=settings)
+simulate = partial(simulations.simulate, environments=3, precision="float64", variant="scalar")
 
 
 def mixed(floating):

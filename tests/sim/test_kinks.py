@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.solver.test_determinism import busy_tree
+from tests.busy_mechanisms import tree_of_every_family
 from warp_artic import Drive, FixedTendon, Friction, Limit, SettingsError, Simulation, SolverSettings
 
 H = 1 / 240
@@ -121,7 +121,7 @@ def test_a_run_has_the_least_of_its_steps():
 def test_every_family_has_names_and_environments_do_not_see_each_other():
     """Bitwise alone and in lanes, of a tree with all families; equalities that cannot switch are left out."""
     settings = SolverSettings(precision="float64", variant="scalar")
-    scene = trees.scene(busy_tree())
+    scene = trees.scene(tree_of_every_family())
     one = Simulation(scene, settings=settings).kinks(3)
     several = Simulation(scene, environments=3, settings=settings)
     rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from tests import trees
 from tests.constraints.test_loop_joint import FREE, bodies, bricard, four_bar, in_plane
 from tests.oracles import loops, rigid
 from tests.oracles.dense_step import state_of
-from warp_artic import Simulation, SolverSettings
+from tests.simulations import simulate_exactly as simulate
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
 from warp_artic.description.link import Link
@@ -16,11 +16,6 @@ from warp_artic.description.pose import Pose
 
 H = 1.0 / 240.0
 PRECISIONS = pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-8), ("float32", 2e-4)])
-
-
-def simulate(scene, environments=1, precision="float64", **settings):
-    options = SolverSettings(dt=H, precision=precision, **{"variant": "scalar"} | settings)
-    return Simulation(scene, environments=environments, settings=options)
 
 
 @PRECISIONS

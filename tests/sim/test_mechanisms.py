@@ -245,7 +245,7 @@ def test_equal_mechanisms_are_grouped():
 
 
 def test_the_structure_of_a_mechanism():
-    """Roots come first in the order of dofs, carriages last in that of links; rows join islands."""
+    """Roots come first in the order of dofs, massless links last in that of links; rows join islands."""
     tree = tree_of(joined([forests.body("a"), forests.renamed(trees.chain(2, "revolute_y"), "b"), forests.body("c")]))
     assert tree.root_dofs == 12 and tree.dof_count == 14
     assert tree.first_dof[0] == 0 and tree.first_dof[-1] == 6

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import busy_tree
-from tests.solver import test_determinism as determinism
+from tests.busy_mechanisms import busy_tree, tree_of_every_family
 from warp_artic import DescriptionError, SettingsError, Simulation, SolverSettings
 from warp_artic.description.distance import Distance
 from warp_artic.description.friction import Friction
@@ -162,7 +161,7 @@ def test_every_parameter_of_an_environment_acts_as_one_of_the_scene():
 
 def test_asking_for_parameters_changes_nothing():
     """Bitwise, also where no drive has an envelope, no link a damping, no friction a coefficient."""
-    scene = trees.scene(determinism.busy_tree(links=13))
+    scene = trees.scene(tree_of_every_family(links=13))
     asked = run(scene, 5, lambda simulation: simulation.snapshot(parts=PARAMETERS))
     np.testing.assert_array_equal(asked, run(scene, 5))
 

@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.busy_mechanisms import busy_joints
 from tests.oracles.dense_step import put, rotation
 from warp_artic import Simulation, SolverSettings
-from warp_artic.description.drive import Drive
-from warp_artic.description.friction import Friction
-from warp_artic.description.limit import Limit
-from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon
 
 H = 1 / 240
@@ -30,29 +27,6 @@ def paths(run):
     q, v = run.joint_position[:, 0].astype(float), run.joint_velocity[:, 0].astype(float)
     h = run.metadata["dt"]
     return q[1:] - q[:-1], h * v[:-1], h * v[1:]
-
-
-def busy_joints(restitution=0.0):
-    """Joints of one axis with drives, friction, limits of which some are reached, a tendon and a mimic joint."""
-    tree = trees.random_articulation(3, 12, floating=True, kinds=ONE_AXIS)
-    count = len(tree.dofs)
-    tree = trees.with_dofs(
-        tree,
-        drive=[Drive(stiffness=30.0, damping=1.0, position_target=1.0) if k % 3 == 0 else None for k in range(count)],
-        friction=[
-            Friction(static_effort=0.2, dynamic_effort=0.1, viscous=0.1) if k % 4 == 0 else None for k in range(count)
-        ],
-        limit=[
-            Limit(lower=-0.15, upper=0.1, restitution=restitution * (k % 4 == 3)) if k % 2 else None
-            for k in range(count)
-        ],
-        velocity_limit=[1.0 if k == 4 else np.inf for k in range(count)],
-    )
-    c = (1.0, -0.5)
-    tendon = FixedTendon(name="/World/t", dofs=(2, 8), coefficients=c, force_coefficients=c, stiffness=100.0)
-    return trees.replace(
-        tree, fixed_tendons=(tendon,), mimics=(Mimic(name="/World/m", dofs=(6, 10), gears=(1.0, 0.5)),)
-    )
 
 
 @pytest.mark.parametrize("solver", ["direct", "pgs"])

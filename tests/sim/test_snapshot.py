@@ -7,7 +7,7 @@ import pytest
 import warp as wp
 
 from tests import trees
-from tests.busy_tree import busy_tree
+from tests.busy_mechanisms import busy_tree
 from tests.sim.test_simulation import two_trees
 from warp_artic import SettingsError, Simulation, SolverSettings
 from warp_artic.mechanisms.public_rows import MEMORY

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests import trees
+from tests.busy_mechanisms import tree_of_every_family
 from tests.central_differences import STEP, differences
 from tests.closed_mechanisms import spatial_four_bar
-from tests.solver.test_determinism import busy_tree
 from warp_artic import Drive, Friction, Limit, Simulation, SolverSettings
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.sim.arrays.views import PARAMETERS
@@ -111,7 +111,7 @@ def test_largest_velocities_where_joints_turn_far_in_a_step():
 
 def test_all_families_at_once():
     """In one tree, by the state, and by each of its parameters alone, along random shares of the values that it has."""
-    tree = busy_tree()
+    tree = tree_of_every_family()
     assert compare(tree, MOTIONS, warm=2, steps=2) < 1e-6
     settings = SolverSettings(precision="float64")
     simulation = Simulation(trees.scene(tree), settings=settings)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import busy_tree
+from tests.busy_mechanisms import busy_tree
 from tests.constraints.test_spatial_tendon import random_tendon
 from warp_artic import SettingsError, Simulation, SolverSettings
 from warp_artic.description.tendon import FixedTendon

@@ -1,14 +1,15 @@
 """Boundary layers of drives: the dense law, environments apart, forces within their maximum, and convergence."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.constraints import test_fixed_tendon, test_mimic
 from tests.constraints.test_soft_rotation_limits import limit_springs, passing_limits, softened
 from tests.oracles import rigid
 from tests.oracles.dense_step import DenseStep, Spring, assert_steps, put
-from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
 from warp_artic.description.mimic import Mimic
@@ -31,10 +32,7 @@ def robot(seed, *, kinds=KINDS[0], max_force=np.inf):
     return trees.with_dofs(tree, drive=drives), k, d, target
 
 
-def simulate(tree, environments=1, **settings):
-    """A simulation in double precision."""
-    options = SolverSettings(dt=H, precision="float64", **settings)
-    return Simulation(trees.scene(tree, gravity=rigid.GRAVITY), environments=environments, settings=options)
+simulate = partial(simulations.simulate, precision="float64")
 
 
 @pytest.mark.parametrize("solver", ["direct", "pgs"])

@@ -7,7 +7,7 @@ import pytest
 
 from tests import trees
 from tests.constraints.test_loop_joint import FREE, bodies, four_bar, in_plane
-from warp_artic import Simulation, SolverSettings
+from tests.simulations import simulate_exactly as simulate
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint
@@ -18,11 +18,6 @@ from warp_artic.description.pose import Pose, quaternion_from_rotation_vector
 from warp_artic.description.validate import findings
 
 SOLVERS = pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
-
-
-def simulate(scene, environments=1, **settings) -> Simulation:
-    options = {"precision": "float64", "dt": 1.0 / 240.0, "variant": "scalar"} | settings
-    return Simulation(scene, environments=environments, settings=SolverSettings(**options))
 
 
 def pendulum(**breaks) -> Articulation:

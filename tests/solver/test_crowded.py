@@ -7,58 +7,16 @@ import pytest
 import warp as wp
 
 from tests import trees
+from tests.busy_mechanisms import DRIVE, crowded_tree
 from tests.oracles import rigid
 from tests.oracles.state import State
 from warp_artic import Simulation, SolverSettings
-from warp_artic.description.drive import Drive
-from warp_artic.description.friction import Friction
-from warp_artic.description.limit import Limit
-from warp_artic.description.mimic import Mimic
-from warp_artic.description.tendon import FixedTendon
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.solver.rows.active_set import GUESSES, find_working_set
 from warp_artic.solver.rows.direct import set_first_working_set
 from warp_artic.solver.rows.problem import forget_working_set, gather_rows
 
 DT = 1 / 240
-DRIVE = Drive(stiffness=200.0, damping=2.0, max_force=4.0)
-KINDS = ("revolute_x", "revolute_y", "revolute_z", "prismatic_y")
-
-
-def crowded_tree(seed, static=0.6):
-    """24 links with stops, soft stops, friction, velocity limits, bounded drives, limited tendons and mimic joints."""
-    rng = np.random.default_rng(seed)
-    tree = trees.random_articulation(rng, 24, floating=False, kinds=KINDS)
-    count = len(tree.dofs)
-    stops = (Limit(lower=-0.002, upper=0.002), Limit(lower=-0.003, upper=0.003, stiffness=300.0, damping=2.0), None)
-    tree = trees.with_dofs(
-        tree,
-        limit=[stops[k % 3] for k in range(count)],
-        friction=[Friction(static_effort=static, dynamic_effort=0.6) if k % 3 != 1 else None for k in range(count)],
-        velocity_limit=[0.5 if k % 5 == 2 else np.inf for k in range(count)],
-        drive=[trees.replace(DRIVE, position_target=float(rng.normal())) if k % 3 == 2 else None for k in range(count)],
-    )
-    chosen = [int(dof) for dof in rng.permutation(count)]
-    tendons = tuple(
-        FixedTendon(
-            name=f"/World/tendon_{k}",
-            dofs=tuple(chosen[3 * k : 3 * k + 3]),
-            coefficients=(1.0, -0.5, 0.7),
-            force_coefficients=(1.0, -0.5, 0.7),
-            stiffness=200.0,
-            damping=2.0,
-            limit_stiffness=1e3,
-            lower=-0.001,
-            upper=0.001,
-        )
-        for k in range(4)
-    )
-    gears = rng.uniform(-1.0, 1.0, size=4)
-    mimics = tuple(
-        Mimic(name=f"/World/mimic_{k}", dofs=(chosen[12 + 2 * k], chosen[13 + 2 * k]), gears=(1.0, float(gears[k])))
-        for k in range(4)
-    )
-    return trees.replace(tree, fixed_tendons=tendons, mimics=mimics)
 
 
 def stepped_once(tree, seed, **settings):
@@ -77,11 +35,11 @@ def rows_of(simulation):
     """The rows: J (R, D), windows and bounds (R, 2), compliances, impulses and whether they are active (R)."""
     group = simulation.run.groups[0]
     work, rows = group.arrays.work, group.tree.rows
-    coefficients, starts = work.coefficient.numpy()[:, 0], np.cumsum([0, *(len(row.dofs) for row in rows)])
+    coefficients, starts = work.J.numpy()[:, 0], np.cumsum([0, *(len(row.dofs) for row in rows)])
     J = np.zeros((len(rows), group.tree.dof_count))
     for index, row in enumerate(rows):
         J[index, list(row.dofs)] = coefficients[starts[index] : starts[index + 1]]
-    pairs = [getattr(work, name).numpy()[:, 0].reshape(-1, 2) for name in ("window", "bound")]
+    pairs = [getattr(work, name).numpy()[:, 0].reshape(-1, 2) for name in ("velocity_bounds", "impulse_bounds")]
     numbers = [getattr(work, name).numpy()[: len(rows), 0] for name in ("compliance", "impulse", "active")]
     return J, *pairs, *numbers
 
@@ -180,10 +138,10 @@ def guesses_kernel(numbers):
     def guesses(model: Model, work: Work, found: wp.array(dtype=int)):
         for island in range(model.island_count):
             work.begins[island, 0] = 1
-        forget_working_set(model, work, 0, work.least[0, 0] - work.least[0, 0])
-        count, known, lopsided = gather_rows(model, work, 0)
+        forget_working_set(model, work, 0, work.position_weight[0, 0] - work.position_weight[0, 0])
+        count, known, first_nonsymmetric = gather_rows(model, work, 0)
         loosens = set_first_working_set(model, work, known, count, 0)
-        found[0] = find_working_set(model, work, known, count, lopsided, loosens, 0)
+        found[0] = find_working_set(model, work, known, count, first_nonsymmetric, loosens, 0)
 
     return guesses
 
@@ -202,7 +160,7 @@ def test_guesses_end_within_bounds(seed):
         wp.launch(guesses_kernel(group.columns.numbers), dim=1, inputs=[model, work, found])
         rows = model.row_count
         assert 1 <= found.numpy()[0] <= (GUESSES + 3) * (rows + 1)
-        impulses, bounds = work.impulse.numpy()[:rows, 0], work.bound.numpy()[: 2 * rows : 2, 0]
+        impulses, bounds = work.impulse.numpy()[:rows, 0], work.impulse_bounds.numpy()[: 2 * rows : 2, 0]
         active = work.active.numpy()[:rows, 0] > 0
         assert (np.abs(impulses) <= bounds * (1 + 1e-6))[active].all()
         assert np.isfinite(impulses).all()

@@ -1,27 +1,19 @@
 """The same environment is bitwise the same in any batch and slot."""
 
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests import trees
-from tests.busy_tree import coupled, distances
-from tests.oracles import rigid
+from tests.busy_mechanisms import tree_of_every_family
 from warp_artic import Simulation, SolverSettings
 from warp_artic.constraints import table
 from warp_artic.constraints.table import IN_STEPS
 from warp_artic.description.distance import Distance
-from warp_artic.description.drive import Drive, DriveKind
-from warp_artic.description.friction import Friction
-from warp_artic.description.joint import Axis
-from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.loop_joint import LoopJoint
-from warp_artic.description.pose import Pose
 from warp_artic.mechanisms.tree import tree_of
-from warp_artic.model.dofs import DofLayout
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.usd.read_stage import read_stage
 
@@ -31,105 +23,9 @@ RAGDOLL = Path(__file__).parents[2] / "samples" / "scenes" / "ragdoll.usda"
 OF_A_TREE = {family for family in IN_STEPS if family.part is not ForcePart.CONTACT}
 
 
-def limits_of(joint, place):
-    """Bounds of a joint by its dofs and its place: hard, soft and bouncing stops, twist and swing limits, a cone."""
-    if len(joint.dofs) == 1:
-        kinds = (
-            Limit(lower=-0.2, upper=0.1),
-            Limit(lower=-0.4, upper=0.3, stiffness=300.0, damping=2.0),
-            Limit(lower=-0.1, upper=0.2, restitution=0.5, bounce_threshold=0.1),
-            None,
-        )
-        return [kinds[place % 4]], None
-    if len(joint.dofs) == 2:
-        soft = Limit(lower=-0.2, upper=0.3, stiffness=50.0, damping=0.5)
-        return [Limit(lower=-0.3, upper=0.2), soft if place % 2 else Limit(lower=-0.3, upper=0.2)], None
-    twist = Limit(lower=-0.4, upper=0.5)
-    kinds = (
-        ([twist, Limit(lower=-0.5, upper=0.5), Limit(lower=-0.6, upper=0.4)], None),
-        ([twist, None, None], ConeLimit(angle_1=0.8, angle_2=0.6)),
-        (
-            [Limit(lower=-0.05, upper=0.05, stiffness=20.0, damping=0.5), None, None],
-            ConeLimit(angle_1=0.4, angle_2=0.6, stiffness=40.0),
-        ),
-        ([twist, Limit(lower=-0.3, upper=0.4, stiffness=40.0, damping=0.2), None], None),
-    )
-    return kinds[place % 4]
-
-
-def with_limits(tree):
-    """Limits of every family, counted among the joints with as many dofs."""
-    joints, places = [], {1: 0, 2: 0, 3: 0}
-    for joint in tree.joints:
-        if joint.dofs:
-            limits, cone = limits_of(joint, places[len(joint.dofs)])
-            places[len(joint.dofs)] += 1
-            dofs = tuple(trees.replace(dof, limit=limit) for dof, limit in zip(joint.dofs, limits))
-            joint = trees.replace(joint, dofs=dofs, cone_limit=cone)
-        joints.append(joint)
-    return trees.replace(tree, joints=tuple(joints))
-
-
-def busy_tree(links=18):
-    """A floating tree with every joint type and every constraint family at work."""
-    rng = np.random.default_rng(11)
-    tree = trees.random_articulation(rng, links, floating=True, kinds=(*trees.JOINT_KINDS, "spherical"))
-    count = len(tree.dofs)
-    drives = [
-        Drive(
-            kind=DriveKind.ACCELERATION if k % 5 == 0 else DriveKind.FORCE,
-            stiffness=float(rng.uniform(5, 100)),
-            damping=float(rng.uniform(0.5, 5)),
-            position_target=float(rng.normal()),
-            max_force=3.0 if k % 3 == 0 else np.inf,
-        )
-        if k % 4
-        else None
-        for k in range(count)
-    ]
-    tree = trees.with_dofs(
-        tree,
-        drive=drives,
-        friction=[Friction(static_effort=0.3, dynamic_effort=0.2) if k % 4 == 0 else None for k in range(count)],
-        velocity_limit=[2.0 if k % 7 == 0 else np.inf for k in range(count)],
-    )
-    bounded = tuple(
-        trees.replace(
-            link, max_linear_velocity=1.0 if k == 5 else np.inf, max_angular_velocity=2.0 if k == 9 else np.inf
-        )
-        for k, link in enumerate(tree.links)
-    )
-    tree = trees.replace(tree, links=bounded, max_linear_velocity=0.3, max_angular_velocity=0.4)
-    tree = coupled(rng, with_limits(tree))
-    everywhere = tuple(trees.replace(tendon, all_segments=True) for tendon in tree.spatial_tendons)
-    return trees.replace(tree, spatial_tendons=everywhere, constraints=(*distances(tree), loop_joint(tree)))
-
-
-def loop_joint(tree):
-    """A point of a link that stays in a plane of another one, where both are at the start, near limits and driven."""
-    placed = rigid.motion(tree, trees.authored_state(tree))
-    layout = DofLayout(tree)
-    pairs = combinations(range(len(tree.bodies)), 2)
-    link0, link1 = max(pairs, key=lambda pair: len(set(layout.inward(pair[0])) ^ set(layout.inward(pair[1]))))
-    place = placed.R_WL[link0].T @ (placed.p_WL[link1] - placed.p_WL[link0])
-    soft = Limit(lower=-0.02, upper=0.02, stiffness=50.0, damping=0.5)
-    return LoopJoint(
-        name="/World/plane",
-        link0=link0,
-        link1=link1,
-        frame0=Pose(tuple(map(float, place))),
-        free=tuple(Axis)[1:],
-        limits=((Axis.TRANS_Y, Limit(lower=-0.01, upper=0.01)), (Axis.TRANS_Z, soft)),
-        drives=((Axis.TRANS_Z, Drive(stiffness=20.0, damping=1.0, position_target=0.1)),),
-        frictions=((Axis.TRANS_Z, Friction(static_effort=0.2, dynamic_effort=0.1, viscous=2.0)),),
-        armatures=((Axis.TRANS_Z, 0.5),),
-        velocity_limits=((Axis.TRANS_Y, 0.02),),
-    )
-
-
 def test_the_busy_tree_has_a_row_of_every_family():
     """None is left out of what follows, whichever there are, but those of contacts, which contacts/ has."""
-    assert {row.family for row in tree_of(busy_tree()).rows} == OF_A_TREE
+    assert {row.family for row in tree_of(tree_of_every_family()).rows} == OF_A_TREE
 
 
 def without(tree, family):
@@ -206,20 +102,20 @@ def without(tree, family):
 
 def end(tree):
     """The state at the end of a run of a tree that has the dofs of the busy one."""
-    state = calm_state(np.random.default_rng(2), busy_tree())
+    state = calm_state(np.random.default_rng(2), tree_of_every_family())
     return final_states(tree, [state], 1, [0], "float32")[0]
 
 
 @cache
 def end_of_the_busy_tree():
     """With every family."""
-    return end(busy_tree())
+    return end(tree_of_every_family())
 
 
 @pytest.mark.parametrize("family", sorted(OF_A_TREE, key=lambda family: family.order), ids=lambda family: family.name)
 def test_every_family_is_at_work(family):
     """The same run without it ends elsewhere."""
-    assert np.abs(end(without(busy_tree(), family)) - end_of_the_busy_tree()).max() > 1e-4
+    assert np.abs(end(without(tree_of_every_family(), family)) - end_of_the_busy_tree()).max() > 1e-4
 
 
 def calm_state(rng, tree):
@@ -262,7 +158,7 @@ def final_states(tree, states, environments, slots, precision, steps=60, **setti
 @pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
 def test_results_do_not_depend_on_batch_slot_or_neighbours(solver, precision, integrator):
     """Bitwise equal in batches of 1, 17 and 100, at the front, in the middle and at the end, all families on."""
-    tree = busy_tree()
+    tree = tree_of_every_family()
     rng = np.random.default_rng(2)
     states = [calm_state(rng, tree) for _ in range(3)]
     settings = {"solver": solver, "integrator": integrator, "steps": 12}
@@ -274,7 +170,7 @@ def test_results_do_not_depend_on_batch_slot_or_neighbours(solver, precision, in
 
 def test_results_do_not_depend_on_a_thousand_neighbours():
     """Bitwise equal among a thousand."""
-    tree = busy_tree()
+    tree = tree_of_every_family()
     rng = np.random.default_rng(2)
     states = [calm_state(rng, tree) for _ in range(3)]
     alone = [final_states(tree, [state], 1, [0], "float32", steps=3)[0] for state in states]
@@ -311,7 +207,7 @@ def test_tumbling_ragdolls_do_not_depend_on_neighbours(solver, friction):
 @pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
 def test_parameters_of_one_environment_are_its_own(solver):
     """Gears, offsets and switches of couplings changed in one environment leave the others bitwise as they are."""
-    tree = busy_tree()
+    tree = tree_of_every_family()
     ends = []
     for changed in (False, True):
         simulation = Simulation(
@@ -331,7 +227,7 @@ def test_parameters_of_one_environment_are_its_own(solver):
 
 def test_runs_repeat_and_bursts_equal_single_steps():
     """Two runs are bitwise equal, and so are one launch of 60 steps and 60 launches of one."""
-    tree = busy_tree()
+    tree = tree_of_every_family()
     paths = []
     for burst in (60, 60, 1):
         simulation = Simulation(trees.scene(tree), environments=5)
@@ -344,7 +240,7 @@ def test_runs_repeat_and_bursts_equal_single_steps():
 
 def test_a_checkpoint_resumes_bitwise(tmp_path):
     """Saving and loading in the middle changes nothing; another model is refused."""
-    tree = busy_tree()
+    tree = tree_of_every_family()
     whole = Simulation(trees.scene(tree), environments=3)
     whole.step(25)
     whole.save(tmp_path / "half.npz")
@@ -361,7 +257,7 @@ def test_a_checkpoint_resumes_bitwise(tmp_path):
 
 def test_a_bad_environment_is_frozen_and_named_and_the_others_go_on():
     """A NaN effort stops one environment at its last finite state; its neighbours are bitwise unchanged."""
-    tree = busy_tree()
+    tree = tree_of_every_family()
     clean = Simulation(trees.scene(tree), environments=20)
     clean.step(30)
     dirty = Simulation(trees.scene(tree), environments=20)

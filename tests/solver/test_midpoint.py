@@ -1,12 +1,13 @@
 """Moreau's midpoint beside the semi-implicit step: closer where motion is smooth, and stops as before."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests import oracle_stages, trees
-from tests.oracles import reference_problems, rigid
+from tests import oracle_stages, simulations, trees
+from tests.oracles import reference_problems
 from tests.oracles.dense_step import put, state_of
 from tests.oracles.state import State
 from tests.solver.test_integration import driven_motion, heavy_top_error
@@ -16,10 +17,7 @@ from warp_artic.description.limit import ConeLimit, Limit
 
 PEERS = Path(__file__).parents[1] / "data" / "peers"
 
-
-def simulate(tree, dt=1 / 240, gravity=rigid.GRAVITY, precision="float64", integrator="midpoint", environments=1):
-    settings = SolverSettings(dt=dt, precision=precision, integrator=integrator)
-    return Simulation(trees.scene(tree, gravity=gravity), settings=settings, environments=environments)
+simulate = partial(simulations.simulate, precision="float64", integrator="midpoint")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ import pytest
 import warp as wp
 
 from tests import trees
+from tests.busy_mechanisms import tree_of_every_family
 from tests.oracles import rigid
 from tests.oracles.dense_step import state_of
-from tests.solver.test_determinism import busy_tree
 from warp_artic import SettingsError, Simulation, SolveError, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.scene import Scene
@@ -508,7 +508,7 @@ def test_rk4():
 @pytest.mark.parametrize("solver", ["direct", "tgs"])
 def test_every_family_sleeps(solver):
     """A floating tree with every joint type and every family: put to rest by its dampers, it stays."""
-    tree = busy_tree(links=13)
+    tree = tree_of_every_family(links=13)
     links = tuple(trees.replace(link, linear_damping=8.0, angular_damping=8.0) for link in tree.links)
     tree = trees.replace(tree, links=links, sleep_threshold=1e-3)
     simulation = simulate(tree, gravity=(0.0, 0.0, 0.0), precision="float64", variant="scalar", solver=solver)

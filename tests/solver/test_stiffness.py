@@ -1,13 +1,11 @@
 """Stiffness and mass ratios without fear: bounded, never NaN, whatever the solver and however few its iterations."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
-from tests import trees
-from tests.oracles import rigid
-from warp_artic import Simulation, SolverSettings
+from tests import simulations, trees
 from warp_artic.description.drive import Drive
 from warp_artic.description.limit import Limit
 from warp_artic.description.mimic import Mimic
@@ -18,9 +16,7 @@ SOLVERS = [("direct", 1), ("pgs", 1), ("pgs", 8), ("tgs", 1), ("tgs", 4), ("tgs"
 solvers = pytest.mark.parametrize(("solver", "iterations"), SOLVERS)
 integrators = pytest.mark.parametrize("integrator", ["midpoint", "semi_implicit"])
 
-
-def simulate(tree, gravity=rigid.GRAVITY, **settings):
-    return Simulation(trees.scene(tree, gravity=gravity), settings=SolverSettings(**{"dt": DT, **settings}))
+simulate = partial(simulations.simulate, dt=DT)
 
 
 def energies(recording):

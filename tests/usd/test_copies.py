@@ -163,7 +163,7 @@ def test_copies_of_joints_that_stack(ends, monkeypatch):
         prim.GetReferences().AddReference(source.GetRootLayer().identifier, "/Robot")
     assert copies_of(stage) == set()
     scene = inspect_stage(stage).scene
-    assert sum(link.is_carriage for tree in scene.articulations for link in tree.links) == 3
+    assert sum(link.is_massless for tree in scene.articulations for link in tree.links) == 3
     assert_same(stage, monkeypatch)
 
 

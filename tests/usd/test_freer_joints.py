@@ -111,7 +111,7 @@ def test_converted_to_our_schemas(source, tmp_path):
 
 
 def test_inspected(source, capsys):
-    """Each prim has a line; axes are named, carriages are not."""
+    """Each prim has a line; axes are named, massless links are not."""
     assert main(["inspect", str(source), "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert (content["totals"]["links"], content["totals"]["joints"], content["totals"]["dofs"]) == (2, 2, 9)

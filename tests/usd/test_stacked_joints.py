@@ -39,7 +39,7 @@ def test_a_stack_is_a_chain(stage):
     scene = read_stage(stage)
     (tree,) = scene.articulations
     assert [link.path for link in tree.links] == ["/World/rod", "/World/x", "/World/z"]
-    assert [link.is_carriage for link in tree.links] == [False, True, True]
+    assert [link.is_massless for link in tree.links] == [False, True, True]
     assert [(one.path, one.parent, one.child) for one in tree.joints] == [
         ("/World/x", -1, 1),
         ("/World/z", 1, 2),
@@ -158,7 +158,7 @@ def test_a_run_layer_starts_where_it_did(tmp_path):
     assert not [text for text in warnings_of(str(tmp_path / "out.usda")) if "pose" in text]
 
 
-def test_a_carriage_must_carry():
+def test_a_massless_link_must_carry():
     """Only between two joints may a link be without mass."""
     (tree,) = (scene := read_stage(planar())).articulations
     assert [finding for finding in findings(scene) if finding.severity is Severity.ERROR] == []

@@ -385,7 +385,7 @@ def test_distances(free, circles, tmp_path):
 
 
 def test_stacked_joints(tmp_path):
-    """Frames on carriages, which have no pose in a recording, are where the positions of their joints put them."""
+    """Frames on massless links, which have no pose in a recording, are where the positions of their joints put them."""
     stage, recording = run_layer(planar(), tmp_path, velocity=[0.3, -0.2, 1.0])
     position = {name: recording.joint_position[:, 0, k] for k, name in enumerate(recording.joint_names)}
     end, _, _ = drawn(stage, "/JointGuides/World_turn/first", stage.GetEndTimeCode(), 1.0)

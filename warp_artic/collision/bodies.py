@@ -42,13 +42,13 @@ def _body_of(numbers: Numbers, body):
         kind: int
         first: int
         count: int
-        column: int
+        block: int
         R: Matrix
         size: Vector
 
     @wp.func
-    def body(kind: int, first: int, count: int, column: int, R: Matrix, size: Vector):
-        return Body(kind, first, count, column, R, size)
+    def body(kind: int, first: int, count: int, block: int, R: Matrix, size: Vector):
+        return Body(kind, first, count, block, R, size)
 
     return body
 
@@ -90,7 +90,7 @@ def local_support(hull_points: Array, body: Body, u: Vec3, around: Vec3):
     if body.kind == BOX:
         return signed_vector(body.size, u)
     if body.kind == CONVEX:
-        v, _number = furthest_vertex(hull_points, body.first, body.count, body.column, u)
+        v, _number = furthest_vertex(hull_points, body.first, body.count, body.block, u)
         return v
     if body.kind == CONE:
         rim = rim_point(body.size.x, around, neg(body.size.y))
@@ -122,7 +122,7 @@ def middle_of(hull_points: Array, body: Body):
     """A point in the core, from the origin of the solid, in world axes; and a length of the size of the solid."""
     zero = real(0.0, body.size.x)
     if body.kind == CONVEX:
-        middle, size = hull_middle(hull_points, body.first, body.count, body.column)
+        middle, size = hull_middle(hull_points, body.first, body.count, body.block)
         return body.R * middle, size
     return vec3(zero, zero, zero), solid_size(body)
 

@@ -85,19 +85,19 @@ def best_edges(boxes: BoxPair, rounding: Real):
 
 
 @wp.func
-def keep_or_set(places: Array, place: int, slot: int, used: Real, x: Vec3, n: Vec3, gap: Real):
+def keep_or_set(places: Array, place: int, worker: int, used: Real, x: Vec3, n: Vec3, gap: Real):
     """Write a place where a number is positive, and leave it as it is elsewhere."""
     row = 7 * place
-    x = choose(used, x, load_vec3(places, row, slot))
-    n = choose(used, n, load_vec3(places, row + 3, slot))
-    set_place(places, place, slot, x, n, where_positive(used, gap, places[row + 6, slot]))
+    x = choose(used, x, load_vec3(places, row, worker))
+    n = choose(used, n, load_vec3(places, row + 3, worker))
+    set_place(places, place, worker, x, n, where_positive(used, gap, places[row + 6, worker]))
 
 
 @wp.func
 def set_edge_place(
     places: Array,
     place: int,
-    slot: int,
+    worker: int,
     used: Real,
     boxes: BoxPair,
     n: Vec3,
@@ -130,7 +130,7 @@ def set_edge_place(
     direction = choose(apart, direction, n)
     gap = where_positive(apart, distance, s)
     keep_or_set(
-        places, place, slot, used, boxes.x0 + boxes.R0 * ((p_0 + p_1) * real(0.5, one)), boxes.R0 * direction, gap
+        places, place, worker, used, boxes.x0 + boxes.R0 * ((p_0 + p_1) * real(0.5, one)), boxes.R0 * direction, gap
     )
     return distance
 
@@ -139,7 +139,7 @@ def set_edge_place(
 def edge_distance(
     places: Array,
     place: int,
-    slot: int,
+    worker: int,
     by_edge: Real,
     boxes: BoxPair,
     n: Vec3,
@@ -150,7 +150,7 @@ def edge_distance(
 ):
     """Write the place of two edges where `by_edge` is positive, and return how far its points are apart there."""
     if any_positive(by_edge):
-        distance = set_edge_place(places, place, slot, by_edge, boxes, n, edge_0, edge_1, tie)
+        distance = set_edge_place(places, place, worker, by_edge, boxes, n, edge_0, edge_1, tie)
         return where_positive(by_edge, distance, otherwise)
     return otherwise
 
@@ -188,7 +188,7 @@ def nearest_corner(p: Vec3, along: Mat3, size: Vec3):
 
 
 @wp.func
-def set_nearest_corner(places: Array, place: int, slot: int, used: Real, boxes: BoxPair, reached: Real):
+def set_nearest_corner(places: Array, place: int, worker: int, used: Real, boxes: BoxPair, reached: Real):
     """Write, where a number is positive, the place of the corner of either box that is nearest to the other box, if
     they are nearer to each other there than what is reached by now."""
     a = boxes.a
@@ -203,4 +203,4 @@ def set_nearest_corner(places: Array, place: int, slot: int, used: Real, boxes: 
     p_1 = choose(nearer, c + C * on_box, p)
     gap, n = unit_or(p_1 - p_0, c)
     x = boxes.x0 + boxes.R0 * ((p_0 + p_1) * real(0.5, gap))
-    keep_or_set(places, place, slot, minimum(used, reached - gap), x, boxes.R0 * n, gap)
+    keep_or_set(places, place, worker, minimum(used, reached - gap), x, boxes.R0 * n, gap)

@@ -121,7 +121,7 @@ def begins(p_x: Real, p_y: Real, d_x: Real, d_y: Real, h_x: Real, h_y: Real):
 def set_face_place(
     places: Array,
     place: int,
-    slot: int,
+    worker: int,
     used: Real,
     face: Face,
     p_u: Real,
@@ -130,14 +130,14 @@ def set_face_place(
 ):
     """Write a place over the point (p_u, p_v) of a face."""
     x = face.middle + face.u * p_u + face.v * p_v + face.n * (gap * real(0.5, gap))
-    set_place_where(places, place, slot, used, x, face.n * face.outward, gap)
+    set_place_where(places, place, worker, used, x, face.n * face.outward, gap)
 
 
 @wp.func
 def set_incident_places(
     places: Array,
     first: int,
-    slot: int,
+    worker: int,
     used: Real,
     face: Face,
     f: Vec3,
@@ -166,7 +166,7 @@ def set_incident_places(
         t = where_positive(is_used, t, used - used)
         gap = p.z + d.z * t
         least = minimum(least, where_positive(is_used, gap, least))
-        set_face_place(places, first + k, slot, is_used, face, p.x + d.x * t, p.y + d.y * t, gap)
+        set_face_place(places, first + k, worker, is_used, face, p.x + d.x * t, p.y + d.y * t, gap)
     return least
 
 
@@ -174,7 +174,7 @@ def set_incident_places(
 def set_reference_places(
     places: Array,
     first: int,
-    slot: int,
+    worker: int,
     used: Real,
     face: Face,
     f: Vec3,
@@ -219,7 +219,7 @@ def set_reference_places(
         t = where_positive(is_used, t, one - one)
         gap = f.z + e1.z * (alpha + d_alpha * t) + e2.z * (beta + d_beta * t)
         least = minimum(least, where_positive(is_used, gap, least))
-        set_face_place(places, first + 4 + k, slot, is_used, face, p_x + d_x * t, p_y + d_y * t, gap)
+        set_face_place(places, first + 4 + k, worker, is_used, face, p_x + d_x * t, p_y + d_y * t, gap)
     return least
 
 
@@ -227,7 +227,7 @@ def set_reference_places(
 def set_face_places(
     places: Array,
     first: int,
-    slot: int,
+    worker: int,
     by_face: Real,
     by_1: Real,
     is_x: Real,
@@ -274,6 +274,6 @@ def set_face_places(
     middle = boxes.x0 + R0 * (n * h_n + choose(by_1, c, vec3(zero, zero, zero)))
     outward = where_positive(by_1, neg(one), one)
     reference = face_of(middle, R0 * u, R0 * v, R0 * n, outward, h_u, h_v)
-    gap = set_incident_places(places, first, slot, by_face, reference, f, e1, e2)
-    gap = minimum(gap, set_reference_places(places, first, slot, by_face, reference, f, e1, e2))
+    gap = set_incident_places(places, first, worker, by_face, reference, f, e1, e2)
+    gap = minimum(gap, set_reference_places(places, first, worker, by_face, reference, f, e1, e2))
     return gap, n * outward

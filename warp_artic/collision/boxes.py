@@ -47,7 +47,7 @@ def reach(m: Mat3, size: Vec3):
 
 
 @wp.func
-def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x1: Vec3, R1: Mat3, b: Vec3):
+def box_box(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, a: Vec3, x1: Vec3, R1: Mat3, b: Vec3):
     """Eight places: corners of what two faces have in common; or place 0, of two edges or of a corner."""
     zero = real(0.0, a.x)
     one = real(1.0, a.x)
@@ -75,10 +75,10 @@ def box_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, a: Vec3, x
     by_face = where_positive(by_edge, zero, one)
     is_x = where_positive(by_1, is_x_1, is_x_0)
     is_y = where_positive(by_1, is_y_1, is_y_0)
-    gap, n = set_face_places(places, first, slot, by_face, by_1, is_x, is_y, boxes, small)
+    gap, n = set_face_places(places, first, worker, by_face, by_1, is_x, is_y, boxes, small)
     s = where_positive(by_edge, edge, face)
     n = choose(by_edge, n_edge * signed(one, dot(n_edge, c)), n)
-    reached = edge_distance(places, first, slot, by_edge, boxes, n, edge_0, edge_1, tie, gap)
+    reached = edge_distance(places, first, worker, by_edge, boxes, n, edge_0, edge_1, tie, gap)
     missed = minimum(s - tie, reached - s - error)
     if any_positive(missed):
-        set_nearest_corner(places, first, slot, missed, boxes, reached)
+        set_nearest_corner(places, first, worker, missed, boxes, reached)

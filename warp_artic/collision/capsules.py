@@ -26,8 +26,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     vec3,
     where_positive,
 )
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot, transpose_mul
+from warp_artic.math.spatial import column, cross, dot, transpose_mul
 from warp_artic.model.arrays import Array
 
 SAME = wp.constant(wp.float64(1e-6))
@@ -42,17 +41,17 @@ ALIGNED = wp.constant(wp.float64(1e-3))
 
 @wp.func
 def set_axis_place(
-    places: Array, place: int, slot: int, used: Real, x0: Vec3, p: Vec3, n: Vec3, radius: Real, gap: Real
+    places: Array, place: int, worker: int, used: Real, x0: Vec3, p: Vec3, n: Vec3, radius: Real, gap: Real
 ):
     """Write the place of the sphere of a capsule about x0 + p, that is used where a number is positive."""
-    set_place_where(places, place, slot, used, x0 + p + n * (radius + gap * real(0.5, gap)), n, gap)
+    set_place_where(places, place, worker, used, x0 + p + n * (radius + gap * real(0.5, gap)), n, gap)
 
 
 @wp.func
 def capsule_capsule_place(
     places: Array,
     place: int,
-    slot: int,
+    worker: int,
     used: Real,
     x0: Vec3,
     p: Vec3,
@@ -67,12 +66,12 @@ def capsule_capsule_place(
     share = clamp_one(over(dot(a1, p - c), dot(a1, a1), least - least))
     distance, n = unit_or(c + a1 * share - p, sideways)
     n = choose(distance - least, n, sideways)
-    set_axis_place(places, place, slot, used, x0, p, n, radius0, distance - radius0 - radius1)
+    set_axis_place(places, place, worker, used, x0, p, n, radius0, distance - radius0 - radius1)
 
 
 @wp.func
 def capsule_capsule(
-    places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, size0: Vec3, x1: Vec3, R1: Mat3, size1: Vec3
+    places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, size0: Vec3, x1: Vec3, R1: Mat3, size1: Vec3
 ):
     """Two places, the first one towards the end of capsule 0 that is lower in z; where axes cross, only that one.
 
@@ -81,8 +80,8 @@ def capsule_capsule(
     it that the distance grows by REACH of the size. So parallel capsules touch at both ends of these parts.
     """
     one = real(1.0, size0.x)
-    z0 = matrix_column(R0, 2)
-    z1 = matrix_column(R1, 2)
+    z0 = column(R0, 2)
+    z1 = column(R1, 2)
     c = x1 - x0
     h0 = size0.y
     a1 = z1 * size1.y
@@ -111,8 +110,8 @@ def capsule_capsule(
     aside, _other = across(z0)
     _sine, sideways = unit_or(normal * where_positive(dot(normal, c), one, neg(one)), aside)
     sideways = choose(sine_square - real(SAME, one), sideways, aside)
-    capsule_capsule_place(places, first, slot, one, x0, z0 * near_low, c, a1, size0.x, size1.x, sideways, least)
-    capsule_capsule_place(places, first + 1, slot, two, x0, z0 * near_high, c, a1, size0.x, size1.x, sideways, least)
+    capsule_capsule_place(places, first, worker, one, x0, z0 * near_low, c, a1, size0.x, size1.x, sideways, least)
+    capsule_capsule_place(places, first + 1, worker, two, x0, z0 * near_high, c, a1, size0.x, size1.x, sideways, least)
 
 
 @wp.func
@@ -183,20 +182,31 @@ def distance_to_box(p: Vec3, size: Vec3, meets: Real, m: Vec3):
 
 @wp.func
 def set_box_place(
-    places: Array, place: int, slot: int, used: Real, x0: Vec3, R1: Mat3, p: Vec3, m: Vec3, radius: Real, distance: Real
+    places: Array,
+    place: int,
+    worker: int,
+    used: Real,
+    x0: Vec3,
+    R1: Mat3,
+    p: Vec3,
+    m: Vec3,
+    radius: Real,
+    distance: Real,
 ):
     """Write the place of the sphere about x0 + p, so far from the box along m, which is in the frame of the box."""
-    set_axis_place(places, place, slot, used, x0, p, R1 * neg(m), radius, distance - radius)
+    set_axis_place(places, place, worker, used, x0, p, R1 * neg(m), radius, distance - radius)
 
 
 @wp.func
-def capsule_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, size0: Vec3, x1: Vec3, R1: Mat3, size: Vec3):
+def capsule_box(
+    places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, size0: Vec3, x1: Vec3, R1: Mat3, size: Vec3
+):
     """Two places at the ends of the part of the axis that is along the box, the first one towards the lower end in z,
     and the nearest point of the axis where it is nearer than both."""
     zero = real(0.0, size.x)
     one = real(1.0, size.x)
     radius = size0.x
-    z0 = matrix_column(R0, 2)
+    z0 = column(R0, 2)
     c = transpose_mul(R1, x0 - x1)
     a = transpose_mul(R1, z0 * size0.y)
     scale = size.x + size.y + size.z + size0.x + size0.y
@@ -238,6 +248,6 @@ def capsule_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, size0:
     m_low, d_low = distance_to_box(c + a * low, size, meets, m)
     m_high, d_high = distance_to_box(c + a * high, size, meets, m)
     nearer = where_positive(two, minimum(d_low, d_high) - distance - least, zero)
-    set_box_place(places, first, slot, one, x0, R1, z0 * (size0.y * low), m_low, radius, d_low)
-    set_box_place(places, first + 1, slot, two, x0, R1, z0 * (size0.y * high), m_high, radius, d_high)
-    set_box_place(places, first + 2, slot, nearer, x0, R1, z0 * (size0.y * share), m, radius, distance)
+    set_box_place(places, first, worker, one, x0, R1, z0 * (size0.y * low), m_low, radius, d_low)
+    set_box_place(places, first + 1, worker, two, x0, R1, z0 * (size0.y * high), m_high, radius, d_high)
+    set_box_place(places, first + 2, worker, nearer, x0, R1, z0 * (size0.y * share), m, radius, distance)

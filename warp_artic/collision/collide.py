@@ -46,10 +46,10 @@ def contact_points(kind0: Solid | int, kind1: Solid | int) -> int:
 @wp.func
 def collide(
     hull_points: Array,
-    column: int,
+    block: int,
     places: Array,
     first: int,
-    slot: int,
+    worker: int,
     kind0: int,
     kind1: int,
     x0: Vec3,
@@ -69,10 +69,10 @@ def collide(
 
     Args:
         hull_points: Vertices of hulls in the frames of their shapes [m], three rows each.
-        column: Of the hull points.
+        block: Of the hull points.
         places: What is written: 7 rows a place, `places`.
         first: The first of the places.
-        slot: The column of the places.
+        worker: The block of the places.
         kind0: `Solid` of shape 0, not greater than `kind1`.
         kind1: `Solid` of shape 1.
         x0: Origin of the frame of shape 0, in world axes about the origin of both [m].
@@ -89,37 +89,37 @@ def collide(
     """
     if kind0 == PLANE:
         if kind1 == SPHERE:
-            plane_sphere(places, first, slot, x0, R0, x1, size1.x)
+            plane_sphere(places, first, worker, x0, R0, x1, size1.x)
         elif kind1 == CAPSULE:
-            plane_capsule(places, first, slot, x0, R0, x1, R1, size1)
+            plane_capsule(places, first, worker, x0, R0, x1, R1, size1)
         elif kind1 == CYLINDER:
-            plane_cylinder(places, first, slot, x0, R0, x1, R1, size1)
+            plane_cylinder(places, first, worker, x0, R0, x1, R1, size1)
         elif kind1 == BOX:
-            plane_box(places, first, slot, x0, R0, x1, R1, size1)
+            plane_box(places, first, worker, x0, R0, x1, R1, size1)
         elif kind1 == CONVEX:
-            plane_convex(places, first, slot, x0, R0, x1, R1, hull_points, hull1_first, hull1_count, column)
+            plane_convex(places, first, worker, x0, R0, x1, R1, hull_points, hull1_first, hull1_count, block)
         elif kind1 == CONE:
-            plane_cone(places, first, slot, x0, R0, x1, R1, size1)
+            plane_cone(places, first, worker, x0, R0, x1, R1, size1)
     elif kind0 == SPHERE and kind1 == SPHERE:
-        sphere_sphere(places, first, slot, x0, size0.x, x1, size1.x)
+        sphere_sphere(places, first, worker, x0, size0.x, x1, size1.x)
     elif kind0 == SPHERE and kind1 == CAPSULE:
-        sphere_capsule(places, first, slot, x0, size0.x, x1, R1, size1)
+        sphere_capsule(places, first, worker, x0, size0.x, x1, R1, size1)
     elif kind0 == SPHERE and kind1 == CYLINDER:
-        sphere_cylinder(places, first, slot, x0, size0.x, x1, R1, size1)
+        sphere_cylinder(places, first, worker, x0, size0.x, x1, R1, size1)
     elif kind0 == SPHERE and kind1 == BOX:
-        sphere_box(places, first, slot, x0, size0.x, x1, R1, size1)
+        sphere_box(places, first, worker, x0, size0.x, x1, R1, size1)
     elif kind0 == SPHERE and kind1 == CONE:
-        sphere_cone(places, first, slot, x0, size0.x, x1, R1, size1)
+        sphere_cone(places, first, worker, x0, size0.x, x1, R1, size1)
     elif kind0 == CAPSULE and kind1 == CAPSULE:
-        capsule_capsule(places, first, slot, x0, R0, size0, x1, R1, size1)
+        capsule_capsule(places, first, worker, x0, R0, size0, x1, R1, size1)
     elif kind0 == CAPSULE and kind1 == BOX:
-        capsule_box(places, first, slot, x0, R0, size0, x1, R1, size1)
+        capsule_box(places, first, worker, x0, R0, size0, x1, R1, size1)
     elif kind0 == BOX and kind1 == BOX:
-        box_box(places, first, slot, x0, R0, size0, x1, R1, size1)
+        box_box(places, first, worker, x0, R0, size0, x1, R1, size1)
     else:
-        body0 = body(kind0, hull0_first, hull0_count, column, R0, size0)
-        body1 = body(kind1, hull1_first, hull1_count, column, R1, size1)
+        body0 = body(kind0, hull0_first, hull0_count, block, R0, size0)
+        body1 = body(kind1, hull1_first, hull1_count, block, R1, size1)
         if kind0 == SPHERE:
-            sphere_convex(hull_points, places, first, slot, x0, body0, x1, body1)
+            sphere_convex(hull_points, places, first, worker, x0, body0, x1, body1)
         else:
-            convex_convex(hull_points, places, first, slot, x0, body0, x1, body1)
+            convex_convex(hull_points, places, first, worker, x0, body0, x1, body1)

@@ -136,7 +136,7 @@ def set_patch_places(
     hull_points: Array,
     places: Array,
     first: int,
-    slot: int,
+    worker: int,
     body0: Body,
     body1: Body,
     c: Vec3,
@@ -247,7 +247,7 @@ def set_patch_places(
     used_3 = minimum(used_0, minimum(minimum(length(x_3 - x_0), length(x_3 - x_1)), length(x_3 - x_2)) - merged)
     # One corner alone is the nearest place.
     several = maximum(used_1, maximum(used_2, used_3))
-    # What is not near is as where no environment of the column is.
+    # What is not near is as where no environment of the block is.
     normal = choose(near, n, vec3(zero, zero, one))
     x_0 = choose(near, offset + transpose_mul(axes, x_0), x0)
     x_1 = choose(near, offset + transpose_mul(axes, x_1), x0)
@@ -258,17 +258,17 @@ def set_patch_places(
     gap = minimum(gap, minimum(where_positive(used_2, gap_2, gap), where_positive(used_3, gap_3, gap)))
     is_nearer = gap - s - size * real(CURVED, one)
     nearer = where_positive(is_nearer, zero, gap - s) + radii
-    set_place_where(places, first, slot, minimum(several, near), x_0, normal, gap_0 - nearer)
-    set_place_where(places, first + 1, slot, minimum(used_1, near), x_1, normal, gap_1 - nearer)
-    set_place_where(places, first + 2, slot, minimum(used_2, near), x_2, normal, gap_2 - nearer)
-    set_place_where(places, first + 3, slot, minimum(used_3, near), x_3, normal, gap_3 - nearer)
+    set_place_where(places, first, worker, minimum(several, near), x_0, normal, gap_0 - nearer)
+    set_place_where(places, first + 1, worker, minimum(used_1, near), x_1, normal, gap_1 - nearer)
+    set_place_where(places, first + 2, worker, minimum(used_2, near), x_2, normal, gap_2 - nearer)
+    set_place_where(places, first + 3, worker, minimum(used_3, near), x_3, normal, gap_3 - nearer)
     alone = where_positive(minimum(several, near), is_nearer, one)
-    places[7 * (first + 4) + 6, slot] = where_positive(alone, s - radii, real(UNUSED, one))
+    places[7 * (first + 4) + 6, worker] = where_positive(alone, s - radii, real(UNUSED, one))
 
 
 @wp.func
 def nearest_place(
-    hull_points: Array, places: Array, place: int, slot: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body
+    hull_points: Array, places: Array, place: int, worker: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body
 ):
     """Write the place of the nearest points; returns n, s, both points from the origin of solid 0, and the size
     of the smaller solid."""
@@ -280,27 +280,27 @@ def nearest_place(
     radius0 = round_radius(body0)
     radius1 = round_radius(body1)
     x = x0 + (p0 + p1 + n * (radius0 - radius1)) * real(0.5, one)
-    set_place(places, place, slot, x, n, s - radius0 - radius1)
+    set_place(places, place, worker, x, n, s - radius0 - radius1)
     return n, s, p0, p1, minimum(size0, size1)
 
 
 @wp.func
 def sphere_convex(
-    hull_points: Array, places: Array, first: int, slot: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body
+    hull_points: Array, places: Array, first: int, worker: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body
 ):
     """The place of the nearest points."""
-    nearest_place(hull_points, places, first, slot, x0, body0, x1, body1)
+    nearest_place(hull_points, places, first, worker, x0, body0, x1, body1)
 
 
 @wp.func
 def convex_convex(
-    hull_points: Array, places: Array, first: int, slot: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body
+    hull_points: Array, places: Array, first: int, worker: int, x0: Vec3, body0: Body, x1: Vec3, body1: Body
 ):
     """Four places at the corners of what the solids have in common, to four sides, and that of the nearest points."""
-    n, s, p0, p1, size = nearest_place(hull_points, places, first + 4, slot, x0, body0, x1, body1)
+    n, s, p0, p1, size = nearest_place(hull_points, places, first + 4, worker, x0, body0, x1, body1)
     near = size * real(NEAR, s) - s + round_radius(body0) + round_radius(body1)
     if any_positive(near):
-        set_patch_places(hull_points, places, first, slot, body0, body1, x1 - x0, n, s, p0, p1, x0, size, near)
+        set_patch_places(hull_points, places, first, worker, body0, body1, x1 - x0, n, s, p0, p1, x0, size, near)
     else:
         for k in range(4):
-            set_unused(places, first + k, slot, x0)
+            set_unused(places, first + k, worker, x0)

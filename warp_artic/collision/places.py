@@ -28,22 +28,22 @@ UNUSED = wp.constant(1.0e9)
 
 
 @wp.func
-def set_place(places: Array, place: int, slot: int, x: Vec3, n: Vec3, gap: Real):
+def set_place(places: Array, place: int, worker: int, x: Vec3, n: Vec3, gap: Real):
     """Write a place."""
     row = 7 * place
-    store_vec3(places, row, slot, x)
-    store_vec3(places, row + 3, slot, n)
-    places[row + 6, slot] = gap
+    store_vec3(places, row, worker, x)
+    store_vec3(places, row + 3, worker, n)
+    places[row + 6, worker] = gap
 
 
 @wp.func
-def set_place_where(places: Array, place: int, slot: int, used: Real, x: Vec3, n: Vec3, gap: Real):
+def set_place_where(places: Array, place: int, worker: int, used: Real, x: Vec3, n: Vec3, gap: Real):
     """Write a place that is used where a number is positive."""
-    set_place(places, place, slot, x, n, where_positive(used, gap, real(UNUSED, gap)))
+    set_place(places, place, worker, x, n, where_positive(used, gap, real(UNUSED, gap)))
 
 
 @wp.func
-def set_unused(places: Array, place: int, slot: int, x: Vec3):
-    """Write that a place is not used in any environment of the column."""
+def set_unused(places: Array, place: int, worker: int, x: Vec3):
+    """Write that a place is not used in any environment of the block."""
     zero = real(0.0, x.x)
-    set_place(places, place, slot, x, vec3(zero, zero, real(1.0, zero)), real(UNUSED, zero))
+    set_place(places, place, worker, x, vec3(zero, zero, real(1.0, zero)), real(UNUSED, zero))

@@ -24,8 +24,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
 )
 from warp_artic.math.rotation import ratio
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import dot, transpose_mul
+from warp_artic.math.spatial import column, dot, transpose_mul
 from warp_artic.model.arrays import Array
 
 STEADY = wp.constant(wp.float64(1e-4))
@@ -38,46 +37,46 @@ TILT_SINE = wp.constant(wp.float64(0.667))
 
 
 @wp.func
-def set_point_over(places: Array, place: int, slot: int, N: Vec3, height: Real, x1: Vec3, r: Vec3):
+def set_point_over(places: Array, place: int, worker: int, N: Vec3, height: Real, x1: Vec3, r: Vec3):
     """Write the place of the point x1 + r of a solid whose x1 is so far over the plane."""
     gap = height + dot(N, r)
-    set_place(places, place, slot, x1 + r - N * (gap * real(0.5, gap)), N, gap)
+    set_place(places, place, worker, x1 + r - N * (gap * real(0.5, gap)), N, gap)
 
 
 @wp.func
-def plane_sphere(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, x1: Vec3, radius: Real):
+def plane_sphere(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, x1: Vec3, radius: Real):
     """The lowest point."""
-    N = matrix_column(R0, 2)
-    set_point_over(places, first, slot, N, dot(N, x1 - x0), x1, N * neg(radius))
+    N = column(R0, 2)
+    set_point_over(places, first, worker, N, dot(N, x1 - x0), x1, N * neg(radius))
 
 
 @wp.func
-def plane_capsule(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
+def plane_capsule(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
     """The lowest points of both ends."""
-    N = matrix_column(R0, 2)
-    a = matrix_column(R1, 2) * size.y
+    N = column(R0, 2)
+    a = column(R1, 2) * size.y
     height = dot(N, x1 - x0)
     low = N * neg(size.x)
-    set_point_over(places, first, slot, N, height, x1, low - a)
-    set_point_over(places, first + 1, slot, N, height, x1, low + a)
+    set_point_over(places, first, worker, N, height, x1, low - a)
+    set_point_over(places, first + 1, worker, N, height, x1, low + a)
 
 
 @wp.func
-def plane_box(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
+def plane_box(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
     """The corners."""
-    N = matrix_column(R0, 2)
-    a = matrix_column(R1, 0) * size.x
-    b = matrix_column(R1, 1) * size.y
-    c = matrix_column(R1, 2) * size.z
+    N = column(R0, 2)
+    a = column(R1, 0) * size.x
+    b = column(R1, 1) * size.y
+    c = column(R1, 2) * size.z
     height = dot(N, x1 - x0)
-    set_point_over(places, first, slot, N, height, x1, neg(a) - b - c)
-    set_point_over(places, first + 1, slot, N, height, x1, a - b - c)
-    set_point_over(places, first + 2, slot, N, height, x1, b - a - c)
-    set_point_over(places, first + 3, slot, N, height, x1, a + b - c)
-    set_point_over(places, first + 4, slot, N, height, x1, c - a - b)
-    set_point_over(places, first + 5, slot, N, height, x1, a - b + c)
-    set_point_over(places, first + 6, slot, N, height, x1, b - a + c)
-    set_point_over(places, first + 7, slot, N, height, x1, a + b + c)
+    set_point_over(places, first, worker, N, height, x1, neg(a) - b - c)
+    set_point_over(places, first + 1, worker, N, height, x1, a - b - c)
+    set_point_over(places, first + 2, worker, N, height, x1, b - a - c)
+    set_point_over(places, first + 3, worker, N, height, x1, a + b - c)
+    set_point_over(places, first + 4, worker, N, height, x1, c - a - b)
+    set_point_over(places, first + 5, worker, N, height, x1, a - b + c)
+    set_point_over(places, first + 6, worker, N, height, x1, b - a + c)
+    set_point_over(places, first + 7, worker, N, height, x1, a + b + c)
 
 
 @wp.func
@@ -86,8 +85,8 @@ def lowest_radius(N: Vec3, R1: Mat3):
 
     Where the solid stands, every one does: there it is the x axis of the solid.
     """
-    x = matrix_column(R1, 0)
-    y = matrix_column(R1, 1)
+    x = column(R1, 0)
+    y = column(R1, 1)
     along_x = real(STEADY, N.x) - dot(N, x)
     along_y = neg(dot(N, y))
     _size, u = unit_or(x * along_x + y * along_y, x)
@@ -96,22 +95,22 @@ def lowest_radius(N: Vec3, R1: Mat3):
 
 
 @wp.func
-def plane_cylinder(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
+def plane_cylinder(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
     """The ends of the lowest line of its side, upper end in z first, then two more points of the lower rim.
 
     These are a third of a turn to both sides, so that the three of the lower rim carry a cylinder that stands.
     """
-    N = matrix_column(R0, 2)
-    z = matrix_column(R1, 2)
+    N = column(R0, 2)
+    z = column(R1, 2)
     u, v = lowest_radius(N, R1)
     height = dot(N, x1 - x0)
     a = z * size.y
-    set_point_over(places, first, slot, N, height, x1, u * size.x + a)
-    set_point_over(places, first + 1, slot, N, height, x1, u * size.x - a)
+    set_point_over(places, first, worker, N, height, x1, u * size.x + a)
+    set_point_over(places, first + 1, worker, N, height, x1, u * size.x - a)
     low = choose(dot(N, z), neg(a), a) - u * (size.x * real(0.5, size.x))
     aside = v * (size.x * third_sine(size.x))
-    set_point_over(places, first + 2, slot, N, height, x1, low + aside)
-    set_point_over(places, first + 3, slot, N, height, x1, low - aside)
+    set_point_over(places, first + 2, worker, N, height, x1, low + aside)
+    set_point_over(places, first + 3, worker, N, height, x1, low - aside)
 
 
 @wp.func
@@ -121,32 +120,32 @@ def third_sine(like: Real):
 
 
 @wp.func
-def plane_cone(places: Array, first: int, slot: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
+def plane_cone(places: Array, first: int, worker: int, x0: Vec3, R0: Mat3, x1: Vec3, R1: Mat3, size: Vec3):
     """The apex, the lowest point of the rim, and two more points of it a third of a turn to both sides."""
-    N = matrix_column(R0, 2)
-    a = matrix_column(R1, 2) * size.y
+    N = column(R0, 2)
+    a = column(R1, 2) * size.y
     u, v = lowest_radius(N, R1)
     height = dot(N, x1 - x0)
-    set_point_over(places, first, slot, N, height, x1, a)
-    set_point_over(places, first + 1, slot, N, height, x1, u * size.x - a)
+    set_point_over(places, first, worker, N, height, x1, a)
+    set_point_over(places, first + 1, worker, N, height, x1, u * size.x - a)
     base = neg(a) - u * (size.x * real(0.5, size.x))
     aside = v * (size.x * third_sine(size.x))
-    set_point_over(places, first + 2, slot, N, height, x1, base + aside)
-    set_point_over(places, first + 3, slot, N, height, x1, base - aside)
+    set_point_over(places, first + 2, worker, N, height, x1, base + aside)
+    set_point_over(places, first + 3, worker, N, height, x1, base - aside)
 
 
 @wp.func
-def set_vertex_over(places: Array, place: int, slot: int, used: Real, N: Vec3, height: Real, x1: Vec3, r: Vec3):
+def set_vertex_over(places: Array, place: int, worker: int, used: Real, N: Vec3, height: Real, x1: Vec3, r: Vec3):
     """Write the place of the point x1 + r, that is used where a number is positive."""
     gap = height + dot(N, r)
-    set_place_where(places, place, slot, used, x1 + r - N * (gap * real(0.5, gap)), N, gap)
+    set_place_where(places, place, worker, used, x1 + r - N * (gap * real(0.5, gap)), N, gap)
 
 
 @wp.func
 def plane_convex(
     places: Array,
     first: int,
-    slot: int,
+    worker: int,
     x0: Vec3,
     R0: Mat3,
     x1: Vec3,
@@ -154,11 +153,11 @@ def plane_convex(
     hull_points: Array,
     hull_first: int,
     hull_count: int,
-    column: int,
+    block: int,
 ):
     """The vertices that are lowest where the plane is tilted, a little, to four sides that turn with the hull, and the
     lowest vertex. Of places with the same vertex only the first one is used."""
-    N = matrix_column(R0, 2)
+    N = column(R0, 2)
     height = dot(N, x1 - x0)
     one = real(1.0, height)
     down = transpose_mul(R1, neg(N))
@@ -166,19 +165,19 @@ def plane_convex(
     e = s * real(TILT_COSINE, one) + t * real(TILT_SINE, one)
     f = t * real(TILT_COSINE, one) - s * real(TILT_SINE, one)
     tilt = real(TILT, one)
-    v_0, number_0 = furthest_vertex(hull_points, hull_first, hull_count, column, down + e * tilt)
-    v_1, number_1 = furthest_vertex(hull_points, hull_first, hull_count, column, down + f * tilt)
-    v_2, number_2 = furthest_vertex(hull_points, hull_first, hull_count, column, down - e * tilt)
-    v_3, number_3 = furthest_vertex(hull_points, hull_first, hull_count, column, down - f * tilt)
-    v_4, number_4 = furthest_vertex(hull_points, hull_first, hull_count, column, down)
+    v_0, number_0 = furthest_vertex(hull_points, hull_first, hull_count, block, down + e * tilt)
+    v_1, number_1 = furthest_vertex(hull_points, hull_first, hull_count, block, down + f * tilt)
+    v_2, number_2 = furthest_vertex(hull_points, hull_first, hull_count, block, down - e * tilt)
+    v_3, number_3 = furthest_vertex(hull_points, hull_first, hull_count, block, down - f * tilt)
+    v_4, number_4 = furthest_vertex(hull_points, hull_first, hull_count, block, down)
     new_1 = absolute(number_1 - number_0)
     new_2 = minimum(absolute(number_2 - number_0), absolute(number_2 - number_1))
     new_3 = minimum(absolute(number_3 - number_0), absolute(number_3 - number_1))
     new_3 = minimum(new_3, absolute(number_3 - number_2))
     new_4 = minimum(absolute(number_4 - number_0), absolute(number_4 - number_1))
     new_4 = minimum(new_4, minimum(absolute(number_4 - number_2), absolute(number_4 - number_3)))
-    set_vertex_over(places, first, slot, one, N, height, x1, R1 * v_0)
-    set_vertex_over(places, first + 1, slot, new_1, N, height, x1, R1 * v_1)
-    set_vertex_over(places, first + 2, slot, new_2, N, height, x1, R1 * v_2)
-    set_vertex_over(places, first + 3, slot, new_3, N, height, x1, R1 * v_3)
-    set_vertex_over(places, first + 4, slot, new_4, N, height, x1, R1 * v_4)
+    set_vertex_over(places, first, worker, one, N, height, x1, R1 * v_0)
+    set_vertex_over(places, first + 1, worker, new_1, N, height, x1, R1 * v_1)
+    set_vertex_over(places, first + 2, worker, new_2, N, height, x1, R1 * v_2)
+    set_vertex_over(places, first + 3, worker, new_3, N, height, x1, R1 * v_3)
+    set_vertex_over(places, first + 4, worker, new_4, N, height, x1, R1 * v_4)

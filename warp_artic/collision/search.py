@@ -39,8 +39,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     vec3,
     where_positive,
 )
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot
+from warp_artic.math.spatial import column, cross, dot
 from warp_artic.model.arrays import Array
 
 CLEARANCE = wp.constant(wp.float64(0.03))
@@ -193,9 +192,7 @@ def direction_to_try(body0: Body, body1: Body, k: int):
             return body0.R * u
         return body1.R * u
     pair = (k - 52) // 2
-    _size, u = unit_or(
-        cross(matrix_column(body0.R, pair % 3), matrix_column(body1.R, pair // 3)), matrix_column(body0.R, 0)
-    )
+    _size, u = unit_or(cross(column(body0.R, pair % 3), column(body1.R, pair // 3)), column(body0.R, 0))
     if k % 2 == 0:
         return u
     return neg(u)

@@ -27,75 +27,74 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     vec3,
     where_positive,
 )
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import dot, transpose_mul
+from warp_artic.math.spatial import column, dot, transpose_mul
 from warp_artic.model.arrays import Array
 
 
 @wp.func
-def set_sphere_place(places: Array, place: int, slot: int, x0: Vec3, radius: Real, m: Vec3, distance: Real):
+def set_sphere_place(places: Array, place: int, worker: int, x0: Vec3, radius: Real, m: Vec3, distance: Real):
     """Write the place of a sphere whose centre is so far from a solid, along m."""
     gap = distance - radius
-    set_place(places, place, slot, x0 - m * (radius + gap * real(0.5, gap)), neg(m), gap)
+    set_place(places, place, worker, x0 - m * (radius + gap * real(0.5, gap)), neg(m), gap)
 
 
 @wp.func
-def sphere_sphere(places: Array, first: int, slot: int, x0: Vec3, radius0: Real, x1: Vec3, radius1: Real):
+def sphere_sphere(places: Array, first: int, worker: int, x0: Vec3, radius0: Real, x1: Vec3, radius1: Real):
     """Between the centres; where these coincide, along the z axis of the world."""
     zero = real(0.0, radius0)
     distance, m = unit_or(x0 - x1, vec3(zero, zero, neg(real(1.0, zero))))
-    set_sphere_place(places, first, slot, x0, radius0, m, distance - radius1)
+    set_sphere_place(places, first, worker, x0, radius0, m, distance - radius1)
 
 
 @wp.func
-def sphere_capsule(places: Array, first: int, slot: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
+def sphere_capsule(places: Array, first: int, worker: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
     """From the nearest point of the axis; where the centre is on it, across the axis."""
-    z = matrix_column(R1, 2)
+    z = column(R1, 2)
     aside, _other = across(z)
     distance, m = from_segment(x0 - x1, z * size.y, aside)
-    set_sphere_place(places, first, slot, x0, radius, m, distance - size.x)
+    set_sphere_place(places, first, worker, x0, radius, m, distance - size.x)
 
 
 @wp.func
-def sphere_box(places: Array, first: int, slot: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
+def sphere_box(places: Array, first: int, worker: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
     """From the nearest point of the box, or, with the centre in it, out of the nearest face."""
     distance, m = from_box(transpose_mul(R1, x0 - x1), size)
-    set_sphere_place(places, first, slot, x0, radius, R1 * m, distance)
+    set_sphere_place(places, first, worker, x0, radius, R1 * m, distance)
 
 
 @wp.func
 def around_axis(c: Vec3, R1: Mat3):
     """The distance of c from the z axis of a frame, the direction across it, and how far it is along it."""
-    z = matrix_column(R1, 2)
+    z = column(R1, 2)
     along = dot(c, z)
     outward = c - z * along
     # Across the axis once more: what rounding left along it would be much of a short vector.
-    distance, u = unit_or(outward - z * dot(outward, z), matrix_column(R1, 0))
+    distance, u = unit_or(outward - z * dot(outward, z), column(R1, 0))
     return distance, u, along
 
 
 @wp.func
-def sphere_cylinder(places: Array, first: int, slot: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
+def sphere_cylinder(places: Array, first: int, worker: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
     """In the half plane of the axis and the centre, where the cylinder is a rectangle."""
     zero = real(0.0, radius)
     one = real(1.0, radius)
     across_axis, u, along = around_axis(x0 - x1, R1)
-    z = matrix_column(R1, 2) * where_positive(along, one, neg(one))
+    z = column(R1, 2) * where_positive(along, one, neg(one))
     side = across_axis - size.x
     cap = absolute(along) - size.y
     nearest = choose(cap - side, z, u)
     distance, m = unit_or(u * maximum(side, zero) + z * maximum(cap, zero), nearest)
     distance = where_positive(distance, distance, minimum(maximum(side, cap), zero))
-    set_sphere_place(places, first, slot, x0, radius, m, distance)
+    set_sphere_place(places, first, worker, x0, radius, m, distance)
 
 
 @wp.func
-def sphere_cone(places: Array, first: int, slot: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
+def sphere_cone(places: Array, first: int, worker: int, x0: Vec3, radius: Real, x1: Vec3, R1: Mat3, size: Vec3):
     """In the half plane of the axis and the centre, where the cone is a triangle of the axis, its base and its side."""
     zero = real(0.0, radius)
     one = real(1.0, radius)
     across_axis, u, along = around_axis(x0 - x1, R1)
-    z = matrix_column(R1, 2)
+    z = column(R1, 2)
     # From the rim, with e the direction of the side towards the apex and f its normal.
     x = across_axis - size.x
     y = along + size.y
@@ -123,4 +122,4 @@ def sphere_cone(places: Array, first: int, slot: int, x0: Vec3, radius: Real, x1
     by_base = where_positive(inside, by_base, where_positive(y, neg(one), by_base))
     by_base = where_positive(inside, by_base, where_positive(side, by_base, one))
     m = choose(by_base, base_normal, side_normal)
-    set_sphere_place(places, first, slot, x0, radius, m, where_positive(by_base, base_distance, side_distance))
+    set_sphere_place(places, first, worker, x0, radius, m, where_positive(by_base, base_distance, side_distance))

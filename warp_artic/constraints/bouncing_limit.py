@@ -3,13 +3,13 @@
 Towards a limit at the distance g the dof has the closing speed u, and u+ = u + h b at the end of the step without the
 limit. Of b the part b_0 is that of the forces of the configuration (`phases.rest_acceleration`), and b_v = b - b_0 that
 of the velocities, which does no work and turns round with them. The dof moves by h ((1 - theta) u + theta u+), with the
-share theta of `solver.step`, and there is an impact in the step where this is more than g. It is at
+weight theta of `solver.step`, and there is an impact in the step where this is more than g. It is at
     t with g = u t + b t^2 / 2,  at the speed u_t = sqrt(u^2 + 2 b g),
 and after it, for the rest tau = h - t of the step, the dof moves away from the limit. At the end its speed is
     w - b_0 tau,  and its distance  w tau - b_0 tau^2 / 2,  w = e (u_t + min(b_v, 0) tau).
-The speed is the goal of the row, and the share of the step in which the dof has it gives the distance; the other joints
-have their new velocities for tau. Under a constant force this is the true bounce. A step without a middle reverses the
-velocity as it is, with t = 0, u_t = u and no b_0: for e = 1 the motion is run backwards.
+The speed is the target of the row, and the part of the step in which the dof has it gives the distance; the other
+joints have their new velocities for tau. Under a constant force this is the true bounce. A step without a middle
+reverses the velocity as it is, with t = 0, u_t = u and no b_0: for e = 1 the motion is run backwards.
 
 An impact slower than the threshold, or one that leaves more slowly than b_0 h, which would come back within a step,
 ends on the limit as without restitution: a bouncing dof comes to rest. So do the impacts of an environment in a step in
@@ -23,9 +23,9 @@ from warp_artic.constraints.rows import (
     gap_velocity,
     row_rate,
     row_velocity,
-    set_single_coefficient,
-    set_unbounded,
-    set_window,
+    set_unbounded_impulse,
+    set_unit_jacobian,
+    set_velocity_bounds,
 )
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
@@ -60,100 +60,102 @@ BOUNCING_LIMIT_ORDER = wp.constant(901)
 
 
 @wp.func
-def prepare_bounces(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real):
-    """Write b_0 of all dofs to `work.rest_vdot` where any environment of the column may meet a bouncing limit."""
+def prepare_bounces(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Write b_0 of all dofs to `work.rest_vdot` where any environment of the block may meet a bouncing limit."""
     meets = bool(False)
     for row in range(model.row_count):
         if model.row_family[row] == BOUNCING_LIMIT_ORDER:
-            if any_positive(reach_beyond(model, work, row, column, slot, h)):
+            if any_positive(reach_beyond(model, work, row, block, worker, h)):
                 meets = bool(True)
     if meets:
-        accelerate_from_rest(model, control, work, work.rest_vdot, column, slot)
+        accelerate_from_rest(model, control, work, work.rest_vdot, block, worker)
 
 
 @wp.func
-def rest_acceleration(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def rest_acceleration(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """b_0 of a dof; away from the limits, where it is of no account and not known, the whole acceleration."""
     dof = model.row_dof[row]
-    near = reach_beyond(model, work, row, column, slot, h)
-    return where_positive(near, work.rest_vdot[dof, slot], work.vdot[dof, slot])
+    near = reach_beyond(model, work, row, block, worker, h)
+    return where_positive(near, work.rest_vdot[dof, worker], work.vdot[dof, worker])
 
 
 @wp.func
-def drop_bounces(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def drop_bounces(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Give up the bounces of islands in which the stops gave energy, and take back all impulses there.
 
     Says whether there are any; they are to be solved again.
     """
     zero = real(0.0, h)
     for island in range(model.island_count):
-        work.stop_work[island, slot] = zero
-        work.has_bounced[island, slot] = zero
+        work.stop_work[island, worker] = zero
+        work.has_bounced[island, worker] = zero
     for row in range(model.stop_row, model.row_count):
         island = model.row_island[row]
-        z = work.impulse[row, slot]
+        z = work.impulse[row, worker]
         if any_positive(absolute(z)):
-            y = row_velocity(model, work, row, slot)
-            y_free = row_rate(model, work, work.v, row, slot) + h * row_rate(model, work, work.vdot, row, slot)
+            y = row_velocity(model, work, row, worker)
+            y_free = row_rate(model, work, work.v, row, worker) + h * row_rate(model, work, work.vdot, row, worker)
             known = (absolute(y) + absolute(y_free)) * model.rounding[0, 0]
             if model.row_family[row] == BOUNCING_LIMIT_ORDER:
-                bounced = work.bounced[row, slot] * absolute(z)
-                work.has_bounced[island, slot] = maximum(work.has_bounced[island, slot], bounced)
-                known = known + absolute(rest_acceleration(model, work, row, column, slot, h)) * h * real(2.0, h)
-            work.stop_work[island, slot] = work.stop_work[island, slot] + z * (y + y_free) - absolute(z) * known
+                bounced = work.bounced[row, worker] * absolute(z)
+                work.has_bounced[island, worker] = maximum(work.has_bounced[island, worker], bounced)
+                known = known + absolute(rest_acceleration(model, work, row, block, worker, h)) * h * real(2.0, h)
+            work.stop_work[island, worker] = work.stop_work[island, worker] + z * (y + y_free) - absolute(z) * known
     any_dropped = zero
     for island in range(model.island_count):
-        gave = where_positive(work.stop_work[island, slot], real(1.0, h), zero)
-        dropped = where_positive(work.has_bounced[island, slot], gave, zero)
-        work.has_bounced[island, slot] = dropped
+        gave = where_positive(work.stop_work[island, worker], real(1.0, h), zero)
+        dropped = where_positive(work.has_bounced[island, worker], gave, zero)
+        work.has_bounced[island, worker] = dropped
         any_dropped = maximum(any_dropped, dropped)
     found = any_positive(any_dropped)
     if found:
         for island in range(model.island_count):
-            work.environment_mask[island, slot] = work.has_bounced[island, slot]
+            work.environment_mask[island, worker] = work.has_bounced[island, worker]
         for dof in range(model.dof_count):
-            dropped = work.environment_mask[model.dof_island[dof], slot]
-            work.v_next[dof, slot] = where_positive(dropped, work.v_free[dof, slot], work.v_next[dof, slot])
+            dropped = work.environment_mask[model.dof_island[dof], worker]
+            work.v_next[dof, worker] = where_positive(dropped, work.v_free[dof, worker], work.v_next[dof, worker])
         for row in range(model.row_count):
-            dropped = work.environment_mask[model.row_island[row], slot]
-            work.impulse[row, slot] = where_positive(dropped, zero, work.impulse[row, slot])
-            work.active[row, slot] = where_positive(dropped, zero, work.active[row, slot])
+            dropped = work.environment_mask[model.row_island[row], worker]
+            work.impulse[row, worker] = where_positive(dropped, zero, work.impulse[row, worker])
+            work.active[row, worker] = where_positive(dropped, zero, work.active[row, worker])
             if model.row_family[row] == BOUNCING_LIMIT_ORDER:
-                lower = work.window[2 * row, slot]
-                upper = work.window[2 * row + 1, slot]
-                set_joint_limit_row(model, work, row, column, slot, h)
-                set_window(
+                lower = work.velocity_bounds[2 * row, worker]
+                upper = work.velocity_bounds[2 * row + 1, worker]
+                set_joint_limit_row(model, work, row, block, worker, h)
+                set_velocity_bounds(
                     work,
                     row,
-                    slot,
-                    where_positive(dropped, work.window[2 * row, slot], lower),
-                    where_positive(dropped, work.window[2 * row + 1, slot], upper),
+                    worker,
+                    where_positive(dropped, work.velocity_bounds[2 * row, worker], lower),
+                    where_positive(dropped, work.velocity_bounds[2 * row + 1, worker], upper),
                 )
-                work.bounced[row, slot] = where_positive(dropped, zero, work.bounced[row, slot])
-                work.impact_share[row, slot] = where_positive(dropped, real(1.0, h), work.impact_share[row, slot])
+                work.bounced[row, worker] = where_positive(dropped, zero, work.bounced[row, worker])
+                work.impact_weight[row, worker] = where_positive(dropped, real(1.0, h), work.impact_weight[row, worker])
     return found
 
 
 @wp.func
-def share_bounces(model: ModelArrays, work: WorkArrays, slot: int):
+def weigh_bounces(model: ModelArrays, work: WorkArrays, worker: int):
     """Give the joints of an island with an impact, if not at a stop, their new velocities for the rest of the step."""
     for row in range(model.stop_row, model.row_count):
         if model.row_family[row] == BOUNCING_LIMIT_ORDER:
-            active = work.active[row, slot]
-            bounced = active * work.bounced[row, slot]
+            active = work.active[row, worker]
+            bounced = active * work.bounced[row, worker]
             if any_positive(bounced):
                 one = real(1.0, bounced)
-                rest = work.rest_share[row, slot]
+                rest = work.rest_weight[row, worker]
                 island = model.row_island[row]
                 for k in range(model.island_first[island], model.island_first[island + 1]):
                     dof = island_dof(model, k)
-                    share = work.share[dof, slot]
-                    work.share[dof, slot] = where_positive(bounced * (one - share), rest, share)
+                    weight = work.dof_weight[dof, worker]
+                    work.dof_weight[dof, worker] = where_positive(bounced * (one - weight), rest, weight)
     for row in range(model.stop_row, model.row_count):
         if model.row_family[row] == BOUNCING_LIMIT_ORDER:
             dof = model.row_dof[row]
-            share = work.share[dof, slot]
-            work.share[dof, slot] = where_positive(work.active[row, slot], work.impact_share[row, slot], share)
+            weight = work.dof_weight[dof, worker]
+            work.dof_weight[dof, worker] = where_positive(
+                work.active[row, worker], work.impact_weight[row, worker], weight
+            )
 
 
 @wp.func
@@ -170,7 +172,7 @@ def meet_limit(
 ):
     """The largest closing speed that a limit allows, what follows from it, and the rest of the step after an impact.
 
-    These are the share of the step in which the dof has that speed, and 1 if it bounces. Accelerations are closing
+    These are the part of the step in which the dof has that speed, and 1 if it bounces. Accelerations are closing
     ones; `no_middle` is positive where velocities are reversed as they are.
     """
     zero = real(0.0, h)
@@ -191,34 +193,34 @@ def meet_limit(
     w = e * (u_t + minimum(b - b_0, zero) * tau)
     away = w - slowing * tau
     path = (w - half * slowing * tau) * tau - near
-    share = (path / h + u) / (away + u)
-    share = where_positive(no_middle, one, share)
+    weight = (path / h + u) / (away + u)
+    weight = where_positive(no_middle, one, weight)
 
     is_fast = minimum(minimum(u, u_t - threshold), w - maximum(b_0 * h, zero))
     bounces = where_positive(minimum(is_fast, passed), one, zero)
     waits = where_positive(passed, zero, where_positive(u_free - stop, one, zero))
     allowed = where_positive(bounces, minimum(neg(away), stop), where_positive(waits, u_free, stop))
-    share = where_positive(bounces, share, where_positive(waits, theta, one))
-    return allowed, share, bounces, tau / h
+    weight = where_positive(bounces, weight, where_positive(waits, theta, one))
+    return allowed, weight, bounces, tau / h
 
 
 @wp.func
-def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the limits of a revolute or prismatic dof with restitution."""
     item = model.row_item[row]
     dof = model.row_dof[row]
-    q = work.position[item, slot]
-    v = work.v[dof, slot]
-    a = work.vdot[dof, slot]
-    a_0 = rest_acceleration(model, work, row, column, slot, h)
-    e = model.limit_restitution[item, column]
-    threshold = model.limit_bounce_threshold[item, column]
-    fastest = model.velocity_limit[item, column]
-    free = work.free_share[0, slot]
-    theta = where_positive(work.spring[dof, slot] + work.damper[dof, slot], work.theta[dof, slot], free)
+    q = work.position[item, worker]
+    v = work.v[dof, worker]
+    a = work.vdot[dof, worker]
+    a_0 = rest_acceleration(model, work, row, block, worker, h)
+    e = model.limit_restitution[item, block]
+    threshold = model.limit_bounce_threshold[item, block]
+    fastest = model.velocity_limit[item, block]
+    free = work.free_weight[0, worker]
+    theta = where_positive(work.spring[dof, worker] + work.damper[dof, worker], work.theta[dof, worker], free)
     no_middle = free - real(0.5, h)
-    below = q - model.limit_lower[item, column]
-    above = model.limit_upper[item, column] - q
+    below = q - model.limit_lower[item, block]
+    above = model.limit_upper[item, block] - q
     down, share_down, bounces_down, rest_down = meet_limit(
         below, neg(v), neg(a), neg(a_0), e, threshold, theta, no_middle, h
     )
@@ -226,22 +228,22 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, colum
     lower = minimum(neg(down), fastest)
     upper = maximum(up, neg(fastest))
     # What leaves one limit does not pass the other.
-    set_window(
+    set_velocity_bounds(
         work,
         row,
-        slot,
+        worker,
         where_positive(bounces_down, minimum(lower, upper), lower),
         where_positive(bounces_up, maximum(lower, upper), upper),
     )
-    share = where_positive(
+    weight = where_positive(
         bounces_down, share_down, where_positive(bounces_up, share_up, minimum(share_down, share_up))
     )
-    work.impact_share[row, slot] = share
-    work.bounced[row, slot] = bounces_down + bounces_up
-    work.rest_share[row, slot] = where_positive(bounces_down, rest_down, rest_up)
-    work.compliance[row, slot] = real(0.0, h)
-    set_unbounded(work, row, slot, h)
-    set_single_coefficient(model, work, row, slot, h)
+    work.impact_weight[row, worker] = weight
+    work.bounced[row, worker] = bounces_down + bounces_up
+    work.rest_weight[row, worker] = where_positive(bounces_down, rest_down, rest_up)
+    work.compliance[row, worker] = real(0.0, h)
+    set_unbounded_impulse(work, row, worker, h)
+    set_unit_jacobian(model, work, row, worker, h)
 
 
 def _bounces(joint: Joint, dof: Dof) -> bool:

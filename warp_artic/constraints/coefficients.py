@@ -18,38 +18,38 @@ def set_coefficients(
     contacts: ContactArrays,
     work: WorkArrays,
     matrix: Array,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     count: int,
 ):
     """Write a row of `count` entries for each dof.
 
     Those of families in their order, then normal and two tangents of each contact point.
     """
-    zero = real(0.0, model.gravity[0, column])
-    load_state(model, state, work, column, slot)
-    place_links(model, work, work.position, work.root, work.v, column, slot)
-    locate_links(model, work, work.root, column, slot)
+    zero = real(0.0, model.gravity[0, block])
+    load_state(model, state, work, block, worker)
+    place_links(model, work, work.position, work.root, work.v, block, worker)
+    locate_links(model, work, work.root, block, worker)
     for entry in range(model.dof_count * count):
-        matrix[entry, column] = zero
+        matrix[entry, block] = zero
     for row in range(model.row_count):
-        if set_unit_row(model, work, row, column, slot, zero):
-            add_coefficients(model, work, matrix, row, model.row_place[row], column, slot, count)
-    set_contact_gradients(model, contacts, work, column, slot)
+        if set_unit_row(model, work, row, block, worker, zero):
+            add_coefficients(model, work, matrix, row, model.row_place[row], block, worker, count)
+    set_contact_gradients(model, contacts, work, block, worker)
     for contact in range(contacts.count):
         place = count - 3 * (contacts.count - contact)
-        add_coefficients(model, work, matrix, normal_row(model, contacts, contact), place, column, slot, count)
+        add_coefficients(model, work, matrix, normal_row(model, contacts, contact), place, block, worker, count)
         for k in range(2):
             row = friction_row(model, contacts, contact, k)
-            add_coefficients(model, work, matrix, row, place + 1 + k, column, slot, count)
+            add_coefficients(model, work, matrix, row, place + 1 + k, block, worker, count)
 
 
 @wp.func
 def add_coefficients(
-    model: ModelArrays, work: WorkArrays, matrix: Array, row: int, place: int, column: int, slot: int, count: int
+    model: ModelArrays, work: WorkArrays, matrix: Array, row: int, place: int, block: int, worker: int, count: int
 ):
-    """Add the push of a row to a column of the matrix."""
+    """Add P of a row to a column of the matrix."""
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
         entry = model.term_dof[term] * count + place
-        matrix[entry, column] = matrix[entry, column] + work.push[term, slot]
+        matrix[entry, block] = matrix[entry, block] + work.P[term, worker]

@@ -9,7 +9,7 @@ They change smoothly with n but where it crosses the horizon.
 Each gives way by a tiny share of what its impulse would do alone, so that where several carry what fewer can, they
 share it evenly.
 
-Friction that slides is part of the push of its normal:  n + sum s_k mu t_k, s_k = +-1 its direction; that of a point
+Friction that slides is part of P of its normal:  n + sum s_k mu t_k, s_k = +-1 its direction; that of a point
 which is not pressed on is left out; what its own friction would drive in sticks. So the rows are those of one linear
 problem once it is known what slides. That is first guessed by projected Gauss-Seidel on all rows, and the guess is
 improved until it is its own answer. A contact point whose normal has no length does not act.
@@ -24,13 +24,13 @@ from warp_artic.constraints.rows import (
     prepare_rate,
     prepare_response,
     project,
-    rate_place,
+    rate_response_start,
     row_rate,
     row_response,
     row_velocity,
-    set_coefficient,
-    set_unbounded,
-    set_window,
+    set_jacobian_entry,
+    set_unbounded_impulse,
+    set_velocity_bounds,
 )
 from warp_artic.constraints.spatial_tendon import direction
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -92,24 +92,24 @@ def set_contact_gradient(
     work: WorkArrays,
     row: int,
     contact: int,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     d: Vec3,
 ):
     """Write J of a direction; the terms are the dofs from the link inward, then those from the other one."""
     link = contacts.link[contact]
     other = contacts.other[contact]
-    R_WL = mat_mul(load_mat3(work.R_WM, 9 * link, slot), load_mat3(model.link_frame, 12 * link, column))
-    p_LM = load_vec3(model.link_frame, 12 * link + 9, column)
-    r = R_WL * (load_vec3(contacts.position, 3 * contact, column) - p_LM)
-    r_other = r + load_vec3(work.p_WM, 3 * link, slot) - load_vec3(work.p_WM, 3 * other, slot)
-    term = add_chain(model, work, row, link, model.row_term[row], slot, r, d)
-    add_chain(model, work, row, other, term, slot, r_other, neg(d))
+    R_WL = mat_mul(load_mat3(work.R_WM, 9 * link, worker), load_mat3(model.link_frame, 12 * link, block))
+    p_LM = load_vec3(model.link_frame, 12 * link + 9, block)
+    r = R_WL * (load_vec3(contacts.position, 3 * contact, block) - p_LM)
+    r_other = r + load_vec3(work.p_WM, 3 * link, worker) - load_vec3(work.p_WM, 3 * other, worker)
+    term = add_chain(model, work, row, link, model.row_term[row], worker, r, d)
+    add_chain(model, work, row, other, term, worker, r_other, neg(d))
 
 
 @wp.func
 def add_chain(
-    model: ModelArrays, work: WorkArrays, row: int, tip: int, first_term: int, slot: int, place: Vec3, d: Vec3
+    model: ModelArrays, work: WorkArrays, row: int, tip: int, first_term: int, worker: int, place: Vec3, d: Vec3
 ):
     """Write what unit velocities of the dofs of a link and those before it give along d; returns the next term."""
     link = int(tip)
@@ -118,142 +118,142 @@ def add_chain(
     while link < model.link_count:
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            motion = point_motion(model, work, dof, r, slot)
+            motion = point_motion(model, work, dof, r, worker)
             along = dot(d, motion)
             # A dof that cannot move the point along d shall not do so by rounding.
             least = sqrt(dot(motion, motion)) * model.rounding[0, 0]
-            set_coefficient(work, term, slot, where_positive(absolute(along) - least, along, real(0.0, along)))
+            set_jacobian_entry(work, term, worker, where_positive(absolute(along) - least, along, real(0.0, along)))
             term += 1
-        r = r + load_vec3(work.p_PM, 3 * link, slot)
+        r = r + load_vec3(work.p_PM, 3 * link, worker)
         link = model.link_parent[link]
     return term
 
 
 @wp.func
-def set_contact_gradients(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int):
-    """Write J and the push of all contact points, for located links."""
+def set_contact_gradients(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, block: int, worker: int):
+    """Write J and P of all contact points, for located links."""
     for contact in range(contacts.count):
-        _length, n = direction(load_vec3(contacts.normal, 3 * contact, column))
+        _length, n = direction(load_vec3(contacts.normal, 3 * contact, block))
         one = real(1.0, n.x)
         acts = where_positive(dot(n, n), one, one - one)
         t_1, t_2 = tangents(n)
-        set_contact_gradient(model, contacts, work, normal_row(model, contacts, contact), contact, column, slot, n)
+        set_contact_gradient(model, contacts, work, normal_row(model, contacts, contact), contact, block, worker, n)
         row = friction_row(model, contacts, contact, 0)
-        set_contact_gradient(model, contacts, work, row, contact, column, slot, t_1 * acts)
-        set_contact_gradient(model, contacts, work, row + 1, contact, column, slot, t_2 * acts)
+        set_contact_gradient(model, contacts, work, row, contact, block, worker, t_1 * acts)
+        set_contact_gradient(model, contacts, work, row + 1, contact, block, worker, t_2 * acts)
 
 
 @wp.func
-def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Fill the rows of all contact points; at first all friction sticks."""
     zero = real(0.0, h)
     infinite = real(1.0, h) / zero
-    set_contact_gradients(model, contacts, work, column, slot)
+    set_contact_gradients(model, contacts, work, block, worker)
     for row in range(friction_row(model, contacts, 0, 0), model.row_count):
-        prepare_response(model, work, row, slot)
-        r = row_response(model, work, row, slot)
-        work.row_mobility[row, slot] = r
-        work.compliance[row, slot] = r * model.rounding[2, 0]
-        set_unbounded(work, row, slot, h)
-        set_window(work, row, slot, zero, zero)
+        prepare_response(model, work, row, worker)
+        r = row_response(model, work, row, worker)
+        work.row_delassus[row, worker] = r
+        work.compliance[row, worker] = r * model.rounding[2, 0]
+        set_unbounded_impulse(work, row, worker, h)
+        set_velocity_bounds(work, row, worker, zero, zero)
     for contact in range(contacts.count):
         row = normal_row(model, contacts, contact)
-        set_window(work, row, slot, neg(gap_velocity(contacts.gap[contact, column], h)), infinite)
-        allow_every_velocity(work, row, slot, work.row_mobility[row, slot])
+        set_velocity_bounds(work, row, worker, neg(gap_velocity(contacts.gap[contact, block], h)), infinite)
+        allow_every_velocity(work, row, worker, work.row_delassus[row, worker])
 
 
 @wp.func
-def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int):
+def guess_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, block: int, worker: int):
     """Guess what slides, from the velocities `work.v_free` and the Delassus matrix of all rows."""
-    zero = real(0.0, work.v_free[0, slot])
+    zero = real(0.0, work.v_free[0, worker])
     one = real(1.0, zero)
     count = model.row_count
     first_friction = count - 3 * contacts.count
     first_normal = count - contacts.count
     for a in range(count):
-        prepare_response(model, work, a, slot)
-        prepare_rate(model, work, a, slot)
-        contacts.impulse[a, slot] = zero
-        contacts.y_free[a, slot] = row_rate(model, work, work.v_free, a, slot)
+        prepare_response(model, work, a, worker)
+        prepare_rate(model, work, a, worker)
+        contacts.impulse[a, worker] = zero
+        contacts.y_free[a, worker] = row_rate(model, work, work.v_free, a, worker)
     for b in range(count):
-        push = model.row_slot[b] * model.dof_count
+        first_P = model.row_response_index[b] * model.dof_count
         for dof in range(model.dof_count):
-            work.scaled_innovation[dof, slot] = zero
+            work.scaled_innovation[dof, worker] = zero
         for k in range(model.row_supports[b]):
             dof = model.support_dof[model.row_support[b] + k]
-            work.scaled_innovation[dof, slot] = work.response[push + k, slot] * work.D_inverse[dof, slot]
+            work.scaled_innovation[dof, worker] = work.response[first_P + k, worker] * work.D_inverse[dof, worker]
         for a in range(count):
-            rate = rate_place(model, work, a, slot)
+            rate = rate_response_start(model, work, a, worker)
             change = zero
             for k in range(model.row_supports[a]):
                 dof = model.support_dof[model.row_support[a] + k]
-                change = change + work.response[rate + k, slot] * work.scaled_innovation[dof, slot]
-            contacts.delassus[a * count + b, slot] = change
+                change = change + work.response[rate + k, worker] * work.scaled_innovation[dof, worker]
+            contacts.delassus[a * count + b, worker] = change
     for _sweep in range(SWEEPS):
         for a in range(count):
-            y = contacts.y_free[a, slot]
+            y = contacts.y_free[a, worker]
             for b in range(count):
                 if b != a:
-                    y = y + contacts.delassus[a * count + b, slot] * contacts.impulse[b, slot]
-            bound = work.bound[2 * a, slot]
+                    y = y + contacts.delassus[a * count + b, worker] * contacts.impulse[b, worker]
+            bound = work.impulse_bounds[2 * a, worker]
             if a >= first_friction and a < first_normal:
                 contact = (a - first_friction) / 2
-                bound = contacts.friction[contact, column] * contacts.impulse[first_normal + contact, slot]
-            r = contacts.delassus[a * count + a, slot]
+                bound = contacts.friction[contact, block] * contacts.impulse[first_normal + contact, worker]
+            r = contacts.delassus[a * count + a, worker]
             safe = where_positive(r, r, one)
-            lower = work.window[2 * a, slot]
-            upper = work.window[2 * a + 1, slot]
-            z = project(y, safe, lower, upper, work.compliance[a, slot], bound, bound)
-            contacts.impulse[a, slot] = where_positive(r, z, zero)
+            lower = work.velocity_bounds[2 * a, worker]
+            upper = work.velocity_bounds[2 * a + 1, worker]
+            z = project(y, safe, lower, upper, work.compliance[a, worker], bound, bound)
+            contacts.impulse[a, worker] = where_positive(r, z, zero)
     for contact in range(contacts.count):
         normal = first_normal + contact
-        most = contacts.friction[contact, column] * contacts.impulse[normal, slot]
-        contacts.pressed[contact, slot] = where_positive(most, one, zero)
+        most = contacts.friction[contact, block] * contacts.impulse[normal, worker]
+        contacts.pressed[contact, worker] = where_positive(most, one, zero)
         for k in range(2):
             row = friction_row(model, contacts, contact, k)
-            z = contacts.impulse[row, slot]
+            z = contacts.impulse[row, worker]
             side = where_positive(z, one, neg(one))
-            contacts.slide[2 * contact + k, slot] = where_positive(most - absolute(z), zero, side)
-            contacts.coupling[2 * contact + k, slot] = contacts.delassus[normal * count + row, slot]
-        set_sliding(model, contacts, work, contact, column, slot)
+            contacts.slide[2 * contact + k, worker] = where_positive(most - absolute(z), zero, side)
+            contacts.coupling[2 * contact + k, worker] = contacts.delassus[normal * count + row, worker]
+        set_sliding(model, contacts, work, contact, block, worker)
 
 
 @wp.func
-def set_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, column: int, slot: int):
-    """Hold the tangents that stick, open the windows of those that slide, and put their friction into the push."""
+def set_sliding(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, block: int, worker: int):
+    """Hold the tangents that stick, free the velocities of those that slide, and put their friction into P."""
     normal = normal_row(model, contacts, contact)
     start = model.row_term[normal]
-    mu = contacts.friction[contact, column]
-    pressed = contacts.pressed[contact, slot]
+    mu = contacts.friction[contact, block]
+    pressed = contacts.pressed[contact, worker]
     zero = mu - mu
     one = real(1.0, mu)
     infinite = one / zero
-    r = work.row_mobility[normal, slot]
+    r = work.row_delassus[normal, worker]
     for k in range(2):
-        r = r + contacts.slide[2 * contact + k, slot] * mu * contacts.coupling[2 * contact + k, slot]
+        r = r + contacts.slide[2 * contact + k, worker] * mu * contacts.coupling[2 * contact + k, worker]
     for term in range(start, start + model.row_terms[normal]):
-        work.push[term, slot] = work.coefficient[term, slot]
+        work.P[term, worker] = work.J[term, worker]
     for k in range(2):
         row = friction_row(model, contacts, contact, k)
-        side = where_positive(r, contacts.slide[2 * contact + k, slot], zero) * pressed
-        contacts.slide[2 * contact + k, slot] = side
+        side = where_positive(r, contacts.slide[2 * contact + k, worker], zero) * pressed
+        contacts.slide[2 * contact + k, worker] = side
         reach = where_positive(absolute(side) + one - pressed, infinite, zero)
-        set_window(work, row, slot, neg(reach), reach)
+        set_velocity_bounds(work, row, worker, neg(reach), reach)
         own = model.row_term[row]
         for term in range(model.row_terms[row]):
-            friction = side * mu * work.coefficient[own + term, slot]
-            work.push[start + term, slot] = work.push[start + term, slot] + friction
-    forget_response(model, work, normal, slot)
+            friction = side * mu * work.J[own + term, worker]
+            work.P[start + term, worker] = work.P[start + term, worker] + friction
+    forget_response(model, work, normal, worker)
 
 
 @wp.func
-def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int, first: int):
+def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, block: int, worker: int, first: int):
     """Let friction slide that would be more than mu z_n, and stick what slides with its force; says where any does.
 
-    What is pressed on anew slides at first, and what is not any more is let go. Changes all of it where `first` is
+    What touches again slides at first, and what is not any more is let go. Changes all of it where `first` is
     negative, else only what is next in each environment from that tangent on.
     """
-    waiting = real(1.0, work.v_next[0, slot])
+    waiting = real(1.0, work.v_next[0, worker])
     one = waiting
     zero = one - one
     changed = zero
@@ -261,15 +261,15 @@ def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays
     for step in range(count):
         place = (step + wp.max(first, 0)) % count
         contact = place / 2
-        mu = contacts.friction[contact, column]
-        z_n = work.impulse[normal_row(model, contacts, contact), slot]
+        mu = contacts.friction[contact, block]
+        z_n = work.impulse[normal_row(model, contacts, contact), worker]
         row = friction_row(model, contacts, contact, place % 2)
-        pressed = contacts.pressed[contact, slot]
-        side = contacts.slide[place, slot]
-        z = work.impulse[row, slot]
-        y = row_velocity(model, work, row, slot)
-        r = work.row_mobility[row, slot]
-        known = absolute(y) + absolute(row_rate(model, work, work.v_free, row, slot)) + r * (absolute(z) + mu * z_n)
+        pressed = contacts.pressed[contact, worker]
+        side = contacts.slide[place, worker]
+        z = work.impulse[row, worker]
+        y = row_velocity(model, work, row, worker)
+        r = work.row_delassus[row, worker]
+        known = absolute(y) + absolute(row_rate(model, work, work.v_free, row, worker)) + r * (absolute(z) + mu * z_n)
         known = known * model.rounding[0, 0] * real(8.0, mu)
         loaded = where_positive(mu * z_n, one, zero)
         leaves = pressed * (one - loaded)
@@ -281,43 +281,43 @@ def judge_friction(model: ModelArrays, contacts: ContactArrays, work: WorkArrays
         if first >= 0:
             waiting = where_positive(wrong, zero, waiting)
         after = where_positive(exceeds, where_positive(z, one, neg(one)), zero)
-        contacts.slide[place, slot] = where_positive(wrong, after, side)
+        contacts.slide[place, worker] = where_positive(wrong, after, side)
         if any_positive(wrong * presses):
             for k in range(2):
-                y = row_velocity(model, work, friction_row(model, contacts, contact, k), slot)
+                y = row_velocity(model, work, friction_row(model, contacts, contact, k), worker)
                 against = where_positive(y, neg(one), one)
-                side = contacts.slide[2 * contact + k, slot]
-                contacts.slide[2 * contact + k, slot] = where_positive(wrong * presses, against, side)
+                side = contacts.slide[2 * contact + k, worker]
+                contacts.slide[2 * contact + k, worker] = where_positive(wrong * presses, against, side)
         pressed = where_positive(wrong * leaves, zero, where_positive(wrong * presses, one, pressed))
-        contacts.pressed[contact, slot] = pressed
+        contacts.pressed[contact, worker] = pressed
         if any_positive(wrong):
-            set_sliding(model, contacts, work, contact, column, slot)
+            set_sliding(model, contacts, work, contact, block, worker)
         changed = maximum(changed, wrong)
     return changed
 
 
 @wp.func
 def friction_impulse(
-    model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, k: int, column: int, slot: int
+    model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, k: int, block: int, worker: int
 ):
     """The impulse along a tangent: that of its row, or what slides."""
-    z_n = work.impulse[normal_row(model, contacts, contact), slot]
-    side = contacts.slide[2 * contact + k, slot]
-    slides = side * contacts.friction[contact, column] * z_n
+    z_n = work.impulse[normal_row(model, contacts, contact), worker]
+    side = contacts.slide[2 * contact + k, worker]
+    slides = side * contacts.friction[contact, block] * z_n
     row = friction_row(model, contacts, contact, k)
-    return where_positive(absolute(side), slides, work.impulse[row, slot])
+    return where_positive(absolute(side), slides, work.impulse[row, worker])
 
 
 @wp.func
 def friction_miss(
-    model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, k: int, column: int, slot: int
+    model: ModelArrays, contacts: ContactArrays, work: WorkArrays, contact: int, k: int, block: int, worker: int
 ):
     """By how much the friction along a tangent misses its law, as a velocity."""
     row = friction_row(model, contacts, contact, k)
-    z = friction_impulse(model, contacts, work, contact, k, column, slot)
-    r = work.row_mobility[row, slot]
-    most = contacts.friction[contact, column] * work.impulse[normal_row(model, contacts, contact), slot] * r
-    wanted = r * z - row_velocity(model, work, row, slot)
+    z = friction_impulse(model, contacts, work, contact, k, block, worker)
+    r = work.row_delassus[row, worker]
+    most = contacts.friction[contact, block] * work.impulse[normal_row(model, contacts, contact), worker] * r
+    wanted = r * z - row_velocity(model, work, row, worker)
     return absolute(r * z - minimum(maximum(wanted, neg(most)), most))
 
 
@@ -335,5 +335,5 @@ CONTACT = ConstraintFamily(
     part=ForcePart.LIMIT,
     is_stop=True,
     traits=HAS_NO_COMPLIANCE,
-    pushes_otherwise=True,
+    has_own_force_jacobian=True,
 )

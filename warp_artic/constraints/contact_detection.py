@@ -26,8 +26,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import dot, transpose_mul
+from warp_artic.math.spatial import column, dot, transpose_mul
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.phases.link_velocities import move_base, move_link
 
@@ -36,80 +35,80 @@ TILT = wp.constant(1e-3)
 
 
 @wp.func
-def find_contacts(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def find_contacts(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Find the points of all pairs, for located links, and which of them may touch in a step of length h.
 
-    Those of pairs whose balls do not come near in any environment of the column are unused.
+    Those of pairs whose balls do not come near in any environment of the block are unused.
     """
-    find_contacts_within(model, work, column, slot, h, h - h)
+    find_contacts_within(model, work, block, worker, h, h - h)
 
 
 @wp.func
-def find_contacts_within(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, further: Real):
+def find_contacts_within(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, further: Real):
     """The same, but the points of pairs are found too that are further apart than may touch, by so much [m]."""
-    move_base(model, work, column, slot)
+    move_base(model, work, block, worker)
     for k in range(model.link_count):
-        move_link(model, work, work.v, model.order[k], slot)
+        move_link(model, work, work.v, model.order[k], worker)
     for pair in range(model.contact_count):
         if model.contact_is_given[pair] == 1:
-            follow_given(model, work, pair, column, slot, h)
+            follow_given(model, work, pair, block, worker, h)
         else:
-            find_points(model, work, pair, column, slot, h, further)
+            find_points(model, work, pair, block, worker, h, further)
 
 
 @wp.func
-def follow_given(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int, h: Real):
+def follow_given(model: ModelArrays, work: WorkArrays, pair: int, block: int, worker: int, h: Real):
     """Find where the contact is that a host has given to a pair."""
     place = model.contact_first[pair]
-    if any_positive(has_contact(model, pair, column)):
-        set_given_place(model, work, pair, place, column, slot)
-        work.contact_near[place, slot] = nearness(model, work, pair, place, column, slot, h)
+    if any_positive(has_contact(model, pair, block)):
+        set_given_place(model, work, pair, place, block, worker)
+        work.contact_near[place, worker] = nearness(model, work, pair, place, block, worker, h)
     else:
-        set_unused(work.contact_point, place, slot, load_vec3(work.p_WM, 3 * model.contact_link1[pair], slot))
-        work.contact_near[place, slot] = h - h
+        set_unused(work.contact_point, place, worker, load_vec3(work.p_WM, 3 * model.contact_link1[pair], worker))
+        work.contact_near[place, worker] = h - h
 
 
 @wp.func
-def find_points(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int, h: Real, further: Real):
+def find_points(model: ModelArrays, work: WorkArrays, pair: int, block: int, worker: int, h: Real, further: Real):
     """Find the points of a pair of shapes."""
     inner = model.contact_link0[pair]
     outer = model.contact_link1[pair]
     first = model.contact_first[pair]
     motion0 = model.contact_motion0[pair]
     motion1 = model.contact_motion1[pair]
-    x_0 = shape_origin(model, work, motion0, inner, model.contact_frame0, pair, column, slot)
-    x_1 = shape_origin(model, work, motion1, outer, model.contact_frame1, pair, column, slot)
-    moved = closing_at(model, work, pair, x_0, x_1, column, slot) * neg(work.since_placed[0, slot])
-    thin = model.contact_thickness[pair, column]
+    x_0 = shape_origin(model, work, motion0, inner, model.contact_frame0, pair, block, worker)
+    x_1 = shape_origin(model, work, motion1, outer, model.contact_frame1, pair, block, worker)
+    moved = closing_at(model, work, pair, x_0, x_1, block, worker) * neg(work.since_placed[0, worker])
+    thin = model.contact_thickness[pair, block]
     moved = moved * where_positive(dot(moved, moved) - thin * thin, real(1.0, thin), thin - thin)
-    if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, column, slot, h) + further):
+    if any_positive(ball_reach(model, work, pair, x_0, x_1, moved, block, worker, h) + further):
         collide(
             model.contact_hull_point,
-            column,
+            block,
             work.contact_point,
             first,
-            slot,
+            worker,
             model.contact_kind0[pair],
             model.contact_kind1[pair],
             x_0,
-            shape_axes(model, work, motion0, inner, model.contact_frame0, pair, column, slot),
-            load_vec3(model.contact_size0, 3 * pair, column),
+            shape_axes(model, work, motion0, inner, model.contact_frame0, pair, block, worker),
+            load_vec3(model.contact_size0, 3 * pair, block),
             model.contact_hull0[pair],
             model.contact_hull0_count[pair],
             x_1 + moved,
-            shape_axes(model, work, motion1, outer, model.contact_frame1, pair, column, slot),
-            load_vec3(model.contact_size1, 3 * pair, column),
+            shape_axes(model, work, motion1, outer, model.contact_frame1, pair, block, worker),
+            load_vec3(model.contact_size1, 3 * pair, block),
             model.contact_hull1[pair],
             model.contact_hull1_count[pair],
         )
         for point in range(first, first + model.contact_points[pair]):
-            n = load_vec3(work.contact_point, 7 * point + 3, slot)
-            work.contact_point[7 * point + 6, slot] = work.contact_point[7 * point + 6, slot] - dot(n, moved)
-            work.contact_near[point, slot] = nearness(model, work, pair, point, column, slot, h)
+            n = load_vec3(work.contact_point, 7 * point + 3, worker)
+            work.contact_point[7 * point + 6, worker] = work.contact_point[7 * point + 6, worker] - dot(n, moved)
+            work.contact_near[point, worker] = nearness(model, work, pair, point, block, worker, h)
     else:
         for point in range(first, first + model.contact_points[pair]):
-            set_unused(work.contact_point, point, slot, x_0)
-            work.contact_near[point, slot] = h - h
+            set_unused(work.contact_point, point, worker, x_0)
+            work.contact_near[point, worker] = h - h
 
 
 @wp.func
@@ -120,8 +119,8 @@ def ball_reach(
     x_0: Vec3,
     x_1: Vec3,
     moved: Vec3,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
 ):
     """Not positive where no point of a pair may touch in a step, by the balls about the frames of its shapes.
@@ -131,69 +130,69 @@ def ball_reach(
     x = x_1 + moved
     inner = model.contact_link0[pair]
     outer = model.contact_link1[pair]
-    radius = model.contact_radius1[pair, column]
-    turning_0 = shape_turning(model, work, model.contact_motion0[pair], inner, column, slot)
-    turning_1 = shape_turning(model, work, model.contact_motion1[pair], outer, column, slot)
-    closing = length(closing_at(model, work, pair, x, x, column, slot)) + length(turning_1 - turning_0) * radius
-    height = pair_distance(model, work, pair, x - x_0, column, slot)
-    reach = model.contact_distance[pair, column] + h * closing + length(moved)
-    return reach + model.contact_radius0[pair, column] + radius - height
+    radius = model.contact_radius1[pair, block]
+    turning_0 = shape_turning(model, work, model.contact_motion0[pair], inner, block, worker)
+    turning_1 = shape_turning(model, work, model.contact_motion1[pair], outer, block, worker)
+    closing = length(closing_at(model, work, pair, x, x, block, worker)) + length(turning_1 - turning_0) * radius
+    height = pair_distance(model, work, pair, x - x_0, block, worker)
+    reach = model.contact_distance[pair, block] + h * closing + length(moved)
+    return reach + model.contact_radius0[pair, block] + radius - height
 
 
 @wp.func
-def pair_distance(model: ModelArrays, work: WorkArrays, pair: int, c: Vec3, column: int, slot: int):
+def pair_distance(model: ModelArrays, work: WorkArrays, pair: int, c: Vec3, block: int, worker: int):
     """How far the second frame of a pair is from the first one, or over it where that is of a plane."""
     if model.contact_kind0[pair] == PLANE:
-        R = first_axes(model, work, pair, column, slot)
-        return dot(matrix_column(R, 2), c)
+        R = first_axes(model, work, pair, block, worker)
+        return dot(column(R, 2), c)
     return length(c)
 
 
 @wp.func
-def first_axes(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int):
+def first_axes(model: ModelArrays, work: WorkArrays, pair: int, block: int, worker: int):
     """The orientation of the first shape of a pair."""
     motion0 = model.contact_motion0[pair]
-    return shape_axes(model, work, motion0, model.contact_link0[pair], model.contact_frame0, pair, column, slot)
+    return shape_axes(model, work, motion0, model.contact_link0[pair], model.contact_frame0, pair, block, worker)
 
 
 @wp.func
-def closing_at(model: ModelArrays, work: WorkArrays, pair: int, x_0: Vec3, x_1: Vec3, column: int, slot: int):
+def closing_at(model: ModelArrays, work: WorkArrays, pair: int, x_0: Vec3, x_1: Vec3, block: int, worker: int):
     """The velocity of a point of the first shape of a pair less that of a point of the second one."""
-    v_0 = shape_velocity(model, work, model.contact_motion0[pair], model.contact_link0[pair], x_0, column, slot)
-    v_1 = shape_velocity(model, work, model.contact_motion1[pair], model.contact_link1[pair], x_1, column, slot)
+    v_0 = shape_velocity(model, work, model.contact_motion0[pair], model.contact_link0[pair], x_0, block, worker)
+    v_1 = shape_velocity(model, work, model.contact_motion1[pair], model.contact_link1[pair], x_1, block, worker)
     return v_0 - v_1
 
 
 @wp.func
-def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, column: int, slot: int, h: Real):
+def nearness(model: ModelArrays, work: WorkArrays, pair: int, point: int, block: int, worker: int, h: Real):
     """One where a point may touch in a step, zero elsewhere."""
-    x = load_vec3(work.contact_point, 7 * point, slot)
-    n = load_vec3(work.contact_point, 7 * point + 3, slot)
-    gap = work.contact_point[7 * point + 6, slot]
+    x = load_vec3(work.contact_point, 7 * point, worker)
+    n = load_vec3(work.contact_point, 7 * point + 3, worker)
+    gap = work.contact_point[7 * point + 6, worker]
     one = real(1.0, gap)
-    closing = maximum(dot(n, closing_at(model, work, pair, x, x, column, slot)), one - one)
-    reach = model.contact_distance[pair, column] + h * closing - gap
+    closing = maximum(dot(n, closing_at(model, work, pair, x, x, block, worker)), one - one)
+    reach = model.contact_distance[pair, block] + h * closing - gap
     near = where_positive(reach, one, one - one)
     if model.contact_patch[pair] >= 0 and any_positive(near):
-        return near * is_of_patch(model, work, pair, n, column, slot)
+        return near * is_of_patch(model, work, pair, n, block, worker)
     return near
 
 
 @wp.func
-def is_of_patch(model: ModelArrays, work: WorkArrays, pair: int, n: Vec3, column: int, slot: int):
+def is_of_patch(model: ModelArrays, work: WorkArrays, pair: int, n: Vec3, block: int, worker: int):
     """One where n, toward the second shape, is a normal of the patch and not of what it goes on in, else zero.
 
     Beyond an edge, n is tilted from the normal of the patch to the side, at most by the angle that the surface bends.
     """
     if model.contact_patch[pair] == 0:
-        return is_of_surface(model, pair, transpose_mul(first_axes(model, work, pair, column, slot), n), column)
+        return is_of_surface(model, pair, transpose_mul(first_axes(model, work, pair, block, worker), n), block)
     motion1 = model.contact_motion1[pair]
-    R_1 = shape_axes(model, work, motion1, model.contact_link1[pair], model.contact_frame1, pair, column, slot)
-    return is_of_surface(model, pair, neg(transpose_mul(R_1, n)), column)
+    R_1 = shape_axes(model, work, motion1, model.contact_link1[pair], model.contact_frame1, pair, block, worker)
+    return is_of_surface(model, pair, neg(transpose_mul(R_1, n)), block)
 
 
 @wp.func
-def is_of_surface(model: ModelArrays, pair: int, n: Vec3, column: int):
+def is_of_surface(model: ModelArrays, pair: int, n: Vec3, block: int):
     """The same, for n in the frame of the patch and away from it."""
     one = real(1.0, n.x)
     zero = one - one
@@ -201,8 +200,8 @@ def is_of_surface(model: ModelArrays, pair: int, n: Vec3, column: int):
     first = model.contact_seam[pair]
     for seam in range(first, first + model.contact_seams[pair]):
         row = 4 * seam
-        out = n.x * model.contact_seam_way[row, column] + n.y * model.contact_seam_way[row + 1, column]
-        bent = out * model.contact_seam_way[row + 2, column] - n.z * model.contact_seam_way[row + 3, column]
+        out = n.x * model.contact_seam_way[row, block] + n.y * model.contact_seam_way[row + 1, block]
+        bent = out * model.contact_seam_way[row + 2, block] - n.z * model.contact_seam_way[row + 3, block]
         # From behind, what bends away bends towards.
         found = where_positive(where_positive(n.z, bent, out) - real(TILT, one), zero, found)
     return found

@@ -26,40 +26,40 @@ NO_DISTANCE = wp.constant(0.5 * UNUSED_DISTANCE)
 
 
 @wp.func
-def set_given_place(model: ModelArrays, work: WorkArrays, pair: int, place: int, column: int, slot: int):
+def set_given_place(model: ModelArrays, work: WorkArrays, pair: int, place: int, block: int, worker: int):
     """Write the place of the contact of a pair."""
     inner = model.contact_link0[pair]
     outer = model.contact_link1[pair]
-    n = load_vec3(model.contact_size0, 3 * pair, column)
-    p_1 = load_vec3(work.p_WM, 3 * outer, slot)
-    x_1 = p_1 + load_vec3(model.contact_frame1, 12 * pair + 9, column)
-    gap = model.contact_size1[3 * pair, column] + dot(n, p_1)
-    gap = gap + turned_by(model, work, model.contact_frame1, pair, outer, n, column, slot)
+    n = load_vec3(model.contact_size0, 3 * pair, block)
+    p_1 = load_vec3(work.p_WM, 3 * outer, worker)
+    x_1 = p_1 + load_vec3(model.contact_frame1, 12 * pair + 9, block)
+    gap = model.contact_size1[3 * pair, block] + dot(n, p_1)
+    gap = gap + turned_by(model, work, model.contact_frame1, pair, outer, n, block, worker)
     if inner < model.link_count:
-        p_0 = load_vec3(work.p_WM, 3 * inner, slot)
-        x_0 = p_0 + load_vec3(model.contact_frame0, 12 * pair + 9, column)
+        p_0 = load_vec3(work.p_WM, 3 * inner, worker)
+        x_0 = p_0 + load_vec3(model.contact_frame0, 12 * pair + 9, block)
         gap = gap - dot(n, p_0)
-        gap = gap - turned_by(model, work, model.contact_frame0, pair, inner, n, column, slot)
-        set_place(work.contact_point, place, slot, (x_0 + x_1) * real(0.5, gap), n, gap)
+        gap = gap - turned_by(model, work, model.contact_frame0, pair, inner, n, block, worker)
+        set_place(work.contact_point, place, worker, (x_0 + x_1) * real(0.5, gap), n, gap)
     else:
-        set_place(work.contact_point, place, slot, x_1 - n * (gap * real(0.5, gap)), n, gap)
+        set_place(work.contact_point, place, worker, x_1 - n * (gap * real(0.5, gap)), n, gap)
 
 
 @wp.func
 def turned_by(
-    model: ModelArrays, work: WorkArrays, frames: Array, pair: int, link: int, n: Vec3, column: int, slot: int
+    model: ModelArrays, work: WorkArrays, frames: Array, pair: int, link: int, n: Vec3, block: int, worker: int
 ):
     """turn_i."""
-    R_then = load_mat3(frames, 12 * pair, column)
-    R_now = load_mat3(work.R_WM, 9 * link, slot)
-    r = load_vec3(frames, 12 * pair + 9, column)
+    R_then = load_mat3(frames, 12 * pair, block)
+    R_now = load_mat3(work.R_WM, 9 * link, worker)
+    r = load_vec3(frames, 12 * pair + 9, block)
     forward = dot(n, R_now * transpose_mul(R_then, r))
     back = dot(r, R_now * transpose_mul(R_then, n))
     return (forward - back) * real(0.5, forward)
 
 
 @wp.func
-def has_contact(model: ModelArrays, pair: int, column: int):
+def has_contact(model: ModelArrays, pair: int, block: int):
     """Positive where a pair has a contact, or is of shapes."""
-    distance = model.contact_distance[pair, column]
+    distance = model.contact_distance[pair, block]
     return distance - real(NO_DISTANCE, distance)

@@ -1,7 +1,7 @@
 """How impacts of contacts change the path of a midpoint step.
 
-What an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved by that share of it, instead
-of the share of their dofs (`constraints.contact_pair`).
+What an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved by that part of it, instead
+of the weight of their dofs (`constraints.contact_pair`).
 """
 
 import warp as wp
@@ -24,46 +24,46 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 
 
 @wp.func
-def lead_by_impacts(model: ModelArrays, work: WorkArrays, slot: int):
+def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
     """Add to v+, until `follow_impacts`, what impacts change of the path of a midpoint step; before `keep_contacts`.
 
     What other contacts of single bodies, in an island with impacts, do more than in the step before, they do when
     these are; in a tree with joints these and their limits would have to be moved with them. Of
     impacts that were passed on (`solver.rows.impacts`) it is known when each of them was.
     """
-    zero = real(0.0, work.v_next[0, slot])
+    zero = real(0.0, work.v_next[0, worker])
     end = model.contact_row + model.contact_rows
     found = bool(False)
     for dof in range(model.dof_count):
-        work.v_before_lead[dof, slot] = work.v_next[dof, slot]
+        work.v_before_lead[dof, worker] = work.v_next[dof, worker]
     rows = int(0)
-    if find_impacts(model, work, slot):
+    if find_impacts(model, work, worker):
         rows = model.contact_rows
     for row in range(model.contact_row, model.contact_row + rows):
         item = model.row_item[row]
         island = model.row_island[row]
-        own = work.share[model.row_dof[row], slot]
-        hits = work.contact_hits[item // 3, slot]
-        z = work.impulse[row, slot]
-        moment = work.island_impact[island, slot]
-        before = dot(contact_direction(model, work, row, slot), load_vec3(work.contact_memory, item // 3 * 3, slot))
+        own = work.dof_weight[model.row_dof[row], worker]
+        hits = work.contact_hits[item // 3, worker]
+        z = work.impulse[row, worker]
+        moment = work.island_impact[island, worker]
+        before = dot(contact_direction(model, work, row, worker), load_vec3(work.contact_memory, item // 3 * 3, worker))
         others = where_positive(moment, (moment - own) * (z - before), zero)
         if not is_of_single_bodies(model, row):
             others = zero
-        extra = where_positive(hits, (work.contact_share[item // 3, slot] - own) * z, others)
-        extra = where_positive(work.active[row, slot], extra, zero)
-        passed = work.contact_led[item, slot] - own * work.given[row, slot]
-        extra = where_positive(work.contact_has_passed[island, slot], passed, extra)
-        work.contact_passed[row, slot] = extra
+        extra = where_positive(hits, (work.contact_weight[item // 3, worker] - own) * z, others)
+        extra = where_positive(work.active[row, worker], extra, zero)
+        passed = work.contact_led[item, worker] - own * work.given[row, worker]
+        extra = where_positive(work.contact_has_passed[island, worker], passed, extra)
+        work.contact_passed[row, worker] = extra
         if any_positive(absolute(extra)):
             found = bool(True)
     if found:
         for dof in range(model.dof_count):
-            work.contact_path[dof, slot] = zero
-        add_responses(model, work, work.contact_passed, model.contact_row, end, work.contact_path, slot)
+            work.contact_path[dof, worker] = zero
+        add_responses(model, work, work.contact_passed, model.contact_row, end, work.contact_path, worker)
         for dof in range(model.dof_count):
-            v = work.v_next[dof, slot]
-            work.v_next[dof, slot] = v + work.contact_path[dof, slot] / work.share[dof, slot]
+            v = work.v_next[dof, worker]
+            work.v_next[dof, worker] = v + work.contact_path[dof, worker] / work.dof_weight[dof, worker]
 
 
 @wp.func
@@ -78,38 +78,38 @@ def is_of_single_bodies(model: ModelArrays, row: int):
 
 
 @wp.func
-def find_impacts(model: ModelArrays, work: WorkArrays, slot: int):
-    """Write for each island which share of the step is left after its impacts, by their impulses; zero without any.
+def find_impacts(model: ModelArrays, work: WorkArrays, worker: int):
+    """Write for each island which part of the step is left after its impacts, by their impulses; zero without any.
 
     Says whether there are any.
     """
     found = bool(False)
-    zero = real(0.0, work.v_next[0, slot])
+    zero = real(0.0, work.v_next[0, worker])
     one = real(1.0, zero)
     for island in range(model.island_count):
-        work.island_impact[island, slot] = zero
-        work.island_push[island, slot] = zero
+        work.island_impact[island, worker] = zero
+        work.island_push[island, worker] = zero
     for row in range(model.contact_row, model.contact_row + model.contact_rows):
         point = model.row_item[row] // 3
-        if model.row_item[row] % 3 == 0 and any_positive(work.contact_hits[point, slot] * work.impulse[row, slot]):
+        if model.row_item[row] % 3 == 0 and any_positive(work.contact_hits[point, worker] * work.impulse[row, worker]):
             found = bool(True)
             island = model.row_island[row]
-            z = where_positive(work.contact_hits[point, slot], work.impulse[row, slot], zero)
-            share = work.contact_share[point, slot]
-            work.island_impact[island, slot] = work.island_impact[island, slot] + z * share
-            work.island_push[island, slot] = work.island_push[island, slot] + z
+            z = where_positive(work.contact_hits[point, worker], work.impulse[row, worker], zero)
+            weight = work.contact_weight[point, worker]
+            work.island_impact[island, worker] = work.island_impact[island, worker] + z * weight
+            work.island_push[island, worker] = work.island_push[island, worker] + z
     for island in range(model.island_count):
-        found = found or any_positive(work.contact_has_passed[island, slot])
-        push = work.island_push[island, slot]
-        work.island_impact[island, slot] = work.island_impact[island, slot] / where_positive(push, push, one)
+        found = found or any_positive(work.contact_has_passed[island, worker])
+        total = work.island_push[island, worker]
+        work.island_impact[island, worker] = work.island_impact[island, worker] / where_positive(total, total, one)
     return found
 
 
 @wp.func
-def follow_impacts(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+def follow_impacts(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
     """Take away from v+ what `lead_by_impacts` has added, and add what that has moved to what dofs have moved by."""
     for dof in range(model.dof_count):
-        before = work.v_before_lead[dof, slot]
-        led = h * work.share[dof, slot] * (work.v_next[dof, slot] - before)
-        work.shift[dof, slot] = work.shift[dof, slot] + led
-        work.v_next[dof, slot] = before
+        before = work.v_before_lead[dof, worker]
+        led = h * work.dof_weight[dof, worker] * (work.v_next[dof, worker] - before)
+        work.shift[dof, worker] = work.shift[dof, worker] + led
+        work.v_next[dof, worker] = before

@@ -43,175 +43,175 @@ ROWS = wp.constant(24)
 
 @wp.func
 def shape_origin(
-    model: ModelArrays, work: WorkArrays, motion: int, link: int, frames: Array, pair: int, column: int, slot: int
+    model: ModelArrays, work: WorkArrays, motion: int, link: int, frames: Array, pair: int, block: int, worker: int
 ):
     """Where the frame of a shape is, on a link or with a motion."""
     if motion >= 0:
         first = ROWS * motion
-        r = load_mat3(model.contact_motion, first + BASE_ROTATION, column) * load_vec3(frames, 12 * pair + 9, column)
-        return load_vec3(model.contact_motion, first + BASE_POSITION, column) + r
-    return frame_origin(work.R_WM, work.p_WM, link, frames, pair, column, slot)
+        r = load_mat3(model.contact_motion, first + BASE_ROTATION, block) * load_vec3(frames, 12 * pair + 9, block)
+        return load_vec3(model.contact_motion, first + BASE_POSITION, block) + r
+    return frame_origin(work.R_WM, work.p_WM, link, frames, pair, block, worker)
 
 
 @wp.func
 def shape_axes(
-    model: ModelArrays, work: WorkArrays, motion: int, link: int, frames: Array, pair: int, column: int, slot: int
+    model: ModelArrays, work: WorkArrays, motion: int, link: int, frames: Array, pair: int, block: int, worker: int
 ):
     """Its orientation."""
     if motion >= 0:
-        R_WB = load_mat3(model.contact_motion, ROWS * motion + BASE_ROTATION, column)
-        return mat_mul(R_WB, load_mat3(frames, 12 * pair, column))
-    return frame_axes(work.R_WM, link, frames, pair, column, slot)
+        R_WB = load_mat3(model.contact_motion, ROWS * motion + BASE_ROTATION, block)
+        return mat_mul(R_WB, load_mat3(frames, 12 * pair, block))
+    return frame_axes(work.R_WM, link, frames, pair, block, worker)
 
 
 @wp.func
-def shape_velocity(model: ModelArrays, work: WorkArrays, motion: int, link: int, x: Vec3, column: int, slot: int):
+def shape_velocity(model: ModelArrays, work: WorkArrays, motion: int, link: int, x: Vec3, block: int, worker: int):
     """The velocity of a point of a shape, with those of links in `work.angular` and `work.linear`."""
     if motion >= 0:
-        return rate_at(model.contact_motion, ROWS * motion, BASE_ANGULAR, BASE_LINEAR, x, column)
-    r = x - load_vec3(work.p_WM, 3 * link, slot)
-    return load_vec3(work.linear, 3 * link, slot) + cross(load_vec3(work.angular, 3 * link, slot), r)
+        return rate_at(model.contact_motion, ROWS * motion, BASE_ANGULAR, BASE_LINEAR, x, block)
+    r = x - load_vec3(work.p_WM, 3 * link, worker)
+    return load_vec3(work.linear, 3 * link, worker) + cross(load_vec3(work.angular, 3 * link, worker), r)
 
 
 @wp.func
-def shape_turning(model: ModelArrays, work: WorkArrays, motion: int, link: int, column: int, slot: int):
+def shape_turning(model: ModelArrays, work: WorkArrays, motion: int, link: int, block: int, worker: int):
     """The angular velocity of a shape."""
     if motion >= 0:
-        return load_vec3(model.contact_motion, ROWS * motion + BASE_ANGULAR, column)
-    return load_vec3(work.angular, 3 * link, slot)
+        return load_vec3(model.contact_motion, ROWS * motion + BASE_ANGULAR, block)
+    return load_vec3(work.angular, 3 * link, worker)
 
 
 @wp.func
-def rate_at(motions: Array, first: int, angular: int, linear: int, x: Vec3, column: int):
+def rate_at(motions: Array, first: int, angular: int, linear: int, x: Vec3, block: int):
     """A velocity, or the rate of one, at a point of a body whose rows begin at `first`."""
-    r = x - load_vec3(motions, first + BASE_POSITION, column)
-    return load_vec3(motions, first + linear, column) + cross(load_vec3(motions, first + angular, column), r)
+    r = x - load_vec3(motions, first + BASE_POSITION, block)
+    return load_vec3(motions, first + linear, block) + cross(load_vec3(motions, first + angular, block), r)
 
 
 @wp.func
-def carrier_rate(model: ModelArrays, motion: int, angular: int, linear: int, x: Vec3, column: int):
+def carrier_rate(model: ModelArrays, motion: int, angular: int, linear: int, x: Vec3, block: int):
     """The same of what moves a shape from outside: its motion, or the base of its tree."""
     if motion >= 0:
-        return rate_at(model.contact_motion, ROWS * motion, angular, linear, x, column)
-    return rate_at(model.base, 0, angular, linear, x, column)
+        return rate_at(model.contact_motion, ROWS * motion, angular, linear, x, block)
+    return rate_at(model.base, 0, angular, linear, x, block)
 
 
 @wp.func
-def drift_at(model: ModelArrays, pair: int, angular: int, linear: int, x: Vec3, column: int):
+def drift_at(model: ModelArrays, pair: int, angular: int, linear: int, x: Vec3, block: int):
     """The same of what moves the second shape of a pair, less that of the first one."""
     inner = model.contact_motion0[pair]
     outer = model.contact_motion1[pair]
     if inner < 0 and outer < 0:
         return x - x
-    moves = carrier_rate(model, outer, angular, linear, x, column)
-    return moves - carrier_rate(model, inner, angular, linear, x, column)
+    moves = carrier_rate(model, outer, angular, linear, x, block)
+    return moves - carrier_rate(model, inner, angular, linear, x, block)
 
 
 @wp.func
-def turning_drift(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int):
+def turning_drift(model: ModelArrays, work: WorkArrays, pair: int, block: int, worker: int):
     """w x (u - V) of what moves the second shape of a pair, less that of the first one."""
     inner = model.contact_motion0[pair]
     outer = model.contact_motion1[pair]
     if inner >= 0:
-        return turning_at(model, work, outer, inner, model.contact_link1[pair], column, slot)
+        return turning_at(model, work, outer, inner, model.contact_link1[pair], block, worker)
     if outer >= 0:
-        return turning_at(model, work, outer, inner, model.contact_link0[pair], column, slot)
-    zero = real(0.0, work.v_free[0, slot])
+        return turning_at(model, work, outer, inner, model.contact_link0[pair], block, worker)
+    zero = real(0.0, work.v_free[0, worker])
     return vec3(zero, zero, zero)
 
 
 @wp.func
-def turning_at(model: ModelArrays, work: WorkArrays, outer: int, inner: int, link: int, column: int, slot: int):
+def turning_at(model: ModelArrays, work: WorkArrays, outer: int, inner: int, link: int, block: int, worker: int):
     """The same for the link that is touched."""
-    x = load_vec3(work.p_WM, 3 * link, slot)
-    x = x + load_mat3(work.R_WM, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
-    u = point_velocity(model, work, link, model.link_count, x, work.v, slot)
-    u = u + rate_at(model.base, 0, BASE_ANGULAR, BASE_LINEAR, x, column)
-    return turning_of(model, outer, u, column) - turning_of(model, inner, u, column)
+    x = load_vec3(work.p_WM, 3 * link, worker)
+    x = x + load_mat3(work.R_WM, 9 * link, worker) * load_vec3(model.link_center, 3 * link, block)
+    u = point_velocity(model, work, link, model.link_count, x, work.v, worker)
+    u = u + rate_at(model.base, 0, BASE_ANGULAR, BASE_LINEAR, x, block)
+    return turning_of(model, outer, u, block) - turning_of(model, inner, u, block)
 
 
 @wp.func
-def turning_of(model: ModelArrays, motion: int, u: Vec3, column: int):
+def turning_of(model: ModelArrays, motion: int, u: Vec3, block: int):
     """w x (u - V) of a motion, or of the base."""
     if motion >= 0:
         first = ROWS * motion
-        w = load_vec3(model.contact_motion, first + BASE_ANGULAR, column)
-        return cross(w, u - load_vec3(model.contact_motion, first + BASE_LINEAR, column))
-    return cross(load_vec3(model.base, BASE_ANGULAR, column), u - load_vec3(model.base, BASE_LINEAR, column))
+        w = load_vec3(model.contact_motion, first + BASE_ANGULAR, block)
+        return cross(w, u - load_vec3(model.contact_motion, first + BASE_LINEAR, block))
+    return cross(load_vec3(model.base, BASE_ANGULAR, block), u - load_vec3(model.base, BASE_LINEAR, block))
 
 
 @wp.func
-def set_drift(model: ModelArrays, work: WorkArrays, point: int, column: int, slot: int, h: Real):
+def set_drift(model: ModelArrays, work: WorkArrays, point: int, block: int, worker: int, h: Real):
     """Write what the directions of a point have beside J v before and after a step, and what its gap has gained."""
     pair = model.contact_of_point[point]
-    x = load_vec3(work.contact_point, 7 * point, slot)
-    n = load_vec3(work.contact_point, 7 * point + 3, slot)
-    V = drift_at(model, pair, BASE_ANGULAR, BASE_LINEAR, x, column)
-    A = drift_at(model, pair, BASE_ANGULAR_RATE, BASE_LINEAR_RATE, x, column)
-    A = A + turning_drift(model, work, pair, column, slot)
-    s = work.since_placed[0, slot]
+    x = load_vec3(work.contact_point, 7 * point, worker)
+    n = load_vec3(work.contact_point, 7 * point + 3, worker)
+    V = drift_at(model, pair, BASE_ANGULAR, BASE_LINEAR, x, block)
+    A = drift_at(model, pair, BASE_ANGULAR_RATE, BASE_LINEAR_RATE, x, block)
+    A = A + turning_drift(model, work, pair, block, worker)
+    s = work.since_placed[0, worker]
     before = V + A * s
     after = V + A * (s + h)
-    work.contact_moved[point, slot] = dot(n, V + A * (s * real(0.5, s))) * s
+    work.contact_moved[point, worker] = dot(n, V + A * (s * real(0.5, s))) * s
     t_1, t_2 = tangents(n)
-    set_drift_along(work, 3 * point, slot, n, before, after)
-    set_drift_along(work, 3 * point + 1, slot, t_1, before, after)
-    set_drift_along(work, 3 * point + 2, slot, t_2, before, after)
+    set_drift_along(work, 3 * point, worker, n, before, after)
+    set_drift_along(work, 3 * point + 1, worker, t_1, before, after)
+    set_drift_along(work, 3 * point + 2, worker, t_2, before, after)
 
 
 @wp.func
-def set_drift_along(work: WorkArrays, item: int, slot: int, d: Vec3, before: Vec3, after: Vec3):
+def set_drift_along(work: WorkArrays, item: int, worker: int, d: Vec3, before: Vec3, after: Vec3):
     """Write those of a direction."""
-    work.contact_drift_before[item, slot] = dot(d, before)
-    work.contact_drift[item, slot] = dot(d, after)
+    work.contact_drift_before[item, worker] = dot(d, before)
+    work.contact_drift[item, worker] = dot(d, after)
 
 
 @wp.func
-def drift_of(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def drift_of(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """What y of a row of contacts has beside J v+."""
     if model.contact_motions > 0:
-        return work.contact_drift[model.row_item[row], slot]
-    return real(0.0, work.v_free[0, slot])
+        return work.contact_drift[model.row_item[row], worker]
+    return real(0.0, work.v_free[0, worker])
 
 
 @wp.func
-def velocity_before(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def velocity_before(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """y of a row of contacts before the step."""
-    y = row_rate(model, work, work.v, row, slot)
+    y = row_rate(model, work, work.v, row, worker)
     if model.contact_motions > 0:
-        return y + work.contact_drift_before[model.row_item[row], slot]
+        return y + work.contact_drift_before[model.row_item[row], worker]
     return y
 
 
 @wp.func
-def velocity_after(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def velocity_after(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """y of a row of contacts with the velocities v+ so far."""
-    return row_velocity(model, work, row, slot) + drift_of(model, work, row, slot)
+    return row_velocity(model, work, row, worker) + drift_of(model, work, row, worker)
 
 
 @wp.func
-def acceleration_before(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+def acceleration_before(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
     """The rate of y of a row of contacts without impulses, in a step of length h."""
-    a = row_rate(model, work, work.vdot, row, slot)
+    a = row_rate(model, work, work.vdot, row, worker)
     if model.contact_motions > 0:
         item = model.row_item[row]
-        return a + (work.contact_drift[item, slot] - work.contact_drift_before[item, slot]) / h
+        return a + (work.contact_drift[item, worker] - work.contact_drift_before[item, worker]) / h
     return a
 
 
 @wp.func
-def gap_before(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def gap_before(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """The gap of a normal, beyond that at which contacts rest, at the start of the step."""
     point = model.row_item[row] // 3
-    gap = work.contact_point[7 * point + 6, slot] - model.contact_rest[model.contact_of_point[point], column]
-    gap = gap + row_rate(model, work, work.shift, row, slot)
+    gap = work.contact_point[7 * point + 6, worker] - model.contact_rest[model.contact_of_point[point], block]
+    gap = gap + row_rate(model, work, work.shift, row, worker)
     if model.contact_motions > 0:
-        return gap + work.contact_moved[point, slot]
+        return gap + work.contact_moved[point, worker]
     return gap
 
 
 @wp.func
-def add_drift(model: ModelArrays, work: WorkArrays, a: int, row: int, slot: int):
+def add_drift(model: ModelArrays, work: WorkArrays, a: int, row: int, worker: int):
     """Add what a gathered row of contacts has beside J v+ to its velocity without impulses."""
     if model.contact_motions > 0 and has_trait(model, row, IS_CONTACT):
-        work.y_free[a, slot] = work.y_free[a, slot] + work.contact_drift[model.row_item[row], slot]
+        work.y_free[a, worker] = work.y_free[a, worker] + work.contact_drift[model.row_item[row], worker]

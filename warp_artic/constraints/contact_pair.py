@@ -11,8 +11,8 @@ is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and th
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
 A point that stays in contact moves as the rest of a midpoint step, and what it ties together moves alike
-(`constraints.shares`); what an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved by
-that share of it, instead of the share of their dofs.
+(`constraints.dof_weights`); what an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved
+by that part of it, instead of the weight of their dofs.
 
 Every row gives way a little, by R times what its impulse differs from an anchor, so that the solvers have a well
 conditioned problem, in which supports share loads as they did before:
@@ -36,13 +36,7 @@ from collections.abc import Callable
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
-from warp_artic.constraints.contact_motion import (
-    acceleration_before,
-    drift_of,
-    gap_before,
-    set_drift,
-    velocity_before,
-)
+from warp_artic.constraints.contact_motion import acceleration_before, drift_of, gap_before, set_drift, velocity_before
 from warp_artic.constraints.contact_tables import (
     ball_radius,
     contact_motions,
@@ -61,7 +55,7 @@ from warp_artic.constraints.contact_tables import (
     sides,
     start_distance,
 )
-from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
+from warp_artic.constraints.rows import allow_every_velocity, set_unbounded_impulse, set_velocity_bounds
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -94,7 +88,7 @@ from warp_artic.model.families import (
 )
 from warp_artic.model.force_parts import ForcePart
 from warp_artic.phases.point_motion import set_point_gradient
-from warp_artic.phases.transmitted_forces import take_push_off
+from warp_artic.phases.transmitted_forces import subtract_force
 
 NORMAL_GIVE = wp.constant(0.025)
 """R of a normal as a share of G_nn."""
@@ -112,122 +106,124 @@ SLIDES = wp.constant(1e-3)
 
 
 @wp.func
-def set_contact_pair_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_contact_pair_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Write J of the normal or a tangent of a point; says whether it may touch in any environment."""
     point = model.row_item[row] // 3
     axis = model.row_item[row] % 3
-    near = any_positive(work.contact_near[point, slot])
+    near = any_positive(work.contact_near[point, worker])
     if near:
         pair = model.contact_of_point[point]
-        x = load_vec3(work.contact_point, 7 * point, slot)
-        d = load_vec3(work.contact_point, 7 * point + 3, slot)
+        x = load_vec3(work.contact_point, 7 * point, worker)
+        d = load_vec3(work.contact_point, 7 * point + 3, worker)
         t_1, t_2 = tangents(d)
         if axis == 1:
             d = t_1
         if axis == 2:
             d = t_2
         meet = model.contact_meet[pair]
-        term = set_point_gradient(model, work, model.row_term[row], model.contact_link1[pair], meet, x, d, slot)
-        set_point_gradient(model, work, term, model.contact_link0[pair], meet, x, neg(d), slot)
+        term = set_point_gradient(model, work, model.row_term[row], model.contact_link1[pair], meet, x, d, worker)
+        set_point_gradient(model, work, term, model.contact_link0[pair], meet, x, neg(d), worker)
     return near
 
 
 @wp.func
-def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the normal or a tangent of a point that may touch; tangents take part where their normal does."""
     point = model.row_item[row] // 3
     axis = model.row_item[row] % 3
     zero = real(0.0, h)
-    near = work.contact_near[point, slot]
+    near = work.contact_near[point, worker]
     if any_positive(near):
         share = real(TANGENT_GIVE, h)
         if axis == 0:
             share = real(NORMAL_GIVE, h)
-        give = work.row_mobility[row, slot] * share
-        work.contact_give[model.row_item[row], slot] = give
-        work.compliance[row, slot] = give
-        set_unbounded(work, row, slot, h)
-        set_window(work, row, slot, zero, zero)
-        allow_every_velocity(work, row, slot, zero)
+        give = work.row_delassus[row, worker] * share
+        work.contact_give[model.row_item[row], worker] = give
+        work.compliance[row, worker] = give
+        set_unbounded_impulse(work, row, worker, h)
+        set_velocity_bounds(work, row, worker, zero, zero)
+        allow_every_velocity(work, row, worker, zero)
         if axis == 0:
             if model.contact_motions > 0:
-                set_drift(model, work, point, column, slot, h)
-            set_normal_row(model, work, row, point, give, column, slot, h)
-            allow_every_velocity(work, row, slot, near)
+                set_drift(model, work, point, block, worker, h)
+            set_normal_row(model, work, row, point, give, block, worker, h)
+            allow_every_velocity(work, row, worker, near)
         if axis == 2:
-            set_friction(model, work, row, point, column, slot)
+            set_friction(model, work, row, point, block, worker)
 
 
 @wp.func
-def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, column: int, slot: int):
+def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, block: int, worker: int):
     """Write the coefficient and the anchors of the tangents of a point, for J of both; `row` is of the second one."""
     pair = model.contact_of_point[point]
-    y_1 = velocity_before(model, work, row - 1, slot)
-    y_2 = velocity_before(model, work, row, slot)
+    y_1 = velocity_before(model, work, row - 1, worker)
+    y_2 = velocity_before(model, work, row, worker)
     slip = sqrt(y_1 * y_1 + y_2 * y_2) - real(SLIDES, y_1)
-    sticks = model.contact_static_friction[pair, column]
-    work.contact_friction[point, slot] = where_positive(slip, model.contact_dynamic_friction[pair, column], sticks)
+    sticks = model.contact_static_friction[pair, block]
+    work.contact_friction[point, worker] = where_positive(slip, model.contact_dynamic_friction[pair, block], sticks)
     for k in range(3 * point + 1, 3 * point + 3):
-        work.contact_anchor[k, slot] = where_positive(slip, slip - slip, work.contact_start[k, slot])
+        work.contact_anchor[k, worker] = where_positive(slip, slip - slip, work.contact_start[k, worker])
 
 
 @wp.func
 def set_normal_row(
-    model: ModelArrays, work: WorkArrays, row: int, point: int, give: Real, column: int, slot: int, h: Real
+    model: ModelArrays, work: WorkArrays, row: int, point: int, give: Real, block: int, worker: int, h: Real
 ):
     """Write the velocity that a normal is to have, how its point moves, and the impulses of the step before."""
     pair = model.contact_of_point[point]
     zero = real(0.0, h)
     one = real(1.0, h)
-    u = neg(velocity_before(model, work, row, slot))
-    a = acceleration_before(model, work, row, slot, h)
-    gap = gap_before(model, work, row, column, slot)
-    deepest = model.contact_depenetration[pair, column]
-    n = load_vec3(work.contact_point, 7 * point + 3, slot)
-    before = load_vec3(work.contact_memory, 3 * point, slot)
-    part = minimum(absolute(gap) / (model.contact_thickness[pair, column] * real(DEEP, h)), one) * real(0.5, h)
+    u = neg(velocity_before(model, work, row, worker))
+    a = acceleration_before(model, work, row, worker, h)
+    gap = gap_before(model, work, row, block, worker)
+    deepest = model.contact_depenetration[pair, block]
+    n = load_vec3(work.contact_point, 7 * point + 3, worker)
+    before = load_vec3(work.contact_memory, 3 * point, worker)
+    part = minimum(absolute(gap) / (model.contact_thickness[pair, block] * real(DEEP, h)), one) * real(0.5, h)
     back = minimum(neg(gap) * part / h, deepest)
     closes = neg(gap) * where_positive(dot(n, before), part, one) / h
     resting = where_positive(gap, closes, back)
-    g = load_vec3(model.gravity, 0, column)
-    e = model.contact_restitution[pair, column]
+    g = load_vec3(model.gravity, 0, block)
+    e = model.contact_restitution[pair, block]
     # What an impact gave in the step before does not hold what bounces.
-    held = where_positive(where_positive(e, work.contact_hits[point, slot], zero), zero, maximum(dot(n, before), zero))
-    still = (absolute(a) + sqrt(dot(g, g))) * h + work.row_mobility[row, slot] * held
+    held = where_positive(
+        where_positive(e, work.contact_hits[point, worker], zero), zero, maximum(dot(n, before), zero)
+    )
+    still = (absolute(a) + sqrt(dot(g, g))) * h + work.row_delassus[row, worker] * held
     hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, one, zero), zero)
     tau = minimum(maximum(gap, zero) / where_positive(hits, u, one), h)
     bounce = e * (u - a * tau) + a * (h - tau)
-    bounces = where_positive(u - model.contact_bounce_threshold[pair, column], hits, zero)
+    bounces = where_positive(u - model.contact_bounce_threshold[pair, block], hits, zero)
     bounces = where_positive(e, bounces, zero)
     # One that would come back within the step ends on the other shape.
     bounces = where_positive(bounce, bounces, zero)
     after = maximum(where_positive(bounces, bounce, zero), where_positive(neg(gap), back, zero))
     b = where_positive(hits, after, resting)
-    work.contact_resting[point, slot] = resting
-    k = model.contact_stiffness[pair, column]
-    d = model.contact_damping[pair, column]
+    work.contact_resting[point, worker] = resting
+    k = model.contact_stiffness[pair, block]
+    d = model.contact_damping[pair, block]
     soft = is_finite(k)
     k = where_positive(soft, k, one)
     slope = h * k + d
     b = where_positive(soft, neg(k * gap) / slope, b)
     hits = where_positive(soft, zero, hits)
-    work.contact_still[point, slot] = where_positive(soft, one / zero, real(STILL, h) * still)
-    work.compliance[row, slot] = give + where_positive(soft, one / (h * slope), zero)
-    work.contact_share[point, slot] = one - tau / h
+    work.contact_still[point, worker] = where_positive(soft, one / zero, real(STILL, h) * still)
+    work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), zero)
+    work.contact_weight[point, worker] = one - tau / h
     t_1, t_2 = tangents(n)
-    is_new = maximum(hits, work.contact_hits[point, slot])
-    work.contact_hits[point, slot] = hits
-    near = work.contact_near[point, slot]
+    is_new = maximum(hits, work.contact_hits[point, worker])
+    work.contact_hits[point, worker] = hits
+    near = work.contact_near[point, worker]
     island = model.row_island[row]
-    work.contact_bounces[island, slot] = maximum(work.contact_bounces[island, slot], near * e)
-    work.contact_passing[island, slot] = maximum(work.contact_passing[island, slot], near * hits)
-    work.contact_start[3 * point, slot] = where_positive(is_new, zero, maximum(dot(n, before), zero))
-    work.contact_start[3 * point + 1, slot] = where_positive(is_new, zero, dot(t_1, before))
-    work.contact_start[3 * point + 2, slot] = where_positive(is_new, zero, dot(t_2, before))
-    work.contact_speed[point, slot] = b
-    work.contact_anchor[3 * point, slot] = work.contact_start[3 * point, slot]
-    lower = b + give * work.contact_anchor[3 * point, slot]
-    set_window(work, row, slot, lower - drift_of(model, work, row, slot), one / zero)
+    work.contact_bounces[island, worker] = maximum(work.contact_bounces[island, worker], near * e)
+    work.contact_passing[island, worker] = maximum(work.contact_passing[island, worker], near * hits)
+    work.contact_start[3 * point, worker] = where_positive(is_new, zero, maximum(dot(n, before), zero))
+    work.contact_start[3 * point + 1, worker] = where_positive(is_new, zero, dot(t_1, before))
+    work.contact_start[3 * point + 2, worker] = where_positive(is_new, zero, dot(t_2, before))
+    work.contact_speed[point, worker] = b
+    work.contact_anchor[3 * point, worker] = work.contact_start[3 * point, worker]
+    lower = b + give * work.contact_anchor[3 * point, worker]
+    set_velocity_bounds(work, row, worker, lower - drift_of(model, work, row, worker), one / zero)
 
 
 @wp.func
@@ -237,21 +233,21 @@ def contact_sign(model: ModelArrays, point: int, like: Real):
 
 
 @wp.func
-def take_contact_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+def take_contact_off(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, force: Real):
     """Take what a contact does to its links off what these need."""
     point = model.row_item[row] // 3
     pair = model.contact_of_point[point]
-    x = load_vec3(work.contact_point, 7 * point, slot)
-    push = contact_direction(model, work, row, slot) * force
-    take_push_off(model, work, model.contact_link1[pair], x, push, slot)
-    take_push_off(model, work, model.contact_link0[pair], x, neg(push), slot)
+    x = load_vec3(work.contact_point, 7 * point, worker)
+    F = contact_direction(model, work, row, worker) * force
+    subtract_force(model, work, model.contact_link1[pair], x, F, worker)
+    subtract_force(model, work, model.contact_link0[pair], x, neg(F), worker)
 
 
 @wp.func
-def contact_direction(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def contact_direction(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """The direction of a row, in world axes."""
     axis = model.row_item[row] % 3
-    d = load_vec3(work.contact_point, 7 * (model.row_item[row] // 3) + 3, slot)
+    d = load_vec3(work.contact_point, 7 * (model.row_item[row] // 3) + 3, worker)
     t_1, t_2 = tangents(d)
     if axis == 1:
         d = t_1
@@ -262,13 +258,13 @@ def contact_direction(model: ModelArrays, work: WorkArrays, row: int, slot: int)
 
 @wp.func
 def add_contact_load(
-    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, block: int, worker: int, force: Real
 ):
     """Add the force of a row to that on the second shape at its point, in world axes."""
     point = model.row_item[row] // 3
     first = 3 * point
-    push = contact_direction(model, work, row, slot) * (contact_sign(model, point, force) * force)
-    store_vec3(values, first, place, load_vec3(values, first, place) + push)
+    F = contact_direction(model, work, row, worker) * (contact_sign(model, point, force) * force)
+    store_vec3(values, first, place, load_vec3(values, first, place) + F)
 
 
 def _table(place: int) -> Callable:
@@ -297,7 +293,7 @@ CONTACT_PAIR = ConstraintFamily(
     needs_places=True,
     law=set_contact_pair_row,
     gradient=set_contact_pair_gradient,
-    take_off=take_contact_off,
+    subtract_wrench=take_contact_off,
     entries=Entries(
         kind="contact",
         names=point_names,
@@ -392,7 +388,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_near": _points,
         "contact_speed": _points,
         "contact_friction": _points,
-        "contact_share": _points,
+        "contact_weight": _points,
         "contact_hits": _points,
         "contact_left": _points,
         "contact_left_over": _points,

@@ -28,21 +28,21 @@ def report_contacts(
     gap: Array,
     position: Array,
     normal: Array,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
 ):
     """Write gaps (a row a point), positions and normals (3 rows a point) at the state; normals toward second shapes."""
-    failure = state.failure[0, column]
+    failure = state.failure[0, block]
     zero = real(0.0, failure)
-    load_state(model, state, work, column, slot)
-    place_links(model, work, work.position, work.root, work.v, column, slot)
-    locate_links(model, work, work.root, column, slot)
-    work.since_placed[0, slot] = zero
-    find_contacts_within(model, work, column, slot, zero, real(ANYWHERE, zero))
+    load_state(model, state, work, block, worker)
+    place_links(model, work, work.position, work.root, work.v, block, worker)
+    locate_links(model, work, work.root, block, worker)
+    work.since_placed[0, worker] = zero
+    find_contacts_within(model, work, block, worker, zero, real(ANYWHERE, zero))
     for point in range(model.contact_point_count):
-        n = load_vec3(work.contact_point, 7 * point + 3, slot) * contact_sign(model, point, zero)
-        is_there = has_contact(model, model.contact_of_point[point], column)
-        found = where_positive(is_there, work.contact_point[7 * point + 6, slot], real(UNUSED, zero))
-        report_value(gap, point, column, failure, found)
-        report_vector(position, 3 * point, column, failure, load_vec3(work.contact_point, 7 * point, slot))
-        report_vector(normal, 3 * point, column, failure, n)
+        n = load_vec3(work.contact_point, 7 * point + 3, worker) * contact_sign(model, point, zero)
+        is_there = has_contact(model, model.contact_of_point[point], block)
+        found = where_positive(is_there, work.contact_point[7 * point + 6, worker], real(UNUSED, zero))
+        report_value(gap, point, block, failure, found)
+        report_vector(position, 3 * point, block, failure, load_vec3(work.contact_point, 7 * point, worker))
+        report_vector(normal, 3 * point, block, failure, n)

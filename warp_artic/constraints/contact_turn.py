@@ -13,7 +13,7 @@ import warp as wp
 from warp_artic.constraints.contact import tangents
 from warp_artic.constraints.contact_motion import shape_turning
 from warp_artic.constraints.contact_tables import of_each_pair, point_count, points_of_pairs, sides
-from warp_artic.constraints.rows import allow_every_velocity, set_bounds, set_window
+from warp_artic.constraints.rows import allow_every_velocity, set_impulse_bounds, set_velocity_bounds
 from warp_artic.description.articulation import Articulation
 from warp_artic.math.directions import choose, length
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -43,29 +43,29 @@ TORSION, ROLLING = (0,), (1, 2)
 
 
 @wp.func
-def turn_between(model: ModelArrays, work: WorkArrays, pair: int, column: int, slot: int):
+def turn_between(model: ModelArrays, work: WorkArrays, pair: int, block: int, worker: int):
     """w of a pair where a step places the links."""
-    outer = angular_of(model, work, model.contact_motion1[pair], model.contact_link1[pair], column, slot)
-    return outer - angular_of(model, work, model.contact_motion0[pair], model.contact_link0[pair], column, slot)
+    outer = angular_of(model, work, model.contact_motion1[pair], model.contact_link1[pair], block, worker)
+    return outer - angular_of(model, work, model.contact_motion0[pair], model.contact_link0[pair], block, worker)
 
 
 @wp.func
-def angular_of(model: ModelArrays, work: WorkArrays, motion: int, link: int, column: int, slot: int):
+def angular_of(model: ModelArrays, work: WorkArrays, motion: int, link: int, block: int, worker: int):
     """The angular velocity of a shape on a link or with a motion."""
     if motion >= 0:
-        return shape_turning(model, work, motion, link, column, slot)
-    return load_vec3(work.w, 3 * link, slot)
+        return shape_turning(model, work, motion, link, block, worker)
+    return load_vec3(work.w, 3 * link, worker)
 
 
 @wp.func
-def turn_direction(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def turn_direction(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """The axis of a row, in world axes."""
     point = model.row_item[row] // 3
     axis = model.row_item[row] % 3
-    n = load_vec3(work.contact_point, 7 * point + 3, slot)
+    n = load_vec3(work.contact_point, 7 * point + 3, worker)
     if axis == 0:
         return n
-    w = turn_between(model, work, model.contact_of_point[point], column, slot)
+    w = turn_between(model, work, model.contact_of_point[point], block, worker)
     rolls = w - n * dot(n, w)
     speed = length(rolls)
     one = real(1.0, speed)
@@ -77,81 +77,81 @@ def turn_direction(model: ModelArrays, work: WorkArrays, row: int, column: int, 
 
 
 @wp.func
-def set_contact_turn_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_contact_turn_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Write J of an axis; says whether its point may touch in any environment."""
     point = model.row_item[row] // 3
-    near = any_positive(work.contact_near[point, slot])
+    near = any_positive(work.contact_near[point, worker])
     if near:
         pair = model.contact_of_point[point]
-        d = turn_direction(model, work, row, column, slot)
+        d = turn_direction(model, work, row, block, worker)
         meet = model.contact_meet[pair]
-        term = set_turn_gradient(model, work, model.row_term[row], model.contact_link1[pair], meet, d, slot)
-        set_turn_gradient(model, work, term, model.contact_link0[pair], meet, neg(d), slot)
+        term = set_turn_gradient(model, work, model.row_term[row], model.contact_link1[pair], meet, d, worker)
+        set_turn_gradient(model, work, term, model.contact_link0[pair], meet, neg(d), worker)
     return near
 
 
 @wp.func
 def set_turn_gradient(
-    model: ModelArrays, work: WorkArrays, first_term: int, tip: int, until: int, along: Vec3, slot: int
+    model: ModelArrays, work: WorkArrays, first_term: int, tip: int, until: int, along: Vec3, worker: int
 ):
-    """Write J and the push: what dofs from a link inward to `until` turn it along a vector; returns the next term."""
+    """Write J and P: what dofs from a link inward to `until` turn it along a vector; returns the next term."""
     link = int(tip)
     term = int(first_term)
     while link != until:
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            gradient = dot(along, load_vec3(work.axis, 3 * dof, slot))
+            gradient = dot(along, load_vec3(work.axis, 3 * dof, worker))
             gradient = gradient * real(float(1 - model.dof_is_linear[dof]), gradient)
-            work.coefficient[term, slot] = gradient
-            work.push[term, slot] = gradient
+            work.J[term, worker] = gradient
+            work.P[term, worker] = gradient
             term += 1
         link = model.link_parent[link]
     return term
 
 
 @wp.func
-def set_contact_turn_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_contact_turn_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of an axis of a point that may touch."""
     point = model.row_item[row] // 3
     zero = real(0.0, h)
-    near = work.contact_near[point, slot]
-    # What is far away in all environments of the column is left out, whatever was here before.
-    allow_every_velocity(work, row, slot, zero)
+    near = work.contact_near[point, worker]
+    # What is far away in all environments of the block is left out, whatever was here before.
+    allow_every_velocity(work, row, worker, zero)
     if any_positive(near):
         pair = model.contact_of_point[point]
-        d = turn_direction(model, work, row, column, slot)
-        n = load_vec3(work.contact_point, 7 * point + 3, slot)
-        pressed = maximum(dot(n, load_vec3(work.contact_memory, 3 * point, slot)), zero)
-        reach = model.contact_rolling_friction[pair, column]
+        d = turn_direction(model, work, row, block, worker)
+        n = load_vec3(work.contact_point, 7 * point + 3, worker)
+        pressed = maximum(dot(n, load_vec3(work.contact_memory, 3 * point, worker)), zero)
+        reach = model.contact_rolling_friction[pair, block]
         if model.row_item[row] % 3 == 0:
-            reach = model.contact_torsional_friction[pair, column]
+            reach = model.contact_torsional_friction[pair, block]
         bound = reach * pressed
-        carried = turning_drift_along(model, work, pair, d, column, slot)
-        work.compliance[row, slot] = zero
-        set_bounds(work, row, slot, bound, bound)
-        set_window(work, row, slot, neg(carried), neg(carried))
-        allow_every_velocity(work, row, slot, where_positive(bound, near, zero))
+        carried = turning_drift_along(model, work, pair, d, block, worker)
+        work.compliance[row, worker] = zero
+        set_impulse_bounds(work, row, worker, bound, bound)
+        set_velocity_bounds(work, row, worker, neg(carried), neg(carried))
+        allow_every_velocity(work, row, worker, where_positive(bound, near, zero))
 
 
 @wp.func
-def turning_drift_along(model: ModelArrays, work: WorkArrays, pair: int, d: Vec3, column: int, slot: int):
+def turning_drift_along(model: ModelArrays, work: WorkArrays, pair: int, d: Vec3, block: int, worker: int):
     """What d^T w has beside J v+: the turning of a kinematic body, less that of the base of the tree it touches."""
     inner = model.contact_motion0[pair]
     outer = model.contact_motion1[pair]
     if inner < 0 and outer < 0:
         return real(0.0, d.x)
     base = model.link_count
-    w = angular_of(model, work, outer, base, column, slot) - angular_of(model, work, inner, base, column, slot)
+    w = angular_of(model, work, outer, base, block, worker) - angular_of(model, work, inner, base, block, worker)
     return dot(d, w)
 
 
 @wp.func
-def take_contact_turn_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+def take_contact_turn_off(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, force: Real):
     """Take the torque of a row off what its links need."""
     pair = model.contact_of_point[model.row_item[row] // 3]
-    torque = turn_direction(model, work, row, column, slot) * force
-    take_turn_off(model, work, model.contact_link1[pair], torque, slot)
-    take_turn_off(model, work, model.contact_link0[pair], neg(torque), slot)
+    torque = turn_direction(model, work, row, block, worker) * force
+    take_turn_off(model, work, model.contact_link1[pair], torque, worker)
+    take_turn_off(model, work, model.contact_link0[pair], neg(torque), worker)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
@@ -176,7 +176,7 @@ CONTACT_TURN = ConstraintFamily(
     needs_places=True,
     law=set_contact_turn_row,
     gradient=set_contact_turn_gradient,
-    take_off=take_contact_turn_off,
+    subtract_wrench=take_contact_turn_off,
     parameters=(
         of_each_pair("torsional_friction", lambda one: one.torsional_friction, NOT_NEGATIVE),
         of_each_pair("rolling_friction", lambda one: one.rolling_friction, NOT_NEGATIVE),

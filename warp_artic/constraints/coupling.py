@@ -3,14 +3,14 @@
 The position of a joint with one axis changes at its velocity. Those of two or three free rotations are the rotation
 vector phi, with  phidot = Jr^-1(phi) v  (`joints.swing`, `joints.spherical`), so that all dofs of the joint change L:
     Ldot = J v,   J = Jr^-1(phi)^T c.
-J turns with phi. In a step it is taken in the middle of what the joint does with v, after (1 - share) h of it, and L
-goes back from there along J, L - (1 - share) h J v: that gives laws that look along J, such as those of `spring`, the L
-of the middle, and with it second order and the energy of a spring.
+J turns with phi. In a step it is taken in the middle of what the joint does with v, after (1 - weight) h of it, and L
+goes back from there along J, L - (1 - weight) h J v: that gives laws that look along J, such as those of `spring`, the
+L of the middle, and with it second order and the energy of a spring.
 """
 
 import warp as wp
 
-from warp_artic.constraints.rotation_limit import component, in_axes
+from warp_artic.constraints.rotation_coordinates import component, in_axes
 from warp_artic.constraints.rows import forget_response
 from warp_artic.joints import spherical, swing
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
@@ -34,16 +34,16 @@ from warp_artic.phases.kinematics import signed_triple
 
 @wp.func
 def combine_positions(
-    model: ModelArrays, coefficients: Array, first: int, positions: Array, place: int, row: int, column: int
+    model: ModelArrays, coefficients: Array, first: int, positions: Array, place: int, row: int, block: int
 ):
     """sum c_i q_i of the positions in column `place` of an array; the coefficients are from `first` on."""
-    total = real(0.0, coefficients[first, column])
+    total = real(0.0, coefficients[first, block])
     term = int(model.row_term[row])
     end = term + model.row_terms[row]
     k = int(first)
     while term < end:
         item = model.term_dof[term] + model.term_place[term] - model.root_dofs
-        total = total + coefficients[k, column] * positions[item, place]
+        total = total + coefficients[k, block] * positions[item, place]
         term += model.term_span[term]
         k += 1
     return total
@@ -59,10 +59,10 @@ def combine_rates(
     first_velocity: int,
     place: int,
     row: int,
-    column: int,
+    block: int,
 ):
     """The rate of that; velocities of joint dofs are in column `place` from row `first_velocity` on."""
-    total = real(0.0, coefficients[first, column])
+    total = real(0.0, coefficients[first, block])
     term = int(model.row_term[row])
     end = term + model.row_terms[row]
     k = int(first)
@@ -71,13 +71,13 @@ def combine_rates(
         dof = model.term_dof[term]
         item = dof - model.root_dofs
         if span == 1:
-            total = total + coefficients[k, column] * velocities[first_velocity + item, place]
+            total = total + coefficients[k, block] * velocities[first_velocity + item, place]
         else:
             phi = in_axes_of(model, positions, item, dof, span, place)
             v = in_axes_of(model, velocities, first_velocity + item, dof, span, place)
             # In the public direction both vectors have the sign that they have in the other one: J does not change.
-            J = position_gradient(model, phi * model.dof_sign[item, column], dof, span, model.term_place[term])
-            total = total + coefficients[k, column] * dot(J, v)
+            J = position_gradient(model, phi * model.dof_sign[item, block], dof, span, model.term_place[term])
+            total = total + coefficients[k, block] * dot(J, v)
         term += span
         k += 1
     return total
@@ -102,20 +102,20 @@ def position_gradient(model: ModelArrays, phi: Vec3, dof: int, count: int, which
 
 
 @wp.func
-def middle_vector(model: ModelArrays, work: WorkArrays, dof: int, count: int, column: int, slot: int, before: Real):
+def middle_vector(model: ModelArrays, work: WorkArrays, dof: int, count: int, block: int, worker: int, before: Real):
     """The rotation vector of a joint, parent -> child, after it has moved with v for a time."""
     item = dof - model.root_dofs
-    phi = signed_triple(model, work.position, item, dof, count, column, slot)
-    v = signed_triple(model, work.v, dof, dof, count, column, slot)
+    phi = signed_triple(model, work.position, item, dof, count, block, worker)
+    v = signed_triple(model, work.v, dof, dof, count, block, worker)
     if count == 3:
         return spherical.advance(phi, v, before)
     return move_swing(phi, v, before)
 
 
 @wp.func
-def time_with_v(work: WorkArrays, slot: int, h: Real):
+def time_with_v(work: WorkArrays, worker: int, h: Real):
     """How long joints that springs or constraints act on move with v."""
-    return (real(1.0, h) - work.least[0, slot]) * h
+    return (real(1.0, h) - work.position_weight[0, worker]) * h
 
 
 @wp.func
@@ -126,80 +126,82 @@ def set_combination(
     coefficients: Array,
     first: int,
     row: int,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
 ):
-    """Write the gradient of sum c_i q_i to `entries`, which are J or the push of a row, in a step of h."""
+    """Write the gradient of sum c_i q_i to `entries`, which are J or P of a row, in a step of h."""
     term = int(model.row_term[row])
     end = term + model.row_terms[row]
     k = int(first)
     while term < end:
         span = model.term_span[term]
         if span == 1:
-            entries[term, slot] = coefficients[k, column]
+            entries[term, worker] = coefficients[k, block]
         else:
-            set_turning_entries(model, work, entries, term, coefficients[k, column], column, slot, h)
-            forget_response(model, work, row, slot)
+            set_turning_entries(model, work, entries, term, coefficients[k, block], block, worker, h)
+            forget_response(model, work, row, worker)
         term += span
         k += 1
 
 
 @wp.func
 def set_turning_entries(
-    model: ModelArrays, work: WorkArrays, entries: Array, term: int, c: Real, column: int, slot: int, h: Real
+    model: ModelArrays, work: WorkArrays, entries: Array, term: int, c: Real, block: int, worker: int, h: Real
 ):
     """Write the entries of one coefficient, on all dofs of a joint with several rotations."""
     dof = model.term_dof[term]
     count = model.term_span[term]
-    before = time_with_v(work, slot, h)
-    phi = middle_vector(model, work, dof, count, column, slot, before)
+    before = time_with_v(work, worker, h)
+    phi = middle_vector(model, work, dof, count, block, worker, before)
     J = position_gradient(model, phi, dof, count, model.term_place[term]) * c
     if count == 3:
-        J = turn_to_placed(model, work, dof, column, slot, J, (real(1.0, h) - work.free_share[0, slot]) * h - before)
+        J = turn_to_placed(
+            model, work, dof, block, worker, J, (real(1.0, h) - work.free_weight[0, worker]) * h - before
+        )
     for k in range(count):
-        entries[term + k, slot] = component(J, model.dof_axis[dof + k])
+        entries[term + k, worker] = component(J, model.dof_axis[dof + k])
 
 
 @wp.func
-def turn_to_placed(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, J: Vec3, later: Real):
+def turn_to_placed(model: ModelArrays, work: WorkArrays, dof: int, block: int, worker: int, J: Vec3, later: Real):
     """A gradient on a ball joint in the axes that M has `later`, where forces are evaluated."""
     if any_positive(absolute(later)):
-        x, w = quaternion_exp(signed_triple(model, work.v, dof, dof, 3, column, slot) * later)
+        x, w = quaternion_exp(signed_triple(model, work.v, dof, dof, 3, block, worker) * later)
         return transpose_mul(quaternion_matrix(x, w), J)
     return J
 
 
 @wp.func
 def combination_in_step(
-    model: ModelArrays, work: WorkArrays, coefficients: Array, first: int, row: int, column: int, slot: int, h: Real
+    model: ModelArrays, work: WorkArrays, coefficients: Array, first: int, row: int, block: int, worker: int, h: Real
 ):
     """sum c_i q_i as the laws of a row see it at the start of a step of h, whose J is written."""
     total = real(0.0, h)
-    before = time_with_v(work, slot, h)
+    before = time_with_v(work, worker, h)
     term = int(model.row_term[row])
     end = term + model.row_terms[row]
     k = int(first)
     while term < end:
         span = model.term_span[term]
         dof = model.term_dof[term]
-        c = coefficients[k, column]
+        c = coefficients[k, block]
         if span == 1:
-            total = total + c * work.position[dof - model.root_dofs, slot]
+            total = total + c * work.position[dof - model.root_dofs, worker]
         else:
-            phi = middle_vector(model, work, dof, span, column, slot, before)
+            phi = middle_vector(model, work, dof, span, block, worker, before)
             moving = dof + model.term_place[term]
-            q = component(phi, model.dof_axis[moving]) * model.dof_sign[moving - model.root_dofs, column]
-            total = total + c * q - before * turning_rate(model, work, term, slot)
+            q = component(phi, model.dof_axis[moving]) * model.dof_sign[moving - model.root_dofs, block]
+            total = total + c * q - before * turning_rate(model, work, term, worker)
         term += span
         k += 1
     return total
 
 
 @wp.func
-def turning_rate(model: ModelArrays, work: WorkArrays, term: int, slot: int):
+def turning_rate(model: ModelArrays, work: WorkArrays, term: int, worker: int):
     """J v of the terms of one coefficient of a joint with several rotations."""
-    rate = work.coefficient[term, slot] * work.v[model.term_dof[term], slot]
+    rate = work.J[term, worker] * work.v[model.term_dof[term], worker]
     for k in range(term + 1, term + model.term_span[term]):
-        rate = rate + work.coefficient[k, slot] * work.v[model.term_dof[k], slot]
+        rate = rate + work.J[k, worker] * work.v[model.term_dof[k], worker]
     return rate

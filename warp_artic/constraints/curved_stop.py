@@ -3,9 +3,9 @@
 With c the acceleration of L by velocities alone, and tau the time since the links were where they are placed (- h / 2
 at the start of a midpoint step), the step sees
     L(start) = L + J shift + c tau^2 / 2,
-    L(end) = L(start) + h ((1 - share) J v + share J v+) + c h (tau + h / 2).
+    L(end) = L(start) + h ((1 - weight) J v + weight J v+) + c h (tau + h / 2).
 Where an end would be passed within the step, J v+ brings L onto it, but it is at most turned into
-    J v+ = - c (tau + h / (2 share)),
+    J v+ = - c (tau + h / (2 weight)),
 which is the speed with which L neither grows nor shrinks: v and v+ are then tangents of the same circle, and energy is
 kept to second order, while what comes in fast does not come out again. Of an end that is passed already a share `back`
 is taken back by the velocity of the step.
@@ -30,24 +30,24 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
-def at_start(model: ModelArrays, work: WorkArrays, row: int, slot: int, placed: Real, c: Real):
+def at_start(model: ModelArrays, work: WorkArrays, row: int, worker: int, placed: Real, c: Real):
     """L(start) of a row whose J is known."""
-    tau = work.since_placed[0, slot]
-    return placed + row_rate(model, work, work.shift, row, slot) + real(0.5, c) * c * tau * tau
+    tau = work.since_placed[0, worker]
+    return placed + row_rate(model, work, work.shift, row, worker) + real(0.5, c) * c * tau * tau
 
 
 @wp.func
-def tangent_speed(work: WorkArrays, slot: int, c: Real, h: Real):
+def tangent_speed(work: WorkArrays, worker: int, c: Real, h: Real):
     """J v+ with which L neither grows nor shrinks."""
-    return neg(c) * (work.since_placed[0, slot] + real(0.5, h) * h / work.least[0, slot])
+    return neg(c) * (work.since_placed[0, worker] + real(0.5, h) * h / work.position_weight[0, worker])
 
 
 @wp.func
-def stop_window(
+def stop_bounds(
     model: ModelArrays,
     work: WorkArrays,
     row: int,
-    slot: int,
+    worker: int,
     before: Real,
     c: Real,
     lower: Real,
@@ -56,12 +56,12 @@ def stop_window(
     h: Real,
 ):
     """The least and the largest J v+ that ends allow, from L(start)."""
-    share = work.least[0, slot]
-    tangent = tangent_speed(work, slot, c, h)
-    drift = (real(1.0, h) - share) * row_rate(model, work, work.v, row, slot)
-    drift = drift + c * (work.since_placed[0, slot] + real(0.5, h) * h)
+    weight = work.position_weight[0, worker]
+    tangent = tangent_speed(work, worker, c, h)
+    drift = (real(1.0, h) - weight) * row_rate(model, work, work.v, row, worker)
+    drift = drift + c * (work.since_placed[0, worker] + real(0.5, h) * h)
     below = before - lower
     above = upper - before
-    least = where_positive(neg(below), tangent - back * below / h, minimum((neg(below) / h - drift) / share, tangent))
-    most = where_positive(neg(above), tangent + back * above / h, maximum((above / h - drift) / share, tangent))
+    least = where_positive(neg(below), tangent - back * below / h, minimum((neg(below) / h - drift) / weight, tangent))
+    most = where_positive(neg(above), tangent + back * above / h, maximum((above / h - drift) / weight, tangent))
     return least, most

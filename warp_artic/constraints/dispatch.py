@@ -23,13 +23,13 @@ TYPES = {
     "report": ReportArrays,
     "forces": ForceArrays,
     "row": int,
-    "column": int,
-    "slot": int,
+    "block": int,
+    "worker": int,
     "h": Real,
     "force": Real,
 }
 """Of the arguments of switches."""
-OF_ROWS = ("model", "work", "row", "column", "slot", "h")
+OF_ROWS = ("model", "work", "row", "block", "worker", "h")
 
 
 def switch(
@@ -80,15 +80,15 @@ def multipliers(name: str, value: str) -> wp.Function:
                 entries[family.entry.func.__name__] = family.entry
             elif size > 1:
                 entry = f"({entry} // {size})"
-            old = [f"forces.{family.multiplier.name}[{size} * {entry} + {k}, column]" for k in range(size)]
+            old = [f"forces.{family.multiplier.name}[{size} * {entry} + {k}, block]" for k in range(size)]
             branches.append((family, tuple(f"{one} = {value.replace('old', one)}" for one in old)))
-    arguments = ("model", "forces", "row", "column", "force")
+    arguments = ("model", "forces", "row", "block", "force")
     return switch(name, arguments, branches, where_positive=where_positive, **entries)
 
 
 def adds(name: str, struct: str) -> wp.Function:
     """A switch that adds a force of a row to its multiplier in the forces of a step, or to its load in a work space."""
-    place = {"forces": "column", "work": "slot"}[struct]
+    place = {"forces": "block", "work": "worker"}[struct]
     kept = {name for family in FAMILIES for name in family.scratch}
     branches, functions = [], {}
     for family in FAMILIES:
@@ -97,31 +97,31 @@ def adds(name: str, struct: str) -> wp.Function:
             if family.add_load is not None:
                 function = family.add_load.func.__name__
                 functions[function] = family.add_load
-                line = f"{function}(model, work, {own}, row, {place}, column, slot, force)"
+                line = f"{function}(model, work, {own}, row, {place}, block, worker, force)"
                 branches.append((family, (line,)))
             elif struct == "forces":
-                old = f"{own}[model.row_item[row], column]"
+                old = f"{own}[model.row_item[row], block]"
                 branches.append((family, (f"{old} = {old} + force",)))
-    arguments = ("model", "work", *(("forces",) if struct == "forces" else ()), "row", "column", "slot", "force")
+    arguments = ("model", "work", *(("forces",) if struct == "forces" else ()), "row", "block", "worker", "force")
     return switch(name, arguments, branches, add=add, **functions)
 
 
 set_gradient = calls("set_gradient", OF_ROWS, lambda family: family.gradient, says=True)
-"""Write J and the push of a row whose law needs J Y; says whether this one does."""
+"""Write J and P of a row whose law needs J Y; says whether this one does."""
 set_law = calls("set_law", OF_ROWS, lambda family: None if family.is_stop else family.law)
-"""Write the window, the compliance, the bounds and the other J of a row that is no stop."""
+"""Write velocity bounds, compliance, impulse bounds and the other J of a row that is no stop."""
 set_stop_law = calls("set_stop_law", OF_ROWS, lambda family: family.law if family.is_stop else None)
 """Write the same of a stop."""
 measure_row = calls("measure_row", OF_ROWS, lambda family: family.measure)
 """Write what the law of a row needs of the mechanism without drives."""
 set_unit_row = calls("set_unit_row", OF_ROWS, lambda family: family.coefficients)
-"""Write J and the push of a unit impulse at a state; says whether the family of the row has such."""
+"""Write J and P of a unit impulse at a state; says whether the family of the row has such."""
 report_row = calls(
-    "report_row", ("model", "state", "work", "report", "row", "column", "slot"), lambda family: family.report
+    "report_row", ("model", "state", "work", "report", "row", "block", "worker"), lambda family: family.report
 )
 """Write the measures of a row at a state."""
-take_row_off = calls(
-    "take_row_off", ("model", "work", "row", "column", "slot", "force"), lambda family: family.take_off
+subtract_row_wrench = calls(
+    "subtract_row_wrench", ("model", "work", "row", "block", "worker", "force"), lambda family: family.subtract_wrench
 )
 """Take what a row does to links off what these need."""
 add_multiplier = adds("add_multiplier", "forces")
@@ -135,18 +135,18 @@ drop_multiplier = multipliers("drop_multiplier", "where_positive(force, old, for
 
 
 @wp.func
-def set_rows(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def set_rows(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Fill all rows of islands that begin for this step; none is active yet."""
     zero = real(0.0, h)
     for row in range(model.row_count):
-        if work.begins[model.row_island[row], slot] == 1:
-            work.active[row, slot] = zero
-            work.impulse[row, slot] = zero
-            work.given[row, slot] = zero
+        if work.begins[model.row_island[row], worker] == 1:
+            work.active[row, worker] = zero
+            work.impulse[row, worker] = zero
+            work.given[row, worker] = zero
             if row < model.stop_row:
-                if set_gradient(model, work, row, column, slot, h):
-                    prepare_response(model, work, row, slot)
-                    work.row_mobility[row, slot] = row_response(model, work, row, slot)
-                set_law(model, work, row, column, slot, h)
+                if set_gradient(model, work, row, block, worker, h):
+                    prepare_response(model, work, row, worker)
+                    work.row_delassus[row, worker] = row_response(model, work, row, worker)
+                set_law(model, work, row, block, worker, h)
             else:
-                set_stop_law(model, work, row, column, slot, h)
+                set_stop_law(model, work, row, block, worker, h)

@@ -16,13 +16,13 @@ from collections.abc import Callable
 import numpy as np
 import warp as wp
 
-from warp_artic.constraints.curved_stop import at_start, stop_window, tangent_speed
+from warp_artic.constraints.curved_stop import at_start, stop_bounds, tangent_speed
 from warp_artic.constraints.rows import (
     RECOVERY,
     allow_every_velocity,
     row_rate,
-    set_unbounded,
-    set_window,
+    set_unbounded_impulse,
+    set_velocity_bounds,
 )
 from warp_artic.constraints.spatial_tendon import direction
 from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
@@ -54,35 +54,35 @@ from warp_artic.model.frames import in_moving_frame
 from warp_artic.model.row import Place
 from warp_artic.phases.outputs import report_value
 from warp_artic.phases.point_motion import point_bias, point_place, point_velocity, set_point_gradient
-from warp_artic.phases.transmitted_forces import take_push_off
+from warp_artic.phases.transmitted_forces import subtract_force
 
 
 @wp.func
-def distance_ends(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+def distance_ends(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """x0 and x1, for located links."""
-    x0 = point_place(model, work, model.distance_link0[item], model.distance_position0, item, column, slot)
-    x1 = point_place(model, work, model.distance_link1[item], model.distance_position1, item, column, slot)
+    x0 = point_place(model, work, model.distance_link0[item], model.distance_position0, item, block, worker)
+    x1 = point_place(model, work, model.distance_link1[item], model.distance_position1, item, block, worker)
     return x0, x1
 
 
 @wp.func
-def relative_velocity(model: ModelArrays, work: WorkArrays, item: int, x0: Vec3, x1: Vec3, rates: Array, slot: int):
+def relative_velocity(model: ModelArrays, work: WorkArrays, item: int, x0: Vec3, x1: Vec3, rates: Array, worker: int):
     """v_r with rates of the dofs; the link where the paths meet turns both points as the links are placed with."""
     meet = model.distance_meet[item]
-    v = point_velocity(model, work, model.distance_link1[item], meet, x1, rates, slot)
-    v = v - point_velocity(model, work, model.distance_link0[item], meet, x0, rates, slot)
-    return v + cross(load_vec3(work.w, 3 * meet, slot), x1 - x0)
+    v = point_velocity(model, work, model.distance_link1[item], meet, x1, rates, worker)
+    v = v - point_velocity(model, work, model.distance_link0[item], meet, x0, rates, worker)
+    return v + cross(load_vec3(work.w, 3 * meet, worker), x1 - x0)
 
 
 @wp.func
-def distance_bend(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+def distance_bend(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """c, with the velocities that the links are placed with; zero where the points coincide."""
     meet = model.distance_meet[item]
-    x0, x1 = distance_ends(model, work, item, column, slot)
+    x0, x1 = distance_ends(model, work, item, block, worker)
     length, u = direction(x1 - x0)
-    v = relative_velocity(model, work, item, x0, x1, work.v_middle, slot)
-    a = point_bias(model, work, model.distance_link1[item], meet, x1, slot)
-    a = a - point_bias(model, work, model.distance_link0[item], meet, x0, slot)
+    v = relative_velocity(model, work, item, x0, x1, work.v_middle, worker)
+    a = point_bias(model, work, model.distance_link1[item], meet, x1, worker)
+    a = a - point_bias(model, work, model.distance_link0[item], meet, x0, worker)
     along = dot(u, v)
     across = dot(u, u) * dot(v, v) - along * along
     return dot(u, a) + across / where_positive(length, length, real(1.0, length))
@@ -95,84 +95,84 @@ def is_open(length: Real, enabled: Real):
 
 
 @wp.func
-def set_distance_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write J and the push; says whether the distance is enabled in any environment of the column."""
+def set_distance_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Write J and P; says whether the distance is enabled in any environment of the block."""
     item = model.row_item[row]
     meet = model.distance_meet[item]
-    x0, x1 = distance_ends(model, work, item, column, slot)
+    x0, x1 = distance_ends(model, work, item, block, worker)
     _length, u = direction(x1 - x0)
-    term = set_point_gradient(model, work, model.row_term[row], model.distance_link1[item], meet, x1, u, slot)
-    set_point_gradient(model, work, term, model.distance_link0[item], meet, x0, neg(u), slot)
-    return any_positive(model.distance_enabled[item, column])
+    term = set_point_gradient(model, work, model.row_term[row], model.distance_link1[item], meet, x1, u, worker)
+    set_point_gradient(model, work, term, model.distance_link0[item], meet, x0, neg(u), worker)
+    return any_positive(model.distance_enabled[item, block])
 
 
 @wp.func
-def set_distance_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_distance_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a hard distance."""
     item = model.row_item[row]
-    set_distance_gradient(model, work, row, column, slot, h)
-    x0, x1 = distance_ends(model, work, item, column, slot)
+    set_distance_gradient(model, work, row, block, worker, h)
+    x0, x1 = distance_ends(model, work, item, block, worker)
     placed, _u = direction(x1 - x0)
-    c = distance_bend(model, work, item, column, slot)
-    before = at_start(model, work, row, slot, placed, c)
-    lower = model.distance_lower[item, column]
-    upper = model.distance_upper[item, column]
-    least, most = stop_window(model, work, row, slot, before, c, lower, upper, real(RECOVERY, h), h)
-    rod = tangent_speed(work, slot, c, h) + (upper - before) / h
+    c = distance_bend(model, work, item, block, worker)
+    before = at_start(model, work, row, worker, placed, c)
+    lower = model.distance_lower[item, block]
+    upper = model.distance_upper[item, block]
+    least, most = stop_bounds(model, work, row, worker, before, c, lower, upper, real(RECOVERY, h), h)
+    rod = tangent_speed(work, worker, c, h) + (upper - before) / h
     spans = upper - lower
-    set_window(work, row, slot, where_positive(spans, least, rod), where_positive(spans, most, rod))
-    allow_every_velocity(work, row, slot, is_open(placed, model.distance_enabled[item, column]))
-    work.compliance[row, slot] = real(0.0, h)
-    set_unbounded(work, row, slot, h)
+    set_velocity_bounds(work, row, worker, where_positive(spans, least, rod), where_positive(spans, most, rod))
+    allow_every_velocity(work, row, worker, is_open(placed, model.distance_enabled[item, block]))
+    work.compliance[row, worker] = real(0.0, h)
+    set_unbounded_impulse(work, row, worker, h)
 
 
 @wp.func
-def set_soft_distance_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_soft_distance_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a distance with a spring and damper."""
     item = model.row_item[row]
     zero = real(0.0, h)
-    x0, x1 = distance_ends(model, work, item, column, slot)
+    x0, x1 = distance_ends(model, work, item, block, worker)
     placed, _u = direction(x1 - x0)
-    acts = is_open(placed, model.distance_enabled[item, column])
-    k = where_positive(acts, model.distance_stiffness[item, column], zero)
-    d = where_positive(acts, model.distance_damping[item, column], zero)
-    lower = model.distance_lower[item, column]
-    upper = model.distance_upper[item, column]
+    acts = is_open(placed, model.distance_enabled[item, block])
+    k = where_positive(acts, model.distance_stiffness[item, block], zero)
+    d = where_positive(acts, model.distance_damping[item, block], zero)
+    lower = model.distance_lower[item, block]
+    upper = model.distance_upper[item, block]
     spans = upper - lower
-    length = placed + row_rate(model, work, work.shift, row, slot)
-    theta = spring_theta(work, row, slot, k, d, h)
-    set_stop_spring_row(model, work, row, slot, length, lower, upper, k, d, theta, h)
-    least = work.window[2 * row, slot]
-    most = work.window[2 * row + 1, slot]
-    work.given[row, slot] = where_positive(spans, work.given[row, slot], zero)
-    set_spring_row(model, work, row, slot, length - lower, k, d, theta, h)
-    least = where_positive(spans, least, work.window[2 * row, slot])
-    most = where_positive(spans, most, work.window[2 * row + 1, slot])
-    set_window(work, row, slot, least, most)
+    length = placed + row_rate(model, work, work.shift, row, worker)
+    theta = spring_theta(work, row, worker, k, d, h)
+    set_stop_spring_row(model, work, row, worker, length, lower, upper, k, d, theta, h)
+    least = work.velocity_bounds[2 * row, worker]
+    most = work.velocity_bounds[2 * row + 1, worker]
+    work.given[row, worker] = where_positive(spans, work.given[row, worker], zero)
+    set_spring_row(model, work, row, worker, length - lower, k, d, theta, h)
+    least = where_positive(spans, least, work.velocity_bounds[2 * row, worker])
+    most = where_positive(spans, most, work.velocity_bounds[2 * row + 1, worker])
+    set_velocity_bounds(work, row, worker, least, most)
 
 
 @wp.func
 def report_distance(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, block: int, worker: int
 ):
     """Write L and its rate."""
     item = model.row_item[row]
-    failure = state.failure[0, column]
-    x0, x1 = distance_ends(model, work, item, column, slot)
+    failure = state.failure[0, block]
+    x0, x1 = distance_ends(model, work, item, block, worker)
     length, u = direction(x1 - x0)
-    speed = dot(u, relative_velocity(model, work, item, x0, x1, work.v, slot))
-    report_value(report.distance_length, item, column, failure, length)
-    report_value(report.distance_speed, item, column, failure, speed)
+    speed = dot(u, relative_velocity(model, work, item, x0, x1, work.v, worker))
+    report_value(report.distance_length, item, block, failure, length)
+    report_value(report.distance_speed, item, block, failure, speed)
 
 
 @wp.func
-def take_distance_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+def take_distance_off(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, force: Real):
     """Take what a distance does to its links off what these need."""
     item = model.row_item[row]
-    x0, x1 = distance_ends(model, work, item, column, slot)
+    x0, x1 = distance_ends(model, work, item, block, worker)
     _length, u = direction(x1 - x0)
-    take_push_off(model, work, model.distance_link1[item], x1, u * force, slot)
-    take_push_off(model, work, model.distance_link0[item], x0, u * neg(force), slot)
+    subtract_force(model, work, model.distance_link1[item], x1, u * force, worker)
+    subtract_force(model, work, model.distance_link0[item], x0, u * neg(force), worker)
 
 
 def _distances(articulation: Articulation) -> tuple[Distance, ...]:
@@ -242,7 +242,7 @@ DISTANCE = ConstraintFamily(
     law=set_distance_row,
     coefficients=set_distance_gradient,
     report=report_distance,
-    take_off=take_distance_off,
+    subtract_wrench=take_distance_off,
     entries=ENTRIES,
     parameters=(
         _each("lower", lambda one: one.lower, NOT_NEGATIVE),
@@ -279,7 +279,7 @@ SOFT_DISTANCE = ConstraintFamily(
     gradient=set_distance_gradient,
     coefficients=set_distance_gradient,
     report=report_distance,
-    take_off=take_distance_off,
+    subtract_wrench=take_distance_off,
     entries=ENTRIES,
     multiplier=DISTANCE.multiplier,
 )

@@ -16,7 +16,13 @@ import warp as wp
 
 from warp_artic.constraints.drive_envelope import choose_line, set_envelope_row
 from warp_artic.constraints.rotation_drive import fold_rotation_drives
-from warp_artic.constraints.rows import allow_every_velocity, mobility, set_bounds, set_single_coefficient, set_window
+from warp_artic.constraints.rows import (
+    allow_every_velocity,
+    delassus_entry,
+    set_impulse_bounds,
+    set_unit_jacobian,
+    set_velocity_bounds,
+)
 from warp_artic.constraints.single_dofs import places_of_dofs
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive, DriveKind
@@ -49,142 +55,142 @@ DRIVE_ORDER = wp.constant(100)
 
 
 @wp.func
-def drive_stiffness(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+def drive_stiffness(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """k of a drive, of force type."""
-    k = model.drive_stiffness[item, column]
+    k = model.drive_stiffness[item, block]
     if model.acceleration_drives == 1:
-        return k * work.drive_scale[item, slot]
+        return k * work.drive_scale[item, worker]
     return k
 
 
 @wp.func
-def drive_damping(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+def drive_damping(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """d of a drive, of force type."""
-    d = model.drive_damping[item, column]
+    d = model.drive_damping[item, block]
     if model.acceleration_drives == 1:
-        return d * work.drive_scale[item, slot]
+        return d * work.drive_scale[item, worker]
     return d
 
 
 @wp.func
-def clear_efforts(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
+def clear_efforts(model: ModelArrays, work: WorkArrays, worker: int, zero: Real):
     """No effort on the root, and no drive saturated."""
     for dof in range(model.root_dofs):
-        work.effort[dof, slot] = zero
+        work.effort[dof, worker] = zero
     for item in range(model.dof_count - model.root_dofs):
-        work.saturated[item, slot] = zero
+        work.saturated[item, worker] = zero
 
 
 @wp.func
-def leave_drives_out(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
+def leave_drives_out(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int):
     """Write spring, damper and effort of every joint dof without drives, and gains as they are authored."""
     for dof in range(model.root_dofs, model.dof_count):
         item = dof - model.root_dofs
-        effort = control.joint_effort[item, column]
-        work.drive_scale[item, slot] = real(1.0, effort)
-        work.spring[dof, slot] = real(0.0, effort)
-        work.cross_spring[dof, slot] = real(0.0, effort)
-        work.damper[dof, slot] = real(0.0, effort)
-        work.effort[dof, slot] = effort
+        effort = control.joint_effort[item, block]
+        work.drive_scale[item, worker] = real(1.0, effort)
+        work.spring[dof, worker] = real(0.0, effort)
+        work.cross_spring[dof, worker] = real(0.0, effort)
+        work.damper[dof, worker] = real(0.0, effort)
+        work.effort[dof, worker] = effort
 
 
 @wp.func
 def fold_drives(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real, anew: int
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real, is_first: int
 ):
     """Write spring, damper and effort of every joint dof: viscous friction, unsaturated drives and given efforts.
 
-    `anew` is 1 in the first substep.
+    `is_first` is 1 in the first substep.
     """
     for item in range(model.dof_count - model.root_dofs):
-        k = drive_stiffness(model, work, item, column, slot)
-        work.drive_spring[item, slot] = k
-        work.drive_bias[item, slot] = k * (control.drive_position_target[item, column] - work.position[item, slot])
+        k = drive_stiffness(model, work, item, block, worker)
+        work.drive_spring[item, worker] = k
+        work.drive_bias[item, worker] = k * (control.drive_position_target[item, block] - work.position[item, worker])
     if model.rotation_drives > 0:
-        fold_rotation_drives(model, control, work, column, slot, h, anew)
+        fold_rotation_drives(model, control, work, block, worker, h, is_first)
     for dof in range(model.root_dofs, model.dof_count):
         item = dof - model.root_dofs
-        k = work.drive_spring[item, slot]
-        d = drive_damping(model, work, item, column, slot)
-        bias = work.drive_bias[item, slot] + d * control.drive_velocity_target[item, column]
-        saturated = work.saturated[item, slot]
-        effort = control.joint_effort[item, column]
-        viscous = model.friction_viscous[item, column]
-        work.drive_bias[item, slot] = bias
-        work.spring[dof, slot] = where_positive(saturated, real(0.0, k), k)
-        work.damper[dof, slot] = where_positive(saturated, viscous, viscous + d)
-        work.effort[dof, slot] = where_positive(saturated, effort, effort + bias)
+        k = work.drive_spring[item, worker]
+        d = drive_damping(model, work, item, block, worker)
+        bias = work.drive_bias[item, worker] + d * control.drive_velocity_target[item, block]
+        saturated = work.saturated[item, worker]
+        effort = control.joint_effort[item, block]
+        viscous = model.friction_viscous[item, block]
+        work.drive_bias[item, worker] = bias
+        work.spring[dof, worker] = where_positive(saturated, real(0.0, k), k)
+        work.damper[dof, worker] = where_positive(saturated, viscous, viscous + d)
+        work.effort[dof, worker] = where_positive(saturated, effort, effort + bias)
 
 
 @wp.func
-def mean_velocity(work: WorkArrays, dof: int, slot: int, theta: Real):
+def mean_velocity(work: WorkArrays, dof: int, worker: int, theta: Real):
     """w of `phases.implicit`."""
-    v = work.v[dof, slot]
-    return v + theta * (work.v_next[dof, slot] - v)
+    v = work.v[dof, worker]
+    return v + theta * (work.v_next[dof, worker] - v)
 
 
 @wp.func
-def folded_force(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, h: Real):
+def folded_force(model: ModelArrays, work: WorkArrays, dof: int, block: int, worker: int, h: Real):
     """The force of a drive through the factors, over a step of length h; none of one that has left them."""
     item = dof - model.root_dofs
     zero = real(0.0, h)
-    d = work.damper[dof, slot] - model.friction_viscous[item, column]
-    bias = where_positive(work.saturated[item, slot], zero, work.drive_bias[item, slot])
-    w = mean_velocity(work, dof, slot, work.theta[dof, slot])
-    driven = bias - joint_resistance(work.spring[dof, slot], d, work.reach[dof, slot], h) * w
-    return driven - cross_loss(model, work, dof, slot, work.v_next, h)
+    d = work.damper[dof, worker] - model.friction_viscous[item, block]
+    bias = where_positive(work.saturated[item, worker], zero, work.drive_bias[item, worker])
+    w = mean_velocity(work, dof, worker, work.theta[dof, worker])
+    driven = bias - joint_resistance(work.spring[dof, worker], d, work.reach[dof, worker], h) * w
+    return driven - cross_loss(model, work, dof, worker, work.v_next, h)
 
 
 @wp.func
-def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_drive_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a drive; while it is folded into the factors the row allows every velocity."""
     one = real(1.0, h)
     item = model.row_item[row]
-    saturated = work.saturated[item, slot]
-    theta = work.drive_theta[item, slot]
-    k = work.drive_spring[item, slot]
-    d = drive_damping(model, work, item, column, slot)
-    resistance = joint_resistance(k, d, work.drive_reach[item, slot], h)
+    saturated = work.saturated[item, worker]
+    theta = work.drive_theta[item, worker]
+    k = work.drive_spring[item, worker]
+    d = drive_damping(model, work, item, block, worker)
+    resistance = joint_resistance(k, d, work.drive_reach[item, worker], h)
     slope = theta * resistance
     safe = where_positive(slope, slope, one)
     drag = (one - theta) * resistance
-    goal = (work.drive_bias[item, slot] - drag * work.v[model.row_dof[row], slot]) / safe
-    set_window(work, row, slot, goal, goal)
-    allow_every_velocity(work, row, slot, saturated)
-    work.compliance[row, slot] = one / (h * safe)
-    limit = h * model.drive_max_force[item, column]
-    set_bounds(work, row, slot, limit, limit)
-    set_single_coefficient(model, work, row, slot, h)
+    target = (work.drive_bias[item, worker] - drag * work.v[model.row_dof[row], worker]) / safe
+    set_velocity_bounds(work, row, worker, target, target)
+    allow_every_velocity(work, row, worker, saturated)
+    work.compliance[row, worker] = one / (h * safe)
+    limit = h * model.drive_max_force[item, block]
+    set_impulse_bounds(work, row, worker, limit, limit)
+    set_unit_jacobian(model, work, row, worker, h)
     if model.drive_envelopes == 1:
-        set_envelope_row(model, work, row, column, slot, h)
+        set_envelope_row(model, work, row, block, worker, h)
 
 
 @wp.func
-def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def saturate_drive(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Mark a folded drive whose force exceeds its maximum; says in which environments there is one."""
     item = model.row_item[row]
     dof = model.row_dof[row]
-    theta = work.theta[dof, slot]
-    reach = work.reach[dof, slot]
-    k = work.drive_spring[item, slot]
-    d = drive_damping(model, work, item, column, slot)
-    lost = joint_resistance(k, d, reach, h) * mean_velocity(work, dof, slot, theta)
-    wanted = work.drive_bias[item, slot] - lost - cross_loss(model, work, dof, slot, work.v_next, h)
-    saturated = work.saturated[item, slot]
+    theta = work.theta[dof, worker]
+    reach = work.reach[dof, worker]
+    k = work.drive_spring[item, worker]
+    d = drive_damping(model, work, item, block, worker)
+    lost = joint_resistance(k, d, reach, h) * mean_velocity(work, dof, worker, theta)
+    wanted = work.drive_bias[item, worker] - lost - cross_loss(model, work, dof, worker, work.v_next, h)
+    saturated = work.saturated[item, worker]
     if model.drive_envelopes == 1:
-        return choose_line(model, work, row, column, slot, wanted, theta, reach, h)
-    excess = absolute(wanted) - model.drive_max_force[item, column]
+        return choose_line(model, work, row, block, worker, wanted, theta, reach, h)
+    excess = absolute(wanted) - model.drive_max_force[item, block]
     one = real(1.0, excess)
     newly = where_positive(excess, one - saturated, real(0.0, excess))
-    work.drive_theta[item, slot] = where_positive(newly, theta, work.drive_theta[item, slot])
-    work.drive_reach[item, slot] = where_positive(newly, reach, work.drive_reach[item, slot])
-    work.saturated[item, slot] = maximum(saturated, newly)
+    work.drive_theta[item, worker] = where_positive(newly, theta, work.drive_theta[item, worker])
+    work.drive_reach[item, worker] = where_positive(newly, reach, work.drive_reach[item, worker])
+    work.saturated[item, worker] = maximum(saturated, newly)
     return newly
 
 
 @wp.func
-def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, halves: int):
-    """Mark the folded drives that exceed their maximum force; writes where there are any to `work.anew`.
+def saturate_drives(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, halves: int):
+    """Mark the folded drives that exceed their maximum force; writes where there are any to `work.is_solved_again`.
 
     Once boundary layers have been found (`halves` is 2) it looks at what is in them.
     """
@@ -194,50 +200,52 @@ def saturate_drives(model: ModelArrays, work: WorkArrays, column: int, slot: int
         if model.row_family[row] == DRIVE_ORDER:
             item = model.row_item[row]
             island = model.row_island[row]
-            looks = work.layer[island, slot] + real(1.0 - 0.5 * float(halves), h)
-            before = work.saturated[item, slot]
-            newly = where_positive(looks, saturate_drive(model, work, row, column, slot, h), zero)
-            work.saturated[item, slot] = where_positive(looks, work.saturated[item, slot], before)
+            looks = work.in_boundary_layer[island, worker] + real(1.0 - 0.5 * float(halves), h)
+            before = work.saturated[item, worker]
+            newly = where_positive(looks, saturate_drive(model, work, row, block, worker, h), zero)
+            work.saturated[item, worker] = where_positive(looks, work.saturated[item, worker], before)
             found = maximum(found, newly)
             if model.island_count > 1:
-                work.anew[island, slot] = maximum(work.anew[island, slot], newly)
+                work.is_solved_again[island, worker] = maximum(work.is_solved_again[island, worker], newly)
     if model.island_count == 1:
-        work.anew[0, slot] = found
+        work.is_solved_again[0, worker] = found
 
 
 @wp.func
-def bound_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
+def bound_drives(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int):
     """Replace the drives whose force exceeds its maximum by an effort."""
     for row in range(model.row_count):
         if model.row_family[row] == DRIVE_ORDER:
             dof = model.row_dof[row]
             item = model.row_item[row]
-            force = work.drive_bias[item, slot] - drive_damping(model, work, item, column, slot) * work.v[dof, slot]
-            limit = model.drive_max_force[item, column]
+            force = (
+                work.drive_bias[item, worker] - drive_damping(model, work, item, block, worker) * work.v[dof, worker]
+            )
+            limit = model.drive_max_force[item, block]
             excess = absolute(force) - limit
-            effort = control.joint_effort[item, column] + where_positive(force, limit, neg(limit))
-            work.effort[dof, slot] = where_positive(excess, effort, work.effort[dof, slot])
-            viscous = model.friction_viscous[item, column]
-            work.damper[dof, slot] = where_positive(excess, viscous, work.damper[dof, slot])
+            effort = control.joint_effort[item, block] + where_positive(force, limit, neg(limit))
+            work.effort[dof, worker] = where_positive(excess, effort, work.effort[dof, worker])
+            viscous = model.friction_viscous[item, block]
+            work.damper[dof, worker] = where_positive(excess, viscous, work.damper[dof, worker])
 
 
 @wp.func
-def saturated_share(model: ModelArrays, work: WorkArrays, row: int, slot: int, free: Real):
-    """The share of a dof by a drive that has left the factors: theta where it follows its own law."""
+def saturated_weight(model: ModelArrays, work: WorkArrays, row: int, worker: int, free: Real):
+    """The weight of a dof by a drive that has left the factors: theta where it follows its own law."""
     item = model.row_item[row]
-    within = work.bound[2 * row, slot] - absolute(work.impulse[row, slot])
-    of_law = minimum(within, real(1.5, free) - work.saturated[item, slot])
-    return where_positive(of_law, work.drive_theta[item, slot], free)
+    within = work.impulse_bounds[2 * row, worker] - absolute(work.impulse[row, worker])
+    of_law = minimum(within, real(1.5, free) - work.saturated[item, worker])
+    return where_positive(of_law, work.drive_theta[item, worker], free)
 
 
 @wp.func
-def measure_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def measure_drive(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Write the effective inertia 1 / (M^-1)_ii of the dof of an acceleration drive."""
-    one = real(1.0, work.D_inverse[0, slot])
+    one = real(1.0, work.D_inverse[0, worker])
     item = model.row_item[row]
-    set_single_coefficient(model, work, row, slot, one)
-    inertia = one / mobility(model, work, row, slot)
-    work.drive_scale[item, slot] = where_positive(model.is_acceleration_drive[item, column], inertia, one)
+    set_unit_jacobian(model, work, row, worker, one)
+    inertia = one / delassus_entry(model, work, row, worker)
+    work.drive_scale[item, worker] = where_positive(model.is_acceleration_drive[item, block], inertia, one)
 
 
 def _leaves_the_factors(dof: Dof) -> bool:

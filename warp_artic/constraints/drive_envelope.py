@@ -15,7 +15,7 @@ line has no slope: without a gradient v_max does not bound what slows the motion
 
 import warp as wp
 
-from warp_artic.constraints.rows import set_bounds, set_window
+from warp_artic.constraints.rows import set_impulse_bounds, set_velocity_bounds
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -34,47 +34,47 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
-def braking_bound(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def braking_bound(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """The largest force against the motion, from the speed at the start of the step."""
     item = model.row_item[row]
-    speed = absolute(work.v[model.row_dof[row], slot])
+    speed = absolute(work.v[model.row_dof[row], worker])
     zero = real(0.0, speed)
-    gradient = model.drive_velocity_gradient[item, column]
+    gradient = model.drive_velocity_gradient[item, block]
     safe = where_positive(gradient, gradient, real(1.0, zero))
-    effort = model.drive_max_force[item, column] - model.drive_velocity_resistance[item, column] * speed
-    by_speed = (model.drive_max_velocity[item, column] - speed) / safe
+    effort = model.drive_max_force[item, block] - model.drive_velocity_resistance[item, block] * speed
+    by_speed = (model.drive_max_velocity[item, block] - speed) / safe
     return maximum(where_positive(gradient, minimum(effort, by_speed), effort), zero)
 
 
 @wp.func
-def set_envelope_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_envelope_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Replace what the row of a drive has of the law of the drive by the line that bounds it."""
     item = model.row_item[row]
     one = real(1.0, h)
     zero = real(0.0, h)
     infinite = one / zero
-    line = work.saturated[item, slot]
-    side = work.drive_side[item, slot]
-    f_max = model.drive_max_force[item, column]
-    resistance = model.drive_velocity_resistance[item, column]
+    line = work.saturated[item, worker]
+    side = work.drive_side[item, worker]
+    f_max = model.drive_max_force[item, block]
+    resistance = model.drive_velocity_resistance[item, block]
     on_line = line - real(1.5, h)
     on_effort = line - real(2.5, h)
     safe = where_positive(resistance, resistance, one)
-    end = where_positive(on_effort, f_max / safe, model.drive_max_velocity[item, column])
-    gradient = where_positive(on_effort, one / safe, model.drive_velocity_gradient[item, column])
+    end = where_positive(on_effort, f_max / safe, model.drive_max_velocity[item, block])
+    gradient = where_positive(on_effort, one / safe, model.drive_velocity_gradient[item, block])
     lower = where_positive(side, end, neg(infinite))
     upper = where_positive(side, infinite, neg(end))
-    set_window(
+    set_velocity_bounds(
         work,
         row,
-        slot,
-        where_positive(on_line, lower, work.window[2 * row, slot]),
-        where_positive(on_line, upper, work.window[2 * row + 1, slot]),
+        worker,
+        where_positive(on_line, lower, work.velocity_bounds[2 * row, worker]),
+        where_positive(on_line, upper, work.velocity_bounds[2 * row + 1, worker]),
     )
-    work.compliance[row, slot] = where_positive(on_line, gradient / h, work.compliance[row, slot])
-    against = neg(side * work.v[model.row_dof[row], slot])
-    bound = where_positive(against, braking_bound(model, work, row, column, slot), f_max)
-    set_bounds(work, row, slot, h * bound, h * bound)
+    work.compliance[row, worker] = where_positive(on_line, gradient / h, work.compliance[row, worker])
+    against = neg(side * work.v[model.row_dof[row], worker])
+    bound = where_positive(against, braking_bound(model, work, row, block, worker), f_max)
+    set_impulse_bounds(work, row, worker, h * bound, h * bound)
 
 
 @wp.func
@@ -82,8 +82,8 @@ def choose_line(
     model: ModelArrays,
     work: WorkArrays,
     row: int,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     wanted: Real,
     theta: Real,
     reach: Real,
@@ -98,15 +98,15 @@ def choose_line(
     one = real(1.0, h)
     zero = real(0.0, h)
     two = real(2.0, h)
-    line = work.saturated[item, slot]
-    old_side = work.drive_side[item, slot]
+    line = work.saturated[item, worker]
+    old_side = work.drive_side[item, worker]
     side = where_positive(line - real(1.5, h), old_side, where_positive(wanted, one, neg(one)))
-    force = side * where_positive(line, work.impulse[row, slot] / h, wanted)
-    s = side * work.v_next[model.row_dof[row], slot]
-    v_max = model.drive_max_velocity[item, column]
-    f_max = model.drive_max_force[item, column]
-    gradient = model.drive_velocity_gradient[item, column]
-    resistance = model.drive_velocity_resistance[item, column]
+    force = side * where_positive(line, work.impulse[row, worker] / h, wanted)
+    s = side * work.v_next[model.row_dof[row], worker]
+    v_max = model.drive_max_velocity[item, block]
+    f_max = model.drive_max_force[item, block]
+    gradient = model.drive_velocity_gradient[item, block]
+    resistance = model.drive_velocity_resistance[item, block]
 
     known = model.rounding[0, 0] * real(4.0, h)
     too_fast = (s + gradient * force - v_max) - known * (absolute(s) + gradient * force)
@@ -117,8 +117,8 @@ def choose_line(
     speed_is_less = gradient * (f_max - resistance * s) - (v_max - s)
     takes_speed = where_positive(too_fast, where_positive(too_strong, speed_is_less, one), neg(one))
     takes_effort = where_positive(too_strong, where_positive(resistance, one, neg(one)), neg(one))
-    against = neg(side * work.v[model.row_dof[row], slot])
-    bound = where_positive(against, braking_bound(model, work, row, column, slot), f_max)
+    against = neg(side * work.v[model.row_dof[row], worker])
+    bound = where_positive(against, braking_bound(model, work, row, block, worker), f_max)
     saturates = force - bound
 
     of_law = where_positive(saturates, maximum(line, one), line)
@@ -127,9 +127,9 @@ def choose_line(
     of_speed = where_positive(pushes_more, one, where_positive(takes_effort, real(3.0, h), two))
     of_effort = where_positive(pushes_more, one, where_positive(too_fast, two, real(3.0, h)))
     chosen = where_positive(line - real(2.5, h), of_effort, where_positive(line - real(1.5, h), of_speed, of_law))
-    work.drive_theta[item, slot] = where_positive(line, work.drive_theta[item, slot], theta)
-    work.drive_reach[item, slot] = where_positive(line, work.drive_reach[item, slot], reach)
-    work.drive_side[item, slot] = side
-    work.saturated[item, slot] = chosen
+    work.drive_theta[item, worker] = where_positive(line, work.drive_theta[item, worker], theta)
+    work.drive_reach[item, worker] = where_positive(line, work.drive_reach[item, worker], reach)
+    work.drive_side[item, worker] = side
+    work.saturated[item, worker] = chosen
     turned = where_positive(chosen, absolute(side - old_side), zero)
     return absolute(chosen - line) + turned

@@ -10,12 +10,7 @@ from collections.abc import Callable, Sequence
 
 import warp as wp
 
-from warp_artic.constraints.coupling import (
-    combination_in_step,
-    combine_positions,
-    combine_rates,
-    set_combination,
-)
+from warp_artic.constraints.coupling import combination_in_step, combine_positions, combine_rates, set_combination
 from warp_artic.constraints.spring import set_spring_row, set_stop_spring_row, spring_theta
 from warp_artic.constraints.tension import limit_state, tension
 from warp_artic.description.articulation import Articulation
@@ -31,105 +26,105 @@ from warp_artic.phases.outputs import report_value
 
 
 @wp.func
-def tendon_length(model: ModelArrays, positions: Array, place: int, row: int, column: int):
+def tendon_length(model: ModelArrays, positions: Array, place: int, row: int, block: int):
     """L at the joint positions in column `place` of an array."""
     tendon = model.row_item[row]
     first = model.tendon_term[tendon]
-    length = combine_positions(model, model.tendon_coefficient, first, positions, place, row, column)
-    return model.tendon_offset[tendon, column] + length
+    length = combine_positions(model, model.tendon_coefficient, first, positions, place, row, block)
+    return model.tendon_offset[tendon, block] + length
 
 
 @wp.func
-def tendon_rate(model: ModelArrays, state: StateArrays, row: int, column: int):
+def tendon_rate(model: ModelArrays, state: StateArrays, row: int, block: int):
     """S at a state."""
     first = model.tendon_term[model.row_item[row]]
     return combine_rates(
-        model, model.tendon_coefficient, first, state.joint_position, state.joint_velocity, 0, column, row, column
+        model, model.tendon_coefficient, first, state.joint_position, state.joint_velocity, 0, block, row, block
     )
 
 
 @wp.func
-def tendon_length_in_step(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def tendon_length_in_step(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """L as the rows of a tendon see it at the start of a step of h, after their J is written."""
     tendon = model.row_item[row]
     first = model.tendon_term[tendon]
-    length = combination_in_step(model, work, model.tendon_coefficient, first, row, column, slot, h)
-    return model.tendon_offset[tendon, column] + length
+    length = combination_in_step(model, work, model.tendon_coefficient, first, row, block, worker, h)
+    return model.tendon_offset[tendon, block] + length
 
 
 @wp.func
-def tendon_force(model: ModelArrays, row: int, column: int, length: Real, rate: Real):
+def tendon_force(model: ModelArrays, row: int, block: int, length: Real, rate: Real):
     """The force of a tendon; zero where it is not enabled."""
     tendon = model.row_item[row]
     force = tension(
         length,
         rate,
-        model.tendon_rest_length[tendon, column],
-        model.tendon_stiffness[tendon, column],
-        model.tendon_damping[tendon, column],
-        model.tendon_limit_stiffness[tendon, column],
-        model.tendon_lower[tendon, column],
-        model.tendon_upper[tendon, column],
+        model.tendon_rest_length[tendon, block],
+        model.tendon_stiffness[tendon, block],
+        model.tendon_damping[tendon, block],
+        model.tendon_limit_stiffness[tendon, block],
+        model.tendon_lower[tendon, block],
+        model.tendon_upper[tendon, block],
     )
-    return where_positive(model.tendon_enabled[tendon, column], force, real(0.0, force))
+    return where_positive(model.tendon_enabled[tendon, block], force, real(0.0, force))
 
 
 @wp.func
-def set_tendon_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write J and the push in a step of h; says whether the tendon is enabled in any environment of the column."""
+def set_tendon_coefficients(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Write J and P in a step of h; says whether the tendon is enabled in any environment of the block."""
     first = model.tendon_term[model.row_item[row]]
-    set_combination(model, work, work.coefficient, model.tendon_coefficient, first, row, column, slot, h)
-    set_combination(model, work, work.push, model.tendon_force_coefficient, first, row, column, slot, h)
-    return any_positive(model.tendon_enabled[model.row_item[row], column])
+    set_combination(model, work, work.J, model.tendon_coefficient, first, row, block, worker, h)
+    set_combination(model, work, work.P, model.tendon_force_coefficient, first, row, block, worker, h)
+    return any_positive(model.tendon_enabled[model.row_item[row], block])
 
 
 @wp.func
-def set_fixed_tendon_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_fixed_tendon_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the spring and damper of a tendon."""
     tendon = model.row_item[row]
-    enabled = model.tendon_enabled[tendon, column]
-    k = where_positive(enabled, model.tendon_stiffness[tendon, column], real(0.0, h))
-    d = where_positive(enabled, model.tendon_damping[tendon, column], real(0.0, h))
-    e = tendon_length_in_step(model, work, row, column, slot, h) - model.tendon_rest_length[tendon, column]
-    set_spring_row(model, work, row, slot, e, k, d, spring_theta(work, row, slot, k, d, h), h)
+    enabled = model.tendon_enabled[tendon, block]
+    k = where_positive(enabled, model.tendon_stiffness[tendon, block], real(0.0, h))
+    d = where_positive(enabled, model.tendon_damping[tendon, block], real(0.0, h))
+    e = tendon_length_in_step(model, work, row, block, worker, h) - model.tendon_rest_length[tendon, block]
+    set_spring_row(model, work, row, worker, e, k, d, spring_theta(work, row, worker, k, d, h), h)
 
 
 @wp.func
-def set_fixed_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_fixed_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the limits of a tendon."""
     tendon = model.row_item[row]
     zero = real(0.0, h)
-    k = where_positive(model.tendon_enabled[tendon, column], model.tendon_limit_stiffness[tendon, column], zero)
+    k = where_positive(model.tendon_enabled[tendon, block], model.tendon_limit_stiffness[tendon, block], zero)
     set_stop_spring_row(
         model,
         work,
         row,
-        slot,
-        tendon_length_in_step(model, work, row, column, slot, h),
-        model.tendon_lower[tendon, column],
-        model.tendon_upper[tendon, column],
+        worker,
+        tendon_length_in_step(model, work, row, block, worker, h),
+        model.tendon_lower[tendon, block],
+        model.tendon_upper[tendon, block],
         k,
         zero,
-        spring_theta(work, row, slot, k, zero, h),
+        spring_theta(work, row, worker, k, zero, h),
         h,
     )
 
 
 @wp.func
 def report_fixed_tendon(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, block: int, worker: int
 ):
     """Write length, speed, force and limit state of a tendon."""
     item = model.row_item[row]
     tendon = model.tendon_place[item]
-    failure = state.failure[0, column]
-    length = tendon_length(model, state.joint_position, column, row, column)
-    rate = tendon_rate(model, state, row, column)
-    report_value(report.tendon_length, tendon, column, failure, length)
-    report_value(report.tendon_speed, tendon, column, failure, rate)
-    report_value(report.tendon_force, tendon, column, failure, tendon_force(model, row, column, length, rate))
-    side = limit_state(length, model.tendon_lower[item, column], model.tendon_upper[item, column])
-    report_value(report.tendon_limit_state, tendon, column, failure, side)
+    failure = state.failure[0, block]
+    length = tendon_length(model, state.joint_position, block, row, block)
+    rate = tendon_rate(model, state, row, block)
+    report_value(report.tendon_length, tendon, block, failure, length)
+    report_value(report.tendon_speed, tendon, block, failure, rate)
+    report_value(report.tendon_force, tendon, block, failure, tendon_force(model, row, block, length, rate))
+    side = limit_state(length, model.tendon_lower[item, block], model.tendon_upper[item, block])
+    report_value(report.tendon_limit_state, tendon, block, failure, side)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
@@ -173,8 +168,8 @@ FIXED_TENDON = ConstraintFamily(
     places=_places,
     traits=IS_JOINT_TENDON,
     acts_always=True,
-    pushes_otherwise=True,
-    shares_push="tendon",
+    has_own_force_jacobian=True,
+    shares_force_jacobian="tendon",
     law=set_fixed_tendon_row,
     gradient=set_tendon_coefficients,
     coefficients=set_tendon_coefficients,
@@ -216,8 +211,8 @@ FIXED_TENDON_LIMIT = ConstraintFamily(
     part=ForcePart.TENDON,
     places=_limit_places,
     traits=IS_JOINT_TENDON | ENDS,
-    pushes_otherwise=True,
-    shares_push="tendon",
+    has_own_force_jacobian=True,
+    shares_force_jacobian="tendon",
     law=set_fixed_tendon_limit_row,
     gradient=set_tendon_coefficients,
     entries=FIXED_TENDON.entries,

@@ -4,10 +4,10 @@
     drive       a folded one: bias - drag v - slope v+ of `phases.implicit`; a saturated one: its row
     friction    the row of Coulomb's law, and the viscous friction that is folded into the factors
     limit       stops, soft limits and limits of rotations, and the limits of velocities, of dofs and of links
-    tendon      fixed and spatial ones with their limits, along their pushes
+    tendon      fixed and spatial ones with their limits, along their P
     mimic       mimic joints; beside it z / h of each, the multiplier of C
     loop        loop joints and distances
-Of a row these are (z + given) push / h. With substeps they are the mean over them. They are where `solver.step` places
+Of a row these are (z + given) P / h. With substeps they are the mean over them. They are where `solver.step` places
 the links, for joints with several dofs along the axes in which their velocities are public.
 """
 
@@ -31,27 +31,27 @@ from warp_artic.phases.force_parts import add_to_part
 
 
 @wp.func
-def clear_forces(model: ModelArrays, forces: ForceArrays, column: int, zero: Real):
+def clear_forces(model: ModelArrays, forces: ForceArrays, block: int, zero: Real):
     """Begin with no force."""
     for row in range(PART_COUNT * model.dof_count):
-        forces.parts[row, column] = zero
+        forces.parts[row, block] = zero
     for row in range(model.row_count):
-        clear_multiplier(model, forces, row, column, zero)
+        clear_multiplier(model, forces, row, block, zero)
 
 
 @wp.func
-def drop_forces(model: ModelArrays, forces: ForceArrays, column: int, moves: Real):
+def drop_forces(model: ModelArrays, forces: ForceArrays, block: int, moves: Real):
     """Make the forces zero where `moves` is."""
     for row in range(PART_COUNT * model.dof_count):
-        forces.parts[row, column] = where_positive(moves, forces.parts[row, column], moves)
+        forces.parts[row, block] = where_positive(moves, forces.parts[row, block], moves)
     for row in range(model.row_count):
-        drop_multiplier(model, forces, row, column, moves)
+        drop_multiplier(model, forces, row, block, moves)
 
 
 @wp.func
-def row_force(work: WorkArrays, row: int, slot: int, h: Real):
+def row_force(work: WorkArrays, row: int, worker: int, h: Real):
     """The mean force of a row over a substep."""
-    return (work.impulse[row, slot] + work.given[row, slot]) / h
+    return (work.impulse[row, worker] + work.given[row, worker]) / h
 
 
 @wp.func
@@ -60,24 +60,24 @@ def report_forces(
     control: ControlArrays,
     work: WorkArrays,
     forces: ForceArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
     weight: Real,
 ):
     """Add the forces of a substep of length h, with its weight."""
     for dof in range(model.root_dofs, model.dof_count):
-        effort = control.joint_effort[dof - model.root_dofs, column]
-        add_to_part(model, forces, ACTUATION, dof, column, weight * effort)
-        report_folded(model, work, forces, dof, column, slot, h, weight)
+        effort = control.joint_effort[dof - model.root_dofs, block]
+        add_to_part(model, forces, ACTUATION, dof, block, weight * effort)
+        report_folded(model, work, forces, dof, block, worker, h, weight)
     for row in range(model.row_count):
-        force = weight * row_force(work, row, slot, h)
+        force = weight * row_force(work, row, worker, h)
         if any_positive(absolute(force)):
             part = model.row_part[row]
-            add_multiplier(model, work, forces, row, column, slot, force)
+            add_multiplier(model, work, forces, row, block, worker, force)
             start = model.row_term[row]
             for term in range(start, start + model.row_terms[row]):
-                add_to_part(model, forces, part, model.term_dof[term], column, work.push[term, slot] * force)
+                add_to_part(model, forces, part, model.term_dof[term], block, work.P[term, worker] * force)
 
 
 @wp.func
@@ -86,14 +86,14 @@ def report_folded(
     work: WorkArrays,
     forces: ForceArrays,
     dof: int,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
     weight: Real,
 ):
     """Add what the drive and the viscous friction of a dof give through the factors."""
-    viscous = model.friction_viscous[dof - model.root_dofs, column]
-    w = mean_velocity(work, dof, slot, work.theta[dof, slot])
-    driven = folded_force(model, work, dof, column, slot, h)
-    add_to_part(model, forces, DRIVE_PART, dof, column, weight * driven)
-    add_to_part(model, forces, FRICTION_PART, dof, column, neg(weight * viscous * w))
+    viscous = model.friction_viscous[dof - model.root_dofs, block]
+    w = mean_velocity(work, dof, worker, work.theta[dof, worker])
+    driven = folded_force(model, work, dof, block, worker, h)
+    add_to_part(model, forces, DRIVE_PART, dof, block, weight * driven)
+    add_to_part(model, forces, FRICTION_PART, dof, block, neg(weight * viscous * w))

@@ -8,7 +8,7 @@ solver those slide that do where each has its static effort, and then they have 
 
 import warp as wp
 
-from warp_artic.constraints.rows import set_bounds, set_single_coefficient, set_window
+from warp_artic.constraints.rows import set_impulse_bounds, set_unit_jacobian, set_velocity_bounds
 from warp_artic.constraints.single_dofs import places_of_dofs
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.friction import Friction
@@ -23,20 +23,20 @@ from warp_artic.model.row import Place
 
 
 @wp.func
-def set_friction_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_friction_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the friction of one dof."""
     zero = real(0.0, h)
     item = model.row_item[row]
-    set_window(work, row, slot, zero, zero)
-    work.compliance[row, slot] = zero
-    hold = model.friction_static[item, column]
-    slide = model.friction_dynamic[item, column]
+    set_velocity_bounds(work, row, worker, zero, zero)
+    work.compliance[row, worker] = zero
+    hold = model.friction_static[item, block]
+    slide = model.friction_dynamic[item, block]
     if model.load_friction == 1:
-        proportional = model.friction_coefficient[item, column] * work.joint_load[item, slot]
+        proportional = model.friction_coefficient[item, block] * work.joint_load[item, worker]
         hold = hold + proportional
         slide = slide + proportional
-    set_bounds(work, row, slot, h * hold, h * slide)
-    set_single_coefficient(model, work, row, slot, h)
+    set_impulse_bounds(work, row, worker, h * hold, h * slide)
+    set_unit_jacobian(model, work, row, worker, h)
 
 
 def _has_dry_friction(dof: Dof) -> bool:

@@ -22,26 +22,26 @@ from warp_artic.phases.outputs import report_value
 
 
 @wp.func
-def set_loop_armature_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_armature_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of an armature."""
-    c = place_loop_rate(model, work, row, column, slot)
-    slope = model.loop_armature[model.row_item[row], column] / h
-    set_law_row(work, row, slot, slope * (h * c - row_rate(model, work, work.v, row, slot)), slope, h)
-    leave_broken(model, work, row, slot)
+    c = place_loop_rate(model, work, row, block, worker)
+    slope = model.loop_armature[model.row_item[row], block] / h
+    set_law_row(work, row, worker, slope * (h * c - row_rate(model, work, work.v, row, worker)), slope, h)
+    leave_broken(model, work, row, worker)
 
 
 @wp.func
-def resists(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def resists(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """One where there is an armature, else zero; with its compliance it resists any change of velocities."""
     item = model.row_item[row]
-    inertia = model.loop_armature[item, column]
+    inertia = model.loop_armature[item, block]
     zero = inertia - inertia
-    return where_positive(inertia, real(1.0, zero) - work.loop_is_broken[model.loop_axis_loop[item], slot], zero)
+    return where_positive(inertia, real(1.0, zero) - work.loop_is_broken[model.loop_axis_loop[item], worker], zero)
 
 
 @wp.func
 def report_loop_armature(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, block: int, worker: int
 ):
     """Add the kinetic energy of an armature to that of a tree."""
     item = model.row_item[row]
@@ -49,12 +49,12 @@ def report_loop_armature(
     link = int(model.loop_link1[loop])
     if link == model.link_count:
         link = model.loop_link0[loop]
-    place_loop_rate(model, work, row, column, slot)
-    rate = row_rate(model, work, work.v, row, slot)
-    energy = model.loop_armature[item, column] * rate * rate * real(0.5, rate)
-    energy = where_positive(state.loop_broken[loop, column], energy - energy, energy)
+    place_loop_rate(model, work, row, block, worker)
+    rate = row_rate(model, work, work.v, row, worker)
+    energy = model.loop_armature[item, block] * rate * rate * real(0.5, rate)
+    energy = where_positive(state.loop_broken[loop, block], energy - energy, energy)
     place = 2 * model.link_tree[link]
-    report_value(report.energy, place, column, state.failure[0, column], report.energy[place, column] + energy)
+    report_value(report.energy, place, block, state.failure[0, block], report.energy[place, block] + energy)
 
 
 LOOP_ARMATURE = acts_on_rates(

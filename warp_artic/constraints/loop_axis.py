@@ -29,11 +29,12 @@ from warp_artic.constraints.loop_geometry import (
     frame_origin,
     joined_dofs,
     loops,
-    set_loop_coefficients,
+    set_loop_jacobian,
     spin_bias,
     velocity_seen,
 )
-from warp_artic.constraints.rotation_limit import component, twist_of
+from warp_artic.constraints.loop_place import loop_place
+from warp_artic.constraints.rotation_coordinates import component, twist_of
 from warp_artic.constraints.rows import allow_every_velocity
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.loop_joint import LoopAxis, LoopJoint
@@ -57,8 +58,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.rotation import quaternion_from_matrix, ratio
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot, mat_mul, transpose, transpose_mul
+from warp_artic.math.spatial import column, cross, dot, mat_mul, transpose, transpose_mul
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_mat3, load_vec3
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.families import Parameter
@@ -73,128 +73,128 @@ from warp_artic.model.kinds import (
 )
 from warp_artic.model.row import Place
 from warp_artic.phases.point_motion import point_bias
-from warp_artic.phases.transmitted_forces import take_off, take_push_off
+from warp_artic.phases.transmitted_forces import subtract_force, subtract_wrench
 
 TERMS = wp.constant(10)
 """Of the series of f."""
 
 
 @wp.func
-def loop_axis_motion(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+def loop_axis_motion(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """y, n and c of a coordinate where the links are placed with `work.v_middle`, and the origin of frame 1."""
     loop = model.loop_axis_loop[item]
     inner = model.loop_link0[loop]
     outer = model.loop_link1[loop]
     meet = model.loop_meet[loop]
-    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
-    R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
-    x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
-    x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
-    w_0 = load_vec3(work.w, 3 * inner, slot)
-    w_1 = load_vec3(work.w, 3 * outer, slot)
-    wdot_0 = spin_bias(model, work, inner, meet, slot)
+    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, block, worker)
+    R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, block, worker)
+    x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, block, worker)
+    x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, block, worker)
+    w_0 = load_vec3(work.w, 3 * inner, worker)
+    w_1 = load_vec3(work.w, 3 * outer, worker)
+    wdot_0 = spin_bias(model, work, inner, meet, worker)
     if model.loop_axis_kind[item] <= LOOP_RANGE:
-        u = velocity_seen(model, work, loop, x_0, x_1, slot)
-        a = point_bias(model, work, outer, meet, x_1, slot) - point_bias(model, work, inner, meet, x_0, slot)
-        y, n, bend = linear_coordinate(model, item, column, R_0, x_1 - x_0, u)
+        u = velocity_seen(model, work, loop, x_0, x_1, worker)
+        a = point_bias(model, work, outer, meet, x_1, worker) - point_bias(model, work, inner, meet, x_0, worker)
+        y, n, bend = linear_coordinate(model, item, block, R_0, x_1 - x_0, u)
         return y, n, dot(n, bias_seen(a, w_0, wdot_0, x_1 - x_0, u)) + bend, x_1
-    angle, m, turn = angular_coordinate(model, item, loop, column, R_0, R_1, w_1 - w_0)
-    wdot = spin_bias(model, work, outer, meet, slot) - wdot_0 - cross(w_0, w_1)
+    angle, m, turn = angular_coordinate(model, item, loop, block, R_0, R_1, w_1 - w_0)
+    wdot = spin_bias(model, work, outer, meet, worker) - wdot_0 - cross(w_0, w_1)
     return angle, m, dot(m, wdot) + turn, x_1
 
 
 @wp.func
-def place_loop_axis(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def place_loop_axis(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """y and c of the coordinate of a row where the links are placed with `work.v_middle`; writes J."""
     item = model.row_item[row]
-    y, n, c, x_1 = loop_axis_motion(model, work, item, column, slot)
+    y, n, c, x_1 = loop_axis_motion(model, work, item, block, worker)
     linear = model.loop_axis_kind[item] <= LOOP_RANGE
     loop = model.loop_axis_loop[item]
-    set_loop_coefficients(model, work, work.R_WM, work.axis, work.p_WM, row, loop, linear, column, slot, n, x_1, x_1)
+    at = loop_place(loop, block, worker, work.R_WM, work.axis, work.p_WM, x_1, x_1)
+    set_loop_jacobian(model, work, at, row, linear, n)
     return y, c
 
 
 @wp.func
-def leave_broken(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def leave_broken(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """Let a row do nothing where its joint has broken."""
-    broken = work.loop_is_broken[model.loop_axis_loop[model.row_item[row]], slot]
-    allow_every_velocity(work, row, slot, real(1.0, broken) - broken)
-    work.given[row, slot] = where_positive(broken, broken - broken, work.given[row, slot])
+    broken = work.loop_is_broken[model.loop_axis_loop[model.row_item[row]], worker]
+    allow_every_velocity(work, row, worker, real(1.0, broken) - broken)
+    work.given[row, worker] = where_positive(broken, broken - broken, work.given[row, worker])
 
 
 @wp.func
-def take_loop_axis_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+def take_loop_axis_off(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, force: Real):
     """Take what a row on a coordinate does to its links off what these need: other joints do not transmit it."""
     item = model.row_item[row]
-    y, n, c, x_1 = loop_axis_motion(model, work, item, column, slot)
-    push_links(model, work, item, slot, n * force, x_1)
+    y, n, c, x_1 = loop_axis_motion(model, work, item, block, worker)
+    apply_wrench(model, work, item, worker, n * force, x_1)
 
 
 @wp.func
-def push_links(model: ModelArrays, work: WorkArrays, item: int, slot: int, push: Vec3, x_1: Vec3):
+def apply_wrench(model: ModelArrays, work: WorkArrays, item: int, worker: int, F: Vec3, x_1: Vec3):
     """Take a force at x_1, or a moment, on link 1, and its reaction on link 0, off what these need."""
     loop = model.loop_axis_loop[item]
     inner = model.loop_link0[loop]
     outer = model.loop_link1[loop]
     if model.loop_axis_kind[item] <= LOOP_RANGE:
-        take_push_off(model, work, outer, x_1, push, slot)
-        take_push_off(model, work, inner, x_1, neg(push), slot)
+        subtract_force(model, work, outer, x_1, F, worker)
+        subtract_force(model, work, inner, x_1, neg(F), worker)
     else:
         if outer < model.link_count:
-            take_off(work, outer, slot, push - push, push)
+            subtract_wrench(work, outer, worker, F - F, F)
         if inner < model.link_count:
-            take_off(work, inner, slot, push - push, neg(push))
+            subtract_wrench(work, inner, worker, F - F, neg(F))
 
 
 @wp.func
-def loop_axis_at_end(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+def loop_axis_at_end(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """y, ydot, n and the origin of frame 1 where `phases.link_frames.pose_links` has placed the links."""
     loop = model.loop_axis_loop[item]
     inner = model.loop_link0[loop]
     outer = model.loop_link1[loop]
-    R_0 = frame_axes(work.end_rotation, inner, model.loop_frame0, loop, column, slot)
-    R_1 = frame_axes(work.end_rotation, outer, model.loop_frame1, loop, column, slot)
-    w_0 = load_vec3(work.end_spin, 3 * inner, slot)
-    w_1 = load_vec3(work.end_spin, 3 * outer, slot)
-    r_1 = load_mat3(work.end_rotation, 9 * outer, slot) * load_vec3(model.loop_frame1, 12 * loop + 9, column)
-    x_1 = load_vec3(work.end_origin, 3 * outer, slot) + r_1
+    R_0 = frame_axes(work.end_rotation, inner, model.loop_frame0, loop, block, worker)
+    R_1 = frame_axes(work.end_rotation, outer, model.loop_frame1, loop, block, worker)
+    w_0 = load_vec3(work.end_spin, 3 * inner, worker)
+    w_1 = load_vec3(work.end_spin, 3 * outer, worker)
+    r_1 = load_mat3(work.end_rotation, 9 * outer, worker) * load_vec3(model.loop_frame1, 12 * loop + 9, block)
+    x_1 = load_vec3(work.end_origin, 3 * outer, worker) + r_1
     if model.loop_axis_kind[item] <= LOOP_RANGE:
-        x_0 = frame_origin(work.end_rotation, work.end_origin, inner, model.loop_frame0, loop, column, slot)
-        r_0 = x_1 - load_vec3(work.end_origin, 3 * inner, slot)
-        u = load_vec3(work.end_velocity, 3 * outer, slot) + cross(w_1, r_1)
-        u = u - load_vec3(work.end_velocity, 3 * inner, slot) - cross(w_0, r_0)
-        y, n, bend = linear_coordinate(model, item, column, R_0, x_1 - x_0, u)
+        x_0 = frame_origin(work.end_rotation, work.end_origin, inner, model.loop_frame0, loop, block, worker)
+        r_0 = x_1 - load_vec3(work.end_origin, 3 * inner, worker)
+        u = load_vec3(work.end_velocity, 3 * outer, worker) + cross(w_1, r_1)
+        u = u - load_vec3(work.end_velocity, 3 * inner, worker) - cross(w_0, r_0)
+        y, n, bend = linear_coordinate(model, item, block, R_0, x_1 - x_0, u)
         return y, dot(n, u), n, x_1
-    angle, m, turn = angular_coordinate(model, item, loop, column, R_0, R_1, w_1 - w_0)
+    angle, m, turn = angular_coordinate(model, item, loop, block, R_0, R_1, w_1 - w_0)
     return angle, dot(m, w_1 - w_0), m, x_1
 
 
 @wp.func
-def place_loop_axis_at_end(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def place_loop_axis_at_end(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """y and ydot of the coordinate of a row there; writes J."""
     item = model.row_item[row]
-    y, rate, n, x_1 = loop_axis_at_end(model, work, item, column, slot)
+    y, rate, n, x_1 = loop_axis_at_end(model, work, item, block, worker)
     linear = model.loop_axis_kind[item] <= LOOP_RANGE
     loop = model.loop_axis_loop[item]
-    set_loop_coefficients(
-        model, work, work.end_rotation, work.end_axis, work.end_origin, row, loop, linear, column, slot, n, x_1, x_1
-    )
+    at = loop_place(loop, block, worker, work.end_rotation, work.end_axis, work.end_origin, x_1, x_1)
+    set_loop_jacobian(model, work, at, row, linear, n)
     return y, rate
 
 
 @wp.func
-def linear_coordinate(model: ModelArrays, item: int, column: int, R_0: Mat3, d: Vec3, u: Vec3):
+def linear_coordinate(model: ModelArrays, item: int, block: int, R_0: Mat3, d: Vec3, u: Vec3):
     """y of a translation, a distance or a range, n, and ndot . u."""
     if model.loop_axis_kind[item] == LOOP_TRANSLATION:
-        n = matrix_column(R_0, model.loop_axis_part[item])
+        n = column(R_0, model.loop_axis_part[item])
         return dot(n, d), n, d.x - d.x
     p = free_part(transpose_mul(R_0, d), model.loop_axis_part[item])
     one = real(1.0, d.x)
     square = dot(p, p)
     if model.loop_axis_kind[item] == LOOP_RANGE:
         v = free_part(transpose_mul(R_0, u), model.loop_axis_part[item])
-        lower = model.loop_limit_lower[item, column]
-        upper = model.loop_limit_upper[item, column]
+        lower = model.loop_limit_lower[item, block]
+        upper = model.loop_limit_upper[item, block]
         is_near = lower * upper - square
         end = where_positive(is_near, lower, upper)
         scale = where_positive(is_near, neg(one), one) / end
@@ -220,23 +220,23 @@ def free_part(v: Vec3, axes: int):
 
 
 @wp.func
-def angular_coordinate(model: ModelArrays, item: int, loop: int, column: int, R_0: Mat3, R_1: Mat3, w: Vec3):
+def angular_coordinate(model: ModelArrays, item: int, loop: int, block: int, R_0: Mat3, R_1: Mat3, w: Vec3):
     """y of an angle, n in the world, and ndot . w as it is seen from frame 0."""
     kind = model.loop_axis_kind[item]
     A_0 = axes_from(R_0, model.loop_axis[loop])
     A_1 = axes_from(R_1, model.loop_axis[loop])
     spin = transpose_mul(A_0, w)
-    to = transpose_mul(A_0, matrix_column(A_1, 0))
+    to = transpose_mul(A_0, column(A_1, 0))
     rate = cross(spin, to)
     if kind == LOOP_TWIST:
         t, n, turn = twist_coordinate(A_0, A_1, to, rate, spin)
-        return nearest_turn(model, item, column, t), A_0 * n, turn
+        return nearest_turn(model, item, block, t), A_0 * n, turn
     s_1, s_2, g_1, g_2, b_1, b_2 = swing_coordinates(to, rate, spin)
     if kind == LOOP_SWING:
         if model.loop_axis_part[item] == 1:
             return s_1, A_0 * g_1, b_1
         return s_2, A_0 * g_2, b_2
-    k_1, k_2, alpha = cone_weights(model, item, column)
+    k_1, k_2, alpha = cone_weights(model, item, block)
     of_1 = s_1 * k_1
     of_2 = s_2 * k_2
     square = s_1 * of_1 + s_2 * of_2
@@ -259,11 +259,11 @@ def angular_coordinate(model: ModelArrays, item: int, loop: int, column: int, R_
 
 
 @wp.func
-def cone_weights(model: ModelArrays, item: int, column: int):
+def cone_weights(model: ModelArrays, item: int, block: int):
     """1 / alpha_1^2 and 1 / alpha_2^2, and the smaller angle."""
-    narrow = ratio(1.0, 10000.0, model.loop_cone_angle[2 * item, column])
-    alpha_1 = maximum(model.loop_cone_angle[2 * item, column], narrow)
-    alpha_2 = maximum(model.loop_cone_angle[2 * item + 1, column], narrow)
+    narrow = ratio(1.0, 10000.0, model.loop_cone_angle[2 * item, block])
+    alpha_1 = maximum(model.loop_cone_angle[2 * item, block], narrow)
+    alpha_2 = maximum(model.loop_cone_angle[2 * item + 1, block], narrow)
     one = real(1.0, narrow)
     return one / (alpha_1 * alpha_1), one / (alpha_2 * alpha_2), minimum(alpha_1, alpha_2)
 
@@ -291,10 +291,10 @@ def twist_coordinate(A_0: Mat3, A_1: Mat3, to: Vec3, rate: Vec3, spin: Vec3):
 
 
 @wp.func
-def nearest_turn(model: ModelArrays, item: int, column: int, angle: Real):
+def nearest_turn(model: ModelArrays, item: int, block: int, angle: Real):
     """The angle whose difference from the middle of its limits is at most half a turn; without these from zero."""
-    lower = model.loop_limit_lower[item, column]
-    upper = model.loop_limit_upper[item, column]
+    lower = model.loop_limit_lower[item, block]
+    upper = model.loop_limit_upper[item, block]
     turn = real(2.0, angle) * real(HALF_TURN, angle)
     has_middle = turn * real(2.0, angle) - (upper - lower)
     middle = where_positive(has_middle, (lower + upper) * real(0.5, angle), angle - angle)

@@ -17,19 +17,12 @@ without what loop joints hold.
 
 import warp as wp
 
-from warp_artic.constraints.loop_axis import (
-    followed,
-    leave_broken,
-    loop_items,
-    of_axes,
-    place_loop_axis,
-    shortest,
-)
+from warp_artic.constraints.loop_axis import followed, leave_broken, loop_items, of_axes, place_loop_axis, shortest
 from warp_artic.constraints.loop_geometry import frame_axes, loops
 from warp_artic.constraints.loop_rate import acts_on_rates, place_turn_about
+from warp_artic.constraints.rotation_coordinates import component
 from warp_artic.constraints.rotation_drive import ball_torque, drive_error, swing_torque, sym_entry
-from warp_artic.constraints.rotation_limit import component
-from warp_artic.constraints.rows import mobility, row_rate, set_bounds
+from warp_artic.constraints.rows import delassus_entry, row_rate, set_impulse_bounds
 from warp_artic.constraints.spring import set_law_row, spring_theta
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive, DriveKind
@@ -61,50 +54,50 @@ ROTATIONS = (Axis.ROT_X, Axis.ROT_Y, Axis.ROT_Z)
 
 
 @wp.func
-def loop_drive_gains(model: ModelArrays, work: WorkArrays, item: int, column: int, slot: int):
+def loop_drive_gains(model: ModelArrays, work: WorkArrays, item: int, block: int, worker: int):
     """k and d of a drive, of force type."""
-    k = model.loop_drive_stiffness[item, column]
-    d = model.loop_drive_damping[item, column]
+    k = model.loop_drive_stiffness[item, block]
+    d = model.loop_drive_damping[item, block]
     if model.acceleration_loop_drives == 1:
-        k = k * work.loop_drive_scale[item, slot]
-        d = d * work.loop_drive_scale[item, slot]
+        k = k * work.loop_drive_scale[item, worker]
+        d = d * work.loop_drive_scale[item, worker]
     return k, d
 
 
 @wp.func
-def set_loop_drive_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_drive_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Write J, and what the spring has lost where the links are placed; says whether any environment has gains."""
     item = model.row_item[row]
-    k, d = loop_drive_gains(model, work, item, column, slot)
+    k, d = loop_drive_gains(model, work, item, block, worker)
     if model.loop_axis_turn[item] == TURN_NONE:
-        y, c = place_loop_axis(model, work, row, column, slot)
-        away = y - model.loop_drive_position_target[item, column]
+        y, c = place_loop_axis(model, work, row, block, worker)
+        away = y - model.loop_drive_position_target[item, block]
         if model.loop_axis_kind[item] == LOOP_TWIST:
             away = shortest(shortest(away))
-        work.loop_drive_torque[row, slot] = k * away
-        work.loop_drive_spring[row, slot] = k
+        work.loop_drive_torque[row, worker] = k * away
+        work.loop_drive_spring[row, worker] = k
     else:
-        tau, spring = place_turn(model, work, row, column, slot)
-        work.loop_drive_torque[row, slot] = neg(tau)
-        work.loop_drive_spring[row, slot] = spring
+        tau, spring = place_turn(model, work, row, block, worker)
+        work.loop_drive_torque[row, worker] = neg(tau)
+        work.loop_drive_spring[row, worker] = spring
     return any_positive(k + d)
 
 
 @wp.func
-def place_turn(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def place_turn(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """tau_i of a row about an axis, and what bounds its stiffness; writes J."""
     item = model.row_item[row]
     loop = model.loop_axis_loop[item]
     axis = (model.loop_axis_part[item] + model.loop_axis[loop]) % 3
-    place_turn_about(model, work, row, column, slot)
-    R_0 = frame_axes(work.R_WM, model.loop_link0[loop], model.loop_frame0, loop, column, slot)
-    R_1 = frame_axes(work.R_WM, model.loop_link1[loop], model.loop_frame1, loop, column, slot)
+    place_turn_about(model, work, row, block, worker)
+    R_0 = frame_axes(work.R_WM, model.loop_link0[loop], model.loop_frame0, loop, block, worker)
+    R_1 = frame_axes(work.R_WM, model.loop_link1[loop], model.loop_frame1, loop, block, worker)
     x, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
     q = quaternion_log(x, w)
-    k = of_rotations(model, model.loop_drive_stiffness, loop, column)
+    k = of_rotations(model, model.loop_drive_stiffness, loop, block)
     if model.acceleration_loop_drives == 1:
-        k = scaled(model, work, k, loop, slot)
-    target = of_rotations(model, model.loop_drive_position_target, loop, column)
+        k = scaled(model, work, k, loop, worker)
+    target = of_rotations(model, model.loop_drive_position_target, loop, block)
     if model.loop_axis_turn[item] == TURN_SLERP:
         y, s = drive_error(q, target)
         return component(quaternion_log(y, s), axis) * component(k, axis), component(k, axis)
@@ -124,15 +117,15 @@ def swings(v: Vec3):
 
 
 @wp.func
-def of_rotations(model: ModelArrays, values: Array, loop: int, column: int):
+def of_rotations(model: ModelArrays, values: Array, loop: int, block: int):
     """What the rotations of a loop joint have in an array; zero where nothing acts."""
-    zero = real(0.0, values[0, column])
+    zero = real(0.0, values[0, block])
     v = vec3(zero, zero, zero)
     for axis in range(3):
         item = model.loop_rotation_items[3 * loop + axis]
         value = zero
         if item >= 0:
-            value = values[item, column]
+            value = values[item, block]
         if axis == 0:
             v.x = value
         if axis == 1:
@@ -143,13 +136,13 @@ def of_rotations(model: ModelArrays, values: Array, loop: int, column: int):
 
 
 @wp.func
-def scaled(model: ModelArrays, work: WorkArrays, k: Vec3, loop: int, slot: int):
+def scaled(model: ModelArrays, work: WorkArrays, k: Vec3, loop: int, worker: int):
     """Gains of the rotations of a loop joint, of force type."""
     v = vec3(k.x, k.y, k.z)
     for axis in range(3):
         item = model.loop_rotation_items[3 * loop + axis]
         if item >= 0:
-            scale = work.loop_drive_scale[item, slot]
+            scale = work.loop_drive_scale[item, worker]
             if axis == 0:
                 v.x = v.x * scale
             if axis == 1:
@@ -167,36 +160,38 @@ def stiffness_about(K: Sym3, axis: int):
 
 
 @wp.func
-def set_loop_drive_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_drive_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a drive."""
     item = model.row_item[row]
-    authored, d = loop_drive_gains(model, work, item, column, slot)
-    k = work.loop_drive_spring[row, slot]
-    theta = spring_theta(work, row, slot, k, d, h)
+    authored, d = loop_drive_gains(model, work, item, block, worker)
+    k = work.loop_drive_spring[row, worker]
+    theta = spring_theta(work, row, worker, k, d, h)
     # What has been lost where the links are placed, and on the way there from the start.
-    lost = work.loop_drive_torque[row, slot] + k * row_rate(model, work, work.shift, row, slot)
-    lost = lost + spring_drag(k, d, theta, work.least[0, slot], h) * row_rate(model, work, work.v, row, slot)
-    lost = lost - d * model.loop_drive_velocity_target[item, column]
-    set_law_row(work, row, slot, lost, spring_slope(k, d, theta, h), h)
-    limit = h * model.loop_drive_max_force[item, column]
-    set_bounds(work, row, slot, limit, limit)
-    leave_broken(model, work, row, slot)
+    lost = work.loop_drive_torque[row, worker] + k * row_rate(model, work, work.shift, row, worker)
+    lost = lost + spring_drag(k, d, theta, work.position_weight[0, worker], h) * row_rate(
+        model, work, work.v, row, worker
+    )
+    lost = lost - d * model.loop_drive_velocity_target[item, block]
+    set_law_row(work, row, worker, lost, spring_slope(k, d, theta, h), h)
+    limit = h * model.loop_drive_max_force[item, block]
+    set_impulse_bounds(work, row, worker, limit, limit)
+    leave_broken(model, work, row, worker)
 
 
 @wp.func
-def measure_loop_drive(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def measure_loop_drive(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Write the effective inertia of the row of an acceleration drive."""
-    one = real(1.0, work.D_inverse[0, slot])
+    one = real(1.0, work.D_inverse[0, worker])
     item = model.row_item[row]
     # tau is of no account, but it reads the scales.
     for axis in range(3):
         other = model.loop_rotation_items[3 * model.loop_axis_loop[item] + axis]
         if other > item:
-            work.loop_drive_scale[other, slot] = one
-    work.loop_drive_scale[item, slot] = one
-    set_loop_drive_gradient(model, work, row, column, slot, h)
-    inertia = one / mobility(model, work, row, slot)
-    work.loop_drive_scale[item, slot] = where_positive(model.is_acceleration_loop_drive[item, column], inertia, one)
+            work.loop_drive_scale[other, worker] = one
+    work.loop_drive_scale[item, worker] = one
+    set_loop_drive_gradient(model, work, row, block, worker, h)
+    inertia = one / delassus_entry(model, work, row, worker)
+    work.loop_drive_scale[item, worker] = where_positive(model.is_acceleration_loop_drive[item, block], inertia, one)
 
 
 def _accelerates(articulation: Articulation) -> bool:

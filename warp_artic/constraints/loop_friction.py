@@ -9,7 +9,7 @@ import warp as wp
 
 from warp_artic.constraints.loop_axis import leave_broken, of_axes
 from warp_artic.constraints.loop_rate import acts_on_rates, place_loop_rate
-from warp_artic.constraints.rows import set_bounds, set_window
+from warp_artic.constraints.rows import set_impulse_bounds, set_velocity_bounds
 from warp_artic.constraints.spring import set_spring_row, spring_theta
 from warp_artic.description.friction import Friction
 from warp_artic.math.numbers import Real, any_positive, mul, real  # noqa: F401 (an operator)
@@ -18,32 +18,32 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
-def set_loop_friction_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_friction_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of dry friction."""
     zero = real(0.0, h)
     item = model.row_item[row]
-    place_loop_rate(model, work, row, column, slot)
-    set_window(work, row, slot, zero, zero)
-    work.compliance[row, slot] = zero
-    hold = model.loop_friction_static[item, column]
-    set_bounds(work, row, slot, h * hold, h * model.loop_friction_dynamic[item, column])
-    leave_broken(model, work, row, slot)
+    place_loop_rate(model, work, row, block, worker)
+    set_velocity_bounds(work, row, worker, zero, zero)
+    work.compliance[row, worker] = zero
+    hold = model.loop_friction_static[item, block]
+    set_impulse_bounds(work, row, worker, h * hold, h * model.loop_friction_dynamic[item, block])
+    leave_broken(model, work, row, worker)
 
 
 @wp.func
-def set_loop_damper_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_damper_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Write J; says whether any environment has viscous friction."""
-    place_loop_rate(model, work, row, column, slot)
-    return any_positive(model.loop_friction_viscous[model.row_item[row], column])
+    place_loop_rate(model, work, row, block, worker)
+    return any_positive(model.loop_friction_viscous[model.row_item[row], block])
 
 
 @wp.func
-def set_loop_damper_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_damper_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of viscous friction."""
     zero = real(0.0, h)
-    d = model.loop_friction_viscous[model.row_item[row], column]
-    set_spring_row(model, work, row, slot, zero, zero, d, spring_theta(work, row, slot, zero, d, h), h)
-    leave_broken(model, work, row, slot)
+    d = model.loop_friction_viscous[model.row_item[row], block]
+    set_spring_row(model, work, row, worker, zero, zero, d, spring_theta(work, row, worker, zero, d, h), h)
+    leave_broken(model, work, row, worker)
 
 
 def _number(name: str, field: str):

@@ -34,13 +34,15 @@ from warp_artic.constraints.loop_geometry import (
     joined_dofs,
     loops,
     set_held_axes,
-    set_loop_coefficients,
+    set_loop_jacobian,
     spin_bias,
     velocity_seen,
+    with_row,
 )
 from warp_artic.constraints.loop_loads import LOOP_FORCE, add_loop_load, report_loop, take_loop_joint_off
+from warp_artic.constraints.loop_place import loop_place
 from warp_artic.constraints.loop_scales import INVERSE_SCALES, SCALED_LOOPS, scales_masses
-from warp_artic.constraints.rows import allow_every_velocity, set_unbounded, set_window
+from warp_artic.constraints.rows import allow_every_velocity, set_unbounded_impulse, set_velocity_bounds
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.loop_joint import LoopJoint
@@ -64,8 +66,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     vec3,
     where_positive,
 )
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import dot
+from warp_artic.math.spatial import column, dot
 from warp_artic.model.allowed_values import ANGLE
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.model.dofs import DofLayout
@@ -91,118 +92,97 @@ BENT = wp.constant(0.05)
 
 
 @wp.func
-def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, column: int, slot: int):
+def place_loop(model: ModelArrays, work: WorkArrays, loop: int, first_row: int, block: int, worker: int):
     """Write J and c = Jdot v of the rows of a loop joint, where the links are placed with `work.v_middle`."""
     inner = model.loop_link0[loop]
     outer = model.loop_link1[loop]
     meet = model.loop_meet[loop]
-    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
-    R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
-    x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
-    x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
-    w_0 = load_vec3(work.w, 3 * inner, slot)
-    w_1 = load_vec3(work.w, 3 * outer, slot)
-    wdot_0 = spin_bias(model, work, inner, meet, slot)
-    wdot_1 = spin_bias(model, work, outer, meet, slot)
-    linear = point_bias(model, work, outer, meet, x_1, slot) - point_bias(model, work, inner, meet, x_0, slot)
+    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, block, worker)
+    R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, block, worker)
+    x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, block, worker)
+    x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, block, worker)
+    w_0 = load_vec3(work.w, 3 * inner, worker)
+    w_1 = load_vec3(work.w, 3 * outer, worker)
+    wdot_0 = spin_bias(model, work, inner, meet, worker)
+    wdot_1 = spin_bias(model, work, outer, meet, worker)
+    linear = point_bias(model, work, outer, meet, x_1, worker) - point_bias(model, work, inner, meet, x_0, worker)
     if model.loop_slides[loop] == 1:
-        u = velocity_seen(model, work, loop, x_0, x_1, slot)
+        u = velocity_seen(model, work, loop, x_0, x_1, worker)
         linear = bias_seen(linear, w_0, wdot_0, x_1 - x_0, u)
         x_0 = x_1
-    n_0 = x_0 - x_0
-    n_1 = n_0
-    n_2 = n_0
+    none = x_0 - x_0
+    along = mat3(none, none, none)
     end = first_row + model.loop_rows[loop]
     turns = int(end)
     for k in range(model.loop_rows[loop]):
         row = end - 1 - k
         axis = model.row_item[row] % 6
         if axis < 3:
-            work.row_bias[row, slot] = dot(matrix_column(R_0, axis), linear)
+            work.row_bias[row, worker] = dot(column(R_0, axis), linear)
         else:
             turns = int(row)
             n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, w_1)
-            work.row_bias[row, slot] = dot(n, wdot_1 - wdot_0) + dot(ndot, w_1 - w_0)
-            if axis == 3:
-                n_0 = n
-            if axis == 4:
-                n_1 = n
-            if axis == 5:
-                n_2 = n
-    set_held_axes(
-        model,
-        work,
-        work.R_WM,
-        work.axis,
-        work.p_WM,
-        first_row,
-        turns,
-        end,
-        loop,
-        column,
-        slot,
-        R_0,
-        mat3(n_0, n_1, n_2),
-        x_0,
-        x_1,
-    )
+            work.row_bias[row, worker] = dot(n, wdot_1 - wdot_0) + dot(ndot, w_1 - w_0)
+            along = with_row(along, axis - 3, n)
+    at = loop_place(loop, block, worker, work.R_WM, work.axis, work.p_WM, x_0, x_1)
+    set_held_axes(model, work, at, first_row, turns, end, R_0, along)
 
 
 @wp.func
-def set_loop_joint_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_joint_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a held axis; with the first one of a loop joint J and c of all."""
     loop = model.row_item[row] // 6
     if is_first_row(model, row, loop):
-        place_loop(model, work, loop, row, column, slot)
-    target = tangent(model, work, row, slot, h)
-    set_window(work, row, slot, target, target)
-    allow_every_velocity(work, row, slot, holds(work, row, loop, slot))
-    set_unbounded(work, row, slot, h)
-    work.compliance[row, slot] = real(0.0, h)
+        place_loop(model, work, loop, row, block, worker)
+    target = tangent(model, work, row, worker, h)
+    set_velocity_bounds(work, row, worker, target, target)
+    allow_every_velocity(work, row, worker, holds(work, row, loop, worker))
+    set_unbounded_impulse(work, row, worker, h)
+    work.compliance[row, worker] = real(0.0, h)
 
 
 @wp.func
-def holds(work: WorkArrays, row: int, loop: int, slot: int):
+def holds(work: WorkArrays, row: int, loop: int, worker: int):
     """One where a row holds anything: its joint has not broken, and its J is not zero."""
-    return work.loop_acts[row, slot] * (real(1.0, work.loop_acts[row, slot]) - work.loop_is_broken[loop, slot])
+    return work.loop_acts[row, worker] * (real(1.0, work.loop_acts[row, worker]) - work.loop_is_broken[loop, worker])
 
 
 @wp.func
-def tangent(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+def tangent(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
     """The y of a row at the end of a substep."""
-    target = neg(work.row_bias[row, slot]) * time_to_end(model, work, slot, h)
-    y, size = start_rate(model, work, row, slot)
+    target = neg(work.row_bias[row, worker]) * time_to_end(model, work, worker, h)
+    y, size = start_rate(model, work, row, worker)
     most = absolute(y) + size * real(BENT, h)
     bounded = minimum(maximum(target, neg(most)), most)
-    return where_positive(neg(work.since_placed[0, slot]), bounded, target)
+    return where_positive(neg(work.since_placed[0, worker]), bounded, target)
 
 
 @wp.func
-def start_rate(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def start_rate(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """J v of a row with the velocities at the start of a substep, and the sum of the sizes of its terms."""
-    y = real(0.0, work.row_bias[row, slot])
+    y = real(0.0, work.row_bias[row, worker])
     size = y
     for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-        part = work.coefficient[term, slot] * work.v[model.term_dof[term], slot]
+        part = work.J[term, worker] * work.v[model.term_dof[term], worker]
         y = y + part
         size = size + absolute(part)
     return y, size
 
 
 @wp.func
-def time_to_end(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+def time_to_end(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
     """From where forces are evaluated to the end of a substep of h; without a middle, to where a mean velocity is."""
-    return work.since_placed[0, slot] + h * work.end_weight[0, slot]
+    return work.since_placed[0, worker] + h * work.end_weight[0, worker]
 
 
 @wp.func
-def starts_on_path(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+def starts_on_path(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
     """One where v, at the start of the step, keeps to the path of a row, so that its impulse is that of a smooth force.
 
     Then J v is c t but for terms of second order.
     """
-    turned = work.row_bias[row, slot] * time_to_end(model, work, slot, h)
-    y, size = start_rate(model, work, row, slot)
+    turned = work.row_bias[row, worker] * time_to_end(model, work, worker, h)
+    y, size = start_rate(model, work, row, worker)
     y = y - turned
     zero = turned - turned
     excess = absolute(y) - absolute(turned) - size * real(0.0001, zero)
@@ -210,38 +190,26 @@ def starts_on_path(model: ModelArrays, work: WorkArrays, row: int, slot: int, h:
 
 
 @wp.func
-def set_loop_row_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_row_jacobian(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Write J of a held axis at a state."""
     loop = model.row_item[row] // 6
     axis = model.row_item[row] % 6
     inner = model.loop_link0[loop]
     outer = model.loop_link1[loop]
-    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
-    x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
-    x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
+    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, block, worker)
+    x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, block, worker)
+    x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, block, worker)
     if model.loop_slides[loop] == 1:
         x_0 = x_1
     if axis < 3:
-        set_loop_coefficients(
-            model,
-            work,
-            work.R_WM,
-            work.axis,
-            work.p_WM,
-            row,
-            loop,
-            True,
-            column,
-            slot,
-            matrix_column(R_0, axis),
-            x_0,
-            x_1,
-        )
+        at = loop_place(loop, block, worker, work.R_WM, work.axis, work.p_WM, x_0, x_1)
+        set_loop_jacobian(model, work, at, row, True, column(R_0, axis))
     else:
-        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
-        w_0 = load_vec3(work.w, 3 * inner, slot)
-        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, slot))
-        set_loop_coefficients(model, work, work.R_WM, work.axis, work.p_WM, row, loop, False, column, slot, n, x_1, x_1)
+        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, block, worker)
+        w_0 = load_vec3(work.w, 3 * inner, worker)
+        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, worker))
+        between = loop_place(loop, block, worker, work.R_WM, work.axis, work.p_WM, x_1, x_1)
+        set_loop_jacobian(model, work, between, row, False, n)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
@@ -320,9 +288,9 @@ LOOP_JOINT = ConstraintFamily(
     acts_always=True,
     needs_places=True,
     law=set_loop_joint_row,
-    coefficients=set_loop_row_coefficients,
+    coefficients=set_loop_row_jacobian,
     report=report_loop,
-    take_off=take_loop_joint_off,
+    subtract_wrench=take_loop_joint_off,
     entries=Entries(
         kind="loop",
         names=lambda articulation: tuple(loop.name for loop in loops(articulation)),
@@ -339,7 +307,7 @@ LOOP_JOINT = ConstraintFamily(
     ),
     multiplier=LOOP_FORCE,
     add_load=add_loop_load,
-    pushes_otherwise=SCALED_LOOPS,
+    has_own_force_jacobian=SCALED_LOOPS,
     parameters=(
         _frames(0),
         _frames(1),

@@ -15,7 +15,7 @@ import math
 
 import warp as wp
 
-from warp_artic.constraints.curved_stop import at_start, stop_window
+from warp_artic.constraints.curved_stop import at_start, stop_bounds
 from warp_artic.constraints.loop_axis import (
     LoopItem,
     axis_places,
@@ -28,7 +28,7 @@ from warp_artic.constraints.loop_axis import (
 )
 from warp_artic.constraints.loop_loads import LOOP_FORCE, add_limit_load, loop_of_axis
 from warp_artic.constraints.loop_scales import SCALED_LOOPS
-from warp_artic.constraints.rows import RECOVERY, row_rate, set_unbounded, set_window
+from warp_artic.constraints.rows import RECOVERY, row_rate, set_unbounded_impulse, set_velocity_bounds
 from warp_artic.constraints.soft_rotation_limit import near_end, set_soft_end_row
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.limit import ConeLimit, Limit
@@ -61,60 +61,60 @@ KNOWN = wp.constant(0.1)
 
 
 @wp.func
-def loop_limit_ends(model: ModelArrays, item: int, column: int):
+def loop_limit_ends(model: ModelArrays, item: int, block: int):
     """The least and the largest value that a limit allows for its coordinate."""
     kind = model.loop_axis_kind[item]
     if kind == LOOP_RANGE or kind == LOOP_CONE or kind == LOOP_CONE_ANGLE:
-        zero = real(0.0, model.loop_limit_lower[item, column])
+        zero = real(0.0, model.loop_limit_lower[item, block])
         return neg(real(1.0, zero) / zero), zero
-    return model.loop_limit_lower[item, column], model.loop_limit_upper[item, column]
+    return model.loop_limit_lower[item, block], model.loop_limit_upper[item, block]
 
 
 @wp.func
-def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a hard limit."""
     zero = real(0.0, h)
-    y, c = place_loop_axis(model, work, row, column, slot)
-    lower, upper = loop_limit_ends(model, model.row_item[row], column)
-    before = at_start(model, work, row, slot, y, c)
-    least, most = stop_window(model, work, row, slot, before, c, lower, upper, zero, h)
-    set_window(work, row, slot, least, most)
-    set_unbounded(work, row, slot, h)
-    leave_broken(model, work, row, slot)
-    work.compliance[row, slot] = zero
-    work.row_bias[row, slot] = c
+    y, c = place_loop_axis(model, work, row, block, worker)
+    lower, upper = loop_limit_ends(model, model.row_item[row], block)
+    before = at_start(model, work, row, worker, y, c)
+    least, most = stop_bounds(model, work, row, worker, before, c, lower, upper, zero, h)
+    set_velocity_bounds(work, row, worker, least, most)
+    set_unbounded_impulse(work, row, worker, h)
+    leave_broken(model, work, row, worker)
+    work.compliance[row, worker] = zero
+    work.row_bias[row, worker] = c
     # L(start) is known to a part of its curvature; what is less than that was at the end.
     known = real(AT_END, h) + absolute(c) * h * h * real(KNOWN, h)
     violation = maximum(maximum(lower - before, before - upper) - known, zero)
     # One more than what may be left, so that zero says that no substep has told it yet.
     one = real(1.0, h)
     left = one + violation * (one - real(RECOVERY, h))
-    told = work.slack[row, slot]
-    work.slack[row, slot] = where_positive(told, minimum(told, left), left)
+    told = work.tolerance[row, worker]
+    work.tolerance[row, worker] = where_positive(told, minimum(told, left), left)
     if model.loop_bounces == 1:
-        expect_rebound(model, work, row, column, slot, before - lower, upper - before, c, h)
+        expect_rebound(model, work, row, block, worker, before - lower, upper - before, c, h)
 
 
 @wp.func
 def expect_rebound(
-    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, below: Real, above: Real, c: Real, h: Real
+    model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, below: Real, above: Real, c: Real, h: Real
 ):
     """Write the speed with which an end is left that is reached within a substep, from the gaps to both."""
     item = model.row_item[row]
     zero = real(0.0, h)
-    tau = work.since_placed[0, slot]
-    now = row_rate(model, work, work.v, row, slot)
-    gained = now - row_rate(model, work, work.v_middle, row, slot)
+    tau = work.since_placed[0, worker]
+    now = row_rate(model, work, work.v, row, worker)
+    gained = now - row_rate(model, work, work.v_middle, row, worker)
     is_apart = absolute(tau) - h * real(KNOWN, h)
     b = c + where_positive(is_apart, gained / where_positive(is_apart, tau, h), zero)
     u = now + c * tau
-    down = rebound(model, item, column, below, neg(u), neg(b), h)
-    up = rebound(model, item, column, above, u, b, h)
-    work.loop_rebound[row, slot] = maximum(work.loop_rebound[row, slot], maximum(down, up))
+    down = rebound(model, item, block, below, neg(u), neg(b), h)
+    up = rebound(model, item, block, above, u, b, h)
+    work.loop_rebound[row, worker] = maximum(work.loop_rebound[row, worker], maximum(down, up))
 
 
 @wp.func
-def rebound(model: ModelArrays, item: int, column: int, gap: Real, u: Real, b: Real, h: Real):
+def rebound(model: ModelArrays, item: int, block: int, gap: Real, u: Real, b: Real, h: Real):
     """The speed with which an end is left that is closed in on with u and b, if it is reached; else zero.
 
     What comes as near as AT_END has reached it: its velocity beyond the end is taken at the end of the step.
@@ -123,67 +123,67 @@ def rebound(model: ModelArrays, item: int, column: int, gap: Real, u: Real, b: R
     two = real(2.0, h)
     near = maximum(gap, zero)
     u_t = sqrt(maximum(u * u + two * b * near, zero))
-    w = u_t * model.loop_limit_restitution[item, column]
-    is_fast = minimum(minimum(u, u_t - model.loop_limit_bounce_threshold[item, column]), w - maximum(b * h, zero))
+    w = u_t * model.loop_limit_restitution[item, block]
+    is_fast = minimum(minimum(u, u_t - model.loop_limit_bounce_threshold[item, block]), w - maximum(b * h, zero))
     passes = h * (u + maximum(b * h, zero) / two) - near + real(AT_END, h)
     return where_positive(minimum(is_fast, passes), w, zero)
 
 
 @wp.func
-def take_rebound(model: ModelArrays, work: WorkArrays, row: int, slot: int, like: Real):
+def take_rebound(model: ModelArrays, work: WorkArrays, row: int, worker: int, like: Real):
     """The speed with which an end that a step has reached is left, of which nothing is kept."""
     if model.loop_bounces == 0:
         return real(0.0, like)
-    away = work.loop_rebound[row, slot]
-    work.loop_rebound[row, slot] = real(0.0, like)
+    away = work.loop_rebound[row, worker]
+    work.loop_rebound[row, worker] = real(0.0, like)
     return away
 
 
 @wp.func
-def set_return(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, step: Real, is_last: bool):
-    """Write J of a hard limit at the end of a step, and the window of the change that brings it within its ends.
+def set_return(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, step: Real, is_last: bool):
+    """Write J of a hard limit at the end of a step, and the bounds of the change that brings it within its ends.
 
     The change is of positions, or if `is_last` of velocities, after a step of a length. Returns one where there has to
     be any, else zero.
     """
-    y, rate = place_loop_axis_at_end(model, work, row, column, slot)
-    lower, upper = loop_limit_ends(model, model.row_item[row], column)
+    y, rate = place_loop_axis_at_end(model, work, row, block, worker)
+    lower, upper = loop_limit_ends(model, model.row_item[row], block)
     one = real(1.0, y)
     infinite = one / real(0.0, y)
-    holds = one - work.loop_is_broken[model.loop_axis_loop[model.row_item[row]], slot]
+    holds = one - work.loop_is_broken[model.loop_axis_loop[model.row_item[row]], worker]
     if is_last:
-        work.slack[row, slot] = one - one
-        away = take_rebound(model, work, row, slot, y)
+        work.tolerance[row, worker] = one - one
+        away = take_rebound(model, work, row, worker, y)
         near = real(AT_END, y) + away * step * real(KNOWN, y)
         least = where_positive(lower + near - y, away - rate, neg(infinite))
         most = where_positive(y - upper + near, neg(away) - rate, infinite)
-        set_window(work, row, slot, least, most)
-        leave_broken(model, work, row, slot)
+        set_velocity_bounds(work, row, worker, least, most)
+        leave_broken(model, work, row, worker)
         return where_positive(maximum(least, neg(most)), holds, one - one)
-    slack = work.slack[row, slot] - one
-    set_window(work, row, slot, lower - slack - y, upper + slack - y)
-    leave_broken(model, work, row, slot)
-    return where_positive(maximum(lower - slack - y, y - upper - slack), holds, one - one)
+    tolerance = work.tolerance[row, worker] - one
+    set_velocity_bounds(work, row, worker, lower - tolerance - y, upper + tolerance - y)
+    leave_broken(model, work, row, worker)
+    return where_positive(maximum(lower - tolerance - y, y - upper - tolerance), holds, one - one)
 
 
 @wp.func
-def set_soft_loop_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write J, and e with its ends to `work.stretch`; says whether any environment of the column comes near an end."""
-    y, c = place_loop_axis(model, work, row, column, slot)
-    lower, upper = loop_limit_ends(model, model.row_item[row], column)
-    work.stretch[3 * row, slot] = y + row_rate(model, work, work.shift, row, slot)
-    work.stretch[3 * row + 1, slot] = lower
-    work.stretch[3 * row + 2, slot] = upper
-    return any_positive(near_end(model, work, row, slot, h))
+def set_soft_loop_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Write J, and e with its ends to `work.coordinate`; says whether any of the block comes near an end."""
+    y, c = place_loop_axis(model, work, row, block, worker)
+    lower, upper = loop_limit_ends(model, model.row_item[row], block)
+    work.coordinate[3 * row, worker] = y + row_rate(model, work, work.shift, row, worker)
+    work.coordinate[3 * row + 1, worker] = lower
+    work.coordinate[3 * row + 2, worker] = upper
+    return any_positive(near_end(model, work, row, worker, h))
 
 
 @wp.func
-def set_soft_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_soft_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a soft limit."""
     item = model.row_item[row]
-    k = model.loop_limit_stiffness[item, column]
-    set_soft_end_row(model, work, row, slot, k, model.loop_limit_damping[item, column], h)
-    leave_broken(model, work, row, slot)
+    k = model.loop_limit_stiffness[item, block]
+    set_soft_end_row(model, work, row, worker, k, model.loop_limit_damping[item, block], h)
+    leave_broken(model, work, row, worker)
 
 
 def _is_limited(own: LoopAxis, is_soft: bool) -> bool:
@@ -233,9 +233,9 @@ LOOP_LIMIT = ConstraintFamily(
     traits=RETURNS | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
-    pushes_otherwise=SCALED_LOOPS,
+    has_own_force_jacobian=SCALED_LOOPS,
     law=set_loop_limit_row,
-    take_off=take_loop_axis_off,
+    subtract_wrench=take_loop_axis_off,
     multiplier=LOOP_FORCE,
     entry=loop_of_axis,
     add_load=add_limit_load,
@@ -274,10 +274,10 @@ SOFT_LOOP_LIMIT = ConstraintFamily(
     traits=ENDS | IS_RESOLVED | LOOKS_AT_ACCELERATIONS | PUSHES_LINKS,
     acts_always=True,
     needs_places=True,
-    pushes_otherwise=SCALED_LOOPS,
-    keeps_stretch=True,
+    has_own_force_jacobian=SCALED_LOOPS,
+    keeps_coordinate=True,
     law=set_soft_loop_limit_row,
-    take_off=take_loop_axis_off,
+    subtract_wrench=take_loop_axis_off,
     multiplier=LOOP_FORCE,
     entry=loop_of_axis,
     add_load=add_limit_load,

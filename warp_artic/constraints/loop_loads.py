@@ -10,7 +10,7 @@ import warp as wp
 
 from warp_artic.constraints.loop_axis import loop_axis_at_end, loop_axis_motion
 from warp_artic.constraints.loop_geometry import frame_axes, frame_origin, held_rotation, is_first_row
-from warp_artic.constraints.rotation_limit import component
+from warp_artic.constraints.rotation_coordinates import component
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Mat3,
     Real,
@@ -31,13 +31,12 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.math.rotation import quaternion_from_matrix
-from warp_artic.math.spatial import column as matrix_column
-from warp_artic.math.spatial import cross, dot, mat_mul, transpose, transpose_mul
+from warp_artic.math.spatial import column, cross, dot, mat_mul, transpose, transpose_mul
 from warp_artic.model.arrays import Array, ModelArrays, ReportArrays, StateArrays, WorkArrays, load_vec3, store_vec3
 from warp_artic.model.families import Measure
 from warp_artic.model.kinds import LOOP_AXIS, LOOP_LOCKED, LOOP_RANGE, LOOP_UNIVERSAL, LOOP_ZERO_TWIST
 from warp_artic.phases.outputs import report_value
-from warp_artic.phases.transmitted_forces import take_off, take_push_off
+from warp_artic.phases.transmitted_forces import subtract_force, subtract_wrench
 
 LOOP_FORCE = Measure(
     name="loop_force",
@@ -48,55 +47,55 @@ LOOP_FORCE = Measure(
 
 
 @wp.func
-def take_loop_joint_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+def take_loop_joint_off(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, force: Real):
     """Take what a held axis does to its links off what these need: other joints do not transmit it."""
     loop = model.row_item[row] // 6
     axis = model.row_item[row] % 6
     inner = model.loop_link0[loop]
     outer = model.loop_link1[loop]
-    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
+    R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, block, worker)
     if axis < 3:
-        push = matrix_column(R_0, axis) * force
-        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
-        x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
+        F = column(R_0, axis) * force
+        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, block, worker)
+        x_0 = frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, block, worker)
         if model.loop_slides[loop] == 1:
             x_0 = x_1
-        take_push_off(model, work, outer, x_1, push, slot)
-        take_push_off(model, work, inner, x_0, neg(push), slot)
+        subtract_force(model, work, outer, x_1, F, worker)
+        subtract_force(model, work, inner, x_0, neg(F), worker)
     else:
-        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
-        w_0 = load_vec3(work.w, 3 * inner, slot)
-        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, slot))
+        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, block, worker)
+        w_0 = load_vec3(work.w, 3 * inner, worker)
+        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(work.w, 3 * outer, worker))
         if outer < model.link_count:
-            take_off(work, outer, slot, n - n, n * force)
+            subtract_wrench(work, outer, worker, n - n, n * force)
         if inner < model.link_count:
-            take_off(work, inner, slot, n - n, n * neg(force))
+            subtract_wrench(work, inner, worker, n - n, n * neg(force))
 
 
 @wp.func
 def report_loop(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, block: int, worker: int
 ):
     """Write by how much a loop joint is open, with its first row: along the axes that it holds, and about them."""
     loop = model.row_item[row] // 6
     if is_first_row(model, row, loop):
         inner = model.loop_link0[loop]
         outer = model.loop_link1[loop]
-        R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, column, slot)
-        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, column, slot)
-        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, column, slot)
-        d = x_1 - frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, column, slot)
+        R_0 = frame_axes(work.R_WM, inner, model.loop_frame0, loop, block, worker)
+        R_1 = frame_axes(work.R_WM, outer, model.loop_frame1, loop, block, worker)
+        x_1 = frame_origin(work.R_WM, work.p_WM, outer, model.loop_frame1, loop, block, worker)
+        d = x_1 - frame_origin(work.R_WM, work.p_WM, inner, model.loop_frame0, loop, block, worker)
         squares = real(0.0, d.x)
         held = int(0)
         for other in range(row, row + model.loop_rows[loop]):
             axis = model.row_item[other] % 6
             held = axis % 3
             if axis < 3:
-                phi = dot(matrix_column(R_0, axis), d)
+                phi = dot(column(R_0, axis), d)
                 squares = squares + phi * phi
-        failure = state.failure[0, column]
-        report_value(report.loop_error, 2 * loop, column, failure, sqrt(squares))
-        report_value(report.loop_error, 2 * loop + 1, column, failure, held_angle(model, loop, held, R_0, R_1))
+        failure = state.failure[0, block]
+        report_value(report.loop_error, 2 * loop, block, failure, sqrt(squares))
+        report_value(report.loop_error, 2 * loop + 1, block, failure, held_angle(model, loop, held, R_0, R_1))
 
 
 @wp.func
@@ -111,8 +110,8 @@ def held_angle(model: ModelArrays, loop: int, held: int, R_0: Mat3, R_1: Mat3):
         q, w = quaternion_from_matrix(mat_mul(transpose(R_0), R_1))
         angle = two * arctan2(sqrt(dot(q, q)), absolute(w))
     if kind == LOOP_AXIS:
-        a_0 = matrix_column(R_0, axis)
-        a_1 = matrix_column(R_1, axis)
+        a_0 = column(R_0, axis)
+        a_1 = column(R_1, axis)
         turned = cross(a_0, a_1)
         angle = arctan2(sqrt(dot(turned, turned)), dot(a_0, a_1))
     if kind == LOOP_ZERO_TWIST:
@@ -120,8 +119,8 @@ def held_angle(model: ModelArrays, loop: int, held: int, R_0: Mat3, R_1: Mat3):
         angle = two * arctan2(absolute(component(q, axis)), absolute(w))
     if kind == LOOP_UNIVERSAL:
         # The held axis is across the twist of frame 1 and the free swing of frame 0, which are to stay at right angles.
-        a_1 = matrix_column(R_1, axis)
-        b_0 = matrix_column(R_0, 3 - axis - held)
+        a_1 = column(R_1, axis)
+        b_0 = column(R_0, 3 - axis - held)
         across = cross(a_1, b_0)
         angle = arctan2(absolute(dot(a_1, b_0)), sqrt(dot(across, across)))
     return angle
@@ -129,18 +128,18 @@ def held_angle(model: ModelArrays, loop: int, held: int, R_0: Mat3, R_1: Mat3):
 
 @wp.func
 def add_loop_load(
-    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, block: int, worker: int, force: Real
 ):
     """Add what a held axis does to link 1: force and torque in frame 1, about its origin, in a column of six rows."""
-    add_load_at(model, work.R_WM, work.w, values, row, place, column, slot, force)
+    add_load_at(model, work.R_WM, work.w, values, row, place, block, worker, force)
 
 
 @wp.func
 def add_closing_load(
-    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, block: int, worker: int, force: Real
 ):
     """The same at the end of a step, where `phases.link_frames.pose_links` has placed the links."""
-    add_load_at(model, work.end_rotation, work.end_spin, values, row, place, column, slot, force)
+    add_load_at(model, work.end_rotation, work.end_spin, values, row, place, block, worker, force)
 
 
 @wp.func
@@ -151,8 +150,8 @@ def add_load_at(
     values: Array,
     row: int,
     place: int,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     force: Real,
 ):
     """Add the load of a held axis where links have these rotations and angular velocities."""
@@ -160,20 +159,20 @@ def add_load_at(
     axis = model.row_item[row] % 6
     inner = model.loop_link0[loop]
     outer = model.loop_link1[loop]
-    R_0 = frame_axes(rotations, inner, model.loop_frame0, loop, column, slot)
-    R_1 = frame_axes(rotations, outer, model.loop_frame1, loop, column, slot)
-    w_0 = load_vec3(spins, 3 * inner, slot)
+    R_0 = frame_axes(rotations, inner, model.loop_frame0, loop, block, worker)
+    R_1 = frame_axes(rotations, outer, model.loop_frame1, loop, block, worker)
+    w_0 = load_vec3(spins, 3 * inner, worker)
     if axis < 3:
-        add_push(values, loop, place, transpose_mul(R_1, matrix_column(R_0, axis)) * force)
+        add_force(values, loop, place, transpose_mul(R_1, column(R_0, axis)) * force)
     else:
-        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(spins, 3 * outer, slot))
+        n, ndot, phi = held_rotation(model, loop, axis - 3, R_0, R_1, w_0, load_vec3(spins, 3 * outer, worker))
         add_turn(values, loop, place, transpose_mul(R_1, n) * force)
 
 
 @wp.func
-def add_push(values: Array, loop: int, place: int, push: Vec3):
+def add_force(values: Array, loop: int, place: int, F: Vec3):
     """Add to the force of a loop joint."""
-    store_vec3(values, 6 * loop, place, load_vec3(values, 6 * loop, place) + push)
+    store_vec3(values, 6 * loop, place, load_vec3(values, 6 * loop, place) + F)
 
 
 @wp.func
@@ -190,30 +189,30 @@ def loop_of_axis(model: ModelArrays, row: int):
 
 @wp.func
 def add_limit_load(
-    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, block: int, worker: int, force: Real
 ):
     """Add what a limit of a free axis does to link 1, as `add_loop_load` does for a held one."""
-    y, n, c, x_1 = loop_axis_motion(model, work, model.row_item[row], column, slot)
-    add_along(model, work.R_WM, values, row, place, column, slot, n * force)
+    y, n, c, x_1 = loop_axis_motion(model, work, model.row_item[row], block, worker)
+    add_along(model, work.R_WM, values, row, place, block, worker, n * force)
 
 
 @wp.func
 def add_closing_limit_load(
-    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, block: int, worker: int, force: Real
 ):
     """The same at the end of a step, where `phases.link_frames.pose_links` has placed the links."""
-    y, rate, n, x_1 = loop_axis_at_end(model, work, model.row_item[row], column, slot)
-    add_along(model, work.end_rotation, values, row, place, column, slot, n * force)
+    y, rate, n, x_1 = loop_axis_at_end(model, work, model.row_item[row], block, worker)
+    add_along(model, work.end_rotation, values, row, place, block, worker, n * force)
 
 
 @wp.func
 def add_along(
-    model: ModelArrays, rotations: Array, values: Array, row: int, place: int, column: int, slot: int, load: Vec3
+    model: ModelArrays, rotations: Array, values: Array, row: int, place: int, block: int, worker: int, load: Vec3
 ):
     """Add a force at the origin of frame 1, or a torque, of a row on a free axis where links have these rotations."""
     loop = loop_of_axis(model, row)
-    R_1 = frame_axes(rotations, model.loop_link1[loop], model.loop_frame1, loop, column, slot)
+    R_1 = frame_axes(rotations, model.loop_link1[loop], model.loop_frame1, loop, block, worker)
     if model.loop_axis_kind[model.row_item[row]] <= LOOP_RANGE:
-        add_push(values, loop, place, transpose_mul(R_1, load))
+        add_force(values, loop, place, transpose_mul(R_1, load))
     else:
         add_turn(values, loop, place, transpose_mul(R_1, load))

@@ -3,7 +3,7 @@
 The rows of a joint with the scales a_i and b_i of its sides i respond, in terms of the wrench (F, N) of a unit impulse
 about the centre of mass of a body, with
     dv_C = a_i F / m_i,   dw = b_i I_i^-1 N,
-which is what the wrench (a_i F, b_i N) does to the body itself. So J stays, the push is that of the scaled wrench, and
+which is what the wrench (a_i F, b_i N) does to the body itself. So J stays, P is that of the scaled wrench, and
 the rows are nonsymmetric (`rows`). Two free bodies that are joined where they have no arm get the impulse
     z = (y* - J v) / (a_0 / m_0 + a_1 / m_1),   m_i dv_i = -+ a_i z.
 All rows of the joint are scaled: held axes, limits and drives. What is reported as its load is z, of which body i gets
@@ -17,12 +17,13 @@ Source: document 004 (mass scaling).
 
 import warp as wp
 
+from warp_artic.constraints.loop_place import LoopPlace
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.loop_joint import LoopJoint
 from warp_artic.math.numbers import Real, Vec3, absolute, add, mul, real, sub  # noqa: F401 (operators)
 from warp_artic.math.spatial import cross
 from warp_artic.model.allowed_values import NOT_NEGATIVE
-from warp_artic.model.arrays import Array, ModelArrays, load_mat3, load_vec3
+from warp_artic.model.arrays import ModelArrays, load_mat3, load_vec3
 from warp_artic.model.families import Parameter
 
 SCALED_LOOPS = "scaled_loops"
@@ -30,36 +31,25 @@ SCALED_LOOPS = "scaled_loops"
 
 
 @wp.func
-def scaled_excess(
-    model: ModelArrays,
-    rotations: Array,
-    loop: int,
-    side: int,
-    link: int,
-    is_linear: bool,
-    column: int,
-    slot: int,
-    along: Vec3,
-    arm: Vec3,
-):
+def scaled_excess(model: ModelArrays, at: LoopPlace, side: int, link: int, is_linear: bool, along: Vec3, arm: Vec3):
     """What a scaled unit impulse has beyond its own force, and moment about the origin of a link, of 1 or 0 first."""
     one = real(1.0, along.x)
-    first = 4 * loop + 2 * (1 - side)
-    a = model.loop_inverse_scale[first, column] - one
-    b = model.loop_inverse_scale[first + 1, column] - one
+    first = 4 * at.loop + 2 * (1 - side)
+    a = model.loop_inverse_scale[first, at.block] - one
+    b = model.loop_inverse_scale[first + 1, at.block] - one
     force = along * (one - one)
     moment = along * b
     if is_linear:
-        c = load_mat3(rotations, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
+        c = load_mat3(at.rotations, 9 * link, at.worker) * load_vec3(model.link_center, 3 * link, at.block)
         force = along * a
         moment = cross(c, force) + cross(arm - c, along) * b
     return force, moment
 
 
 @wp.func
-def scaling(model: ModelArrays, loop: int, column: int):
+def scaling(model: ModelArrays, loop: int, block: int):
     """Positive where a loop joint scales the mass or the inertia of a body; the world has none."""
-    one = real(1.0, model.loop_inverse_scale[4 * loop, column])
+    one = real(1.0, model.loop_inverse_scale[4 * loop, block])
     found = one - one
     for side in range(2):
         link = model.loop_link0[loop]
@@ -67,7 +57,7 @@ def scaling(model: ModelArrays, loop: int, column: int):
             link = model.loop_link1[loop]
         if link < model.link_count:
             for k in range(4 * loop + 2 * side, 4 * loop + 2 * side + 2):
-                found = found + absolute(model.loop_inverse_scale[k, column] - one)
+                found = found + absolute(model.loop_inverse_scale[k, block] - one)
     return found
 
 

@@ -6,21 +6,21 @@ import warp as wp
 
 from warp_artic.constraints.loop_axis import leave_broken, of_axes
 from warp_artic.constraints.loop_rate import acts_on_rates, place_loop_rate
-from warp_artic.constraints.rows import set_unbounded, set_window
+from warp_artic.constraints.rows import set_unbounded_impulse, set_velocity_bounds
 from warp_artic.math.numbers import Real, neg, real
 from warp_artic.model.allowed_values import LARGEST
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 
 
 @wp.func
-def set_loop_velocity_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_loop_velocity_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a velocity limit."""
-    place_loop_rate(model, work, row, column, slot)
-    fastest = model.loop_velocity_limit[model.row_item[row], column]
-    set_window(work, row, slot, neg(fastest), fastest)
-    set_unbounded(work, row, slot, h)
-    leave_broken(model, work, row, slot)
-    work.compliance[row, slot] = real(0.0, h)
+    place_loop_rate(model, work, row, block, worker)
+    fastest = model.loop_velocity_limit[model.row_item[row], block]
+    set_velocity_bounds(work, row, worker, neg(fastest), fastest)
+    set_unbounded_impulse(work, row, worker, h)
+    leave_broken(model, work, row, worker)
+    work.compliance[row, worker] = real(0.0, h)
 
 
 LOOP_VELOCITY_LIMIT = acts_on_rates(

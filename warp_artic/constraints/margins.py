@@ -35,35 +35,35 @@ AT_BOUND = wp.constant(1e-5)
 
 @wp.func
 def report_margins(
-    model: ModelArrays, work: WorkArrays, forces: ForceArrays, column: int, slot: int, h: Real, substep: int
+    model: ModelArrays, work: WorkArrays, forces: ForceArrays, block: int, worker: int, h: Real, substep: int
 ):
     """Write the margins of all rows; with substeps those that are nearest to a switch."""
     for row in range(model.row_count):
-        margin = row_margin(model, work, row, slot, h)
+        margin = row_margin(model, work, row, worker, h)
         if model.row_family[row] == DRIVE_ORDER:
             item = model.row_item[row]
-            force = folded_force(model, work, model.row_dof[row], column, slot, h)
-            folded = absolute(force) - model.drive_max_force[item, column]
-            margin = where_positive(work.saturated[item, slot], margin, folded)
+            force = folded_force(model, work, model.row_dof[row], block, worker, h)
+            folded = absolute(force) - model.drive_max_force[item, block]
+            margin = where_positive(work.saturated[item, worker], margin, folded)
         if substep > 0:
-            before = forces.row_margin[row, column]
+            before = forces.row_margin[row, block]
             margin = where_positive(absolute(margin) - absolute(before), before, margin)
-        forces.row_margin[row, column] = margin
+        forces.row_margin[row, block] = margin
 
 
 @wp.func
-def row_margin(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+def row_margin(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
     """The margin of a row at the end of a substep of length h."""
     zero = real(0.0, h)
     one = real(1.0, h)
     infinite = one / zero
-    z = work.impulse[row, slot] + work.given[row, slot]
+    z = work.impulse[row, worker] + work.given[row, worker]
     size = absolute(z)
-    t = row_velocity(model, work, row, slot) + work.compliance[row, slot] * z
-    lower = work.window[2 * row, slot]
-    upper = work.window[2 * row + 1, slot]
-    hold = work.bound[2 * row, slot]
-    slide = work.bound[2 * row + 1, slot]
+    t = row_velocity(model, work, row, worker) + work.compliance[row, worker] * z
+    lower = work.velocity_bounds[2 * row, worker]
+    upper = work.velocity_bounds[2 * row + 1, worker]
+    hold = work.impulse_bounds[2 * row, worker]
+    slide = work.impulse_bounds[2 * row + 1, worker]
     near = real(AT_BOUND, h)
     inside = minimum(t - lower, upper - t)
     at_bound = minimum(size - (one - near) * slide, (one + near) * slide - size)

@@ -2,11 +2,11 @@
 (`coupling`); curve(x) = c_2 x^2 + c_3 x^3 + c_4 x^4 of the leader, where there is one.
 
 With r = J M^-1 J^T, of the mechanism without its drives:
-    hard:       y = - erp C_M / h - (J v - Cdot),   C_M = C + (1 - share) h Cdot, where the joints take up v+
+    hard:       y = - erp C_M / h - (J v - Cdot),   C_M = C + (1 - weight) h Cdot, where the joints take up v+
     compliant:  a spring k_p = mu^2 / r and a damper k_d = 2 mu zeta / r on C, as in `spring`
 Cdot is the rate of C at the start of the step. It is J v but for joints with several rotations and on a curve, where J,
 which is that in the middle, has turned: what it turned by until then it turns by once more until the end. The laws
-with share = 1 are the document's cfm = 1 / (h (h k_p + k_d)) and erp = h k_p / (h k_p + k_d).
+with weight = 1 are the document's cfm = 1 / (h (h k_p + k_d)) and erp = h k_p / (h k_p + k_d).
 """
 
 from collections.abc import Callable
@@ -20,7 +20,13 @@ from warp_artic.constraints.coupling import (
     set_combination,
     time_with_v,
 )
-from warp_artic.constraints.rows import allow_every_velocity, forget_response, mobility, row_rate, set_window
+from warp_artic.constraints.rows import (
+    allow_every_velocity,
+    delassus_entry,
+    forget_response,
+    row_rate,
+    set_velocity_bounds,
+)
 from warp_artic.constraints.spring import set_spring_row, spring_theta
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.mimic import Mimic
@@ -36,20 +42,20 @@ from warp_artic.phases.outputs import report_value
 
 
 @wp.func
-def mimic_error(model: ModelArrays, positions: Array, place: int, row: int, column: int):
+def mimic_error(model: ModelArrays, positions: Array, place: int, row: int, block: int):
     """C at the joint positions in column `place` of an array."""
     mimic = model.row_item[row]
     first = model.mimic_term[mimic]
-    C = combine_positions(model, model.mimic_gear, first, positions, place, row, column)
-    return model.mimic_offset[mimic, column] + with_curve(model, positions, place, row, column, C)
+    C = combine_positions(model, model.mimic_gear, first, positions, place, row, block)
+    return model.mimic_offset[mimic, block] + with_curve(model, positions, place, row, block, C)
 
 
 @wp.func
-def with_curve(model: ModelArrays, positions: Array, place: int, row: int, column: int, C: Real):
+def with_curve(model: ModelArrays, positions: Array, place: int, row: int, block: int, C: Real):
     """C with curve(q_1)."""
     if model.curved_mimics == 0:
         return C
-    return C + curve_value(model, model.row_item[row], positions[leader_of(model, row), place], column)
+    return C + curve_value(model, model.row_item[row], positions[leader_of(model, row), place], block)
 
 
 @wp.func
@@ -59,122 +65,122 @@ def leader_of(model: ModelArrays, row: int):
 
 
 @wp.func
-def curve_value(model: ModelArrays, mimic: int, x: Real, column: int):
+def curve_value(model: ModelArrays, mimic: int, x: Real, block: int):
     """curve(x)."""
-    c_2, c_3, c_4 = curve_factors(model, mimic, column)
+    c_2, c_3, c_4 = curve_factors(model, mimic, block)
     return x * x * (c_2 + x * (c_3 + x * c_4))
 
 
 @wp.func
-def curve_slope(model: ModelArrays, mimic: int, x: Real, column: int):
+def curve_slope(model: ModelArrays, mimic: int, x: Real, block: int):
     """The derivative of curve(x)."""
-    c_2, c_3, c_4 = curve_factors(model, mimic, column)
+    c_2, c_3, c_4 = curve_factors(model, mimic, block)
     return x * (c_2 * real(2.0, x) + x * (c_3 * real(3.0, x) + x * c_4 * real(4.0, x)))
 
 
 @wp.func
-def curve_factors(model: ModelArrays, mimic: int, column: int):
+def curve_factors(model: ModelArrays, mimic: int, block: int):
     """c_2, c_3 and c_4."""
     first = 3 * mimic
-    return model.mimic_curve[first, column], model.mimic_curve[first + 1, column], model.mimic_curve[first + 2, column]
+    return model.mimic_curve[first, block], model.mimic_curve[first + 1, block], model.mimic_curve[first + 2, block]
 
 
 @wp.func
-def mimic_rate(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def mimic_rate(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """The rate of C at the start of a step."""
     first = model.mimic_term[model.row_item[row]]
-    rate = combine_rates(model, model.mimic_gear, first, work.position, work.v, model.root_dofs, slot, row, column)
-    return with_curve_rate(model, work, row, column, slot, rate)
+    rate = combine_rates(model, model.mimic_gear, first, work.position, work.v, model.root_dofs, worker, row, block)
+    return with_curve_rate(model, work, row, block, worker, rate)
 
 
 @wp.func
-def with_curve_rate(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, rate: Real):
+def with_curve_rate(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, rate: Real):
     """The rate with that of curve(q_1)."""
     if model.curved_mimics == 0:
         return rate
     leader = leader_of(model, row)
-    slope = curve_slope(model, model.row_item[row], work.position[leader, slot], column)
-    return rate + slope * work.v[model.root_dofs + leader, slot]
+    slope = curve_slope(model, model.row_item[row], work.position[leader, worker], block)
+    return rate + slope * work.v[model.root_dofs + leader, worker]
 
 
 @wp.func
-def set_gears(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write J in a step of h; says whether the mimic joint is enabled in any environment of the column."""
+def set_gears(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Write J in a step of h; says whether the mimic joint is enabled in any environment of the block."""
     first = model.mimic_term[model.row_item[row]]
     start = model.row_term[row]
-    set_combination(model, work, work.coefficient, model.mimic_gear, first, row, column, slot, h)
+    set_combination(model, work, work.J, model.mimic_gear, first, row, block, worker, h)
     if model.curved_mimics == 1:
-        slope = curve_slope(model, model.row_item[row], middle_of_leader(model, work, row, slot, h), column)
-        work.coefficient[start + 1, slot] = work.coefficient[start + 1, slot] + slope
-        forget_response(model, work, row, slot)
+        slope = curve_slope(model, model.row_item[row], middle_of_leader(model, work, row, worker, h), block)
+        work.J[start + 1, worker] = work.J[start + 1, worker] + slope
+        forget_response(model, work, row, worker)
     for term in range(start, start + model.row_terms[row]):
-        work.push[term, slot] = work.coefficient[term, slot]
-    return any_positive(model.mimic_enabled[model.row_item[row], column])
+        work.P[term, worker] = work.J[term, worker]
+    return any_positive(model.mimic_enabled[model.row_item[row], block])
 
 
 @wp.func
-def middle_of_leader(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+def middle_of_leader(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
     """The position of the leader where J is taken in a step of h."""
     leader = leader_of(model, row)
-    return work.position[leader, slot] + time_with_v(work, slot, h) * work.v[model.root_dofs + leader, slot]
+    return work.position[leader, worker] + time_with_v(work, worker, h) * work.v[model.root_dofs + leader, worker]
 
 
 @wp.func
-def with_curve_in_step(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, C: Real):
+def with_curve_in_step(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real, C: Real):
     """C with curve(q_1) as `combination_in_step` has it: what is there in the middle, back along J."""
     if model.curved_mimics == 0:
         return C
     mimic = model.row_item[row]
-    x = middle_of_leader(model, work, row, slot, h)
-    back = x - work.position[leader_of(model, row), slot]
-    return C + curve_value(model, mimic, x, column) - curve_slope(model, mimic, x, column) * back
+    x = middle_of_leader(model, work, row, worker, h)
+    back = x - work.position[leader_of(model, row), worker]
+    return C + curve_value(model, mimic, x, block) - curve_slope(model, mimic, x, block) * back
 
 
 @wp.func
-def set_mimic_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_mimic_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a mimic joint."""
     mimic = model.row_item[row]
     one = real(1.0, h)
     zero = real(0.0, h)
-    enabled = model.mimic_enabled[mimic, column]
+    enabled = model.mimic_enabled[mimic, block]
     first = model.mimic_term[mimic]
-    C = combination_in_step(model, work, model.mimic_gear, first, row, column, slot, h)
-    C = model.mimic_offset[mimic, column] + with_curve_in_step(model, work, row, column, slot, h, C)
-    frequency = model.mimic_natural_frequency[mimic, column]
+    C = combination_in_step(model, work, model.mimic_gear, first, row, block, worker, h)
+    C = model.mimic_offset[mimic, block] + with_curve_in_step(model, work, row, block, worker, h, C)
+    frequency = model.mimic_natural_frequency[mimic, block]
     r = one
     if model.compliant_mimics == 1:
-        r = work.mimic_mobility[mimic, slot]
+        r = work.mimic_delassus[mimic, worker]
     safe = where_positive(r, r, one)
     k_p = frequency * frequency / safe
-    k_d = real(2.0, h) * frequency * model.mimic_damping_ratio[mimic, column] / safe
-    set_spring_row(model, work, row, slot, C, k_p, k_d, spring_theta(work, row, slot, k_p, k_d, h), h)
+    k_d = real(2.0, h) * frequency * model.mimic_damping_ratio[mimic, block] / safe
+    set_spring_row(model, work, row, worker, C, k_p, k_d, spring_theta(work, row, worker, k_p, k_d, h), h)
     # The document keeps a tenth of the error for the next step: a whole correction would overshoot what TGS moves.
-    share = work.least[0, slot]
-    rate = mimic_rate(model, work, row, column, slot)
-    C_M = mimic_error(model, work.position, slot, row, column) + (one - share) * h * rate
-    turned = row_rate(model, work, work.v, row, slot) - rate
+    weight = work.position_weight[0, worker]
+    rate = mimic_rate(model, work, row, block, worker)
+    C_M = mimic_error(model, work.position, worker, row, block) + (one - weight) * h * rate
+    turned = row_rate(model, work, work.v, row, worker) - rate
     hard = neg(C_M) * ratio(9.0, 10.0, h) / h - turned
-    lower = where_positive(frequency, work.window[2 * row, slot], hard)
-    upper = where_positive(frequency, work.window[2 * row + 1, slot], hard)
-    set_window(work, row, slot, lower, upper)
-    allow_every_velocity(work, row, slot, enabled)
-    work.compliance[row, slot] = where_positive(frequency, work.compliance[row, slot], zero)
+    lower = where_positive(frequency, work.velocity_bounds[2 * row, worker], hard)
+    upper = where_positive(frequency, work.velocity_bounds[2 * row + 1, worker], hard)
+    set_velocity_bounds(work, row, worker, lower, upper)
+    allow_every_velocity(work, row, worker, enabled)
+    work.compliance[row, worker] = where_positive(frequency, work.compliance[row, worker], zero)
 
 
 @wp.func
-def measure_mimic(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def measure_mimic(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Write r = J M^-1 J^T, which compliant mimic joints need."""
-    set_gears(model, work, row, column, slot, h)
-    work.mimic_mobility[model.row_item[row], slot] = mobility(model, work, row, slot)
+    set_gears(model, work, row, block, worker, h)
+    work.mimic_delassus[model.row_item[row], worker] = delassus_entry(model, work, row, worker)
 
 
 @wp.func
 def report_mimic(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, block: int, worker: int
 ):
     """Write C."""
-    error = mimic_error(model, state.joint_position, column, row, column)
-    report_value(report.mimic_error, model.row_item[row], column, state.failure[0, column], error)
+    error = mimic_error(model, state.joint_position, block, row, block)
+    report_value(report.mimic_error, model.row_item[row], block, state.failure[0, block], error)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
@@ -242,5 +248,5 @@ MIMIC = ConstraintFamily(
         "curved_mimics": lambda articulation: any(mimic.is_curved for mimic in articulation.mimics),
     },
     tables={"mimic_term": lambda tree: term_starts(tree, MIMIC)},
-    scratch={"mimic_mobility": lambda tree: tree.count(MIMIC)},
+    scratch={"mimic_delassus": lambda tree: tree.count(MIMIC)},
 )

@@ -10,7 +10,7 @@ Both forces of such a pair are beyond any other joint, or neither is.
 
 import warp as wp
 
-from warp_artic.constraints.dispatch import take_row_off
+from warp_artic.constraints.dispatch import subtract_row_wrench
 from warp_artic.constraints.forces import row_force
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -29,68 +29,68 @@ from warp_artic.math.spatial import cross, dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 from warp_artic.model.families import IS_JOINT_TENDON, has_trait
 from warp_artic.model.kinds import PRISMATIC
-from warp_artic.phases.transmitted_forces import take_off
+from warp_artic.phases.transmitted_forces import subtract_wrench
 
 
 @wp.func
-def take_links_off(model: ModelArrays, work: WorkArrays, traits: int, column: int, slot: int, h: Real):
-    """Take what rows with some traits push links by off what these need."""
+def take_links_off(model: ModelArrays, work: WorkArrays, traits: int, block: int, worker: int, h: Real):
+    """Take what rows with some traits do to links off what these need."""
     for row in range(model.row_count):
         if has_trait(model, row, traits):
-            force = row_force(work, row, slot, h)
+            force = row_force(work, row, worker, h)
             if any_positive(absolute(force)):
-                take_row_off(model, work, row, column, slot, force)
+                subtract_row_wrench(model, work, row, block, worker, force)
 
 
 @wp.func
-def take_joint_tendons_off(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """Take the pairs of fixed tendons off what joints transmit to bodies, with what it is through their carriages."""
+def take_joint_tendons_off(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
+    """Take the pairs of fixed tendons off what joints transmit to bodies, with what massless links pass on."""
     zero = real(0.0, h)
     for dof in range(model.dof_count):
-        work.tendon_load[dof, slot] = zero
+        work.tendon_load[dof, worker] = zero
     for row in range(model.row_count):
         if has_trait(model, row, IS_JOINT_TENDON):
-            force = row_force(work, row, slot, h)
+            force = row_force(work, row, worker, h)
             start = model.row_term[row]
             for term in range(start, start + model.row_terms[row]):
                 dof = model.term_dof[term]
-                work.tendon_load[dof, slot] = work.tendon_load[dof, slot] + work.push[term, slot] * force
+                work.tendon_load[dof, worker] = work.tendon_load[dof, worker] + work.P[term, worker] * force
     for body in range(model.body_count):
-        push = vec3(zero, zero, zero)
+        F = vec3(zero, zero, zero)
         turn = vec3(zero, zero, zero)
         shift = vec3(zero, zero, zero)
         is_reversed = bool(False)
         link = int(body)
         while link == body or (link >= model.body_count and link < model.link_count):
             first = model.link_dof[link]
-            # Then body 1 is the parent: `description.carriages`.
+            # Then body 1 is the parent: `description.massless_links`.
             if model.link_joint[body] == PRISMATIC and first > model.link_dof[body]:
                 is_reversed = bool(True)
             if model.link_joint[link] == PRISMATIC:
-                axis = load_vec3(work.axis, 3 * first, slot)
-                push = push + axis * work.tendon_load[first, slot]
-                shift = shift + axis * work.middle[first - model.root_dofs, slot]
+                axis = load_vec3(work.axis, 3 * first, worker)
+                F = F + axis * work.tendon_load[first, worker]
+                shift = shift + axis * work.middle[first - model.root_dofs, worker]
             elif model.link_dofs[link] > 0:
-                turn = turn + couple(model, work, first, model.link_dofs[link], slot)
+                turn = turn + couple(model, work, first, model.link_dofs[link], worker)
             link = model.link_parent[link]
         if is_reversed:
-            turn = turn - cross(shift, push)
-        take_off(work, body, slot, push, turn)
+            turn = turn - cross(shift, F)
+        subtract_wrench(work, body, worker, F, turn)
 
 
 @wp.func
-def couple(model: ModelArrays, work: WorkArrays, first: int, count: int, slot: int):
+def couple(model: ModelArrays, work: WorkArrays, first: int, count: int, worker: int):
     """The moment in the span of the axes of a joint that does what `work.tendon_load` has on its rotations."""
-    x = load_vec3(work.axis, 3 * first, slot)
-    a = work.tendon_load[first, slot]
+    x = load_vec3(work.axis, 3 * first, worker)
+    a = work.tendon_load[first, worker]
     moment = x * a
     if count == 2:
-        y = load_vec3(work.axis, 3 * (first + 1), slot)
-        b = work.tendon_load[first + 1, slot]
+        y = load_vec3(work.axis, 3 * (first + 1), worker)
+        b = work.tendon_load[first + 1, worker]
         xy = dot(x, y)
         area = dot(x, x) * dot(y, y) - xy * xy
         moment = x * ((a * dot(y, y) - b * xy) / area) + y * ((b * dot(x, x) - a * xy) / area)
     if count == 3:
-        moment = moment + load_vec3(work.axis, 3 * (first + 1), slot) * work.tendon_load[first + 1, slot]
-        moment = moment + load_vec3(work.axis, 3 * (first + 2), slot) * work.tendon_load[first + 2, slot]
+        moment = moment + load_vec3(work.axis, 3 * (first + 1), worker) * work.tendon_load[first + 1, worker]
+        moment = moment + load_vec3(work.axis, 3 * (first + 2), worker) * work.tendon_load[first + 2, worker]
     return moment

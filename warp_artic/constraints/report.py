@@ -7,7 +7,9 @@ from warp_artic.model.arrays import ModelArrays, ReportArrays, StateArrays, Work
 
 
 @wp.func
-def report_rows(model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, column: int, slot: int):
+def report_rows(
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, block: int, worker: int
+):
     """Write the measures of all rows, from a work space that is up to date."""
     for row in range(model.row_count):
-        report_row(model, state, work, report, row, column, slot)
+        report_row(model, state, work, report, row, block, worker)

@@ -21,7 +21,7 @@ U. Further substeps keep the K of the first one, which the factors have.
 import warp as wp
 
 from warp_artic.constraints.coupling import middle_vector
-from warp_artic.constraints.rotation_limit import component, in_axes
+from warp_artic.constraints.rotation_coordinates import component, in_axes
 from warp_artic.joints import swing
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -92,41 +92,48 @@ def swing_gradient(r: Vec3, w: Real, half: Vec3, w_half: Real, stretch: Real, ax
 
 @wp.func
 def fold_rotation_drives(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real, anew: int
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real, is_first: int
 ):
-    """Write the bias of the drives of all joints with several rotations that have any, and K where `anew` is 1."""
+    """Write the bias of the drives of all joints with several rotations that have any, and K where `is_first` is 1."""
     for link in range(model.link_count):
         if model.link_is_coupled[link] == 1:
-            fold_rotation_drive(model, control, work, link, column, slot, h, anew)
+            fold_rotation_drive(model, control, work, link, block, worker, h, is_first)
 
 
 @wp.func
 def fold_rotation_drive(
-    model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, column: int, slot: int, h: Real, anew: int
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    link: int,
+    block: int,
+    worker: int,
+    h: Real,
+    is_first: int,
 ):
     """The same for one joint, whose gains are in `work.drive_spring`, from where the entries of K take their place."""
     dof = model.link_dof[link]
     count = model.link_dofs[link]
     item = dof - model.root_dofs
-    before = (real(1.0, h) - work.free_share[0, slot]) * h
-    k = gains_in_axes(model, work, dof, count, slot)
-    sign = model.dof_sign[item, column]
-    q = middle_vector(model, work, dof, count, column, slot, before) * sign
-    target = signed_triple(model, control.drive_position_target, item, dof, count, column, column) * sign
+    before = (real(1.0, h) - work.free_weight[0, worker]) * h
+    k = gains_in_axes(model, work, dof, count, worker)
+    sign = model.dof_sign[item, block]
+    q = middle_vector(model, work, dof, count, block, worker, before) * sign
+    target = signed_triple(model, control.drive_position_target, item, dof, count, block, block) * sign
     if count == 3:
         tau, K = ball_torque(q, target, k, neg(sign))
-        write_spring(model, work, dof, 3, slot, tau, K, before, anew)
+        write_spring(model, work, dof, 3, worker, tau, K, before, is_first)
     else:
         tau, K = swing_torque(q, target, k)
-        write_spring(model, work, dof, 2, slot, tau, K, before, anew)
+        write_spring(model, work, dof, 2, worker, tau, K, before, is_first)
 
 
 @wp.func
-def gains_in_axes(model: ModelArrays, work: WorkArrays, dof: int, count: int, slot: int):
+def gains_in_axes(model: ModelArrays, work: WorkArrays, dof: int, count: int, worker: int):
     """The stiffness of the drives of a joint as a vector in the axes of M."""
     k = work.drive_spring
     item = dof - model.root_dofs
-    return in_axes(model, dof, count, k[item, slot], k[item + 1, slot], k[item + count - 1, slot])
+    return in_axes(model, dof, count, k[item, worker], k[item + 1, worker], k[item + count - 1, worker])
 
 
 @wp.func
@@ -181,27 +188,27 @@ def write_spring(
     work: WorkArrays,
     dof: int,
     count: int,
-    slot: int,
+    worker: int,
     tau: Vec3,
     K: Sym3,
     before: Real,
-    anew: int,
+    is_first: int,
 ):
     """Write the springs and biases of the dofs of a joint, and what couples those that are not saturated."""
-    if anew == 1:
+    if is_first == 1:
         for i in range(count):
             item = dof + i - model.root_dofs
-            work.rotation_spring[item, slot] = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + i])
+            work.rotation_spring[item, worker] = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + i])
             for j in range(i):
                 entry = sym_entry(K, model.dof_axis[dof + i], model.dof_axis[dof + j])
-                work.cross_spring[pair(dof, j, i), slot] = entry
+                work.cross_spring[pair(dof, j, i), worker] = entry
     for i in range(count):
         item = dof + i - model.root_dofs
         for j in range(i):
-            entry = work.cross_spring[pair(dof, j, i), slot]
-            saturated = work.saturated[item, slot] + work.saturated[item + j - i, slot]
-            work.cross_spring[pair(dof, j, i), slot] = where_positive(saturated, entry - entry, entry)
-        own = work.rotation_spring[item, slot]
-        work.drive_spring[item, slot] = own
+            entry = work.cross_spring[pair(dof, j, i), worker]
+            saturated = work.saturated[item, worker] + work.saturated[item + j - i, worker]
+            work.cross_spring[pair(dof, j, i), worker] = where_positive(saturated, entry - entry, entry)
+        own = work.rotation_spring[item, worker]
+        work.drive_spring[item, worker] = own
         torque = component(tau, model.dof_axis[dof + i])
-        work.drive_bias[item, slot] = torque + own * before * work.v[dof + i, slot]
+        work.drive_bias[item, worker] = torque + own * before * work.v[dof + i, worker]

@@ -9,7 +9,7 @@ would take energy.
 import warp as wp
 
 from warp_artic.constraints.joint_limit import is_limited, reach_beyond
-from warp_artic.constraints.rows import set_single_coefficient
+from warp_artic.constraints.rows import set_unit_jacobian
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.constraints.spring import set_resolved, set_stop_spring_row, spring_theta
 from warp_artic.description.articulation import Articulation
@@ -39,36 +39,36 @@ SOFT_LIMIT_ORDER = wp.constant(700)
 
 
 @wp.func
-def set_soft_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write J = 1; says whether any environment of the column comes near an end."""
-    set_single_coefficient(model, work, row, slot, h)
-    return any_positive(near_end(model, work, row, column, slot, h))
+def set_soft_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Write J = 1; says whether any environment of the block comes near an end."""
+    set_unit_jacobian(model, work, row, worker, h)
+    return any_positive(near_end(model, work, row, block, worker, h))
 
 
 @wp.func
-def near_end(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def near_end(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Positive where a dof might pass an end in a whole step after its middle."""
-    before = (real(1.0, h) - work.least[0, slot]) * h
-    return reach_beyond(model, work, row, column, slot, h) + before * absolute(work.v[model.row_dof[row], slot])
+    before = (real(1.0, h) - work.position_weight[0, worker]) * h
+    return reach_beyond(model, work, row, block, worker, h) + before * absolute(work.v[model.row_dof[row], worker])
 
 
 @wp.func
-def set_soft_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_soft_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the soft limits of a revolute or prismatic dof."""
     item = model.row_item[row]
-    k = model.limit_stiffness[item, column]
-    d = model.limit_damping[item, column]
-    near = near_end(model, work, row, column, slot, h)
-    theta = where_positive(near, spring_theta(work, row, slot, k, d, h), real(1.0, h))
-    set_resolved(work, row, slot, theta)
+    k = model.limit_stiffness[item, block]
+    d = model.limit_damping[item, block]
+    near = near_end(model, work, row, block, worker, h)
+    theta = where_positive(near, spring_theta(work, row, worker, k, d, h), real(1.0, h))
+    set_resolved(work, row, worker, theta)
     set_stop_spring_row(
         model,
         work,
         row,
-        slot,
-        work.position[item, slot],
-        model.limit_lower[item, column],
-        model.limit_upper[item, column],
+        worker,
+        work.position[item, worker],
+        model.limit_lower[item, block],
+        model.limit_upper[item, block],
         k,
         d,
         theta,

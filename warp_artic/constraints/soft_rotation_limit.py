@@ -14,24 +14,20 @@ from collections.abc import Callable
 
 import warp as wp
 
-from warp_artic.constraints.rotation_limit import (
+from warp_artic.constraints.limit_curvature import moved_rotation
+from warp_artic.constraints.rotation_coordinates import (
     CONE_LIMIT_ORDER,
     HARD_FROM_SOFT,
     ROTATION_LIMIT_ORDER,
     SWING_LIMIT_ORDER,
     TWIST_LIMIT_ORDER,
-    cone_places,
-    cones,
     in_axes,
     limit_at,
     limit_value,
-    moved_triple,
-    rotation_places,
-    set_coefficients,
-    start_triple,
-    swing_places,
-    twist_places,
+    set_rotation_jacobian,
+    start_rotation,
 )
+from warp_artic.constraints.rotation_limit import cone_places, cones, rotation_places, swing_places, twist_places
 from warp_artic.constraints.rows import row_rate
 from warp_artic.constraints.soft_limit import SOFT_LIMIT_ORDER
 from warp_artic.constraints.spring import set_resolved, set_stop_spring_row, spring_theta
@@ -58,63 +54,63 @@ SOFT_CONE_LIMIT_ORDER = wp.constant(CONE_LIMIT_ORDER - HARD_FROM_SOFT)
 
 
 @wp.func
-def set_soft_rotation_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write J, and e with its ends to `work.stretch`; says whether any environment of the column comes near an end."""
+def set_soft_rotation_limit_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Write J, and e with its ends to `work.coordinate`; says whether any of the block comes near an end."""
     dof = model.term_dof[model.row_term[row]]
     item = dof - model.root_dofs
     count = model.row_terms[row]
-    start = start_triple(model, work, dof, item, count, slot)
-    v = in_axes(model, dof, count, work.v[dof, slot], work.v[dof + 1, slot], work.v[dof + count - 1, slot])
-    before = (real(1.0, h) - work.free_share[0, slot]) * h
-    placed = moved_triple(model, item, count, column, start, v, before)
-    y, J, lower, upper = limit_at(model, row, column, placed)
-    set_coefficients(model, work, row, slot, J)
-    e = y - before * row_rate(model, work, work.v, row, slot)
-    work.stretch[3 * row, slot] = e
-    work.stretch[3 * row + 1, slot] = lower
-    work.stretch[3 * row + 2, slot] = upper
-    return any_positive(near_end(model, work, row, slot, h))
+    start = start_rotation(model, work, dof, item, count, worker)
+    v = in_axes(model, dof, count, work.v[dof, worker], work.v[dof + 1, worker], work.v[dof + count - 1, worker])
+    before = (real(1.0, h) - work.free_weight[0, worker]) * h
+    placed = moved_rotation(model, item, count, block, start, v, before)
+    y, J, lower, upper = limit_at(model, row, block, placed)
+    set_rotation_jacobian(model, work, row, worker, J)
+    e = y - before * row_rate(model, work, work.v, row, worker)
+    work.coordinate[3 * row, worker] = e
+    work.coordinate[3 * row + 1, worker] = lower
+    work.coordinate[3 * row + 2, worker] = upper
+    return any_positive(near_end(model, work, row, worker, h))
 
 
 @wp.func
-def near_end(model: ModelArrays, work: WorkArrays, row: int, slot: int, h: Real):
+def near_end(model: ModelArrays, work: WorkArrays, row: int, worker: int, h: Real):
     """Positive where y might pass an end in a whole step after its middle."""
-    e = work.stretch[3 * row, slot]
-    speed = row_rate(model, work, work.v, row, slot)
-    change = h * row_rate(model, work, work.vdot, row, slot)
-    before = (real(1.0, h) - work.least[0, slot]) * h
+    e = work.coordinate[3 * row, worker]
+    speed = row_rate(model, work, work.v, row, worker)
+    change = h * row_rate(model, work, work.vdot, row, worker)
+    before = (real(1.0, h) - work.position_weight[0, worker]) * h
     reach = before * absolute(speed) + h * maximum(absolute(speed), absolute(speed + change))
-    return reach - minimum(e - work.stretch[3 * row + 1, slot], work.stretch[3 * row + 2, slot] - e)
+    return reach - minimum(e - work.coordinate[3 * row + 1, worker], work.coordinate[3 * row + 2, worker] - e)
 
 
 @wp.func
-def set_soft_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_soft_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of a soft limit of two or three free rotations."""
     item = model.row_item[row]
     if model.row_family[row] == SOFT_CONE_LIMIT_ORDER:
         set_soft_end_row(
-            model, work, row, slot, model.cone_stiffness[item, column], model.cone_damping[item, column], h
+            model, work, row, worker, model.cone_stiffness[item, block], model.cone_damping[item, block], h
         )
     else:
         set_soft_end_row(
-            model, work, row, slot, model.limit_stiffness[item, column], model.limit_damping[item, column], h
+            model, work, row, worker, model.limit_stiffness[item, block], model.limit_damping[item, block], h
         )
 
 
 @wp.func
-def set_soft_end_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, k: Real, d: Real, h: Real):
-    """Fill a row whose e and ends are in `work.stretch`."""
-    near = near_end(model, work, row, slot, h)
-    theta = where_positive(near, spring_theta(work, row, slot, k, d, h), real(1.0, h))
-    set_resolved(work, row, slot, theta)
+def set_soft_end_row(model: ModelArrays, work: WorkArrays, row: int, worker: int, k: Real, d: Real, h: Real):
+    """Fill a row whose e and ends are in `work.coordinate`."""
+    near = near_end(model, work, row, worker, h)
+    theta = where_positive(near, spring_theta(work, row, worker, k, d, h), real(1.0, h))
+    set_resolved(work, row, worker, theta)
     set_stop_spring_row(
         model,
         work,
         row,
-        slot,
-        work.stretch[3 * row, slot],
-        work.stretch[3 * row + 1, slot],
-        work.stretch[3 * row + 2, slot],
+        worker,
+        work.coordinate[3 * row, worker],
+        work.coordinate[3 * row + 1, worker],
+        work.coordinate[3 * row + 2, worker],
         k,
         d,
         theta,
@@ -123,25 +119,25 @@ def set_soft_end_row(model: ModelArrays, work: WorkArrays, row: int, slot: int, 
 
 
 @wp.func
-def soft_limit_gains(model: ModelArrays, row: int, column: int):
+def soft_limit_gains(model: ModelArrays, row: int, block: int):
     """Stiffness and damping of a soft limit of whatever kind."""
     item = model.row_item[row]
     if model.row_family[row] == SOFT_CONE_LIMIT_ORDER:
-        return model.cone_stiffness[item, column], model.cone_damping[item, column]
-    return model.limit_stiffness[item, column], model.limit_damping[item, column]
+        return model.cone_stiffness[item, block], model.cone_damping[item, block]
+    return model.limit_stiffness[item, block], model.limit_damping[item, block]
 
 
 @wp.func
-def soft_limit_value(model: ModelArrays, q: Array, row: int, column: int, slot: int):
+def soft_limit_value(model: ModelArrays, q: Array, row: int, block: int, worker: int):
     """What a soft limit of whatever kind bounds at positions of joints, and its ends."""
     item = model.row_item[row]
     if model.row_family[row] == SOFT_LIMIT_ORDER:
-        return q[item, slot], model.limit_lower[item, column], model.limit_upper[item, column]
+        return q[item, worker], model.limit_lower[item, block], model.limit_upper[item, block]
     dof = model.term_dof[model.row_term[row]]
     first = dof - model.root_dofs
     count = model.row_terms[row]
-    phi = in_axes(model, dof, count, q[first, slot], q[first + 1, slot], q[first + count - 1, slot])
-    y, lower, upper = limit_value(model, row, column, phi)
+    phi = in_axes(model, dof, count, q[first, worker], q[first + 1, worker], q[first + count - 1, worker])
+    y, lower, upper = limit_value(model, row, block, phi)
     return y, lower, upper
 
 
@@ -153,7 +149,7 @@ def _soft(hard_order: int, name: str, places, label: str = "joint limit", **own)
         part=ForcePart.LIMIT,
         places=lambda articulation, layout: places(articulation, layout, True),
         traits=ENDS | IS_SOFT_LIMIT | LOOKS_AT_ACCELERATIONS,
-        keeps_stretch=True,
+        keeps_coordinate=True,
         law=set_soft_rotation_limit_row,
         gradient=set_soft_rotation_limit_gradient,
         **own,

@@ -48,25 +48,25 @@ from warp_artic.model.row import Place
 from warp_artic.phases.implicit import spring_slope
 from warp_artic.phases.outputs import report_value
 from warp_artic.phases.point_motion import point_motion, point_place
-from warp_artic.phases.transmitted_forces import take_push_off
+from warp_artic.phases.transmitted_forces import subtract_force
 
 SPATIAL_TENDON_ORDER = wp.constant(600)
 """Of the family, in kernels."""
 
 
 @wp.func
-def attachment_place(model: ModelArrays, work: WorkArrays, attachment: int, column: int, slot: int):
+def attachment_place(model: ModelArrays, work: WorkArrays, attachment: int, block: int, worker: int):
     """x of an attachment."""
     link = model.attachment_link[attachment]
-    return point_place(model, work, link, model.attachment_position, attachment, column, slot)
+    return point_place(model, work, link, model.attachment_position, attachment, block, worker)
 
 
 @wp.func
-def attachment_velocity(model: ModelArrays, work: WorkArrays, attachment: int, x: Vec3, slot: int):
+def attachment_velocity(model: ModelArrays, work: WorkArrays, attachment: int, x: Vec3, worker: int):
     """Velocity of the point x of the link of an attachment."""
     link = model.attachment_link[attachment]
-    arm = x - load_vec3(work.p_WM, 3 * link, slot)
-    return load_vec3(work.linear, 3 * link, slot) + cross(load_vec3(work.w, 3 * link, slot), arm)
+    arm = x - load_vec3(work.p_WM, 3 * link, worker)
+    return load_vec3(work.linear, 3 * link, worker) + cross(load_vec3(work.w, 3 * link, worker), arm)
 
 
 @wp.func
@@ -80,36 +80,36 @@ def direction(a: Vec3):
 
 
 @wp.func
-def leaf_length(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slot: int):
+def leaf_length(model: ModelArrays, work: WorkArrays, leaf: int, block: int, worker: int):
     """L of a sub-tendon."""
-    length = model.spatial_offset[model.leaf_tendon[leaf], column]
+    length = model.spatial_offset[model.leaf_tendon[leaf], block]
     first = model.leaf_segment[leaf]
     for k in range(first, first + model.leaf_segments[leaf]):
         attachment = model.segment_attachment[k]
-        x = attachment_place(model, work, attachment, column, slot)
-        x_parent = attachment_place(model, work, model.attachment_parent[attachment], column, slot)
+        x = attachment_place(model, work, attachment, block, worker)
+        x_parent = attachment_place(model, work, model.attachment_parent[attachment], block, worker)
         distance, _unit = direction(x - x_parent)
-        length = length + model.attachment_coefficient[attachment, column] * distance
+        length = length + model.attachment_coefficient[attachment, block] * distance
     return length
 
 
 @wp.func
-def leaf_rates(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slot: int):
+def leaf_rates(model: ModelArrays, work: WorkArrays, leaf: int, block: int, worker: int):
     """S of a sub-tendon, and the rate of L, with the velocities of the links in the work space."""
     first = model.leaf_segment[leaf]
     count = model.leaf_segments[leaf]
     everywhere = model.spatial_all_segments[model.leaf_tendon[leaf]]
-    rate = real(0.0, model.gravity[0, column])
+    rate = real(0.0, model.gravity[0, block])
     speed = rate
     for k in range(first, first + count):
         attachment = model.segment_attachment[k]
         parent = model.attachment_parent[attachment]
-        x = attachment_place(model, work, attachment, column, slot)
-        x_parent = attachment_place(model, work, parent, column, slot)
+        x = attachment_place(model, work, attachment, block, worker)
+        x_parent = attachment_place(model, work, parent, block, worker)
         _distance, unit = direction(x - x_parent)
-        v = attachment_velocity(model, work, attachment, x, slot)
-        opening = dot(unit, v - attachment_velocity(model, work, parent, x_parent, slot))
-        change = opening * model.attachment_coefficient[attachment, column]
+        v = attachment_velocity(model, work, attachment, x, worker)
+        opening = dot(unit, v - attachment_velocity(model, work, parent, x_parent, worker))
+        change = opening * model.attachment_coefficient[attachment, block]
         speed = speed + change
         if everywhere == 1:
             rate = rate + change
@@ -119,20 +119,20 @@ def leaf_rates(model: ModelArrays, work: WorkArrays, leaf: int, column: int, slo
 
 
 @wp.func
-def leaf_force(model: ModelArrays, leaf: int, column: int, length: Real, rate: Real):
+def leaf_force(model: ModelArrays, leaf: int, block: int, length: Real, rate: Real):
     """The force of a sub-tendon; zero where its tendon is not enabled."""
     tendon = model.leaf_tendon[leaf]
     force = tension(
         length,
         rate,
-        model.leaf_rest_length[leaf, column],
-        model.spatial_stiffness[tendon, column],
-        model.spatial_damping[tendon, column],
-        model.spatial_limit_stiffness[tendon, column],
-        model.leaf_lower[leaf, column],
-        model.leaf_upper[leaf, column],
+        model.leaf_rest_length[leaf, block],
+        model.spatial_stiffness[tendon, block],
+        model.spatial_damping[tendon, block],
+        model.spatial_limit_stiffness[tendon, block],
+        model.leaf_lower[leaf, block],
+        model.leaf_upper[leaf, block],
     )
-    return where_positive(model.spatial_enabled[tendon, column], force, real(0.0, force))
+    return where_positive(model.spatial_enabled[tendon, block], force, real(0.0, force))
 
 
 @wp.func
@@ -141,24 +141,24 @@ def add_pull(
     work: WorkArrays,
     row: int,
     attachment: int,
-    slot: int,
+    worker: int,
     x: Vec3,
     along: Vec3,
     weight: Real,
     force: Real,
 ):
-    """Add weight times the gradient of along.x to J, and a force along `along` at x to the push, up to the root."""
+    """Add weight times the gradient of along.x to J, and a force along `along` at x to P, up to the root."""
     start = model.row_term[row]
     table = model.row_item[row] * model.dof_count
     link = model.attachment_link[attachment]
     while link < model.link_count:
-        arm = x - load_vec3(work.p_WM, 3 * link, slot)
+        arm = x - load_vec3(work.p_WM, 3 * link, worker)
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            gradient = dot(along, point_motion(model, work, dof, arm, slot))
+            gradient = dot(along, point_motion(model, work, dof, arm, worker))
             term = start + model.leaf_dof_term[table + dof]
-            work.coefficient[term, slot] = work.coefficient[term, slot] + gradient * weight
-            work.push[term, slot] = work.push[term, slot] + gradient * force
+            work.J[term, worker] = work.J[term, worker] + gradient * weight
+            work.P[term, worker] = work.P[term, worker] + gradient * force
         link = model.link_parent[link]
 
 
@@ -188,159 +188,161 @@ def set_leaf_gradients(
     model: ModelArrays,
     work: WorkArrays,
     row: int,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     by_length: Real,
     by_rate: Real,
 ):
-    """J = by_length J_L + by_rate J_S, and the push of a unit force."""
+    """J = by_length J_L + by_rate J_S, and P of a unit force."""
     leaf = model.row_item[row]
     zero = real(0.0, by_length)
     start = model.row_term[row]
-    forget_rate(model, work, row, slot)
+    forget_rate(model, work, row, worker)
     for term in range(start, start + model.row_terms[row]):
-        work.coefficient[term, slot] = zero
-        work.push[term, slot] = zero
+        work.J[term, worker] = zero
+        work.P[term, worker] = zero
     first = model.leaf_segment[leaf]
     count = model.leaf_segments[leaf]
     everywhere = model.spatial_all_segments[model.leaf_tendon[leaf]]
     for k in range(first, first + count):
         attachment = model.segment_attachment[k]
         parent = model.attachment_parent[attachment]
-        x = attachment_place(model, work, attachment, column, slot)
-        x_parent = attachment_place(model, work, parent, column, slot)
+        x = attachment_place(model, work, attachment, block, worker)
+        x_parent = attachment_place(model, work, parent, block, worker)
         _distance, unit = direction(x - x_parent)
-        c = model.attachment_coefficient[attachment, column]
+        c = model.attachment_coefficient[attachment, block]
         weight = by_length * c
         outer_force, inner_force = end_forces(model, leaf, k, c)
         if everywhere == 1:
             weight = weight + by_rate * c
         elif k == first or k == first + count - 1:
             weight = weight + by_rate
-        add_pull(model, work, row, attachment, slot, x, unit, weight, outer_force)
-        add_pull(model, work, row, parent, slot, x_parent, neg(unit), weight, inner_force)
+        add_pull(model, work, row, attachment, worker, x, unit, weight, outer_force)
+        add_pull(model, work, row, parent, worker, x_parent, neg(unit), weight, inner_force)
 
 
 @wp.func
-def spatial_gains(model: ModelArrays, leaf: int, column: int):
+def spatial_gains(model: ModelArrays, leaf: int, block: int):
     """Stiffness and damping of a sub-tendon; zero where its tendon is not enabled."""
     tendon = model.leaf_tendon[leaf]
-    enabled = model.spatial_enabled[tendon, column]
+    enabled = model.spatial_enabled[tendon, block]
     zero = real(0.0, enabled)
-    k = where_positive(enabled, model.spatial_stiffness[tendon, column], zero)
-    return k, where_positive(enabled, model.spatial_damping[tendon, column], zero)
+    k = where_positive(enabled, model.spatial_stiffness[tendon, block], zero)
+    return k, where_positive(enabled, model.spatial_damping[tendon, block], zero)
 
 
 @wp.func
-def set_spatial_tendon_gradients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write the push of a unit force and J, of a spring that of its law with theta = 1, of a limit J_L.
+def set_spatial_tendon_gradients(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Write P of a unit force and J, of a spring that of its law with theta = 1, of a limit J_L.
 
-    Says whether the tendon is enabled in any environment of the column.
+    Says whether the tendon is enabled in any environment of the block.
     """
     leaf = model.row_item[row]
     spring = real(1.0, h)
     damper = real(0.0, h)
     if model.row_family[row] == SPATIAL_TENDON_ORDER:
-        k, damper = spatial_gains(model, leaf, column)
+        k, damper = spatial_gains(model, leaf, block)
         spring = h * k
-    weigh_gradients(model, work, row, column, slot, spring, damper)
-    return any_positive(model.spatial_enabled[model.leaf_tendon[leaf], column])
+    weigh_gradients(model, work, row, block, worker, spring, damper)
+    return any_positive(model.spatial_enabled[model.leaf_tendon[leaf], block])
 
 
 @wp.func
-def set_spatial_tendon_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_spatial_tendon_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the spring and damper of a sub-tendon."""
     leaf = model.row_item[row]
     one = real(1.0, h)
-    k, d = spatial_gains(model, leaf, column)
-    set_leaf_gradients(model, work, row, column, slot, one, one - one)
-    e = leaf_length_now(model, work, row, column, slot) - model.leaf_rest_length[leaf, column]
-    stretching = row_rate(model, work, work.v, row, slot)
-    theta = spring_theta(work, row, slot, k, d, h)
+    k, d = spatial_gains(model, leaf, block)
+    set_leaf_gradients(model, work, row, block, worker, one, one - one)
+    e = leaf_length_now(model, work, row, block, worker) - model.leaf_rest_length[leaf, block]
+    stretching = row_rate(model, work, work.v, row, worker)
+    theta = spring_theta(work, row, worker, k, d, h)
     reach = theta * h * k
-    weigh_gradients(model, work, row, column, slot, reach, d)
+    weigh_gradients(model, work, row, block, worker, reach, d)
     # d J_S v is what the weighted J leaves beside the part of J_L.
-    damping = (reach + d) * row_rate(model, work, work.v, row, slot) - reach * stretching
-    share = work.least[0, slot]
-    lost = k * e + reach * (one - share) * stretching + (one - theta) * damping
-    set_law_row(work, row, slot, lost, spring_slope(k, d, theta, h), h)
+    damping = (reach + d) * row_rate(model, work, work.v, row, worker) - reach * stretching
+    weight = work.position_weight[0, worker]
+    lost = k * e + reach * (one - weight) * stretching + (one - theta) * damping
+    set_law_row(work, row, worker, lost, spring_slope(k, d, theta, h), h)
 
 
 @wp.func
-def leaf_length_now(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int):
+def leaf_length_now(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
     """L at the start of the substep, from that where the links are placed and J = J_L."""
-    return leaf_length(model, work, model.row_item[row], column, slot) + row_rate(model, work, work.shift, row, slot)
+    return leaf_length(model, work, model.row_item[row], block, worker) + row_rate(model, work, work.shift, row, worker)
 
 
 @wp.func
-def weigh_gradients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, spring: Real, damper: Real):
+def weigh_gradients(
+    model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, spring: Real, damper: Real
+):
     """J = (spring J_L + damper J_S) / (spring + damper)."""
     total = spring + damper
     safe = where_positive(total, total, real(1.0, total))
-    set_leaf_gradients(model, work, row, column, slot, spring / safe, damper / safe)
+    set_leaf_gradients(model, work, row, block, worker, spring / safe, damper / safe)
 
 
 @wp.func
-def set_spatial_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_spatial_tendon_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the limits of a sub-tendon."""
     leaf = model.row_item[row]
     tendon = model.leaf_tendon[leaf]
     zero = real(0.0, h)
-    k = where_positive(model.spatial_enabled[tendon, column], model.spatial_limit_stiffness[tendon, column], zero)
+    k = where_positive(model.spatial_enabled[tendon, block], model.spatial_limit_stiffness[tendon, block], zero)
     set_stop_spring_row(
         model,
         work,
         row,
-        slot,
-        leaf_length_now(model, work, row, column, slot),
-        model.leaf_lower[leaf, column],
-        model.leaf_upper[leaf, column],
+        worker,
+        leaf_length_now(model, work, row, block, worker),
+        model.leaf_lower[leaf, block],
+        model.leaf_upper[leaf, block],
         k,
         zero,
-        spring_theta(work, row, slot, k, zero, h),
+        spring_theta(work, row, worker, k, zero, h),
         h,
     )
 
 
 @wp.func
-def set_unit_gradients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
-    """Write J_L and the push of a unit force; says that the row acts."""
+def set_unit_gradients(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Write J_L and P of a unit force; says that the row acts."""
     one = real(1.0, h)
-    set_leaf_gradients(model, work, row, column, slot, one, one - one)
+    set_leaf_gradients(model, work, row, block, worker, one, one - one)
     return True
 
 
 @wp.func
 def report_spatial_tendon(
-    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, column: int, slot: int
+    model: ModelArrays, state: StateArrays, work: WorkArrays, report: ReportArrays, row: int, block: int, worker: int
 ):
     """Write length, speed, force and limit state of a sub-tendon."""
     item = model.row_item[row]
-    failure = state.failure[0, column]
-    length = leaf_length(model, work, item, column, slot)
-    rate, speed = leaf_rates(model, work, item, column, slot)
+    failure = state.failure[0, block]
+    length = leaf_length(model, work, item, block, worker)
+    rate, speed = leaf_rates(model, work, item, block, worker)
     tendon = model.tendon_place[model.fixed_tendons + item]
-    report_value(report.tendon_length, tendon, column, failure, length)
-    report_value(report.tendon_speed, tendon, column, failure, speed)
-    report_value(report.tendon_force, tendon, column, failure, leaf_force(model, item, column, length, rate))
-    side = limit_state(length, model.leaf_lower[item, column], model.leaf_upper[item, column])
-    report_value(report.tendon_limit_state, tendon, column, failure, side)
+    report_value(report.tendon_length, tendon, block, failure, length)
+    report_value(report.tendon_speed, tendon, block, failure, speed)
+    report_value(report.tendon_force, tendon, block, failure, leaf_force(model, item, block, length, rate))
+    side = limit_state(length, model.leaf_lower[item, block], model.leaf_upper[item, block])
+    report_value(report.tendon_limit_state, tendon, block, failure, side)
 
 
 @wp.func
-def take_spatial_tendon_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+def take_spatial_tendon_off(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, force: Real):
     """Take what a sub-tendon pushes links by off what these need."""
     leaf = model.row_item[row]
     first = model.leaf_segment[leaf]
     for k in range(first, first + model.leaf_segments[leaf]):
         attachment = model.segment_attachment[k]
         parent = model.attachment_parent[attachment]
-        x = attachment_place(model, work, attachment, column, slot)
-        x_parent = attachment_place(model, work, parent, column, slot)
+        x = attachment_place(model, work, attachment, block, worker)
+        x_parent = attachment_place(model, work, parent, block, worker)
         _distance, unit = direction(x - x_parent)
-        outer, inner = end_forces(model, leaf, k, model.attachment_coefficient[attachment, column])
-        take_push_off(model, work, model.attachment_link[attachment], x, unit * (force * outer), slot)
-        take_push_off(model, work, model.attachment_link[parent], x_parent, unit * neg(force * inner), slot)
+        outer, inner = end_forces(model, leaf, k, model.attachment_coefficient[attachment, block])
+        subtract_force(model, work, model.attachment_link[attachment], x, unit * (force * outer), worker)
+        subtract_force(model, work, model.attachment_link[parent], x_parent, unit * neg(force * inner), worker)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:
@@ -416,14 +418,14 @@ SPATIAL_TENDON = ConstraintFamily(
     places=_places,
     traits=IS_TENDON,
     acts_always=True,
-    pushes_otherwise=True,
-    shares_push="leaf",
+    has_own_force_jacobian=True,
+    shares_force_jacobian="leaf",
     needs_places=True,
     law=set_spatial_tendon_row,
     gradient=set_spatial_tendon_gradients,
     coefficients=set_unit_gradients,
     report=report_spatial_tendon,
-    take_off=take_spatial_tendon_off,
+    subtract_wrench=take_spatial_tendon_off,
     entries=Entries(
         kind="tendon",
         names=lambda articulation: tuple(name for tendon in articulation.spatial_tendons for name in tendon.leaf_names),
@@ -469,11 +471,11 @@ SPATIAL_TENDON_LIMIT = ConstraintFamily(
     part=ForcePart.TENDON,
     places=_limit_places,
     traits=IS_TENDON | ENDS,
-    pushes_otherwise=True,
-    shares_push="leaf",
+    has_own_force_jacobian=True,
+    shares_force_jacobian="leaf",
     needs_places=True,
     law=set_spatial_tendon_limit_row,
     gradient=set_spatial_tendon_gradients,
-    take_off=take_spatial_tendon_off,
+    subtract_wrench=take_spatial_tendon_off,
     entries=SPATIAL_TENDON.entries,
 )

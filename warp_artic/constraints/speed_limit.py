@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 import warp as wp
 
+from warp_artic.constraints.dof_weights import set_dof_weights
 from warp_artic.constraints.joint_limit import land_on_limits
 from warp_artic.constraints.link_velocity import (
     LINK_SPEED_ORDER,
@@ -27,24 +28,23 @@ from warp_artic.constraints.link_velocity import (
     center_of,
     link_motion,
     move_all_links,
-    set_link_coefficients,
+    set_link_limit_jacobian,
 )
 from warp_artic.constraints.rows import (
+    apply_impulse,
     forget_response,
     prepare_response,
-    push_row,
     row_response,
     row_velocity,
-    set_unbounded,
-    set_window,
+    set_unbounded_impulse,
+    set_velocity_bounds,
 )
-from warp_artic.constraints.shares import set_shares
 from warp_artic.constraints.tree_velocity import (
     TREE_SPEED_ORDER,
     TREE_SPIN_ORDER,
     place_tree,
-    set_tree_coefficients,
-    take_tree_push_off,
+    set_tree_jacobian,
+    subtract_tree_impulse,
     tree_motion,
 )
 from warp_artic.description.articulation import Articulation
@@ -75,11 +75,11 @@ from warp_artic.model.force_parts import ForcePart
 from warp_artic.model.row import Place
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.kinematics import place_links
-from warp_artic.phases.transmitted_forces import take_off
+from warp_artic.phases.transmitted_forces import subtract_wrench
 
 ROWS_EACH = 3
 """Rows of a limit."""
-TURNS = wp.constant(40.0)
+DIRECTION_ROUNDS = wp.constant(40.0)
 """Times that directions are found again in a step."""
 NEAR = wp.constant(0.5)
 """Share of a limit from which on it is looked at where the links are at the end of the step."""
@@ -90,109 +90,109 @@ ALONG = wp.constant(1000.0)
 
 
 @wp.func
-def set_speed_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_speed_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Begin a step with a row of a limit that does not take part."""
     infinite = real(1.0, h) / real(0.0, h)
-    set_window(work, row, slot, neg(infinite), infinite)
-    set_unbounded(work, row, slot, h)
-    work.compliance[row, slot] = real(0.0, h)
+    set_velocity_bounds(work, row, worker, neg(infinite), infinite)
+    set_unbounded_impulse(work, row, worker, h)
+    work.compliance[row, worker] = real(0.0, h)
 
 
 @wp.func
-def largest_speed(model: ModelArrays, row: int, column: int):
+def largest_speed(model: ModelArrays, row: int, block: int):
     """y_max of a row."""
     family = model.row_family[row]
     tree = int(0)
     if family >= TREE_SPEED_ORDER:
         tree = model.row_item[row]
-    fastest = model.tree_max_velocity[2 * tree, column]
+    fastest = model.tree_max_velocity[2 * tree, block]
     if family == TREE_SPIN_ORDER:
-        fastest = model.tree_max_velocity[2 * tree + 1, column]
+        fastest = model.tree_max_velocity[2 * tree + 1, block]
     if family == LINK_SPEED_ORDER:
-        fastest = model.link_max_linear_velocity[model.row_item[row], column]
+        fastest = model.link_max_linear_velocity[model.row_item[row], block]
     if family == LINK_SPIN_ORDER:
-        fastest = model.link_max_angular_velocity[model.row_item[row], column]
+        fastest = model.link_max_angular_velocity[model.row_item[row], block]
     return fastest
 
 
 @wp.func
-def find_motions(model: ModelArrays, work: WorkArrays, motions: Array, column: int, slot: int):
+def find_motions(model: ModelArrays, work: WorkArrays, motions: Array, block: int, worker: int):
     """Write y of all limits where the links are placed, with the velocities so far."""
     if model.row_family[model.limit_row] <= LINK_SPIN_ORDER:
-        move_all_links(model, work, work.v_next, column, slot)
+        move_all_links(model, work, work.v_next, block, worker)
     for k in range(model.speed_limits):
         row = model.limit_row + 3 * k
         if model.row_family[row] >= TREE_SPEED_ORDER:
-            store_vec3(motions, 3 * k, slot, tree_motion(model, work, work.v_next, row, slot))
+            store_vec3(motions, 3 * k, worker, tree_motion(model, work, work.v_next, row, worker))
         else:
-            store_vec3(motions, 3 * k, slot, link_motion(model, work, row, column, slot))
+            store_vec3(motions, 3 * k, worker, link_motion(model, work, row, block, worker))
 
 
 @wp.func
-def bend_motions(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int):
-    """Write to `work.bent` by how much y at the end of the step is other than where the links are placed.
+def correct_motions(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, has_middle: int):
+    """Write to `work.motion_correction` by how much y at the end of the step is other than where the links are placed.
 
     Where joints turn so far in a step that J is another at its end, or no answer is found, it is no more than y_max:
-    then rest is allowed, and no impulse gives energy. Nothing where the step is not `work.settled`. Says whether any
-    environment is near a limit.
+    then rest is allowed, and no impulse gives energy. Nothing where the step is not `work.is_met_where_placed`. Says
+    whether any environment is near a limit.
     """
     one = real(1.0, h)
     for island in range(model.island_count):
-        work.near_limit[island, slot] = one - one
-        work.turned[island, slot] = work.turns[island, slot] - real(0.5 * TURNS, h)
+        work.is_near_limit[island, worker] = one - one
+        work.turns_far[island, worker] = work.direction_rounds[island, worker] - real(0.5 * DIRECTION_ROUNDS, h)
     any_near = one - one
-    any_turned = work.turned[0, slot]
+    any_turned = work.turns_far[0, worker]
     for k in range(model.speed_limits):
         row = model.limit_row + 3 * k
         island = model.row_island[row]
-        speed = length(load_vec3(work.motion, 3 * k, slot))
-        near = maximum(speed - real(NEAR, h) * largest_speed(model, row, column), work.active[row, slot])
-        near = work.settled[island, slot] * near
+        speed = length(load_vec3(work.motion, 3 * k, worker))
+        near = maximum(speed - real(NEAR, h) * largest_speed(model, row, block), work.active[row, worker])
+        near = work.is_met_where_placed[island, worker] * near
         any_near = maximum(any_near, near)
         if model.island_count > 1:
-            work.near_limit[island, slot] = maximum(work.near_limit[island, slot], near)
+            work.is_near_limit[island, worker] = maximum(work.is_near_limit[island, worker], near)
     if model.island_count == 1:
-        work.near_limit[0, slot] = any_near
+        work.is_near_limit[0, worker] = any_near
     found = any_positive(any_near)
     if found:
         for dof in range(model.dof_count):
-            work.kept[dof, slot] = work.v_next[dof, slot]
+            work.kept_velocity[dof, worker] = work.v_next[dof, worker]
             if model.dof_is_linear[dof] == 0:
                 island = model.dof_island[dof]
-                turned = h * absolute(work.v_next[dof, slot]) - real(TURNED, h)
+                turned = h * absolute(work.v_next[dof, worker]) - real(TURNED, h)
                 any_turned = maximum(any_turned, turned)
                 if model.island_count > 1:
-                    work.turned[island, slot] = maximum(work.turned[island, slot], turned)
+                    work.turns_far[island, worker] = maximum(work.turns_far[island, worker], turned)
         if model.island_count == 1:
-            work.turned[0, slot] = any_turned
-        set_shares(model, work, slot, h, has_middle)
+            work.turns_far[0, worker] = any_turned
+        set_dof_weights(model, work, worker, h, has_middle)
         if has_middle == 1:
-            land_on_limits(model, work, column, slot, h)
-        move_joints(model, work, work.end_position, work.end_root, column, slot, h, has_middle, 1)
-        place_links(model, work, work.end_position, work.end_root, work.v_next, column, slot)
+            land_on_limits(model, work, block, worker, h)
+        move_joints(model, work, work.end_position, work.end_root, block, worker, h, has_middle, 1)
+        place_links(model, work, work.end_position, work.end_root, work.v_next, block, worker)
         if model.tree_limits > 0:
-            place_tree(model, work, column, slot)
-        find_motions(model, work, work.bent, column, slot)
+            place_tree(model, work, block, worker)
+        find_motions(model, work, work.motion_correction, block, worker)
         for dof in range(model.dof_count):
-            work.v_next[dof, slot] = work.kept[dof, slot]
-        place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
+            work.v_next[dof, worker] = work.kept_velocity[dof, worker]
+        place_links(model, work, work.middle, work.middle_root, work.v_middle, block, worker)
         if model.tree_limits > 0:
-            place_tree(model, work, column, slot)
+            place_tree(model, work, block, worker)
         for k in range(model.speed_limits):
-            y = load_vec3(work.motion, 3 * k, slot)
-            bend = load_vec3(work.bent, 3 * k, slot) - y
+            y = load_vec3(work.motion, 3 * k, worker)
+            bend = load_vec3(work.motion_correction, 3 * k, worker) - y
             size = length(bend)
-            fastest = largest_speed(model, model.limit_row + 3 * k, column)
+            fastest = largest_speed(model, model.limit_row + 3 * k, block)
             island = model.row_island[model.limit_row + 3 * k]
-            excess = minimum(work.turned[island, slot], size - fastest)
+            excess = minimum(work.turns_far[island, worker], size - fastest)
             part = where_positive(excess, fastest / where_positive(size, size, one), one)
-            part = where_positive(work.near_limit[island, slot], part, one - one)
-            store_vec3(work.bent, 3 * k, slot, bend * part)
+            part = where_positive(work.is_near_limit[island, worker], part, one - one)
+            store_vec3(work.motion_correction, 3 * k, worker, bend * part)
     return found
 
 
 @wp.func
-def turn_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int):
+def turn_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, has_middle: int):
     """Bring the rows of limits up to date with the velocities so far where one is missed; these environments join.
 
     First limits are met where the links are placed. That settles about where they will be at the end of the step, and
@@ -200,71 +200,71 @@ def turn_limits(model: ModelArrays, work: WorkArrays, column: int, slot: int, h:
     """
     zero = real(0.0, h)
     one = real(1.0, h)
-    find_motions(model, work, work.motion, column, slot)
+    find_motions(model, work, work.motion, block, worker)
     for k in range(model.speed_limits):
-        store_vec3(work.bent, 3 * k, slot, vec3(zero, zero, zero))
-    find_missed(model, work, column, slot, zero)
+        store_vec3(work.motion_correction, 3 * k, worker, vec3(zero, zero, zero))
+    find_missed(model, work, block, worker, zero)
     for island in range(model.island_count):
-        joining = work.missed[island, slot]
-        work.environment_mask[island, slot] = joining
-        work.settled[island, slot] = maximum(work.settled[island, slot], one - joining)
-    if bend_motions(model, work, column, slot, h, has_middle):
-        find_missed(model, work, column, slot, zero)
-    any_joining = zero
+        mask = work.is_missed[island, worker]
+        work.environment_mask[island, worker] = mask
+        work.is_met_where_placed[island, worker] = maximum(work.is_met_where_placed[island, worker], one - mask)
+    if correct_motions(model, work, block, worker, h, has_middle):
+        find_missed(model, work, block, worker, zero)
+    any_mask = zero
     for island in range(model.island_count):
-        before = work.environment_mask[island, slot]
-        joining = where_positive(work.settled[island, slot], work.missed[island, slot], before)
+        before = work.environment_mask[island, worker]
+        mask = where_positive(work.is_met_where_placed[island, worker], work.is_missed[island, worker], before)
         # So many times in each environment, whatever its neighbours need.
-        count = work.turns[island, slot] + joining
-        joining = where_positive(count - real(TURNS, h) - real(0.5, h), zero, joining)
-        work.turns[island, slot] = count
-        work.environment_mask[island, slot] = joining
-        any_joining = maximum(any_joining, joining)
-    found = any_positive(any_joining)
+        count = work.direction_rounds[island, worker] + mask
+        mask = where_positive(count - real(DIRECTION_ROUNDS, h) - real(0.5, h), zero, mask)
+        work.direction_rounds[island, worker] = count
+        work.environment_mask[island, worker] = mask
+        any_mask = maximum(any_mask, mask)
+    found = any_positive(any_mask)
     if found:
         for k in range(model.speed_limits):
-            turn_limit(model, work, k, column, slot)
+            turn_limit(model, work, k, block, worker)
     return found
 
 
 @wp.func
-def find_missed(model: ModelArrays, work: WorkArrays, column: int, slot: int, none: Real):
-    """Write one to `work.missed` where any limit of an island is missed, else zero."""
+def find_missed(model: ModelArrays, work: WorkArrays, block: int, worker: int, none: Real):
+    """Write one to `work.is_missed` where any limit of an island is missed, else zero."""
     for island in range(model.island_count):
-        work.missed[island, slot] = none
+        work.is_missed[island, worker] = none
     found = none
     for k in range(model.speed_limits):
         island = model.row_island[model.limit_row + 3 * k]
-        own = missed(model, work, k, column, slot)
+        own = missed(model, work, k, block, worker)
         found = maximum(found, own)
         if model.island_count > 1:
-            work.missed[island, slot] = maximum(work.missed[island, slot], own)
+            work.is_missed[island, worker] = maximum(work.is_missed[island, worker], own)
     if model.island_count == 1:
-        work.missed[0, slot] = found
+        work.is_missed[0, worker] = found
 
 
 @wp.func
-def missed(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int):
+def missed(model: ModelArrays, work: WorkArrays, k: int, block: int, worker: int):
     """One where a limit is exceeded by more than its rows know, or these have another direction, else zero."""
     row = model.limit_row + 3 * k
-    active = work.active[row, slot]
+    active = work.active[row, worker]
     one = real(1.0, active)
     zero = one - one
-    fastest = largest_speed(model, row, column)
-    y = load_vec3(work.motion, 3 * k, slot) + load_vec3(work.bent, 3 * k, slot)
+    fastest = largest_speed(model, row, block)
+    y = load_vec3(work.motion, 3 * k, worker) + load_vec3(work.motion_correction, 3 * k, worker)
     excess = length(y) - fastest
     miss = where_positive(active, zero, excess)
     if any_positive(active):
-        known = (fastest + largest_terms(model, work, row, slot)) * model.rounding[0, 0]
+        known = (fastest + largest_terms(model, work, row, worker)) * model.rounding[0, 0]
         short = zero
         if model.innovations_only == 1:
             # What the row itself could not hold is not for its direction to mend; sweeps mend that too.
-            short = maximum(row_velocity(model, work, row, slot) - work.window[2 * row + 1, slot], zero)
+            short = maximum(row_velocity(model, work, row, worker) - work.velocity_bounds[2 * row + 1, worker], zero)
         miss = where_positive(active, excess - short - known, miss)
-        pushes = where_positive(absolute(work.impulse[row, slot]), active, zero)
-        curved = maximum(work.active[row + 1, slot], work.active[row + 2, slot])
+        pushes = where_positive(absolute(work.impulse[row, worker]), active, zero)
+        curved = maximum(work.active[row + 1, worker], work.active[row + 2, worker])
         if model.innovations_only == 1:
-            d = load_vec3(work.direction, 3 * row, slot)
+            d = load_vec3(work.direction, 3 * row, worker)
             aside = length(y - d * dot(d, y)) - known * real(ALONG, one)
             miss = maximum(miss, pushes * where_positive(fastest, aside, zero))
         miss = maximum(miss, (active - pushes) * where_positive(fastest, curved, zero))
@@ -272,58 +272,58 @@ def missed(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int)
 
 
 @wp.func
-def largest_terms(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def largest_terms(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """What the velocity of a row is made of, without constraints: the sum of |J_i v_i|."""
     start = model.row_term[row]
-    total = absolute(work.coefficient[start, slot] * work.v_free[model.term_dof[start], slot])
+    total = absolute(work.J[start, worker] * work.v_free[model.term_dof[start], worker])
     for term in range(start + 1, start + model.row_terms[row]):
-        total = total + absolute(work.coefficient[term, slot] * work.v_free[model.term_dof[term], slot])
+        total = total + absolute(work.J[term, worker] * work.v_free[model.term_dof[term], worker])
     return total
 
 
 @wp.func
-def turn_limit(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int):
+def turn_limit(model: ModelArrays, work: WorkArrays, k: int, block: int, worker: int):
     """Give the rows of a limit the direction of y and the curvature that its impulse makes, where they join."""
     row = model.limit_row + 3 * k
-    joining = work.environment_mask[model.row_island[row], slot]
-    one = real(1.0, joining)
+    mask = work.environment_mask[model.row_island[row], worker]
+    one = real(1.0, mask)
     zero = one - one
     infinite = one / zero
-    active = work.active[row, slot]
-    fastest = largest_speed(model, row, column)
-    bent = load_vec3(work.bent, 3 * k, slot)
-    y = load_vec3(work.motion, 3 * k, slot) + bent
+    active = work.active[row, worker]
+    fastest = largest_speed(model, row, block)
+    bent = load_vec3(work.motion_correction, 3 * k, worker)
+    y = load_vec3(work.motion, 3 * k, worker) + bent
     speed = length(y)
     takes_part = where_positive(active, one, where_positive(speed - fastest, one, zero))
-    turns = joining * takes_part
+    turns = mask * takes_part
     if any_positive(takes_part):
-        push = take_back(model, work, row, slot, turns)
+        F = take_back(model, work, row, worker, turns)
         is_new = one - active
         is_point = where_positive(fastest, zero, one)
         # Where a limit does not take part its rows have a direction too, for those beside it in a lane.
-        old = load_vec3(work.direction, 3 * row, slot)
+        old = load_vec3(work.direction, 3 * row, worker)
         unit = choose(speed, y * (one / where_positive(speed, speed, one)), vec3(one, zero, zero))
         stays = where_positive(active, maximum(maximum(one - turns, is_point), where_positive(speed, zero, one)), zero)
         d = choose(stays, old, unit)
         t_1, t_2 = across(d)
-        set_coefficients(model, work, row, column, slot, d)
-        set_coefficients(model, work, row + 1, column, slot, t_1)
-        set_coefficients(model, work, row + 2, column, slot, t_2)
+        set_limit_direction(model, work, row, block, worker, d)
+        set_limit_direction(model, work, row + 1, block, worker, t_1)
+        set_limit_direction(model, work, row + 2, block, worker, t_2)
 
-        prepare_response(model, work, row, slot)
-        r = row_response(model, work, row, slot)
+        prepare_response(model, work, row, worker)
+        r = row_response(model, work, row, worker)
         guess = maximum(speed - fastest, zero) / where_positive(r, r, one)
-        z_n = where_positive(is_new, guess, maximum(neg(work.impulse[row, slot]), zero))
-        z_n = where_positive(is_point * active, maximum(z_n, length(push)), z_n)
-        radius = fastest + largest_terms(model, work, row, slot) * model.rounding[0, 0]
+        z_n = where_positive(is_new, guess, maximum(neg(work.impulse[row, worker]), zero))
+        z_n = where_positive(is_point * active, maximum(z_n, length(F)), z_n)
+        radius = fastest + largest_terms(model, work, row, worker) * model.rounding[0, 0]
         curved = where_positive(z_n, turns, zero)
         curvature = radius / where_positive(z_n, z_n, one)
         constant = bent
         if model.row_family[row] <= LINK_SPIN_ORDER:
-            constant = constant + base_motion(model, work, row, column, slot)
+            constant = constant + base_motion(model, work, row, block, worker)
         for j in range(3):
             own = row + j
-            direction = load_vec3(work.direction, 3 * own, slot)
+            direction = load_vec3(work.direction, 3 * own, worker)
             offset = neg(dot(direction, constant))
             lower = where_positive(is_point, offset, neg(infinite))
             upper = fastest + offset
@@ -334,65 +334,65 @@ def turn_limit(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: 
                 upper = where_positive(curved, offset, infinite)
                 compliance = where_positive(curved, curvature, zero)
                 takes = curved
-            lower = where_positive(turns, lower, work.window[2 * own, slot])
-            upper = where_positive(turns, upper, work.window[2 * own + 1, slot])
-            set_window(work, own, slot, lower, upper)
-            work.compliance[own, slot] = where_positive(turns, compliance, work.compliance[own, slot])
-            work.active[own, slot] = where_positive(turns, takes, work.active[own, slot])
-            z = where_positive(takes, dot(direction, push), zero)
-            give_again(model, work, own, slot, z, turns)
+            lower = where_positive(turns, lower, work.velocity_bounds[2 * own, worker])
+            upper = where_positive(turns, upper, work.velocity_bounds[2 * own + 1, worker])
+            set_velocity_bounds(work, own, worker, lower, upper)
+            work.compliance[own, worker] = where_positive(turns, compliance, work.compliance[own, worker])
+            work.active[own, worker] = where_positive(turns, takes, work.active[own, worker])
+            z = where_positive(takes, dot(direction, F), zero)
+            give_again(model, work, own, worker, z, turns)
 
 
 @wp.func
-def set_coefficients(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, d: Vec3):
+def set_limit_direction(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, d: Vec3):
     """Write the direction of a row and d^T J."""
-    store_vec3(work.direction, 3 * row, slot, d)
+    store_vec3(work.direction, 3 * row, worker, d)
     if model.row_family[row] >= TREE_SPEED_ORDER:
-        set_tree_coefficients(model, work, row, slot, d)
+        set_tree_jacobian(model, work, row, worker, d)
     else:
-        set_link_coefficients(model, work, row, column, slot, d)
-    forget_response(model, work, row, slot)
+        set_link_limit_jacobian(model, work, row, block, worker, d)
+    forget_response(model, work, row, worker)
 
 
 @wp.func
-def take_back(model: ModelArrays, work: WorkArrays, row: int, slot: int, turns: Real):
+def take_back(model: ModelArrays, work: WorkArrays, row: int, worker: int, turns: Real):
     """The impulse of three rows on y; what it has changed is taken off the velocities so far where they turn.
 
-    The direct solver starts anew anyway.
+    The direct solver starts from nothing anyway.
     """
     zero = turns - turns
-    push = vec3(zero, zero, zero)
+    F = vec3(zero, zero, zero)
     for j in range(3):
-        z = work.impulse[row + j, slot]
-        push = push + choose(absolute(z), load_vec3(work.direction, 3 * (row + j), slot) * z, vec3(zero, zero, zero))
+        z = work.impulse[row + j, worker]
+        F = F + choose(absolute(z), load_vec3(work.direction, 3 * (row + j), worker) * z, vec3(zero, zero, zero))
         change = where_positive(turns, neg(z), zero)
         if model.innovations_only == 0 and any_positive(absolute(change)):
-            push_row(model, work, row + j, slot, change)
-    return push
+            apply_impulse(model, work, row + j, worker, change)
+    return F
 
 
 @wp.func
-def give_again(model: ModelArrays, work: WorkArrays, row: int, slot: int, impulse: Real, turns: Real):
+def give_again(model: ModelArrays, work: WorkArrays, row: int, worker: int, impulse: Real, turns: Real):
     """Give a row its part of that impulse along its new direction, with what it changes."""
-    work.impulse[row, slot] = where_positive(turns, impulse, work.impulse[row, slot])
+    work.impulse[row, worker] = where_positive(turns, impulse, work.impulse[row, worker])
     change = where_positive(turns, impulse, turns - turns)
     if model.innovations_only == 0 and any_positive(absolute(change)):
-        prepare_response(model, work, row, slot)
-        push_row(model, work, row, slot, change)
+        prepare_response(model, work, row, worker)
+        apply_impulse(model, work, row, worker, change)
 
 
 @wp.func
-def take_clamp_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, force: Real):
+def take_clamp_off(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, force: Real):
     """Take what a row of a limit pushes links by off what these need."""
     family = model.row_family[row]
     link = model.row_item[row]
-    push = load_vec3(work.direction, 3 * row, slot) * force
+    F = load_vec3(work.direction, 3 * row, worker) * force
     if family >= TREE_SPEED_ORDER:
-        take_tree_push_off(model, work, row, column, slot, push)
+        subtract_tree_impulse(model, work, row, block, worker, F)
     elif family == LINK_SPEED_ORDER:
-        take_off(work, link, slot, push, cross(center_of(model, work, link, column, slot), push))
+        subtract_wrench(work, link, worker, F, cross(center_of(model, work, link, block, worker), F))
     else:
-        take_off(work, link, slot, push - push, push)
+        subtract_wrench(work, link, worker, F - F, F)
 
 
 def _speed_limit(order: int, name: str, label: tuple[str, str], **own) -> ConstraintFamily:
@@ -404,7 +404,7 @@ def _speed_limit(order: int, name: str, label: tuple[str, str], **own) -> Constr
         rows_each=ROWS_EACH,
         traits=FROM_OUTSIDE,
         law=set_speed_limit_row,
-        take_off=take_clamp_off,
+        subtract_wrench=take_clamp_off,
         **own,
     )
 

@@ -11,7 +11,7 @@ and I^-1 n_i. What an impulse along J changes is the motion of the whole as one 
 
 import warp as wp
 
-from warp_artic.constraints.rows import set_coefficient
+from warp_artic.constraints.rows import set_jacobian_entry
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Sym3,
     Vec3,
@@ -36,7 +36,7 @@ from warp_artic.model.arrays import (
     store_vec3,
 )
 from warp_artic.phases.composite_inertias import compose_inertias, composite_load
-from warp_artic.phases.transmitted_forces import take_off
+from warp_artic.phases.transmitted_forces import subtract_wrench
 
 TREE_SPEED_ORDER = wp.constant(402)
 TREE_SPIN_ORDER = wp.constant(403)
@@ -57,47 +57,47 @@ def sym_inverse(s: Sym3):
 
 
 @wp.func
-def place_tree(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def place_tree(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Write J of v_C and w, and the centre of mass from the origin of the root, 1 / m and I^-1, where links are.
 
     Of each floating tree.
     """
-    compose_inertias(model, work, column, slot)
+    compose_inertias(model, work, block, worker)
     for tree in range(model.tree_count):
         if model.tree_root[tree] >= 0:
-            compose_tree(model, work, tree, slot)
+            compose_tree(model, work, tree, worker)
 
 
 @wp.func
-def compose_tree(model: ModelArrays, work: WorkArrays, tree: int, slot: int):
+def compose_tree(model: ModelArrays, work: WorkArrays, tree: int, worker: int):
     """The same of a tree."""
     root = model.order[model.tree_link[tree]]
-    mass = work.M[root, slot]
-    c = load_vec3(work.moment, 3 * root, slot) * (real(1.0, mass) / mass)
-    about_center = load_sym3(work.A, 6 * root, slot) + sym_scalar(neg(dot(c, c) * mass)) + sym_outer(c) * mass
+    mass = work.M[root, worker]
+    c = load_vec3(work.moment, 3 * root, worker) * (real(1.0, mass) / mass)
+    about_center = load_sym3(work.A, 6 * root, worker) + sym_scalar(neg(dot(c, c) * mass)) + sym_outer(c) * mass
     mobility = sym_inverse(about_center)
-    store_vec3(work.tree_center, 3 * tree, slot, c)
-    store_sym3(work.tree_mobility, 7 * tree, slot, mobility)
-    work.tree_mobility[7 * tree + 6, slot] = real(1.0, mass) / mass
+    store_vec3(work.tree_center, 3 * tree, worker, c)
+    store_sym3(work.tree_mobility, 7 * tree, worker, mobility)
+    work.tree_mobility[7 * tree + 6, worker] = real(1.0, mass) / mass
     for k in range(model.tree_link[tree], model.tree_link[tree + 1]):
         link = model.order[k]
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            n, f = composite_load(model, work, link, dof, slot)
-            n = n + cross(from_root(model, work, link, slot) - c, f)
-            store_vec3(work.tree_jacobian, 6 * dof, slot, f * work.tree_mobility[7 * tree + 6, slot])
-            store_vec3(work.tree_jacobian, 6 * dof + 3, slot, mobility * n)
+            n, f = composite_load(model, work, link, dof, worker)
+            n = n + cross(from_root(model, work, link, worker) - c, f)
+            store_vec3(work.tree_jacobian, 6 * dof, worker, f * work.tree_mobility[7 * tree + 6, worker])
+            store_vec3(work.tree_jacobian, 6 * dof + 3, worker, mobility * n)
 
 
 @wp.func
-def from_root(model: ModelArrays, work: WorkArrays, link: int, slot: int):
+def from_root(model: ModelArrays, work: WorkArrays, link: int, worker: int):
     """From the origin of the root to that of a link."""
     root = model.order[model.tree_link[model.link_tree[link]]]
     other = int(link)
-    zero = real(0.0, work.M[0, slot])
+    zero = real(0.0, work.M[0, worker])
     r = vec3(zero, zero, zero)
     while other != root:
-        r = r + load_vec3(work.p_PM, 3 * other, slot)
+        r = r + load_vec3(work.p_PM, 3 * other, worker)
         other = model.link_parent[other]
     return r
 
@@ -111,43 +111,43 @@ def spin_offset(model: ModelArrays, row: int):
 
 
 @wp.func
-def tree_motion(model: ModelArrays, work: WorkArrays, rates: Array, row: int, slot: int):
+def tree_motion(model: ModelArrays, work: WorkArrays, rates: Array, row: int, worker: int):
     """v_C or w with rates of the dofs, from `place_tree`."""
     first = spin_offset(model, row)
     start = model.row_term[row]
     dof = model.term_dof[start]
-    y = load_vec3(work.tree_jacobian, 6 * dof + first, slot) * rates[dof, slot]
+    y = load_vec3(work.tree_jacobian, 6 * dof + first, worker) * rates[dof, worker]
     for term in range(start + 1, start + model.row_terms[row]):
         dof = model.term_dof[term]
-        y = y + load_vec3(work.tree_jacobian, 6 * dof + first, slot) * rates[dof, slot]
+        y = y + load_vec3(work.tree_jacobian, 6 * dof + first, worker) * rates[dof, worker]
     return y
 
 
 @wp.func
-def set_tree_coefficients(model: ModelArrays, work: WorkArrays, row: int, slot: int, d: Vec3):
+def set_tree_jacobian(model: ModelArrays, work: WorkArrays, row: int, worker: int, d: Vec3):
     """Write d^T J; the terms of the row are all dofs of its tree."""
     first = spin_offset(model, row)
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
-        J = load_vec3(work.tree_jacobian, 6 * model.term_dof[term] + first, slot)
-        set_coefficient(work, term, slot, dot(d, J))
+        J = load_vec3(work.tree_jacobian, 6 * model.term_dof[term] + first, worker)
+        set_jacobian_entry(work, term, worker, dot(d, J))
 
 
 @wp.func
-def take_tree_push_off(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, push: Vec3):
+def subtract_tree_impulse(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, F: Vec3):
     """Take the forces that move all links as one rigid body, with a force or moment in all, off what links need."""
     tree = model.row_item[row]
-    c = load_vec3(work.tree_center, 3 * tree, slot)
+    c = load_vec3(work.tree_center, 3 * tree, worker)
     for k in range(model.tree_link[tree], model.tree_link[tree + 1]):
         link = model.order[k]
-        mass = model.link_mass[link, column]
-        R_WM = load_mat3(work.R_WM, 9 * link, slot)
-        arm = R_WM * load_vec3(model.link_center, 3 * link, column)
+        mass = model.link_mass[link, block]
+        R_WM = load_mat3(work.R_WM, 9 * link, worker)
+        arm = R_WM * load_vec3(model.link_center, 3 * link, block)
         if model.row_family[row] == TREE_SPIN_ORDER:
-            turn = load_sym3(work.tree_mobility, 7 * tree, slot) * push
-            force = cross(turn, from_root(model, work, link, slot) + arm - c) * mass
-            I_W = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))
-            take_off(work, link, slot, force, cross(arm, force) + I_W * turn)
+            turn = load_sym3(work.tree_mobility, 7 * tree, worker) * F
+            force = cross(turn, from_root(model, work, link, worker) + arm - c) * mass
+            I_W = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, block))
+            subtract_wrench(work, link, worker, force, cross(arm, force) + I_W * turn)
         else:
-            force = push * (mass * work.tree_mobility[7 * tree + 6, slot])
-            take_off(work, link, slot, force, cross(arm, force))
+            force = F * (mass * work.tree_mobility[7 * tree + 6, worker])
+            subtract_wrench(work, link, worker, force, cross(arm, force))

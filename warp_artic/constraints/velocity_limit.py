@@ -4,7 +4,7 @@ import math
 
 import warp as wp
 
-from warp_artic.constraints.rows import set_single_coefficient, set_unbounded, set_window
+from warp_artic.constraints.rows import set_unbounded_impulse, set_unit_jacobian, set_velocity_bounds
 from warp_artic.constraints.single_dofs import places_of_dofs
 from warp_artic.description.articulation import Articulation
 from warp_artic.math.numbers import Real, neg, real
@@ -17,13 +17,13 @@ from warp_artic.model.row import Place
 
 
 @wp.func
-def set_velocity_limit_row(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real):
+def set_velocity_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
     """Fill the row of the velocity limit of one dof."""
-    fastest = model.velocity_limit[model.row_item[row], column]
-    set_window(work, row, slot, neg(fastest), fastest)
-    work.compliance[row, slot] = real(0.0, h)
-    set_unbounded(work, row, slot, h)
-    set_single_coefficient(model, work, row, slot, h)
+    fastest = model.velocity_limit[model.row_item[row], block]
+    set_velocity_bounds(work, row, worker, neg(fastest), fastest)
+    work.compliance[row, worker] = real(0.0, h)
+    set_unbounded_impulse(work, row, worker, h)
+    set_unit_jacobian(model, work, row, worker, h)
 
 
 def _places(articulation: Articulation, layout: DofLayout) -> list[Place]:

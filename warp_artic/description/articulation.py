@@ -26,7 +26,7 @@ class Articulation:
     path: str
     """Prim path of the articulation root, or of the root link where none is authored."""
     links: tuple[Link, ...]
-    """Ordered by path, depth first, as composed on the stage; carriages after the others."""
+    """Ordered by path, depth first, as composed on the stage; massless links after the others."""
     joints: tuple[Joint, ...]
     """Ordered by path, depth first, as composed on the stage."""
     fixed_tendons: tuple[FixedTendon, ...] = ()
@@ -74,8 +74,8 @@ class Articulation:
 
     @property
     def bodies(self) -> dict[str, int]:
-        """The index of each link that is no carriage, by path."""
-        return {link.path: number for number, link in enumerate(self.links) if not link.is_carriage}
+        """The index of each link that is not massless, by path."""
+        return {link.path: number for number, link in enumerate(self.links) if not link.is_massless}
 
     @property
     def is_floating(self) -> bool:

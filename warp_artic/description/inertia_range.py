@@ -86,7 +86,7 @@ def _felt(M: np.ndarray) -> np.ndarray:
 
 def _is_well_inside(articulation: Articulation, own: Range) -> bool:
     """Whether bounds that cost nothing say so: the smallest part of any link, and all mass at the largest distance."""
-    links = [link for link in articulation.links if not link.is_carriage]
+    links = [link for link in articulation.links if not link.is_massless]
     traces = [link.inertia[0] + link.inertia[3] + link.inertia[5] for link in links]
     # The smallest moment is not below SINGULAR of the largest one (`validate`).
     least = min([*(link.mass for link in links), *(1e-9 * trace / 3.0 for trace in traces)], default=1.0)

@@ -93,7 +93,7 @@ def guide_size(tree: Articulation) -> float:
     for link, place in places:
         if link != WORLD:
             reaches[link] = max(reaches[link], math.dist(place, tree.links[link].center_of_mass))
-    reaches = [reach for reach, link in zip(reaches, tree.links) if not link.is_carriage]
+    reaches = [reach for reach, link in zip(reaches, tree.links) if not link.is_massless]
     return max(SMALLEST, SHARE * float(np.median(reaches)))
 
 

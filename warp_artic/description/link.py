@@ -15,7 +15,7 @@ class Link:
     """A rigid body; its frame is the frame of its prim, without scale."""
 
     path: str
-    """Prim path; of a carriage, a link without mass between two joints, that of the joint that carries it."""
+    """Prim path; of a massless link between two joints, that of the joint that carries it."""
     mass: float
     """[kg]"""
     center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -44,6 +44,6 @@ class Link:
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     @property
-    def is_carriage(self) -> bool:
+    def is_massless(self) -> bool:
         """Whether it is a massless link between two joints."""
         return self.mass == 0.0 and not any(self.inertia)

@@ -24,7 +24,7 @@ from warp_artic.description.tendon import FixedTendon, SpatialTendon
 class Mechanism:
     """Several articulations as one forest; it has what an articulation has, with links and dofs counted through.
 
-    Links that are no carriages come first, articulation by articulation, then the carriages; everything else is in the
+    Links with mass come first, articulation by articulation, then massless ones; everything else is in the
     order of the articulations.
     """
 
@@ -35,10 +35,10 @@ class Mechanism:
         """Of each articulation the numbers that its links have here."""
         numbers: list[list[int]] = [[0] * len(one.links) for one in self.articulations]
         count = 0
-        for is_carriage in (False, True):
+        for is_massless in (False, True):
             for own, one in zip(numbers, self.articulations):
                 for place, link in enumerate(one.links):
-                    if link.is_carriage is is_carriage:
+                    if link.is_massless is is_massless:
                         own[place] = count
                         count += 1
         return tuple(map(tuple, numbers))
@@ -113,8 +113,8 @@ class Mechanism:
 
     @cached_property
     def bodies(self) -> dict[str, int]:
-        """The index of each link that is no carriage, by path."""
-        return {link.path: number for number, link in enumerate(self.links) if not link.is_carriage}
+        """The index of each link that is not massless, by path."""
+        return {link.path: number for number, link in enumerate(self.links) if not link.is_massless}
 
     @cached_property
     def dofs(self) -> tuple[Dof, ...]:

@@ -46,7 +46,7 @@ class Scene:
     sleep_after: float | None = None
     """Authored time at rest after which trees fall asleep [s], if any."""
     link_names: tuple[str, ...] = ()
-    """Paths of all links but carriages, depth first as composed on the stage."""
+    """Paths of all links but massless ones, depth first as composed on the stage."""
     dof_names: tuple[str, ...] = ()
     """Names of all dofs, depth first by joint path as composed on the stage."""
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -54,7 +54,7 @@ class Scene:
 
     def __post_init__(self):
         if not self.link_names:
-            names = tuple(link.path for tree in self.articulations for link in tree.links if not link.is_carriage)
+            names = tuple(link.path for tree in self.articulations for link in tree.links if not link.is_massless)
             object.__setattr__(self, "link_names", names)
         if not self.dof_names:
             names = tuple(dof.name for tree in self.articulations for dof in tree.dofs)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.carriages import with_carriages
 from warp_artic.description.joint import WORLD, Joint
+from warp_artic.description.massless_links import with_massless_links
 from warp_artic.description.pose import Pose
 from warp_artic.description.start_pose import displacement, start_poses
 
@@ -23,7 +23,7 @@ def not_opposing(articulation: Articulation) -> dict[str, float]:
     tendons = [tendon for tendon in articulation.fixed_tendons if tendon.enabled]
     if not tendons:
         return {}
-    articulation = with_carriages(articulation)
+    articulation = with_massless_links(articulation)
     M = mass_matrix(articulation, Pose())  # a mobility does not depend on where the tree is
     Q = _position_rates(articulation, len(M) - len(articulation.dofs))
     first = len(M) - len(articulation.dofs)
@@ -46,7 +46,7 @@ def mass_matrix(articulation: Articulation, root: Pose | None = None) -> np.ndar
 
     The root link is as it starts, or at another pose.
     """
-    articulation = with_carriages(articulation)
+    articulation = with_massless_links(articulation)
     poses, inbound = start_poses(articulation, root), articulation.inbound
     roots = 6 if articulation.is_floating else 0
     ends = np.cumsum([roots, *(len(joint.dofs) for joint in articulation.joints)])

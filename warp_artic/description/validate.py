@@ -88,7 +88,7 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
         yield _error("tree", articulation.path, "the articulation has no link, must have at least one")
         return
     carrying = {joint.child for joint in articulation.joints} & {joint.parent for joint in articulation.joints}
-    last = max((number for number, link in enumerate(articulation.links) if not link.is_carriage), default=0)
+    last = max((number for number, link in enumerate(articulation.links) if not link.is_massless), default=0)
     for number, link in enumerate(articulation.links):
         yield from _link(link, number > last and number in carrying)
     for joint in articulation.joints:
@@ -113,8 +113,8 @@ def _articulation(articulation: Articulation) -> Iterator[Diagnostic]:
 
 
 def _link(link: Link, carries: bool) -> Iterator[Diagnostic]:
-    """The rules of a link; one behind all bodies that is carried by a joint and carries another may be a carriage."""
-    if not (carries and link.is_carriage):
+    """The rules of a link; one behind all bodies that is carried by a joint and carries another may be massless."""
+    if not (carries and link.is_massless):
         if not (0.0 < link.mass < math.inf):
             yield _error("mass", link.path, f"mass {link.mass:g} kg must be positive and finite")
         yield from inertia_findings(link.path, link.inertia)
@@ -305,7 +305,7 @@ def _far_parts(articulations: list[Articulation]) -> Iterator[Diagnostic]:
 
 
 def _names(scene: Scene) -> Iterator[Diagnostic]:
-    links = [link.path for tree in scene.articulations for link in tree.links if not link.is_carriage]
+    links = [link.path for tree in scene.articulations for link in tree.links if not link.is_massless]
     dofs = [dof.name for tree in scene.articulations for dof in tree.dofs]
     for kind, own, listed in (("link", links, scene.link_names), ("dof", dofs, scene.dof_names)):
         for name, times in Counter(own).items():

@@ -11,20 +11,15 @@ from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (opera
 from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.arrays import load_vec3, store_vec3
-from warp_artic.phases.composite_inertias import (
-    compose_inertias,
-    find_center,
-    set_centroidal_matrix,
-    set_mass_matrix,
-)
+from warp_artic.phases.composite_inertias import compose_inertias, find_center, set_centroidal_matrix, set_mass_matrix
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.integrate import load_state
 from warp_artic.phases.inverse_dynamics import find_efforts
 from warp_artic.phases.jacobian import TOGETHER, keep_vectors, set_jacobian
 from warp_artic.phases.link_frames import orient_links
 from warp_artic.phases.link_positions import locate_links
+from warp_artic.solver.bare_dynamics import factor_bare, solve_accelerations
 from warp_artic.solver.constraint_impulses import report_impulses, solve_impulses
-from warp_artic.solver.velocities import factor_bare, solve_accelerations
 
 BRIEF_OPTIONS = {**OPTIONS, "module_options": {"cpu_compiler_flags": native("-fno-slp-vectorize")}}
 """Options of kernels of registered constraints: without inlining everything they are compiled in half the time, 11 s

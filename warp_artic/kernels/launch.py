@@ -28,16 +28,17 @@ from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.phases.given_values import check_values_for
-from warp_artic.phases.integrate import count_step, displace_column
+from warp_artic.phases.integrate import count_step, displace_block
 from warp_artic.phases.keep import keep_joints_for
 from warp_artic.phases.outputs import report_links
-from warp_artic.phases.sleep import forget_accelerations, is_awake, lie_down, remember, wake_changed
+from warp_artic.phases.sleep import forget_accelerations, is_awake, put_to_sleep, remember, wake_changed
+from warp_artic.solver.bare_dynamics import measure_tendons
+from warp_artic.solver.plan import StepPlan
 from warp_artic.solver.rows.contacts import solve_with_contacts
 from warp_artic.solver.rows.direct import solve_direct
 from warp_artic.solver.rows.pgs import solve_pgs, solve_pgs_with_contacts
 from warp_artic.solver.runge_kutta import step_runge_kutta
-from warp_artic.solver.step import step_column
-from warp_artic.solver.velocities import measure_tendons
+from warp_artic.solver.step import step_block
 
 CPU_FLAGS = cpu_flags(
     lean=native("-fno-slp-vectorize -fno-vectorize -fno-unroll-loops -mllvm=-inline-threshold=1000000"),
@@ -96,7 +97,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
     structs = arrays_for(numbers)
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     Forces, Kept = structs.Forces, structs.Kept
-    known_step_column = with_known_layout(step_column, numbers)
+    known_step_block = with_known_layout(step_block, numbers)
     check_values = check_values_for(numbers, Model, State)
     keep_joints = keep_joints_for(numbers, State, Kept)
 
@@ -133,7 +134,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
                 if count == steps - 1:
                     reports = with_forces
                 if reports > 0 or is_awake(model, state, column):
-                    known_step_column(
+                    known_step_block(
                         model,
                         state,
                         control,
@@ -142,11 +143,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
                         column,
                         slot,
                         h,
-                        has_middle,
-                        substeps,
-                        sweeps,
-                        last_sweeps,
-                        reports,
+                        StepPlan(has_middle, substeps, sweeps, last_sweeps, reports),
                         settle,
                         find_points,
                     )
@@ -279,7 +276,7 @@ def sleep_kernel(numbers: Numbers) -> wp.Kernel:
 
     @wp.kernel(**OPTIONS)
     def sleep(model: Model, state: State, control: Control):
-        lie_down(model, state, control, wp.tid())
+        put_to_sleep(model, state, control, wp.tid())
 
     return sleep
 
@@ -297,7 +294,7 @@ def displace_kernel(numbers: Numbers) -> wp.Kernel:
     ):
         slot = wp.tid()
         for column in range(first + slot, end, workers):
-            displace_column(model, state, work, path, column, slot)
+            displace_block(model, state, work, path, column, slot)
             if model.link_count == 1:
                 # What contacts have given is not to be expected of the next step.
                 moved = real(0.0, model.gravity[0, column])

@@ -42,7 +42,7 @@ class Live:
         self.source, self.simulation = source, simulation
         self.start, self.lock = simulation.snapshot(), threading.RLock()
         self.links = [source.drawing.bodies.index(path) for path in simulation.link_names]
-        links = [link for tree in source.scene.articulations for link in tree.links if not link.is_carriage]
+        links = [link for tree in source.scene.articulations for link in tree.links if not link.is_massless]
         own = {link.path: link for link in links}
         self.masses = np.array([own[path].mass for path in simulation.link_names])
         self.centers = np.array([own[path].center_of_mass for path in simulation.link_names]).reshape(-1, 3)

@@ -65,12 +65,12 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
         for name, count in family.counts.items():
             setattr(struct, name, count(tree))
     islands = _island_tables(tree)
-    struct.late_bends = int(any(islands["island_bends_late"]))
-    struct.early_bends = int(struct.rotation_rows > 0 and not all(islands["island_bends_late"]))
+    struct.corrects_late = int(any(islands["island_corrects_late"]))
+    struct.corrects_early = int(struct.rotation_rows > 0 and not all(islands["island_corrects_late"]))
     struct.restarts = int(any(islands["island_restarts"]))
-    terms, slots, slot_count = row_tables(tree, dense_rows)
+    terms, response_rows, response_count = row_tables(tree, dense_rows)
     struct.row_count = len(tree.rows)
-    struct.slot_count = slot_count
+    struct.response_count = response_count
     struct.innovations_only = int(dense_rows)
     elimination = elimination_tables(supports(terms) if dense_rows else [])
     struct.all_rows_meet = int(all_meet(elimination))
@@ -94,7 +94,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
         "row_item": [row.item for row in tree.rows],
         **terms,
         **elimination,
-        "slot_row": slots,
+        "response_row": response_rows,
         **{name: table(tree) for family in FAMILIES for name, table in family.tables.items()},
         "watched": [0] * len(WATCHED),
         "shared_dofs": shared_dofs(tree).ravel() if dense_rows else (),
@@ -141,7 +141,7 @@ def _island_tables(tree: Tree) -> dict[str, list[int]]:
         "island_has_drag": [int(any(part.has_link_damping for part in own)) for own in tree.parts_of_island],
         "island_turns": turns,
         "island_joints": [sum(dof_island[dof] == k for dof in joints) for k in range(tree.island_count)],
-        "island_bends_late": [int(own & IS_CURVED != 0 and own & waiting == 0) for own in traits],
+        "island_corrects_late": [int(own & IS_CURVED != 0 and own & waiting == 0) for own in traits],
         "island_restarts": [int(own & LOOKS_AT_ACCELERATIONS != 0) for own in traits],
         "island_is_looped": [int(own & (HOLDS_POSITIONS | RETURNS) != 0) for own in traits],
         "island_keeps_energy": [int(keeps) for keeps in tree.island_keeps_energy],

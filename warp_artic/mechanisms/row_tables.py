@@ -15,16 +15,16 @@ from warp_artic.model.row import Row
 
 @lru_cache(maxsize=1)  # the model and every work space of a tree ask for them
 def row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], list[int], int]:
-    """Terms and inward path of each row, the rows that represent the slots of pushes, and the number of slots.
+    """Terms and inward path of each row, a row for each response to a force Jacobian, and the number of responses.
 
-    Rows on one dof share the slot of the dof. The direct solver has further slots for J that may differ from the push.
+    Rows on one dof share the response of the dof. The direct solver has further ones of J that may differ from P^T.
     """
-    slot_of: dict[tuple, int] = {}
-    slots: list[int] = []
+    response_of: dict[tuple, int] = {}
+    response_rows: list[int] = []
     names = (
         "row_term",
         "row_terms",
-        "row_slot",
+        "row_response_index",
         "term_dof",
         "term_span",
         "term_place",
@@ -41,13 +41,13 @@ def row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], list
     )
     tables: dict[str, list[int]] = {name: [] for name in names}
     for index, row in enumerate(tree.rows):
-        key = _slot_key(row, index)
-        if key not in slot_of:
-            slot_of[key] = len(slots)
-            slots.append(index)
+        key = _response_key(row, index)
+        if key not in response_of:
+            response_of[key] = len(response_rows)
+            response_rows.append(index)
         tables["row_term"].append(len(tables["term_dof"]))
         tables["row_terms"].append(len(row.dofs))
-        tables["row_slot"].append(slot_of[key])
+        tables["row_response_index"].append(response_of[key])
         tables["term_dof"] += row.dofs
         spans, places = _coupled_terms(tree, row)
         tables["term_span"] += spans
@@ -65,20 +65,20 @@ def row_tables(tree: Tree, dense_rows: bool) -> tuple[dict[str, list[int]], list
         tables["support_dof"] += support
         tables["row_link"].append(path[0])
         tables["row_is_branched"].append(int(any(tree.parent[a] != b for a, b in pairwise(path))))
-    tables["row_rate_slot"] = list(tables["row_slot"])
-    slot_count = len(slots)
+    tables["row_rate_response_index"] = list(tables["row_response_index"])
+    response_count = len(response_rows)
     for index, row in enumerate(tree.rows):
-        otherwise = row.family.pushes_otherwise
+        otherwise = row.family.has_own_force_jacobian
         if dense_rows and (tree.flags[otherwise] if isinstance(otherwise, str) else otherwise):
-            tables["row_rate_slot"][index] = slot_count
-            slot_count += 1
-    return tables, slots, slot_count
+            tables["row_rate_response_index"][index] = response_count
+            response_count += 1
+    return tables, response_rows, response_count
 
 
-def _slot_key(row: Row, index: int):
-    """Rows with the same key have the same push."""
-    if row.family.shares_push is not None:
-        return row.family.shares_push, row.item
+def _response_key(row: Row, index: int):
+    """Rows with the same key have the same force Jacobian."""
+    if row.family.shares_force_jacobian is not None:
+        return row.family.shares_force_jacobian, row.item
     if row.family.traits & ON_ONE_DOF:
         return "dof", row.dofs
     return "row", index

@@ -3,10 +3,11 @@
 from functools import cache
 from types import SimpleNamespace
 
+from warp_artic.constraints.loop_place import add_loop_place
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.numbers import Numbers
 from warp_artic.mechanisms.public_rows import MEASURES, MEMORY, MULTIPLIERS, PARAMETERS
-from warp_artic.model.arrays import StructFields, structs_of
+from warp_artic.model.structs import StructFields, structs_of
 
 FIELDS = StructFields(
     tables=tuple(name for family in FAMILIES for name in family.tables),
@@ -22,4 +23,6 @@ FIELDS = StructFields(
 @cache
 def arrays_for(numbers: Numbers) -> SimpleNamespace:
     """The structs Model, State, Control, Work, Report, Forces, Contacts and Kept of a number type."""
+    if numbers.is_dual:
+        add_loop_place(numbers)
     return structs_of(numbers, FIELDS)

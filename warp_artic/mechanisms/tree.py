@@ -83,7 +83,7 @@ class Tree:
     flag_values: tuple[tuple[str, bool], ...]
     """What steps do, or leave out; `flags` has them by name."""
     body_count: int
-    """Number of links that are no carriages; these come first."""
+    """Number of links that are not massless; these come first."""
 
     @property
     def link_count(self) -> int:
@@ -273,7 +273,7 @@ class Tree:
 
 
 def tree_of(mechanism: Articulation | Mechanism) -> Tree:
-    """The structure of a mechanism whose joints are those of `description.carriages`."""
+    """The structure of a mechanism whose joints are those of `description.massless_links`."""
     inbound = mechanism.inbound
     count = len(mechanism.links)
     layout = DofLayout(mechanism)

@@ -133,9 +133,7 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
         return s
 
     @wp.func
-    def velocities_at_end(
-        contacts: Contacts, env: int, node: int, velocity: Vec, share: Real, force: Vec, whole: Real
-    ):
+    def velocities_at_end(contacts: Contacts, env: int, node: int, velocity: Vec, share: Real, force: Vec, whole: Real):
         """v', and that of the impact."""
         before = velocity + share * (force - contacts.free[env, node])
         speeds = approaches(contacts, env, node, whole)

@@ -35,7 +35,7 @@ IS_TENDON = wp.constant(1 << 3)
 LOOKS_AT_ACCELERATIONS = wp.constant(1 << 4)
 """Its law depends on the accelerations without rows."""
 HAS_OWN_WEIGHT = wp.constant(1 << 5)
-"""Says itself how much of a step its dof moves with v+ (`constraints.drive.saturated_share`)."""
+"""Says itself how much of a step its dof moves with v+ (`constraints.drive.saturated_weight`)."""
 MOVES_DOFS_ALIKE = wp.constant(1 << 6)
 """An equality that ties dofs together: they move alike in a step."""
 HOLDS_POSITIONS = wp.constant(1 << 12)
@@ -53,7 +53,7 @@ IS_CONTACT = wp.constant(1 << 16)
 IS_CURVED = wp.constant(1 << 7)
 """A stop that is a linearization, and is corrected for curvature; such rows come last."""
 ON_ONE_DOF = wp.constant(1 << 8)
-"""J and the push are 1 on the only dof; all such rows of a dof share their response."""
+"""J and P are 1 on the only dof; all such rows of a dof share their response."""
 IS_JUDGED_APART = wp.constant(1 << 9)
 """Its bounds depend on the impulse of another row."""
 IS_JOINT_TENDON = wp.constant(1 << 11)
@@ -116,7 +116,7 @@ class Entries:
 class ConstraintFamily:
     """One constraint family. Functions are Warp functions if nothing else; what a family does not have is left out.
 
-    Arguments of Warp functions are (model, work, row, column, slot, h) where nothing else is said.
+    Arguments of Warp functions are (model, work, row, block, worker, h) where nothing else is said.
     """
 
     name: str
@@ -137,27 +137,27 @@ class ConstraintFamily:
     traits: int = 0
     acts_always: bool = False
     """Whether a tree with such a row does not move freely between its limits."""
-    pushes_otherwise: bool | str = False
-    """Whether the push may be another than J^T; a flag where it is only in trees with that."""
-    shares_push: str | None = None
-    """Rows of one item in families of the same name share their push."""
+    has_own_force_jacobian: bool | str = False
+    """Whether P may be another than J^T; a flag where it is only in trees with that."""
+    shares_force_jacobian: str | None = None
+    """Rows of one item in families of the same name share their P."""
     needs_places: bool = False
     """Whether its law reads where links are in the world."""
-    keeps_stretch: bool = False
-    """Whether it keeps three numbers a row in `work.stretch`."""
+    keeps_coordinate: bool = False
+    """Whether it keeps three numbers a row in `work.coordinate`."""
 
     law: wp.Function | None = None
-    """Writes window, compliance and bounds, and J where the law does not need its response."""
+    """Writes velocity bounds, compliance and impulse bounds, and J where the law does not need its response."""
     gradient: wp.Function | None = None
-    """Writes J and the push before the law is asked, which needs the response; says whether any environment does."""
+    """Writes J and P before the law is asked, which needs the response; says whether any environment does."""
     measure: wp.Function | None = None
     """Writes what the law needs of the mechanism without drives, while factors are those without them."""
     coefficients: wp.Function | None = None
-    """Writes J and the push of a unit impulse at a state, with h zero, for the dynamics suite."""
+    """Writes J and P of a unit impulse at a state, with h zero, for the dynamics suite."""
     report: wp.Function | None = None
-    """Writes the measures at a state: (model, state, work, report, row, column, slot)."""
-    take_off: wp.Function | None = None
-    """Takes what the row does to links off what these need: (model, work, row, column, slot, force)."""
+    """Writes the measures at a state: (model, state, work, report, row, block, worker)."""
+    subtract_wrench: wp.Function | None = None
+    """Takes what the row does to links off what these need: (model, work, row, block, worker, force)."""
 
     entries: Entries | None = None
     """What its rows are for, where that is registered in the dynamics suite."""
@@ -176,7 +176,7 @@ class ConstraintFamily:
     """The entry of the multiplier of a row where that is not its item: (model, row)."""
     add_load: wp.Function | None = None
     """Adds the force of a row to a multiplier of several components, which the first one of has an item that is a
-    multiple of their number: (model, work, values, row, place, column, slot, force), `place` the column of values."""
+    multiple of their number: (model, work, values, row, place, block, worker, force), `place` the column of values."""
     flags: dict[str, Callable[[Articulation], bool]] = field(default_factory=dict)
     """What steps of all trees of a group do or leave out."""
     structure: Callable[[Articulation], Hashable] | None = None

@@ -19,19 +19,19 @@ def island_dof(model: ModelArrays, k: int):
 
 
 @wp.func
-def in_mask(model: ModelArrays, work: WorkArrays, row: int, slot: int, value: Real):
+def in_mask(model: ModelArrays, work: WorkArrays, row: int, worker: int, value: Real):
     """A value where the environment mask of the island of a row is one, else zero; as it is where there is one island.
 
     There the mask is the same for all rows, and is taken once (`in_only_mask`).
     """
     if model.island_count == 1:
         return value
-    return where_positive(work.environment_mask[model.row_island[row], slot], value, value - value)
+    return where_positive(work.environment_mask[model.row_island[row], worker], value, value - value)
 
 
 @wp.func
-def in_only_mask(model: ModelArrays, work: WorkArrays, slot: int, value: Real):
+def in_only_mask(model: ModelArrays, work: WorkArrays, worker: int, value: Real):
     """A sum of such values where the mask of the only island is one, else zero; as it is where there are several."""
     if model.island_count > 1:
         return value
-    return where_positive(work.environment_mask[0, slot], value, value - value)
+    return where_positive(work.environment_mask[0, worker], value, value - value)

@@ -12,7 +12,7 @@ class JointKind(IntEnum):
     REVOLUTE = 1
     PRISMATIC = 2
     SWING = 3
-    """Both swings; a twist with one swing is two revolute joints, see `description.carriages`."""
+    """Both swings; a twist with one swing is two revolute joints, see `description.massless_links`."""
     SPHERICAL = 4
     FLOATING = 5
 

@@ -35,25 +35,25 @@ from warp_artic.model.arrays import (
     store_sym3,
     store_vec3,
 )
-from warp_artic.phases.implicit import joint_resistance, joint_shares, measured_theta
+from warp_artic.phases.implicit import joint_resistance, joint_weights, measured_theta
 from warp_artic.phases.joint_springs import couple_dofs, couple_inward
 
 
 @wp.func
-def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, column: int, slot: int, D: Real, h: Real):
-    """D with armature, spring and damper, and the effort without acceleration; writes shares and that effort."""
+def fold_spring(model: ModelArrays, work: WorkArrays, dof: int, block: int, worker: int, D: Real, h: Real):
+    """D with armature, spring and damper, and the effort without acceleration; writes theta, reach and that effort."""
     if dof < model.root_dofs:
-        return D, work.effort[dof, slot]
-    bare = D + model.armature[dof - model.root_dofs, column]
-    k = work.spring[dof, slot]
-    d = work.damper[dof, slot]
-    theta, reach = joint_shares(k, d, bare, work.free_share[0, slot], h)
-    theta = measured_theta(work.measured[dof, slot], theta)
+        return D, work.effort[dof, worker]
+    bare = D + model.armature[dof - model.root_dofs, block]
+    k = work.spring[dof, worker]
+    d = work.damper[dof, worker]
+    theta, reach = joint_weights(k, d, bare, work.free_weight[0, worker], h)
+    theta = measured_theta(work.measured_theta[dof, worker], theta)
     resistance = joint_resistance(k, d, reach, h)
-    load = work.effort[dof, slot] - resistance * work.v[dof, slot]
-    work.theta[dof, slot] = theta
-    work.reach[dof, slot] = reach
-    work.load[dof, slot] = load
+    load = work.effort[dof, worker] - resistance * work.v[dof, worker]
+    work.theta[dof, worker] = theta
+    work.reach[dof, worker] = reach
+    work.load[dof, worker] = load
     return bare + theta * (h * resistance), load
 
 
@@ -81,35 +81,35 @@ def eliminate(A: Sym3, B: Mat3, M: Sym3, n: Vec3, f: Vec3, U: Vec3, V: Vec3, u: 
 
 
 @wp.func
-def factor_coupled_joint(model: ModelArrays, work: WorkArrays, link: int, column: int, slot: int, h: Real):
+def factor_coupled_joint(model: ModelArrays, work: WorkArrays, link: int, block: int, worker: int, h: Real):
     """Eliminate the dofs of a joint with springs between them from I and p of its link."""
     first = model.link_dof[link]
     dofs = model.link_dofs[link]
-    A = load_sym3(work.A, 6 * link, slot)
-    B = load_mat3(work.B, 9 * link, slot)
-    M = load_sym3(work.M, 6 * link, slot)
-    n = load_vec3(work.moment, 3 * link, slot)
-    f = load_vec3(work.force, 3 * link, slot)
-    couple_dofs(model, work, first, dofs, column, slot, A, h)
+    A = load_sym3(work.A, 6 * link, worker)
+    B = load_mat3(work.B, 9 * link, worker)
+    M = load_sym3(work.M, 6 * link, worker)
+    n = load_vec3(work.moment, 3 * link, worker)
+    f = load_vec3(work.force, 3 * link, worker)
+    couple_dofs(model, work, first, dofs, block, worker, A, h)
     for j in range(dofs):
         dof = first + dofs - 1 - j
-        s = load_vec3(work.axis, 3 * dof, slot)
+        s = load_vec3(work.axis, 3 * dof, worker)
         U, V, bare, bias = project(A, B, M, n, f, s, 0)
-        store_vec3(work.U_moment, 3 * dof, slot, U)
-        store_vec3(work.U_force, 3 * dof, slot, V)
-        couple_inward(model, work, first, dofs, dofs - 1 - j, column, slot, bare, bias, h)
-        U = load_vec3(work.U_moment, 3 * dof, slot)
-        V = load_vec3(work.U_force, 3 * dof, slot)
-        A, B, M, n, f = eliminate(A, B, M, n, f, U, V, work.u[dof, slot], work.D_inverse[dof, slot])
-    store_sym3(work.A, 6 * link, slot, A)
-    store_mat3(work.B, 9 * link, slot, B)
-    store_sym3(work.M, 6 * link, slot, M)
-    store_vec3(work.moment, 3 * link, slot, n)
-    store_vec3(work.force, 3 * link, slot, f)
+        store_vec3(work.U_moment, 3 * dof, worker, U)
+        store_vec3(work.U_force, 3 * dof, worker, V)
+        couple_inward(model, work, first, dofs, dofs - 1 - j, block, worker, bare, bias, h)
+        U = load_vec3(work.U_moment, 3 * dof, worker)
+        V = load_vec3(work.U_force, 3 * dof, worker)
+        A, B, M, n, f = eliminate(A, B, M, n, f, U, V, work.u[dof, worker], work.D_inverse[dof, worker])
+    store_sym3(work.A, 6 * link, worker, A)
+    store_mat3(work.B, 9 * link, worker, B)
+    store_sym3(work.M, 6 * link, worker, M)
+    store_vec3(work.moment, 3 * link, worker, n)
+    store_vec3(work.force, 3 * link, worker, f)
 
 
 @wp.func
-def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def factor_inertias(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Write U, 1 / D and u of every dof; A, B, M, moment and force are used up."""
     for k in range(model.link_count):
         link = model.order[model.link_count - 1 - k]
@@ -117,36 +117,36 @@ def factor_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int
         first = model.link_dof[link]
         dofs = int(model.link_dofs[link])
         if model.link_is_coupled[link] == 1:
-            factor_coupled_joint(model, work, link, column, slot, h)
+            factor_coupled_joint(model, work, link, block, worker, h)
             dofs = 0
-        A = load_sym3(work.A, 6 * link, slot)
-        B = load_mat3(work.B, 9 * link, slot)
-        M = load_sym3(work.M, 6 * link, slot)
-        n = load_vec3(work.moment, 3 * link, slot)
-        f = load_vec3(work.force, 3 * link, slot)
+        A = load_sym3(work.A, 6 * link, worker)
+        B = load_mat3(work.B, 9 * link, worker)
+        M = load_sym3(work.M, 6 * link, worker)
+        n = load_vec3(work.moment, 3 * link, worker)
+        f = load_vec3(work.force, 3 * link, worker)
         one = real(1.0, f.x)
         for j in range(dofs):
             dof = first + dofs - 1 - j
-            s = load_vec3(work.axis, 3 * dof, slot)
+            s = load_vec3(work.axis, 3 * dof, worker)
             U, V, bare, bias = project(A, B, M, n, f, s, model.dof_is_linear[dof])
-            D, load = fold_spring(model, work, dof, column, slot, bare, h)
+            D, load = fold_spring(model, work, dof, block, worker, bare, h)
             u = load - bias
             D_inverse = one / D
-            store_vec3(work.U_moment, 3 * dof, slot, U)
-            store_vec3(work.U_force, 3 * dof, slot, V)
-            work.D_inverse[dof, slot] = D_inverse
-            work.u[dof, slot] = u
+            store_vec3(work.U_moment, 3 * dof, worker, U)
+            store_vec3(work.U_force, 3 * dof, worker, V)
+            work.D_inverse[dof, worker] = D_inverse
+            work.u[dof, worker] = u
             A, B, M, n, f = eliminate(A, B, M, n, f, U, V, u, D_inverse)
         if parent < model.link_count:
-            r = load_vec3(work.p_PM, 3 * link, slot)
-            angular = load_vec3(work.velocity_moment, 3 * link, slot)
-            linear = load_vec3(work.velocity_force, 3 * link, slot)
+            r = load_vec3(work.p_PM, 3 * link, worker)
+            angular = load_vec3(work.velocity_moment, 3 * link, worker)
+            linear = load_vec3(work.velocity_force, 3 * link, worker)
             n = n + A * angular + B * linear
             f = f + transpose_mul(B, angular) + M * linear
             B_shifted = B + skew_mul_sym(r, M)
             A_shifted = shift_rotational(A, B, B_shifted, r)
-            store_sym3(work.A, 6 * parent, slot, load_sym3(work.A, 6 * parent, slot) + A_shifted)
-            store_mat3(work.B, 9 * parent, slot, load_mat3(work.B, 9 * parent, slot) + B_shifted)
-            store_sym3(work.M, 6 * parent, slot, load_sym3(work.M, 6 * parent, slot) + M)
-            store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + n + cross(r, f))
-            store_vec3(work.force, 3 * parent, slot, load_vec3(work.force, 3 * parent, slot) + f)
+            store_sym3(work.A, 6 * parent, worker, load_sym3(work.A, 6 * parent, worker) + A_shifted)
+            store_mat3(work.B, 9 * parent, worker, load_mat3(work.B, 9 * parent, worker) + B_shifted)
+            store_sym3(work.M, 6 * parent, worker, load_sym3(work.M, 6 * parent, worker) + M)
+            store_vec3(work.moment, 3 * parent, worker, load_vec3(work.moment, 3 * parent, worker) + n + cross(r, f))
+            store_vec3(work.force, 3 * parent, worker, load_vec3(work.force, 3 * parent, worker) + f)

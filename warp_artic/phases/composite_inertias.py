@@ -10,14 +10,7 @@ Lee, Centroidal dynamics of a humanoid robot, 2013):  A v = momentum and angular
 import warp as wp
 
 from warp_artic.math.numbers import Real, Vec3, add, div, mul, real, sub, vec3  # noqa: F401 (operators)
-from warp_artic.math.spatial import (
-    cross,
-    dot,
-    sym_outer,
-    sym_product,
-    sym_rotate,
-    sym_scalar,
-)
+from warp_artic.math.spatial import cross, dot, sym_outer, sym_product, sym_rotate, sym_scalar
 from warp_artic.model.arrays import (
     Array,
     ModelArrays,
@@ -33,39 +26,39 @@ from warp_artic.model.arrays import (
 
 
 @wp.func
-def compose_inertias(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def compose_inertias(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Write the composite inertia of every link where the links are placed: I, m c and m."""
     for link in range(model.link_count):
-        R_WM = load_mat3(work.R_WM, 9 * link, slot)
-        mass = model.link_mass[link, column]
-        c = R_WM * load_vec3(model.link_center, 3 * link, column)
+        R_WM = load_mat3(work.R_WM, 9 * link, worker)
+        mass = model.link_mass[link, block]
+        c = R_WM * load_vec3(model.link_center, 3 * link, block)
         mc = c * mass
-        about_center = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))
-        store_sym3(work.A, 6 * link, slot, about_center + sym_scalar(dot(mc, c)) - sym_outer(c) * mass)
-        store_vec3(work.moment, 3 * link, slot, mc)
-        work.M[link, slot] = mass
+        about_center = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, block))
+        store_sym3(work.A, 6 * link, worker, about_center + sym_scalar(dot(mc, c)) - sym_outer(c) * mass)
+        store_vec3(work.moment, 3 * link, worker, mc)
+        work.M[link, worker] = mass
     for k in range(model.link_count):
         link = model.order[model.link_count - 1 - k]
         parent = model.link_parent[link]
         if parent < model.link_count:
-            r = load_vec3(work.p_PM, 3 * link, slot)
-            mass = work.M[link, slot]
-            mc = load_vec3(work.moment, 3 * link, slot)
+            r = load_vec3(work.p_PM, 3 * link, worker)
+            mass = work.M[link, worker]
+            mc = load_vec3(work.moment, 3 * link, worker)
             moved = mc + r * mass
-            A = load_sym3(work.A, 6 * link, slot) + sym_scalar(dot(r, mc + moved)) - sym_product(r, mc + moved)
-            store_sym3(work.A, 6 * parent, slot, load_sym3(work.A, 6 * parent, slot) + A)
-            store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + moved)
-            work.M[parent, slot] = work.M[parent, slot] + mass
+            A = load_sym3(work.A, 6 * link, worker) + sym_scalar(dot(r, mc + moved)) - sym_product(r, mc + moved)
+            store_sym3(work.A, 6 * parent, worker, load_sym3(work.A, 6 * parent, worker) + A)
+            store_vec3(work.moment, 3 * parent, worker, load_vec3(work.moment, 3 * parent, worker) + moved)
+            work.M[parent, worker] = work.M[parent, worker] + mass
 
 
 @wp.func
-def composite_load(model: ModelArrays, work: WorkArrays, link: int, dof: int, slot: int):
+def composite_load(model: ModelArrays, work: WorkArrays, link: int, dof: int, worker: int):
     """I s of a dof of a link: moment and force."""
-    s = load_vec3(work.axis, 3 * dof, slot)
-    mc = load_vec3(work.moment, 3 * link, slot)
+    s = load_vec3(work.axis, 3 * dof, worker)
+    mc = load_vec3(work.moment, 3 * link, worker)
     if model.dof_is_linear[dof] == 1:
-        return cross(mc, s), s * work.M[link, slot]
-    return load_sym3(work.A, 6 * link, slot) * s, cross(s, mc)
+        return cross(mc, s), s * work.M[link, worker]
+    return load_sym3(work.A, 6 * link, worker) * s, cross(s, mc)
 
 
 @wp.func
@@ -74,65 +67,65 @@ def set_mass_matrix(
     work: WorkArrays,
     apart: wp.array(dtype=int),
     matrix: Array,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     with_armature: Real,
 ):
     """Write M from the composite inertias; `apart` has the entries of dofs that do not move each other's links."""
     count = model.dof_count
     zero = with_armature - with_armature
     for k in range(apart.shape[0]):
-        set_entry(matrix, apart[k], column, 0, zero)
+        set_entry(matrix, apart[k], block, 0, zero)
     for link in range(model.link_count):
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            n, f = composite_load(model, work, link, dof, slot)
+            n, f = composite_load(model, work, link, dof, worker)
             other = int(link)
             while other < model.link_count:
                 start = model.link_dof[other]
                 for j in range(start, start + model.link_dofs[other]):
-                    s = load_vec3(work.axis, 3 * j, slot)
+                    s = load_vec3(work.axis, 3 * j, worker)
                     value = dot(s, n)
                     if model.dof_is_linear[j] == 1:
                         value = dot(s, f)
-                    set_entry(matrix, dof * count, column, j, value)
-                    set_entry(matrix, dof, column, j * count, value)
-                n = n + cross(load_vec3(work.p_PM, 3 * other, slot), f)
+                    set_entry(matrix, dof * count, block, j, value)
+                    set_entry(matrix, dof, block, j * count, value)
+                n = n + cross(load_vec3(work.p_PM, 3 * other, worker), f)
                 other = model.link_parent[other]
             if dof >= model.root_dofs:
-                value = entry(matrix, dof * count, column, dof)
-                armature = with_armature * model.armature[dof - model.root_dofs, column]
-                set_entry(matrix, dof * count, column, dof, value + armature)
+                value = entry(matrix, dof * count, block, dof)
+                armature = with_armature * model.armature[dof - model.root_dofs, block]
+                set_entry(matrix, dof * count, block, dof, value + armature)
 
 
 @wp.func
-def find_center(model: ModelArrays, work: WorkArrays, tree: int, column: int, slot: int):
+def find_center(model: ModelArrays, work: WorkArrays, tree: int, block: int, worker: int):
     """The centre of mass of all links of a tree."""
-    zero = real(0.0, model.gravity[0, column])
+    zero = real(0.0, model.gravity[0, block])
     total = zero
     moment = vec3(zero, zero, zero)
     for link in range(model.link_count):
         if model.link_tree[link] == tree:
-            mass = model.link_mass[link, column]
-            c = load_mat3(work.R_WM, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
+            mass = model.link_mass[link, block]
+            c = load_mat3(work.R_WM, 9 * link, worker) * load_vec3(model.link_center, 3 * link, block)
             total = total + mass
-            moment = moment + (load_vec3(work.p_WM, 3 * link, slot) + c) * mass
+            moment = moment + (load_vec3(work.p_WM, 3 * link, worker) + c) * mass
     return moment * (real(1.0, zero) / total)
 
 
 @wp.func
-def set_centroidal_matrix(model: ModelArrays, work: WorkArrays, matrix: Array, column: int, slot: int, center: Vec3):
+def set_centroidal_matrix(model: ModelArrays, work: WorkArrays, matrix: Array, block: int, worker: int, center: Vec3):
     """Write the six rows of A, momentum first, from the composite inertias."""
     count = model.dof_count
     for link in range(model.link_count):
         first = model.link_dof[link]
-        arm = load_vec3(work.p_WM, 3 * link, slot) - center
+        arm = load_vec3(work.p_WM, 3 * link, worker) - center
         for dof in range(first, first + model.link_dofs[link]):
-            n, f = composite_load(model, work, link, dof, slot)
+            n, f = composite_load(model, work, link, dof, worker)
             n = n + cross(arm, f)
-            matrix[dof, column] = f.x
-            matrix[count + dof, column] = f.y
-            matrix[2 * count + dof, column] = f.z
-            matrix[3 * count + dof, column] = n.x
-            matrix[4 * count + dof, column] = n.y
-            matrix[5 * count + dof, column] = n.z
+            matrix[dof, block] = f.x
+            matrix[count + dof, block] = f.y
+            matrix[2 * count + dof, block] = f.z
+            matrix[3 * count + dof, block] = n.x
+            matrix[4 * count + dof, block] = n.y
+            matrix[5 * count + dof, block] = n.z

@@ -8,19 +8,19 @@ from warp_artic.phases.transmitted_forces import load_along
 
 
 @wp.func
-def add_to_part(model: ModelArrays, forces: ForceArrays, part: int, dof: int, column: int, force: Real):
+def add_to_part(model: ModelArrays, forces: ForceArrays, part: int, dof: int, block: int, force: Real):
     """Add a force on a dof."""
     row = part * model.dof_count + dof
-    forces.parts[row, column] = forces.parts[row, column] + force
+    forces.parts[row, block] = forces.parts[row, block] + force
 
 
 @wp.func
 def add_loads(
-    model: ModelArrays, work: WorkArrays, forces: ForceArrays, part: int, column: int, slot: int, weight: Real
+    model: ModelArrays, work: WorkArrays, forces: ForceArrays, part: int, block: int, worker: int, weight: Real
 ):
     """Add, with a weight, what the loads that joints transmit are on all dofs."""
     for link in range(model.link_count):
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            load = load_along(model, work, link, dof, slot)
-            add_to_part(model, forces, part, dof, column, neg(weight * load))
+            load = load_along(model, work, link, dof, worker)
+            add_to_part(model, forces, part, dof, block, neg(weight * load))

@@ -45,7 +45,7 @@ def is_outside(x: Real, least: Real, most: Real):
 
 @cache
 def check_values_for(numbers: Numbers, Model: type, State: type) -> wp.Function:
-    """The function of a number type that stops environments of a column in which an array is not allowed.
+    """The function of a number type that stops environments of a block in which an array is not allowed.
 
     `Model` and `State` are the structs of the number type.
     """
@@ -65,28 +65,28 @@ def check_values_for(numbers: Numbers, Model: type, State: type) -> wp.Function:
         return is_outside(x, least, real(model.given_bounds[2 * place + 1], x))
 
     @wp.func
-    def name_value(model: Model, state: State, column: int):
-        failure = state.failure[0, column]
+    def name_value(model: Model, state: State, block: int):
+        failure = state.failure[0, block]
         before = failure
         for place in range(model.given[0]):
             values = parameter(model, place)
             first = model.given[3 + ENTRY * place]
             for row in range(values.shape[0]):
-                bad = outside(model, place, values[row, column]) - failure
+                bad = outside(model, place, values[row, block]) - failure
                 failure = where_positive(bad, real(float(first + row), failure), failure)
-        step = state.clock[0, column] + real(1.0, failure)
-        state.failure[1, column] = where_positive(failure - before, step, state.failure[1, column])
-        state.failure[0, column] = failure
+        step = state.clock[0, block] + real(1.0, failure)
+        state.failure[1, block] = where_positive(failure - before, step, state.failure[1, block])
+        state.failure[0, block] = failure
 
     @wp.func
-    def check_values(model: Model, state: State, column: int):
+    def check_values(model: Model, state: State, block: int):
         if model.given[0] > 0:
-            bad = real(0.0, state.failure[0, column])
+            bad = real(0.0, state.failure[0, block])
             for place in range(model.given[0]):
                 values = parameter(model, place)
                 for row in range(values.shape[0]):
-                    bad = maximum(bad, outside(model, place, values[row, column]))
-            if any_positive(bad - state.failure[0, column]):
-                name_value(model, state, column)
+                    bad = maximum(bad, outside(model, place, values[row, block]))
+            if any_positive(bad - state.failure[0, block]):
+                name_value(model, state, block)
 
     return check_values

@@ -22,16 +22,16 @@ at most FARTHEST times as far from 1 as that of its pivot, so that what is infin
 
 Elsewhere (tendons, mimic joints, soft limits) a spring k and a damper d act on a coordinate e of several dofs, of which
 a unit impulse changes the rate by r. In a step h the joints
-move with v for (1 - share) h and then with v+ for share h: share is a half (see `solver.step`), or one in a step
+move with v for (1 - weight) h and then with v+ for weight h: weight is a half (see `solver.step`), or one in a step
 without a middle. With edot at the start and edot+ at the end of the step,
-    f = - k (e + theta h ((1 - share) edot + theta edot+)) - d ((1 - theta) edot + theta edot+)
+    f = - k (e + theta h ((1 - weight) edot + theta edot+)) - d ((1 - theta) edot + theta edot+)
       = - k e - drag edot - slope edot+
-    slope = theta (d + theta h k),   drag = (1 - theta) d + theta (1 - share) h k.
+    slope = theta (d + theta h k),   drag = (1 - theta) d + theta (1 - weight) h k.
 theta = 1/2 is the trapezoidal rule: second order, it neither takes nor gives energy, and it rings where the step is too
 long for the spring. theta = 1 looks a whole step ahead of the middle: first order, and an infinite spring is at rest
 after two steps. Both are stable for all k and d, and so is what lies between:
     theta = least + (1 - least) x^2 / (1 + x^2),   x = r h (d + h k),   least = 1/2.
-With share = theta = 1 this is backward Euler. So steps without a middle are, and the first step of an environment
+With weight = theta = 1 this is backward Euler. So steps without a middle are, and the first step of an environment
 is for the joints that these springs or constraints act on: a start may be far from any motion, and would ring.
 """
 
@@ -59,7 +59,7 @@ FARTHEST = wp.constant(8.0)
 
 
 @wp.func
-def joint_shares(k: Real, d: Real, inertia: Real, least: Real, h: Real):
+def joint_weights(k: Real, d: Real, inertia: Real, least: Real, h: Real):
     """theta and reach of the spring and damper of a dof with a pivot, neither below `least`."""
     one = real(1.0, h)
     three = real(3.0, h)
@@ -77,9 +77,9 @@ def joint_shares(k: Real, d: Real, inertia: Real, least: Real, h: Real):
     slowed = (late + late) + lost
     relaxing = three + rho
     relaxed = real(6.0, h) + rho * relaxing
-    share = one / (slowed * relaxed * (one + (x * x) * (half + half * x)))
-    theta = one - (late * relaxed) * share
-    reach = one - (relaxing * slowed) * share
+    scale = one / (slowed * relaxed * (one + (x * x) * (half + half * x)))
+    theta = one - (late * relaxed) * scale
+    reach = one - (relaxing * slowed) * scale
     return maximum(theta, least), maximum(reach, least)
 
 
@@ -122,7 +122,7 @@ def spring_slope(k: Real, d: Real, theta: Real, h: Real):
 
 
 @wp.func
-def spring_drag(k: Real, d: Real, theta: Real, share: Real, h: Real):
+def spring_drag(k: Real, d: Real, theta: Real, weight: Real, h: Real):
     """What a spring and damper lose by edot."""
     one = real(1.0, h)
-    return (one - theta) * d + theta * (one - share) * h * k
+    return (one - theta) * d + theta * (one - weight) * h * k

@@ -1,4 +1,4 @@
-"""Velocity changes that a joint-space impulse causes, from the factors of the articulated inertias:  Y = M^-1 push.
+"""Velocity changes that a joint-space impulse causes, from the factors of the articulated inertias:  Y = M^-1 P.
 
 Inward:  u = impulse - s.p,  p += U u / D, shifted to the parent.  Outward:  as accelerations, from a world at rest.
 M contains armature and the springs and dampers that are folded into the factors. What the inward pass gives, u, are the
@@ -15,10 +15,10 @@ from warp_artic.phases.joint_springs import take_later
 
 
 @wp.func
-def clear_link(work: WorkArrays, link: int, slot: int, null: Vec3):
+def clear_link(work: WorkArrays, link: int, worker: int, null: Vec3):
     """No impulse on a link."""
-    store_vec3(work.moment, 3 * link, slot, null)
-    store_vec3(work.force, 3 * link, slot, null)
+    store_vec3(work.moment, 3 * link, worker, null)
+    store_vec3(work.force, 3 * link, worker, null)
 
 
 @wp.func
@@ -30,103 +30,103 @@ def along(s: Vec3, n: Vec3, f: Vec3, is_linear: int):
 
 
 @wp.func
-def pass_inward(model: ModelArrays, work: WorkArrays, link: int, slot: int):
+def pass_inward(model: ModelArrays, work: WorkArrays, link: int, worker: int):
     """Pass the impulses on a link and its dofs to its parent."""
     parent = model.link_parent[link]
     first = model.link_dof[link]
     dofs = model.link_dofs[link]
-    n = load_vec3(work.moment, 3 * link, slot)
-    f = load_vec3(work.force, 3 * link, slot)
+    n = load_vec3(work.moment, 3 * link, worker)
+    f = load_vec3(work.force, 3 * link, worker)
     for j in range(dofs):
         dof = first + dofs - 1 - j
-        s = load_vec3(work.axis, 3 * dof, slot)
-        work.u[dof, slot] = work.u[dof, slot] - along(s, n, f, model.dof_is_linear[dof])
+        s = load_vec3(work.axis, 3 * dof, worker)
+        work.u[dof, worker] = work.u[dof, worker] - along(s, n, f, model.dof_is_linear[dof])
         if model.link_is_coupled[link] == 1:
-            take_later(work, first, dofs, dofs - 1 - j, slot)
-        scaled = work.u[dof, slot] * work.D_inverse[dof, slot]
-        n = n + load_vec3(work.U_moment, 3 * dof, slot) * scaled
-        f = f + load_vec3(work.U_force, 3 * dof, slot) * scaled
+            take_later(work, first, dofs, dofs - 1 - j, worker)
+        scaled = work.u[dof, worker] * work.D_inverse[dof, worker]
+        n = n + load_vec3(work.U_moment, 3 * dof, worker) * scaled
+        f = f + load_vec3(work.U_force, 3 * dof, worker) * scaled
     if parent < model.link_count:
-        r = load_vec3(work.p_PM, 3 * link, slot)
-        store_vec3(work.moment, 3 * parent, slot, load_vec3(work.moment, 3 * parent, slot) + n + cross(r, f))
-        store_vec3(work.force, 3 * parent, slot, load_vec3(work.force, 3 * parent, slot) + f)
+        r = load_vec3(work.p_PM, 3 * link, worker)
+        store_vec3(work.moment, 3 * parent, worker, load_vec3(work.moment, 3 * parent, worker) + n + cross(r, f))
+        store_vec3(work.force, 3 * parent, worker, load_vec3(work.force, 3 * parent, worker) + f)
 
 
 @wp.func
-def pass_outward(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int, slot: int, null: Vec3):
+def pass_outward(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int, worker: int, null: Vec3):
     """Write the velocity changes of all dofs to rows `first_row` + dof of `changes`."""
-    store_vec3(work.angular, 3 * model.link_count, slot, null)
-    store_vec3(work.linear, 3 * model.link_count, slot, null)
-    pass_on(model, work, changes, first_row, slot)
+    store_vec3(work.angular, 3 * model.link_count, worker, null)
+    store_vec3(work.linear, 3 * model.link_count, worker, null)
+    pass_on(model, work, changes, first_row, worker)
 
 
 @wp.func
-def pass_on(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int, slot: int):
+def pass_on(model: ModelArrays, work: WorkArrays, changes: Array, first_row: int, worker: int):
     """The same, from the velocity change of what the tree is joined to."""
     for k in range(model.link_count):
         link = model.order[k]
         parent = model.link_parent[link]
-        angular = load_vec3(work.angular, 3 * parent, slot)
-        linear = load_vec3(work.linear, 3 * parent, slot) + cross(angular, load_vec3(work.p_PM, 3 * link, slot))
-        accelerate_link(model, work, changes, first_row, link, slot, angular, linear)
+        angular = load_vec3(work.angular, 3 * parent, worker)
+        linear = load_vec3(work.linear, 3 * parent, worker) + cross(angular, load_vec3(work.p_PM, 3 * link, worker))
+        accelerate_link(model, work, changes, first_row, link, worker, angular, linear)
 
 
 @wp.func
-def innovate(model: ModelArrays, work: WorkArrays, push: Array, row: int, slot: int):
-    """Write the innovations of a push, given by the terms of constraint `row`, to `work.u`.
+def innovate(model: ModelArrays, work: WorkArrays, jacobian: Array, row: int, worker: int):
+    """Write the innovations of a force Jacobian, given by the terms of constraint `row`, to `work.u`.
 
     The pass visits only the links between the dofs of the row and the root.
     """
-    zero = real(0.0, work.D_inverse[0, slot])
+    zero = real(0.0, work.D_inverse[0, worker])
     null = vec3(zero, zero, zero)
     if model.innovations_only == 1:
         # Nothing reads those of the other dofs.
         for k in range(model.row_support[row], model.row_support[row] + model.row_supports[row]):
-            work.u[model.support_dof[k], slot] = zero
+            work.u[model.support_dof[k], worker] = zero
     else:
         for dof in range(model.dof_count):
-            work.u[dof, slot] = zero
+            work.u[dof, worker] = zero
     start = model.row_term[row]
     for term in range(start, start + model.row_terms[row]):
         dof = model.term_dof[term]
-        work.u[dof, slot] = work.u[dof, slot] + push[term, slot]
+        work.u[dof, worker] = work.u[dof, worker] + jacobian[term, worker]
     first_step = model.row_path[row]
     steps = model.row_steps[row]
     for k in range(first_step, first_step + steps):
-        clear_link(work, model.path_link[k], slot, null)
+        clear_link(work, model.path_link[k], worker, null)
     for k in range(first_step, first_step + steps):
-        pass_inward(model, work, model.path_link[k], slot)
+        pass_inward(model, work, model.path_link[k], worker)
 
 
 @wp.func
-def keep_innovations(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
+def keep_innovations(model: ModelArrays, work: WorkArrays, row: int, response: int, worker: int):
     """Write the innovations in `work.u` of the dofs between the terms of constraint `row` and the root, root first."""
     start = model.row_support[row]
     for k in range(model.row_supports[row]):
-        work.response[response + k, slot] = work.u[model.support_dof[start + k], slot]
+        work.response[response + k, worker] = work.u[model.support_dof[start + k], worker]
 
 
 @wp.func
-def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, slot: int):
-    """Write the response to the push of constraint `row` to rows `response` ... of `work.response`.
+def respond(model: ModelArrays, work: WorkArrays, row: int, response: int, worker: int):
+    """Write the response to P of constraint `row` to rows `response` ... of `work.response`.
 
     For the direct solver these are its innovations, of the dofs that have any.
     """
-    innovate(model, work, work.push, row, slot)
+    innovate(model, work, work.P, row, worker)
     if model.innovations_only == 1:
-        keep_innovations(model, work, row, response, slot)
+        keep_innovations(model, work, row, response, worker)
     else:
-        zero = real(0.0, work.D_inverse[0, slot])
-        pass_outward(model, work, work.response, response, slot, vec3(zero, zero, zero))
+        zero = real(0.0, work.D_inverse[0, worker])
+        pass_outward(model, work, work.response, response, worker, vec3(zero, zero, zero))
 
 
 @wp.func
-def respond_to_loads(model: ModelArrays, work: WorkArrays, changes: Array, slot: int):
+def respond_to_loads(model: ModelArrays, work: WorkArrays, changes: Array, worker: int):
     """Write the response to the joint-space impulse in `work.u` to `changes`."""
-    zero = real(0.0, work.D_inverse[0, slot])
+    zero = real(0.0, work.D_inverse[0, worker])
     null = vec3(zero, zero, zero)
     for link in range(model.link_count):
-        clear_link(work, link, slot, null)
+        clear_link(work, link, worker, null)
     for k in range(model.link_count):
-        pass_inward(model, work, model.order[model.link_count - 1 - k], slot)
-    pass_outward(model, work, changes, 0, slot, null)
+        pass_inward(model, work, model.order[model.link_count - 1 - k], worker)
+    pass_outward(model, work, changes, 0, worker, null)

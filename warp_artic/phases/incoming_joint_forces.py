@@ -20,23 +20,23 @@ def report_incoming_forces(
     model: ModelArrays,
     work: WorkArrays,
     forces: ForceArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     substep: int,
     weight: Real,
     moves: Real,
 ):
     """Write the forces that joints transmit in a step, or add those of a further substep; zero where `moves` is."""
     for link in range(model.link_count):
-        F = load_vec3(work.force, 3 * link, slot) * weight
-        N = load_vec3(work.moment, 3 * link, slot) * weight
+        F = load_vec3(work.force, 3 * link, worker) * weight
+        N = load_vec3(work.moment, 3 * link, worker) * weight
         if forces.in_world == 0:
-            R_WM = load_mat3(work.R_WM, 9 * link, slot)
-            R_JM = load_mat3(model.joint_turn, 9 * link, column)
+            R_WM = load_mat3(work.R_WM, 9 * link, worker)
+            R_JM = load_mat3(model.joint_turn, 9 * link, block)
             F = R_JM * transpose_mul(R_WM, F)
             N = R_JM * transpose_mul(R_WM, N)
         if model.link_joint[link] == FLOATING:
             F = F * (weight - weight)
             N = N * (weight - weight)
-        put_vec3(forces.link_incoming_joint_force, 6 * link, column, F, substep, moves)
-        put_vec3(forces.link_incoming_joint_force, 6 * link + 3, column, N, substep, moves)
+        put_vec3(forces.link_incoming_joint_force, 6 * link, block, F, substep, moves)
+        put_vec3(forces.link_incoming_joint_force, 6 * link + 3, block, N, substep, moves)

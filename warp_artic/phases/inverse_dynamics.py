@@ -21,25 +21,25 @@ def find_efforts(
     control: ControlArrays,
     work: WorkArrays,
     efforts: Array,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     with_gravity: int,
     with_velocities: int,
 ):
     """Write the efforts of all dofs for the accelerations in `work.u`, under the external forces of `control`."""
-    g = load_vec3(model.gravity, 0, column)
-    load_state(model, state, work, column, slot)
-    place_links(model, work, work.position, work.root, work.v, column, slot)
-    forget_drag(model, work, slot)
+    g = load_vec3(model.gravity, 0, block)
+    load_state(model, state, work, block, worker)
+    place_links(model, work, work.position, work.root, work.v, block, worker)
+    forget_drag(model, work, worker)
     one = real(1.0, g.x)
     weighing = real(float(with_gravity), g.x)
     moving = real(float(with_velocities), g.x)
-    load_links(model, control, work, g * weighing, work.u, weighing, moving, one, one, column, slot)
-    transmit_loads(model, work, slot)
+    load_links(model, control, work, g * weighing, work.u, weighing, moving, one, one, block, worker)
+    transmit_loads(model, work, worker)
     for link in range(model.link_count):
         first = model.link_dof[link]
         for dof in range(first, first + model.link_dofs[link]):
-            effort = load_along(model, work, link, dof, slot)
+            effort = load_along(model, work, link, dof, worker)
             if dof >= model.root_dofs:
-                effort = effort + model.armature[dof - model.root_dofs, column] * work.u[dof, slot]
-            efforts[dof, column] = effort
+                effort = effort + model.armature[dof - model.root_dofs, block] * work.u[dof, worker]
+            efforts[dof, block] = effort

@@ -35,17 +35,17 @@ def without(v: Vec3, axis: Vec3):
 
 
 @wp.func
-def locked_load(model: ModelArrays, work: WorkArrays, link: int, slot: int, F: Vec3, N: Vec3):
+def locked_load(model: ModelArrays, work: WorkArrays, link: int, worker: int, F: Vec3, N: Vec3):
     """|F| + |N| in the locked directions of the joint of a link."""
     first = model.link_dof[link]
     count = model.link_dofs[link]
-    axis = load_vec3(work.axis, 3 * first, slot)
+    axis = load_vec3(work.axis, 3 * first, worker)
     if model.dof_is_linear[first] == 1:
         F = without(F, axis)
     elif count == 1:
         N = without(N, axis)
     elif count == 2:
-        locked = cross(axis, load_vec3(work.axis, 3 * (first + 1), slot))
+        locked = cross(axis, load_vec3(work.axis, 3 * (first + 1), worker))
         N = N - without(N, locked)
     else:
         N = N - N
@@ -54,19 +54,19 @@ def locked_load(model: ModelArrays, work: WorkArrays, link: int, slot: int, F: V
 
 @wp.func
 def set_joint_loads(
-    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int
+    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int
 ):
     """Write the load of every joint dof to `work.joint_load`, where the links are placed."""
     for dof in range(model.dof_count):
-        work.u[dof, slot] = state.smooth_acceleration[dof, column]
-    g = load_vec3(model.gravity, 0, column)
+        work.u[dof, worker] = state.smooth_acceleration[dof, block]
+    g = load_vec3(model.gravity, 0, block)
     one = real(1.0, g.x)
-    load_links(model, control, work, g, work.u, one, one, one, one, column, slot)
-    transmit_loads(model, work, slot)
+    load_links(model, control, work, g, work.u, one, one, one, one, block, worker)
+    transmit_loads(model, work, worker)
     for link in range(model.link_count):
         first = model.link_dof[link]
         if first >= model.root_dofs:
-            F = load_vec3(work.force, 3 * link, slot)
-            N = load_vec3(work.moment, 3 * link, slot)
+            F = load_vec3(work.force, 3 * link, worker)
+            N = load_vec3(work.moment, 3 * link, worker)
             for dof in range(first, first + model.link_dofs[link]):
-                work.joint_load[dof - model.root_dofs, slot] = locked_load(model, work, link, slot, F, N)
+                work.joint_load[dof - model.root_dofs, worker] = locked_load(model, work, link, worker, F, N)

@@ -24,30 +24,30 @@ from warp_artic.model.arrays import (
 
 
 @wp.func
-def with_drag(model: ModelArrays, drag: Array, p: Vec3, link: int, slot: int):
+def with_drag(model: ModelArrays, drag: Array, p: Vec3, link: int, worker: int):
     """A force or moment on a link, with drag where the tree has any."""
     if model.link_damping == 1:
-        return p + load_vec3(drag, 3 * link, slot)
+        return p + load_vec3(drag, 3 * link, worker)
     return p
 
 
 @wp.func
-def set_link_inertias(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
+def set_link_inertias(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int):
     """Write A, B, M, moment and force of every link."""
     for link in range(model.link_count):
-        R_WM = load_mat3(work.R_WM, 9 * link, slot)
-        w = load_vec3(work.w, 3 * link, slot)
-        mass = model.link_mass[link, column]
-        c = R_WM * load_vec3(model.link_center, 3 * link, column)
+        R_WM = load_mat3(work.R_WM, 9 * link, worker)
+        w = load_vec3(work.w, 3 * link, worker)
+        mass = model.link_mass[link, block]
+        c = R_WM * load_vec3(model.link_center, 3 * link, block)
         mc = c * mass
-        about_center = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column))
+        about_center = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, block))
         A = about_center + sym_scalar(dot(mc, c)) - sym_outer(c) * mass
-        external_force = load_vec3(control.link_external_force, 6 * link, column)
-        external_moment = load_vec3(control.link_external_force, 6 * link + 3, column) + cross(c, external_force)
-        force = with_drag(model, work.drag_force, cross(w, cross(w, mc)) - external_force, link, slot)
-        moment = with_drag(model, work.drag_moment, cross(w, A * w) - external_moment, link, slot)
-        store_sym3(work.A, 6 * link, slot, A)
-        store_mat3(work.B, 9 * link, slot, skew(mc))
-        store_sym3(work.M, 6 * link, slot, sym_scalar(mass))
-        store_vec3(work.moment, 3 * link, slot, moment)
-        store_vec3(work.force, 3 * link, slot, force)
+        external_force = load_vec3(control.link_external_force, 6 * link, block)
+        external_moment = load_vec3(control.link_external_force, 6 * link + 3, block) + cross(c, external_force)
+        force = with_drag(model, work.drag_force, cross(w, cross(w, mc)) - external_force, link, worker)
+        moment = with_drag(model, work.drag_moment, cross(w, A * w) - external_moment, link, worker)
+        store_sym3(work.A, 6 * link, worker, A)
+        store_mat3(work.B, 9 * link, worker, skew(mc))
+        store_sym3(work.M, 6 * link, worker, sym_scalar(mass))
+        store_vec3(work.moment, 3 * link, worker, moment)
+        store_vec3(work.force, 3 * link, worker, force)

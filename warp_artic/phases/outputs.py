@@ -42,60 +42,60 @@ def report_links(
     state: StateArrays,
     work: WorkArrays,
     report: ReportArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
 ):
     """Write poses (7 rows a link), velocities (6 rows a link) and energies (2 rows a tree)."""
-    failure = state.failure[0, column]
-    load_state(model, state, work, column, slot)
-    place_links(model, work, work.position, work.root, work.v, column, slot)
-    move_links(model, work, column, slot)
-    locate_links(model, work, work.root, column, slot)
-    g = load_vec3(model.gravity, 0, column)
+    failure = state.failure[0, block]
+    load_state(model, state, work, block, worker)
+    place_links(model, work, work.position, work.root, work.v, block, worker)
+    move_links(model, work, block, worker)
+    locate_links(model, work, work.root, block, worker)
+    g = load_vec3(model.gravity, 0, block)
     zero = real(0.0, g.x)
     half = real(0.5, g.x)
     for row in range(2 * model.tree_count):
-        work.motion_sums[row, slot] = zero
+        work.motion_sums[row, worker] = zero
     for k in range(model.link_count):
         link = model.order[k]
         energy = 2 * model.link_tree[link]
-        R_WM = load_mat3(work.R_WM, 9 * link, slot)
-        w = load_vec3(work.w, 3 * link, slot)
-        c = R_WM * load_vec3(model.link_center, 3 * link, column)
-        R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, column))
-        p_LM_W = R_WL * load_vec3(model.link_frame, 12 * link + 9, column)
-        p_WM = load_vec3(work.p_WM, 3 * link, slot)
-        v_C = load_vec3(work.linear, 3 * link, slot) + cross(w, c)
-        mass = model.link_mass[link, column]
-        spin = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, column)) * w
+        R_WM = load_mat3(work.R_WM, 9 * link, worker)
+        w = load_vec3(work.w, 3 * link, worker)
+        c = R_WM * load_vec3(model.link_center, 3 * link, block)
+        R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, block))
+        p_LM_W = R_WL * load_vec3(model.link_frame, 12 * link + 9, block)
+        p_WM = load_vec3(work.p_WM, 3 * link, worker)
+        v_C = load_vec3(work.linear, 3 * link, worker) + cross(w, c)
+        mass = model.link_mass[link, block]
+        spin = sym_rotate(R_WM, load_sym3(model.link_inertia, 6 * link, block)) * w
         kinetic = half * (mass * dot(v_C, v_C) + dot(w, spin))
-        work.motion_sums[energy, slot] = work.motion_sums[energy, slot] + kinetic
-        work.motion_sums[energy + 1, slot] = work.motion_sums[energy + 1, slot] - mass * dot(g, p_WM + c)
+        work.motion_sums[energy, worker] = work.motion_sums[energy, worker] + kinetic
+        work.motion_sums[energy + 1, worker] = work.motion_sums[energy + 1, worker] - mass * dot(g, p_WM + c)
         x, s = quaternion_from_matrix(R_WL)
-        report_vector(report.link_pose, 7 * link, column, failure, p_WM - p_LM_W)
-        report_vector(report.link_pose, 7 * link + 3, column, failure, x)
-        report_value(report.link_pose, 7 * link + 6, column, failure, s)
-        report_vector(report.link_velocity, 6 * link, column, failure, v_C)
-        report_vector(report.link_velocity, 6 * link + 3, column, failure, w)
+        report_vector(report.link_pose, 7 * link, block, failure, p_WM - p_LM_W)
+        report_vector(report.link_pose, 7 * link + 3, block, failure, x)
+        report_value(report.link_pose, 7 * link + 6, block, failure, s)
+        report_vector(report.link_velocity, 6 * link, block, failure, v_C)
+        report_vector(report.link_velocity, 6 * link + 3, block, failure, w)
     for dof in range(model.root_dofs, model.dof_count):
-        v = work.v[dof, slot]
+        v = work.v[dof, worker]
         energy = 2 * model.link_tree[model.dof_link[dof]]
-        kinetic = half * model.armature[dof - model.root_dofs, column] * v * v
-        work.motion_sums[energy, slot] = work.motion_sums[energy, slot] + kinetic
+        kinetic = half * model.armature[dof - model.root_dofs, block] * v * v
+        work.motion_sums[energy, worker] = work.motion_sums[energy, worker] + kinetic
     for row in range(2 * model.tree_count):
-        report_value(report.energy, row, column, failure, work.motion_sums[row, slot])
+        report_value(report.energy, row, block, failure, work.motion_sums[row, worker])
 
 
 @wp.func
-def report_value(values: Array, row: int, column: int, failure: Real, value: Real):
+def report_value(values: Array, row: int, block: int, failure: Real, value: Real):
     """Write what is reported; where a failed environment has nothing finite, what was reported last stays."""
-    kept = where_positive(is_finite(value), value, values[row, column])
-    values[row, column] = where_positive(failure, kept, value)
+    kept = where_positive(is_finite(value), value, values[row, block])
+    values[row, block] = where_positive(failure, kept, value)
 
 
 @wp.func
-def report_vector(values: Array, row: int, column: int, failure: Real, value: Vec3):
+def report_vector(values: Array, row: int, block: int, failure: Real, value: Vec3):
     """The same for the rows of a vector."""
-    report_value(values, row, column, failure, value.x)
-    report_value(values, row + 1, column, failure, value.y)
-    report_value(values, row + 2, column, failure, value.z)
+    report_value(values, row, block, failure, value.x)
+    report_value(values, row + 1, block, failure, value.y)
+    report_value(values, row + 2, block, failure, value.z)

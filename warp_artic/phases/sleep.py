@@ -49,46 +49,46 @@ from warp_artic.phases.link_velocities import move_base, move_link
 
 
 @wp.func
-def is_awake(model: ModelArrays, state: StateArrays, column: int):
-    """Whether a step changes anything in a column: not where all its environments sleep or have failed."""
+def is_awake(model: ModelArrays, state: StateArrays, block: int):
+    """Whether a step changes anything in a block: not where all its environments sleep or have failed."""
     awake = bool(True)
     if model.sleep_steps > 0:
-        still = maximum(find_asleep(model, state, column), state.failure[0, column])
-        awake = any_positive(real(0.5, still) - maximum(still, model.padding[0, column]))
+        still = maximum(find_asleep(model, state, block), state.failure[0, block])
+        awake = any_positive(real(0.5, still) - maximum(still, model.padding[0, block]))
     return awake
 
 
 @wp.func
-def wake_changed(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int):
-    """Begin to count anew where state or control are not as they were left."""
-    rest = state.steps_at_rest[0, column]
+def wake_changed(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int):
+    """Begin to count again where state or control are not as they were left."""
+    rest = state.steps_at_rest[0, block]
     if any_positive(rest):
-        change = look(model, state, control, column, 0, rest)
+        change = look(model, state, control, block, 0, rest)
         zero = rest - rest
         unchanged = where_positive(change, zero, is_finite(change))
-        state.steps_at_rest[0, column] = where_positive(unchanged, rest, zero)
+        state.steps_at_rest[0, block] = where_positive(unchanged, rest, zero)
 
 
 @wp.func
-def remember(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int):
+def remember(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int):
     """Keep state and control as they are left, where a tree is at rest."""
-    rest = state.steps_at_rest[0, column]
+    rest = state.steps_at_rest[0, block]
     if any_positive(rest):
-        look(model, state, control, column, 1, rest)
+        look(model, state, control, block, 1, rest)
 
 
 @wp.func
-def lie_down(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int):
+def put_to_sleep(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int):
     """Let trees sleep as they are that are marked: by more steps at rest than are ever counted."""
-    rest = state.steps_at_rest[0, column]
+    rest = state.steps_at_rest[0, block]
     most = real(float(model.sleep_steps), rest)
     if any_positive(rest - most):
-        look(model, state, control, column, 1, rest - most)
-        state.steps_at_rest[0, column] = minimum(rest, most)
+        look(model, state, control, block, 1, rest - most)
+        state.steps_at_rest[0, block] = minimum(rest, most)
 
 
 @wp.func
-def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column: int, keeps: int, chosen: Real):
+def look(model: ModelArrays, state: StateArrays, control: ControlArrays, block: int, keeps: int, chosen: Real):
     """The sum of the changes of what is watched, or, if `keeps` is 1, see all as it is now where `chosen` is positive.
 
     The arrays are those of `mechanisms.model_struct.WATCHED`, in its order.
@@ -97,23 +97,23 @@ def look(model: ModelArrays, state: StateArrays, control: ControlArrays, column:
     forces = 6 * model.link_count
     poses = pose_rows(model.root_dofs)
     first = int(0)
-    change = look_at(model, state, state.joint_position, 0, first, joints, column, keeps, chosen)
+    change = look_at(model, state, state.joint_position, 0, first, joints, block, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, state.joint_velocity, 1, first, joints, column, keeps, chosen)
+    change = change + look_at(model, state, state.joint_velocity, 1, first, joints, block, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, state.root_pose, 2, first, poses, column, keeps, chosen)
+    change = change + look_at(model, state, state.root_pose, 2, first, poses, block, keeps, chosen)
     first += poses
-    change = change + look_at(model, state, state.root_velocity, 3, first, model.root_dofs, column, keeps, chosen)
+    change = change + look_at(model, state, state.root_velocity, 3, first, model.root_dofs, block, keeps, chosen)
     first += model.root_dofs
-    change = change + look_at(model, state, control.drive_position_target, 4, first, joints, column, keeps, chosen)
+    change = change + look_at(model, state, control.drive_position_target, 4, first, joints, block, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, control.drive_velocity_target, 5, first, joints, column, keeps, chosen)
+    change = change + look_at(model, state, control.drive_velocity_target, 5, first, joints, block, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, control.joint_effort, 6, first, joints, column, keeps, chosen)
+    change = change + look_at(model, state, control.joint_effort, 6, first, joints, block, keeps, chosen)
     first += joints
-    change = change + look_at(model, state, control.link_external_force, 7, first, forces, column, keeps, chosen)
+    change = change + look_at(model, state, control.link_external_force, 7, first, forces, block, keeps, chosen)
     first += forces
-    return change + look_at(model, state, state.loop_broken, 8, first, model.loop_count, column, keeps, chosen)
+    return change + look_at(model, state, state.loop_broken, 8, first, model.loop_count, block, keeps, chosen)
 
 
 @wp.func
@@ -124,7 +124,7 @@ def look_at(
     place: int,
     first: int,
     rows: int,
-    column: int,
+    block: int,
     keeps: int,
     chosen: Real,
 ):
@@ -132,91 +132,91 @@ def look_at(
     change = chosen - chosen
     if keeps == 1:
         for row in range(rows):
-            seen = state.seen[first + row, column]
-            state.seen[first + row, column] = where_positive(chosen, values[row, column], seen)
+            seen = state.seen[first + row, block]
+            state.seen[first + row, block] = where_positive(chosen, values[row, block], seen)
     elif model.watched[place] == 1:
         for row in range(rows):
-            change = change + absolute(values[row, column] - state.seen[first + row, column])
+            change = change + absolute(values[row, block] - state.seen[first + row, block])
     return change
 
 
 @wp.func
-def measure_calm(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def measure_calm(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Write by how much a tree is calmer than it must be to fall asleep, while links are where a step placed them."""
-    work.calm[0, slot] = spare_energy(model, work, column, slot)
+    work.calm[0, worker] = energy_margin(model, work, block, worker)
 
 
 @wp.func
-def fall_asleep(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+def fall_asleep(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
     """Count the steps at rest, after a step to the positions and velocities in the work space."""
-    before = find_asleep(model, state, column)
-    rest = state.steps_at_rest[0, column]
+    before = find_asleep(model, state, block)
+    rest = state.steps_at_rest[0, block]
     zero = rest - rest
-    calm = where_positive(state.failure[0, column], zero, work.calm[0, slot])
+    calm = where_positive(state.failure[0, block], zero, work.calm[0, worker])
     counted = minimum(rest + real(1.0, rest), real(float(model.sleep_steps), rest))
     counted = where_positive(calm, counted, zero)
-    state.steps_at_rest[0, column] = where_positive(before, rest, counted)
-    asleep = find_asleep(model, state, column)
+    state.steps_at_rest[0, block] = where_positive(before, rest, counted)
+    asleep = find_asleep(model, state, block)
     if any_positive(asleep):
-        stand_still(model, state, column, asleep)
+        stand_still(model, state, block, asleep)
 
 
 @wp.func
-def spare_energy(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def energy_margin(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """By how much the energies of all links are below the threshold, at v+ where the step has placed the links.
 
     Zero or less where one is not; where that is so everywhere, the links further outward are not looked at.
     """
-    spare = model.sleep_threshold[model.link_tree[model.order[0]], column]
-    move_base(model, work, column, slot)
+    spare = model.sleep_threshold[model.link_tree[model.order[0]], block]
+    move_base(model, work, block, worker)
     k = int(0)
     while k < model.link_count and any_positive(spare):
         link = model.order[k]
-        threshold = model.sleep_threshold[model.link_tree[link], column]
-        spare = minimum(threshold - link_energy(model, work, link, column, slot), spare)
+        threshold = model.sleep_threshold[model.link_tree[link], block]
+        spare = minimum(threshold - link_energy(model, work, link, block, worker), spare)
         k += 1
     return spare
 
 
 @wp.func
-def link_energy(model: ModelArrays, work: WorkArrays, link: int, column: int, slot: int):
-    """The kinetic energy of a link by its mass, from the velocities of its parent; none of a carriage."""
-    w, v_M = move_link(model, work, work.v, link, slot)
-    R_WM = load_mat3(work.R_WM, 9 * link, slot)
-    v_C = v_M + cross(w, R_WM * load_vec3(model.link_center, 3 * link, column))
+def link_energy(model: ModelArrays, work: WorkArrays, link: int, block: int, worker: int):
+    """The kinetic energy of a link by its mass, from the velocities of its parent; none of a massless link."""
+    w, v_M = move_link(model, work, work.v, link, worker)
+    R_WM = load_mat3(work.R_WM, 9 * link, worker)
+    v_C = v_M + cross(w, R_WM * load_vec3(model.link_center, 3 * link, block))
     w_M = transpose_mul(R_WM, w)
-    mass = model.link_mass[link, column]
-    spin = dot(w_M, load_sym3(model.link_inertia, 6 * link, column) * w_M)
+    mass = model.link_mass[link, block]
+    spin = dot(w_M, load_sym3(model.link_inertia, 6 * link, block) * w_M)
     energy = (dot(v_C, v_C) + spin / mass) * real(0.5, mass)
     return where_positive(mass, energy, mass)
 
 
 @wp.func
-def stand_still(model: ModelArrays, state: StateArrays, column: int, asleep: Real):
+def stand_still(model: ModelArrays, state: StateArrays, block: int, asleep: Real):
     """Take away velocities, and what is remembered of accelerations."""
     dofs = model.dof_count
     for dof in range(model.root_dofs):
-        clear(state.root_velocity, dof, column, asleep)
+        clear(state.root_velocity, dof, block, asleep)
     for item in range(dofs - model.root_dofs):
-        clear(state.joint_velocity, item, column, asleep)
-    forget_accelerations(model, state, column, asleep)
+        clear(state.joint_velocity, item, block, asleep)
+    forget_accelerations(model, state, block, asleep)
 
 
 @wp.func
-def forget_accelerations(model: ModelArrays, state: StateArrays, column: int, chosen: Real):
+def forget_accelerations(model: ModelArrays, state: StateArrays, block: int, chosen: Real):
     """Take away what is remembered of accelerations where `chosen` is positive: asleep, or failed."""
     dofs = model.dof_count
     for dof in range(dofs):
-        clear(state.smooth_acceleration, dof, column, chosen)
-        clear(state.acceleration_change, dof, column, chosen)
-        clear(state.acceleration_change, dofs + dof, column, chosen)
+        clear(state.smooth_acceleration, dof, block, chosen)
+        clear(state.acceleration_change, dof, block, chosen)
+        clear(state.acceleration_change, dofs + dof, block, chosen)
     for row in range(2 * model.island_count):
-        clear(state.smoothness, row, column, chosen)
-    clear(state.started, 0, column, chosen)
+        clear(state.smoothness, row, block, chosen)
+    clear(state.started, 0, block, chosen)
 
 
 @wp.func
-def clear(values: Array, row: int, column: int, chosen: Real):
+def clear(values: Array, row: int, block: int, chosen: Real):
     """Write zero where `chosen` is positive."""
-    value = values[row, column]
-    values[row, column] = where_positive(chosen, chosen - chosen, value)
+    value = values[row, block]
+    values[row, block] = where_positive(chosen, chosen - chosen, value)

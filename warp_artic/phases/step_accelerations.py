@@ -20,8 +20,8 @@ def report_accelerations(
     forces: ForceArrays,
     g: Vec3,
     moving: Real,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     substep: int,
     weight: Real,
     moves: Real,
@@ -33,29 +33,29 @@ def report_accelerations(
     """
     for dof in range(model.dof_count):
         if dof < model.root_dofs:
-            put(forces.root_acceleration, dof, column, work.u[dof, slot] * weight, substep, moves)
+            put(forces.root_acceleration, dof, block, work.u[dof, worker] * weight, substep, moves)
         else:
-            put(forces.joint_acceleration, dof - model.root_dofs, column, work.u[dof, slot] * weight, substep, moves)
+            put(forces.joint_acceleration, dof - model.root_dofs, block, work.u[dof, worker] * weight, substep, moves)
     for link in range(model.link_count):
-        c = load_mat3(work.R_WM, 9 * link, slot) * load_vec3(model.link_center, 3 * link, column)
-        w = load_vec3(work.w, 3 * link, slot)
-        angular = load_vec3(work.angular, 3 * link, slot)
-        linear = load_vec3(work.linear, 3 * link, slot) + g + cross(angular, c) + cross(w, cross(w, c)) * moving
-        put_vec3(forces.link_acceleration, 6 * link, column, linear * weight, substep, moves)
-        put_vec3(forces.link_acceleration, 6 * link + 3, column, angular * weight, substep, moves)
+        c = load_mat3(work.R_WM, 9 * link, worker) * load_vec3(model.link_center, 3 * link, block)
+        w = load_vec3(work.w, 3 * link, worker)
+        angular = load_vec3(work.angular, 3 * link, worker)
+        linear = load_vec3(work.linear, 3 * link, worker) + g + cross(angular, c) + cross(w, cross(w, c)) * moving
+        put_vec3(forces.link_acceleration, 6 * link, block, linear * weight, substep, moves)
+        put_vec3(forces.link_acceleration, 6 * link + 3, block, angular * weight, substep, moves)
 
 
 @wp.func
-def put(values: Array, row: int, column: int, value: Real, substep: int, moves: Real):
+def put(values: Array, row: int, block: int, value: Real, substep: int, moves: Real):
     """Write the part of a substep in the mean over them, or add it; zero where `moves` is."""
     if substep > 0:
-        value = value + values[row, column]
-    values[row, column] = where_positive(moves, value, moves)
+        value = value + values[row, block]
+    values[row, block] = where_positive(moves, value, moves)
 
 
 @wp.func
-def put_vec3(values: Array, row: int, column: int, v: Vec3, substep: int, moves: Real):
+def put_vec3(values: Array, row: int, block: int, v: Vec3, substep: int, moves: Real):
     """The same for a vector."""
-    put(values, row, column, v.x, substep, moves)
-    put(values, row + 1, column, v.y, substep, moves)
-    put(values, row + 2, column, v.z, substep, moves)
+    put(values, row, block, v.x, substep, moves)
+    put(values, row + 1, block, v.y, substep, moves)
+    put(values, row + 2, block, v.z, substep, moves)

@@ -44,17 +44,18 @@ LEAST_MISS = wp.constant(1e-7)
 
 
 @wp.func
-def forget_weights(model: ModelArrays, work: WorkArrays, slot: int, like: Real):
+def forget_weights(model: ModelArrays, work: WorkArrays, worker: int, like: Real):
     """Leave no weights to the next step."""
     for dof in range(model.dof_count):
-        work.measured[dof, slot] = real(0.0, like)
+        work.measured_theta[dof, worker] = real(0.0, like)
 
 
 @wp.func
-def find_layer(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """Write w to the velocities of the middle of islands that are in a boundary layer; says where, as `work.layer`.
+def find_layer(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
+    """Write w to the velocities of the middle of islands that are in a boundary layer; says where, as
+    `work.in_boundary_layer`.
 
-    It is written to `work.anew` as well, for all islands.
+    It is written to `work.is_solved_again` as well, for all islands.
     """
     zero = real(0.0, h)
     half = real(0.5, h)
@@ -63,30 +64,30 @@ def find_layer(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
         miss = real(0.0, h)
         for k in range(model.island_first[island], model.island_first[island + 1]):
             dof = island_dof(model, k)
-            v = work.v[dof, slot]
-            change = work.v_next[dof, slot] - v
+            v = work.v[dof, worker]
+            change = work.v_next[dof, worker] - v
             if dof < model.root_dofs:
-                work.u[dof, slot] = v + half * change
+                work.u[dof, worker] = v + half * change
             else:
-                work.u[dof, slot] = v + work.theta[dof, slot] * change
+                work.u[dof, worker] = v + work.theta[dof, worker] * change
             if model.dof_is_linear[dof] == 0:
-                w = work.u[dof, slot]
+                w = work.u[dof, worker]
                 size = maximum(size, maximum(absolute(v), absolute(w)))
-                taken = real(1.0, h) - what_goes_on(model, work, dof, slot, h)
-                miss = maximum(miss, taken * absolute(w - work.v_middle[dof, slot]))
+                taken = real(1.0, h) - what_goes_on(model, work, dof, worker, h)
+                miss = maximum(miss, taken * absolute(w - work.v_middle[dof, worker]))
         matters = h * size * (h * miss) - real(LEAST_MISS, h)
         layer = maximum(minimum(miss - real(LAYER, h) * size, matters), zero)
-        work.anew[island, slot] = layer
+        work.is_solved_again[island, worker] = layer
         if any_positive(layer):
-            work.layer[island, slot] = layer
+            work.in_boundary_layer[island, worker] = layer
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
-                work.v_middle[dof, slot] = where_positive(layer, work.u[dof, slot], work.v_middle[dof, slot])
-    return largest_of_islands(model, work.anew, slot)
+                work.v_middle[dof, worker] = where_positive(layer, work.u[dof, worker], work.v_middle[dof, worker])
+    return largest_of_islands(model, work.is_solved_again, worker)
 
 
 @wp.func
-def measure_weights(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+def measure_weights(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
     """Write theta, and w to the velocities of the middle, where the step is in a boundary layer.
 
     The factors are those of steps of h / 2, and `work.v_free` has the accelerations of the first half.
@@ -96,40 +97,40 @@ def measure_weights(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     one = real(1.0, h)
     part = half * h
     for dof in range(model.dof_count):
-        a = work.v_free[dof, slot]
-        work.spring_displacement[dof, slot] = zero
+        a = work.v_free[dof, worker]
+        work.spring_displacement[dof, worker] = zero
         if dof >= model.root_dofs:
             # How far the spring has been moved for the second half, as far as its force looks ahead.
-            moved = part * (work.v[dof, slot] + (work.theta[dof, slot] + work.reach[dof, slot]) * part * a)
-            work.spring_displacement[dof, slot] = moved
+            moved = part * (work.v[dof, worker] + (work.theta[dof, worker] + work.reach[dof, worker]) * part * a)
+            work.spring_displacement[dof, worker] = moved
     for dof in range(model.dof_count):
-        work.u[dof, slot] = zero
+        work.u[dof, worker] = zero
         if dof >= model.root_dofs:
-            lost = work.spring[dof, slot] * work.spring_displacement[dof, slot]
-            lost = lost + work.damper[dof, slot] * part * work.v_free[dof, slot]
-            work.u[dof, slot] = zero - lost - cross_change(model, work, dof, slot, h)
-    respond_to_loads(model, work, work.v_next, slot)
+            lost = work.spring[dof, worker] * work.spring_displacement[dof, worker]
+            lost = lost + work.damper[dof, worker] * part * work.v_free[dof, worker]
+            work.u[dof, worker] = zero - lost - cross_change(model, work, dof, worker, h)
+    respond_to_loads(model, work, work.v_next, worker)
     for dof in range(model.dof_count):
-        layer = work.layer[model.dof_island[dof], slot]
-        first = work.v_free[dof, slot]
-        second = first + work.v_next[dof, slot]
+        layer = work.in_boundary_layer[model.dof_island[dof], worker]
+        first = work.v_free[dof, worker]
+        second = first + work.v_next[dof, worker]
         theta = half
         if dof >= model.root_dofs:
-            theta = work.theta[dof, slot]
-        w = work.v[dof, slot] + half * part * ((one + theta) * first + theta * second)
-        work.v_middle[dof, slot] = where_positive(layer, w, work.v_middle[dof, slot])
+            theta = work.theta[dof, worker]
+        w = work.v[dof, worker] + half * part * ((one + theta) * first + theta * second)
+        work.v_middle[dof, worker] = where_positive(layer, w, work.v_middle[dof, worker])
         total = first + second
         safe = where_positive(absolute(total), total, one)
         measured = maximum(minimum(half * (theta + first / safe), one), half)
-        stiffness = work.spring[dof, slot] + work.damper[dof, slot]
+        stiffness = work.spring[dof, worker] + work.damper[dof, worker]
         measured = where_positive(stiffness, measured, zero)
         if dof < model.root_dofs:
             measured = zero
-        work.measured[dof, slot] = where_positive(layer, measured, zero)
+        work.measured_theta[dof, worker] = where_positive(layer, measured, zero)
 
 
 @wp.func
-def cross_change(model: ModelArrays, work: WorkArrays, dof: int, slot: int, h: Real):
+def cross_change(model: ModelArrays, work: WorkArrays, dof: int, worker: int, h: Real):
     """What springs between the dofs of a joint take from the effort of one in the second half."""
     link = model.dof_link[dof]
     total = real(0.0, h)
@@ -139,5 +140,7 @@ def cross_change(model: ModelArrays, work: WorkArrays, dof: int, slot: int, h: R
     for k in range(model.link_dofs[link]):
         other = first + k
         if other != dof:
-            total = total + work.cross_spring[pair(first, dof - first, k), slot] * work.spring_displacement[other, slot]
+            total = (
+                total + work.cross_spring[pair(first, dof - first, k), worker] * work.spring_displacement[other, worker]
+            )
     return total

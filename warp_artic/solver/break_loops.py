@@ -30,48 +30,48 @@ from warp_artic.phases.integrate import find_asleep
 
 
 @wp.func
-def load_loops(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+def load_loops(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
     """Read which loop joints are broken; they have transmitted nothing yet."""
     for loop in range(model.loop_count):
-        broken = state.loop_broken[loop, column]
+        broken = state.loop_broken[loop, block]
         zero = real(0.0, broken)
-        work.loop_is_broken[loop, slot] = where_positive(broken, real(1.0, broken), zero)
+        work.loop_is_broken[loop, worker] = where_positive(broken, real(1.0, broken), zero)
         for k in range(6 * loop, 6 * loop + 6):
-            work.loop_force[k, slot] = zero
+            work.loop_force[k, worker] = zero
 
 
 @wp.func
-def add_loads(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, weight: Real):
+def add_loads(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, weight: Real):
     """Add what they have transmitted in a substep of length h, with its weight."""
     for row in range(model.row_count):
-        force = weight * row_force(work, row, slot, h)
+        force = weight * row_force(work, row, worker, h)
         if any_positive(absolute(force)):
-            add_load(model, work, row, column, slot, force)
+            add_load(model, work, row, block, worker, force)
 
 
 @wp.func
-def break_loops(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+def break_loops(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
     """Write which of them have broken in a step, of a state that is stored; these are not calm."""
-    keeps = maximum(state.failure[0, column], find_asleep(model, state, column))
-    clock = state.clock[0, column]
+    keeps = maximum(state.failure[0, block], find_asleep(model, state, block))
+    clock = state.clock[0, block]
     zero = clock - clock
     for loop in range(model.loop_count):
-        push = load_vec3(work.loop_force, 6 * loop, slot)
-        turn = load_vec3(work.loop_force, 6 * loop + 3, slot)
-        force = sqrt(dot(push, push))
+        F = load_vec3(work.loop_force, 6 * loop, worker)
+        turn = load_vec3(work.loop_force, 6 * loop + 3, worker)
+        force = sqrt(dot(F, F))
         torque = sqrt(dot(turn, turn))
-        excess = maximum(force - model.loop_break_force[loop, column], torque - model.loop_break_torque[loop, column])
-        broken = work.loop_is_broken[loop, slot]
+        excess = maximum(force - model.loop_break_force[loop, block], torque - model.loop_break_torque[loop, block])
+        broken = work.loop_is_broken[loop, worker]
         newly = where_positive(maximum(keeps, broken), zero, where_positive(excess, real(1.0, zero), zero))
-        state.loop_broken[loop, column] = where_positive(newly, newly, state.loop_broken[loop, column])
-        note_break(state, 3 * loop, column, broken, newly, clock)
-        note_break(state, 3 * loop + 1, column, broken, newly, force)
-        note_break(state, 3 * loop + 2, column, broken, newly, torque)
-        work.calm[0, slot] = where_positive(newly, zero, work.calm[0, slot])
+        state.loop_broken[loop, block] = where_positive(newly, newly, state.loop_broken[loop, block])
+        note_break(state, 3 * loop, block, broken, newly, clock)
+        note_break(state, 3 * loop + 1, block, broken, newly, force)
+        note_break(state, 3 * loop + 2, block, broken, newly, torque)
+        work.calm[0, worker] = where_positive(newly, zero, work.calm[0, worker])
 
 
 @wp.func
-def note_break(state: StateArrays, row: int, column: int, broken: Real, newly: Real, value: Real):
+def note_break(state: StateArrays, row: int, block: int, broken: Real, newly: Real, value: Real):
     """Write a value where a joint has just broken, leave it where it is broken, and take it away elsewhere."""
-    old = state.loop_breakage[row, column]
-    state.loop_breakage[row, column] = where_positive(newly, value, where_positive(broken, old, broken - broken))
+    old = state.loop_breakage[row, block]
+    state.loop_breakage[row, block] = where_positive(newly, value, where_positive(broken, old, broken - broken))

@@ -15,14 +15,14 @@ Islands without loop joints are left as they are; joints that have broken hold n
 
 import warp as wp
 
+from warp_artic.constraints.limit_projection import linearize_limit
 from warp_artic.constraints.loop_armature import resists
 from warp_artic.constraints.loop_gap import find_gaps
 from warp_artic.constraints.loop_geometry import is_first_row
 from warp_artic.constraints.loop_joint import holds
 from warp_artic.constraints.loop_limit import set_return
 from warp_artic.constraints.loop_loads import add_closing_limit_load, add_closing_load
-from warp_artic.constraints.rotation_limit import linearize_limit
-from warp_artic.constraints.rows import allow_every_velocity, forget_response, set_window
+from warp_artic.constraints.rows import allow_every_velocity, forget_response, set_velocity_bounds
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -42,6 +42,7 @@ from warp_artic.model.roots import pose_rows
 from warp_artic.phases.integrate import move_joints
 from warp_artic.phases.link_frames import pose_links
 from warp_artic.solver.closed_energy import note_acting_rows
+from warp_artic.solver.plan import StepPlan
 from warp_artic.solver.rows.activation import prepare_responses
 from warp_artic.solver.rows.problem import forget_working_set
 
@@ -57,80 +58,79 @@ def close_loops(
     state: StateArrays,
     work: WorkArrays,
     forces: ForceArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
-    sweeps: int,
-    with_forces: int,
-    settle: wp.Function,
+    plan: StepPlan,
+    solver: wp.Function,
 ):
     """Change positions and velocities at the end of a step of length h so that loop joints hold.
 
     What brings velocities back is a part of what the joints transmit in the step: without a middle it is half of what
     turns their paths.
     """
-    one = real(1.0, work.D_inverse[0, slot])
-    hold_others(model, work, column, slot, one)
+    one = real(1.0, work.D_inverse[0, worker])
+    hold_others(model, work, block, worker, one)
     has_moved = bool(True)
     for way in range(WAYS + 1):
         is_last = way == WAYS
         if has_moved:
-            pose_links(model, work, work.position, work.root, work.v, column, slot)
-            find_all_gaps(model, work, column, slot)
-        has_moved = set_changes(model, work, column, slot, h, way, one)
+            pose_links(model, work, work.position, work.root, work.v, block, worker)
+            find_all_gaps(model, work, block, worker)
+        has_moved = set_changes(model, work, block, worker, h, way, one)
         if has_moved or is_last:
-            find_change(model, work, slot, sweeps, settle, one)
+            find_change(model, work, worker, plan.sweeps + plan.last_sweeps, solver, one)
             if model.closed_islands > 0:
-                note_acting_rows(model, work, slot)
+                note_acting_rows(model, work, worker)
         if is_last:
-            add_closing_loads(model, state, work, forces, column, slot, h, with_forces)
+            add_closing_loads(model, state, work, forces, block, worker, h, plan.with_forces)
             for dof in range(model.dof_count):
                 if model.island_is_looped[model.dof_island[dof]] == 1:
-                    work.v[dof, slot] = work.v[dof, slot] + work.v_next[dof, slot]
+                    work.v[dof, worker] = work.v[dof, worker] + work.v_next[dof, worker]
         elif has_moved:
-            move_joints(model, work, work.end_position, work.end_root, column, slot, one, 0, 1)
-            take_moved(model, work, slot)
+            move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
+            take_moved(model, work, worker)
 
 
 @wp.func
-def find_all_gaps(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def find_all_gaps(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Write gaps, their rates and J of all held axes where the links are posed."""
     for row in range(model.stop_row):
         if has_trait(model, row, HOLDS_POSITIONS) and is_first_row(model, row, model.row_item[row] // 6):
-            find_gaps(model, work, row, column, slot)
+            find_gaps(model, work, row, block, worker)
 
 
 @wp.func
-def set_changes(model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, way: int, one: Real):
+def set_changes(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, way: int, one: Real):
     """Write what is to change of positions, and in the last way of velocities; in which islands, `work.loop_is_open`.
 
     Says whether there are any. In the first and the last way it is all islands with loop joints.
     """
     zero = one - one
     for island in range(model.island_count):
-        work.loop_is_open[island, slot] = real(float(model.island_is_looped[island]), one)
+        work.loop_is_open[island, worker] = real(float(model.island_is_looped[island]), one)
         if way == 1:
-            work.loop_is_open[island, slot] = zero
+            work.loop_is_open[island, worker] = zero
     known = model.rounding[0, 0] * real(KNOWN, one)
     is_any = way != 1
     for row in range(model.stop_row):
         opens = zero
         if has_trait(model, row, HOLDS_POSITIONS):
-            phi = work.loop_gap[row, slot]
-            active = holds(work, row, model.row_item[row] // 6, slot)
-            opens = where_positive(phi * phi - known * known * work.loop_gap_reach[row, slot], active, zero)
+            phi = work.loop_gap[row, worker]
+            active = holds(work, row, model.row_item[row] // 6, worker)
+            opens = where_positive(phi * phi - known * known * work.loop_gap_reach[row, worker], active, zero)
             if way == WAYS:
-                phi = work.loop_gap_rate[row, slot]
-            set_window(work, row, slot, neg(phi), neg(phi))
-            work.active[row, slot] = active
-            allow_every_velocity(work, row, slot, active)
+                phi = work.loop_gap_rate[row, worker]
+            set_velocity_bounds(work, row, worker, neg(phi), neg(phi))
+            work.active[row, worker] = active
+            allow_every_velocity(work, row, worker, active)
         elif has_trait(model, row, RETURNS):
-            opens = set_return(model, work, row, column, slot, h, way == WAYS)
-            forget_response(model, work, row, slot)
-            work.active[row, slot] = opens
+            opens = set_return(model, work, row, block, worker, h, way == WAYS)
+            forget_response(model, work, row, worker)
+            work.active[row, worker] = opens
         if way == 1 and any_positive(opens):
             island = model.row_island[row]
-            work.loop_is_open[island, slot] = maximum(work.loop_is_open[island, slot], opens)
+            work.loop_is_open[island, worker] = maximum(work.loop_is_open[island, worker], opens)
             is_any = bool(True)
     return is_any
 
@@ -141,53 +141,53 @@ def add_closing_loads(
     state: StateArrays,
     work: WorkArrays,
     forces: ForceArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
     with_forces: int,
 ):
     """Add the mean forces of what brings velocities back to what loop joints have transmitted."""
-    failure = state.failure[0, column]
+    failure = state.failure[0, block]
     for row in range(model.stop_row):
         if has_trait(model, row, HOLDS_POSITIONS | RETURNS):
-            force = where_positive(failure, failure - failure, work.impulse[row, slot] / h)
+            force = where_positive(failure, failure - failure, work.impulse[row, worker] / h)
             if any_positive(absolute(force)):
                 if model.breakable_loops == 1:
-                    add_closing_load_of(model, work, work.loop_force, row, slot, column, slot, force)
+                    add_closing_load_of(model, work, work.loop_force, row, worker, block, worker, force)
                 if with_forces == 1:
-                    add_closing_load_of(model, work, forces.loop_force, row, column, column, slot, force)
+                    add_closing_load_of(model, work, forces.loop_force, row, block, block, worker, force)
 
 
 @wp.func
 def add_closing_load_of(
-    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, column: int, slot: int, force: Real
+    model: ModelArrays, work: WorkArrays, values: Array, row: int, place: int, block: int, worker: int, force: Real
 ):
     """Add the force of a held axis, or of a limit, to the load of its joint."""
     if has_trait(model, row, RETURNS):
-        add_closing_limit_load(model, work, values, row, place, column, slot, force)
+        add_closing_limit_load(model, work, values, row, place, block, worker, force)
     else:
-        add_closing_load(model, work, values, row, place, column, slot, force)
+        add_closing_load(model, work, values, row, place, block, worker, force)
 
 
 @wp.func
-def take_moved(model: ModelArrays, work: WorkArrays, slot: int):
+def take_moved(model: ModelArrays, work: WorkArrays, worker: int):
     """Make what the joints of islands that were open have moved to their positions."""
     for item in range(model.dof_count - model.root_dofs):
         island = model.dof_island[model.root_dofs + item]
         if model.island_is_looped[island] == 1:
             q = where_positive(
-                work.loop_is_open[island, slot], work.end_position[item, slot], work.position[item, slot]
+                work.loop_is_open[island, worker], work.end_position[item, worker], work.position[item, worker]
             )
-            work.position[item, slot] = q
+            work.position[item, worker] = q
     for k in range(pose_rows(model.root_dofs)):
         island = model.dof_island[6 * (k // 7)]
         if model.island_is_looped[island] == 1:
-            q = where_positive(work.loop_is_open[island, slot], work.end_root[k, slot], work.root[k, slot])
-            work.root[k, slot] = q
+            q = where_positive(work.loop_is_open[island, worker], work.end_root[k, worker], work.root[k, worker])
+            work.root[k, worker] = q
 
 
 @wp.func
-def hold_others(model: ModelArrays, work: WorkArrays, column: int, slot: int, one: Real):
+def hold_others(model: ModelArrays, work: WorkArrays, block: int, worker: int, one: Real):
     """Of the other rows of islands with loops have those hold that a step has held: stops and hard mimic joints.
 
     Armatures resist.
@@ -198,34 +198,34 @@ def hold_others(model: ModelArrays, work: WorkArrays, column: int, slot: int, on
         if model.island_is_looped[model.row_island[row]] == 0:
             held = zero
         elif row >= model.stop_row:
-            held = where_positive(absolute(work.impulse[row, slot]), one, zero)
+            held = where_positive(absolute(work.impulse[row, worker]), one, zero)
             if has_trait(model, row, IS_CURVED) and any_positive(held):
                 # `hold_limits` has turned J where any environment needed it: here it is that of q+ in all.
-                linearize_limit(model, work, row, column, slot)
-                forget_response(model, work, row, slot)
+                linearize_limit(model, work, row, block, worker)
+                forget_response(model, work, row, worker)
         elif has_trait(model, row, MOVES_DOFS_ALIKE):
-            held = where_positive(work.compliance[row, slot], zero, work.active[row, slot])
+            held = where_positive(work.compliance[row, worker], zero, work.active[row, worker])
         elif has_trait(model, row, RESISTS):
-            held = resists(model, work, row, column, slot)
-        work.active[row, slot] = held
-        set_window(work, row, slot, zero, zero)
+            held = resists(model, work, row, block, worker)
+        work.active[row, worker] = held
+        set_velocity_bounds(work, row, worker, zero, zero)
 
 
 @wp.func
-def find_change(model: ModelArrays, work: WorkArrays, slot: int, sweeps: int, settle: wp.Function, one: Real):
+def find_change(model: ModelArrays, work: WorkArrays, worker: int, sweeps: int, solver: wp.Function, one: Real):
     """Write the least change in terms of M that satisfies the active rows to `work.v_next`."""
     zero = one - one
     for dof in range(model.dof_count):
         if model.island_is_looped[model.dof_island[dof]] == 1:
-            work.v_free[dof, slot] = zero
-            work.v_next[dof, slot] = zero
+            work.v_free[dof, worker] = zero
+            work.v_next[dof, worker] = zero
     for row in range(model.row_count):
         if model.island_is_looped[model.row_island[row]] == 1:
-            work.impulse[row, slot] = zero
+            work.impulse[row, worker] = zero
     for island in range(model.island_count):
-        work.environment_mask[island, slot] = work.loop_is_open[island, slot]
-        work.begins[island, slot] = 1
+        work.environment_mask[island, worker] = work.loop_is_open[island, worker]
+        work.begins[island, worker] = 1
     if model.innovations_only == 1:
-        forget_working_set(model, work, slot, zero)
-    prepare_responses(model, work, slot)
-    settle(model, work, slot, sweeps)
+        forget_working_set(model, work, worker, zero)
+    prepare_responses(model, work, worker)
+    solver(model, work, worker, sweeps)

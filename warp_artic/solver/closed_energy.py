@@ -42,7 +42,7 @@ from warp_artic.model.families import HOLDS_POSITIONS, IS_SOFT_LIMIT, has_trait
 from warp_artic.model.islands import island_dof
 from warp_artic.model.kinds import FLOATING
 from warp_artic.phases.link_frames import pose_links
-from warp_artic.solver.energy_projection import find_inputs
+from warp_artic.solver.unresolved_motion import find_inputs
 
 # Rows of `work.closed_energy` of an island.
 START = wp.constant(0)
@@ -57,65 +57,65 @@ ROWS = wp.constant(4)
 
 
 @wp.func
-def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int):
+def note_start(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int):
     """Write the energies at the start of a step, and which islands are given anything."""
-    zero = real(0.0, model.gravity[0, column])
+    zero = real(0.0, model.gravity[0, block])
     moving = zero
     for k in range(3):
-        moving = moving + absolute(model.base[BASE_LINEAR + k, column]) + absolute(model.base[BASE_ANGULAR + k, column])
-        moving = moving + absolute(model.base[BASE_LINEAR_RATE + k, column])
-        moving = moving + absolute(model.base[BASE_ANGULAR_RATE + k, column])
-    add_up_energies(model, work, column, slot)
+        moving = moving + absolute(model.base[BASE_LINEAR + k, block]) + absolute(model.base[BASE_ANGULAR + k, block])
+        moving = moving + absolute(model.base[BASE_LINEAR_RATE + k, block])
+        moving = moving + absolute(model.base[BASE_ANGULAR_RATE + k, block])
+    add_up_energies(model, work, block, worker)
     for island in range(model.island_count):
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
-            energy = work.closed_energy[own + KINETIC, slot] + work.closed_energy[own + POTENTIAL, slot]
-            work.closed_energy[own + START, slot] = energy
-            work.closed_energy[own + ACTED, slot] = moving + find_inputs(model, control, island, column, zero)
+            energy = work.closed_energy[own + KINETIC, worker] + work.closed_energy[own + POTENTIAL, worker]
+            work.closed_energy[own + START, worker] = energy
+            work.closed_energy[own + ACTED, worker] = moving + find_inputs(model, control, island, block, zero)
     if model.breakable_loops == 1 or model.scaled_loops == 1:
-        note_unlike_loops(model, work, column, slot)
+        note_unlike_loops(model, work, block, worker)
 
 
 @wp.func
-def note_unlike_loops(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def note_unlike_loops(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Write which islands have a loop joint that is broken at the start of a step, or scales masses."""
     for row in range(model.row_count):
         island = model.row_island[row]
         if model.island_keeps_energy[island] == 1 and has_trait(model, row, HOLDS_POSITIONS):
             loop = model.row_item[row] // 6
-            acted = maximum(work.closed_energy[ROWS * island + ACTED, slot], work.loop_is_broken[loop, slot])
+            acted = maximum(work.closed_energy[ROWS * island + ACTED, worker], work.loop_is_broken[loop, worker])
             if model.scaled_loops == 1:
-                acted = maximum(acted, scaling(model, loop, column))
-            work.closed_energy[ROWS * island + ACTED, slot] = acted
+                acted = maximum(acted, scaling(model, loop, block))
+            work.closed_energy[ROWS * island + ACTED, worker] = acted
 
 
 @wp.func
-def note_acting_rows(model: ModelArrays, work: WorkArrays, slot: int):
+def note_acting_rows(model: ModelArrays, work: WorkArrays, worker: int):
     """Write where rows have acted, of which the impulses are known, that are no held axes of loop joints."""
     for row in range(model.row_count):
         island = model.row_island[row]
         if model.island_keeps_energy[island] == 1 and not has_trait(model, row, HOLDS_POSITIONS):
-            acts = absolute(work.impulse[row, slot])
+            acts = absolute(work.impulse[row, worker])
             if has_trait(model, row, IS_SOFT_LIMIT):
-                acts = maximum(acts, absolute(work.given[row, slot]))
-            acted = work.closed_energy[ROWS * island + ACTED, slot]
-            work.closed_energy[ROWS * island + ACTED, slot] = acted + acts
+                acts = maximum(acts, absolute(work.given[row, worker]))
+            acted = work.closed_energy[ROWS * island + ACTED, worker]
+            work.closed_energy[ROWS * island + ACTED, worker] = acted + acts
 
 
 @wp.func
-def keep_energies(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def keep_energies(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Give the velocities after a step the energy of its start, where nothing but weights has acted."""
-    add_up_energies(model, work, column, slot)
+    add_up_energies(model, work, block, worker)
     for island in range(model.island_count):
         if model.island_keeps_energy[island] == 1:
             own = ROWS * island
-            kinetic = work.closed_energy[own + KINETIC, slot]
-            wanted = work.closed_energy[own + START, slot] - work.closed_energy[own + POTENTIAL, slot]
+            kinetic = work.closed_energy[own + KINETIC, worker]
+            wanted = work.closed_energy[own + START, worker] - work.closed_energy[own + POTENTIAL, worker]
             s = energy_scale(kinetic, wanted)
-            s = where_positive(work.closed_energy[own + ACTED, slot], real(1.0, s), s)
+            s = where_positive(work.closed_energy[own + ACTED, worker], real(1.0, s), s)
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
-                work.v[dof, slot] = s * work.v[dof, slot]
+                work.v[dof, worker] = s * work.v[dof, worker]
 
 
 @wp.func
@@ -130,28 +130,28 @@ def energy_scale(kinetic: Real, wanted: Real):
 
 
 @wp.func
-def add_up_energies(model: ModelArrays, work: WorkArrays, column: int, slot: int):
+def add_up_energies(model: ModelArrays, work: WorkArrays, block: int, worker: int):
     """Write T and V of islands that keep their energy, of positions and velocities in the work space."""
-    pose_links(model, work, work.position, work.root, work.v, column, slot)
-    g = load_vec3(model.gravity, 0, column)
+    pose_links(model, work, work.position, work.root, work.v, block, worker)
+    g = load_vec3(model.gravity, 0, block)
     half = real(0.5, g.x)
     for island in range(model.island_count):
-        work.closed_energy[ROWS * island + KINETIC, slot] = half - half
-        work.closed_energy[ROWS * island + POTENTIAL, slot] = half - half
+        work.closed_energy[ROWS * island + KINETIC, worker] = half - half
+        work.closed_energy[ROWS * island + POTENTIAL, worker] = half - half
     for k in range(model.link_count):
         link = model.links_by_path[k]
         own = ROWS * model.tree_island[model.link_tree[link]]
-        R_WM = load_mat3(work.end_rotation, 9 * link, slot)
-        c = R_WM * load_vec3(model.link_center, 3 * link, column)
-        w = load_vec3(work.end_spin, 3 * link, slot)
-        v_C = load_vec3(work.end_velocity, 3 * link, slot) + cross(w, c)
+        R_WM = load_mat3(work.end_rotation, 9 * link, worker)
+        c = R_WM * load_vec3(model.link_center, 3 * link, block)
+        w = load_vec3(work.end_spin, 3 * link, worker)
+        v_C = load_vec3(work.end_velocity, 3 * link, worker) + cross(w, c)
         w_M = transpose_mul(R_WM, w)
-        m = model.link_mass[link, column]
-        T = half * (m * dot(v_C, v_C) + dot(w_M, load_sym3(model.link_inertia, 6 * link, column) * w_M))
-        V = m * dot(g, load_vec3(work.end_origin, 3 * link, slot) + c)
+        m = model.link_mass[link, block]
+        T = half * (m * dot(v_C, v_C) + dot(w_M, load_sym3(model.link_inertia, 6 * link, block) * w_M))
+        V = m * dot(g, load_vec3(work.end_origin, 3 * link, worker) + c)
         if model.link_joint[link] != FLOATING:
             for dof in range(model.link_dof[link], model.link_dof[link] + model.link_dofs[link]):
-                v = work.v[dof, slot]
-                T = T + half * model.armature[dof - model.root_dofs, column] * v * v
-        work.closed_energy[own + POTENTIAL, slot] = work.closed_energy[own + POTENTIAL, slot] - V
-        work.closed_energy[own + KINETIC, slot] = work.closed_energy[own + KINETIC, slot] + T
+                v = work.v[dof, worker]
+                T = T + half * model.armature[dof - model.root_dofs, block] * v * v
+        work.closed_energy[own + POTENTIAL, worker] = work.closed_energy[own + POTENTIAL, worker] - V
+        work.closed_energy[own + KINETIC, worker] = work.closed_energy[own + KINETIC, worker] + T

@@ -4,7 +4,7 @@
 
 with everything at the present positions. Constraints are tendons, mimic joints and contact points; their laws hold at
 the end of the step, as with the semi-implicit integrator. Drives, limits, friction and damping of joints, and drag of
-links are left out. The impulses z are solved for directly, and v+ is found anew from them to say by how much it misses
+links are left out. The impulses z are solved for directly, and v+ is found again from them to say by how much it misses
 their laws.
 """
 
@@ -37,11 +37,12 @@ from warp_artic.model.arrays import Array, ContactArrays, ControlArrays, ModelAr
 from warp_artic.model.families import HAS_NO_COMPLIANCE, IS_JUDGED_APART, has_trait
 from warp_artic.phases.impulse_response import respond_to_loads
 from warp_artic.phases.link_positions import locate_links
+from warp_artic.solver.bare_dynamics import solve_accelerations
 from warp_artic.solver.break_loops import load_loops
 from warp_artic.solver.rows.activation import activate_rows, prepare_responses
 from warp_artic.solver.rows.direct import solve_direct
 from warp_artic.solver.rows.problem import forget_working_set
-from warp_artic.solver.velocities import measure_inertias, solve_accelerations
+from warp_artic.solver.velocities import measure_inertias
 
 BOLD_TURNS = wp.constant(6)
 """Times that all contradictions of a guess of what slides are changed, before it is done one by one."""
@@ -57,82 +58,82 @@ def solve_impulses(
     contacts: ContactArrays,
     work: WorkArrays,
     joint_force: Array,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
 ):
     """Find the impulses of all rows, v+ without them in `work.v_free` and the accelerations with them, `work.vdot`."""
-    solve_accelerations(model, state, control, work, joint_force, column, slot)
+    solve_accelerations(model, state, control, work, joint_force, block, worker)
     if model.loop_count > 0:
-        load_loops(model, state, work, column, slot)
-    locate_links(model, work, work.root, column, slot)
-    for response in range(model.slot_count):
-        work.ready[response, slot] = 0
+        load_loops(model, state, work, block, worker)
+    locate_links(model, work, work.root, block, worker)
+    for response in range(model.response_count):
+        work.ready[response, worker] = 0
     for row in range(model.row_count):
-        work.row_mobility[row, slot] = real(0.0, h)
-    work.since_placed[0, slot] = real(0.0, h)
-    work.end_weight[0, slot] = real(1.0, h)
+        work.row_delassus[row, worker] = real(0.0, h)
+    work.since_placed[0, worker] = real(0.0, h)
+    work.end_weight[0, worker] = real(1.0, h)
     for dof in range(model.dof_count):
-        work.shift[dof, slot] = real(0.0, h)
-        work.v_middle[dof, slot] = work.v[dof, slot]
-    measure_inertias(model, work, column, slot, h)
+        work.shift[dof, worker] = real(0.0, h)
+        work.v_middle[dof, worker] = work.v[dof, worker]
+    measure_inertias(model, work, block, worker, h)
     for dof in range(model.dof_count):
-        work.v_next[dof, slot] = work.v[dof, slot] + h * work.vdot[dof, slot]
-    set_contact_rows(model, contacts, work, column, slot, h)
+        work.v_next[dof, worker] = work.v[dof, worker] + h * work.vdot[dof, worker]
+    set_contact_rows(model, contacts, work, block, worker, h)
     for island in range(model.island_count):
-        work.begins[island, slot] = 1
-    set_rows(model, work, column, slot, h)
-    add_responses(model, work, work.given, 0, model.row_count, work.v_next, slot)
+        work.begins[island, worker] = 1
+    set_rows(model, work, block, worker, h)
+    add_responses(model, work, work.given, 0, model.row_count, work.v_next, worker)
     for dof in range(model.dof_count):
-        work.v_free[dof, slot] = work.v_next[dof, slot]
-    forget_working_set(model, work, slot, real(0.0, h))
+        work.v_free[dof, worker] = work.v_next[dof, worker]
+    forget_working_set(model, work, worker, real(0.0, h))
     if contacts.count > 0:
-        guess_sliding(model, contacts, work, column, slot)
-    settle_constraints(model, contacts, work, column, slot)
-    add_accelerations(model, work, slot, h)
+        guess_sliding(model, contacts, work, block, worker)
+    solve_constraints(model, contacts, work, block, worker)
+    add_accelerations(model, work, worker, h)
 
 
 @wp.func
-def settle_constraints(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int):
-    """Let rows join the active ones, and solve those, until none is outside its window and what is to slide does."""
+def solve_constraints(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, block: int, worker: int):
+    """Activate rows and solve them until none is outside its velocity bounds and what is to slide does."""
     turns = int(0)
-    unsolved = activate_rows(model, work, slot)
+    unsolved = activate_rows(model, work, worker)
     while unsolved:
-        prepare_responses(model, work, slot)
-        solve_direct(model, work, slot, 0)
-        unsolved = activate_rows(model, work, slot)
+        prepare_responses(model, work, worker)
+        solve_direct(model, work, worker, 0)
+        unsolved = activate_rows(model, work, worker)
         if not unsolved and turns < BOLD_TURNS + CAREFUL_TURNS * contacts.count:
             # Changes in a fixed order go in circles where points are wedged; triangular numbers mix them.
             first = int(-1)
             if turns >= BOLD_TURNS:
                 first = turns * (turns + 1) / 2
-            changed = judge_friction(model, contacts, work, column, slot, first)
+            changed = judge_friction(model, contacts, work, block, worker, first)
             unsolved = any_positive(changed)
             if unsolved:
-                activate_rows(model, work, slot)
+                activate_rows(model, work, worker)
                 for island in range(model.island_count):
-                    work.environment_mask[island, slot] = maximum(work.environment_mask[island, slot], changed)
+                    work.environment_mask[island, worker] = maximum(work.environment_mask[island, worker], changed)
             turns += 1
 
 
 @wp.func
-def add_accelerations(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+def add_accelerations(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
     """Add the accelerations that the impulses give to `work.vdot`, and write v+ with them."""
     for dof in range(model.dof_count):
-        work.u[dof, slot] = real(0.0, h)
+        work.u[dof, worker] = real(0.0, h)
     for row in range(model.row_count):
-        force = (work.impulse[row, slot] + work.given[row, slot]) / h
+        force = (work.impulse[row, worker] + work.given[row, worker]) / h
         start = model.row_term[row]
         for term in range(start, start + model.row_terms[row]):
             dof = model.term_dof[term]
-            work.u[dof, slot] = work.u[dof, slot] + work.push[term, slot] * force
+            work.u[dof, worker] = work.u[dof, worker] + work.P[term, worker] * force
     for dof in range(model.dof_count):
-        work.load[dof, slot] = work.u[dof, slot]
-    respond_to_loads(model, work, work.v_next, slot)
+        work.load[dof, worker] = work.u[dof, worker]
+    respond_to_loads(model, work, work.v_next, worker)
     for dof in range(model.dof_count):
-        vdot = work.vdot[dof, slot] + work.v_next[dof, slot]
-        work.vdot[dof, slot] = vdot
-        work.v_next[dof, slot] = work.v[dof, slot] + h * vdot
+        vdot = work.vdot[dof, worker] + work.v_next[dof, worker]
+        work.vdot[dof, worker] = vdot
+        work.v_next[dof, worker] = work.v[dof, worker] + h * vdot
 
 
 @wp.func
@@ -145,59 +146,62 @@ def report_impulses(
     vdot: Array,
     residual: Array,
     count: int,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
 ):
     """Write the impulses in the order of the coefficient matrix, K z / h, vdot, and by how much laws are missed."""
     for dof in range(model.dof_count):
-        effort[dof, column] = work.load[dof, slot]
-        vdot[dof, column] = work.vdot[dof, slot]
+        effort[dof, block] = work.load[dof, worker]
+        vdot[dof, block] = work.vdot[dof, worker]
     for place in range(count):
-        impulses[place, column] = real(0.0, h)
+        impulses[place, block] = real(0.0, h)
     couplings = count - 3 * contacts.count
     for row in range(model.row_count - 3 * contacts.count):
         place = model.row_place[row]
-        z = work.impulse[row, slot] + work.given[row, slot]
-        impulses[place, column] = impulses[place, column] + z
+        z = work.impulse[row, worker] + work.given[row, worker]
+        impulses[place, block] = impulses[place, block] + z
     for contact in range(contacts.count):
         place = couplings + 3 * contact
-        impulses[place, column] = work.impulse[normal_row(model, contacts, contact), slot]
+        impulses[place, block] = work.impulse[normal_row(model, contacts, contact), worker]
         for k in range(2):
-            z = friction_impulse(model, contacts, work, contact, k, column, slot)
-            impulses[place + 1 + k, column] = z
-    residual[0, column] = missed_share(model, contacts, work, column, slot)
+            z = friction_impulse(model, contacts, work, contact, k, block, worker)
+            impulses[place + 1 + k, block] = z
+    residual[0, block] = missed_share(model, contacts, work, block, worker)
 
 
 @wp.func
-def missed_share(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, column: int, slot: int):
+def missed_share(model: ModelArrays, contacts: ContactArrays, work: WorkArrays, block: int, worker: int):
     """The largest velocity by which v+ misses a law, as a share of the largest sum of terms of a row."""
-    one = real(1.0, work.v_next[0, slot])
+    one = real(1.0, work.v_next[0, worker])
     missed = one - one
     scale = one - one
     for row in range(model.row_count):
-        y = row_velocity(model, work, row, slot)
-        r = work.row_mobility[row, slot]
-        terms = (r + work.compliance[row, slot]) * absolute(work.impulse[row, slot])
+        y = row_velocity(model, work, row, worker)
+        r = work.row_delassus[row, worker]
+        terms = (r + work.compliance[row, worker]) * absolute(work.impulse[row, worker])
         start = model.row_term[row]
         for term in range(start, start + model.row_terms[row]):
             dof = model.term_dof[term]
-            speed = maximum(absolute(work.v_next[dof, slot]), absolute(work.v_free[dof, slot]))
-            terms = terms + absolute(work.coefficient[term, slot]) * speed
+            speed = maximum(absolute(work.v_next[dof, worker]), absolute(work.v_free[dof, worker]))
+            terms = terms + absolute(work.J[term, worker]) * speed
         scale = maximum(scale, terms)
         if not has_trait(model, row, IS_JUDGED_APART):
-            missed = maximum(missed, law_miss(model, work, row, slot, y, r))
+            missed = maximum(missed, law_miss(model, work, row, worker, y, r))
     for contact in range(contacts.count):
         for k in range(2):
-            missed = maximum(missed, friction_miss(model, contacts, work, contact, k, column, slot))
+            missed = maximum(missed, friction_miss(model, contacts, work, contact, k, block, worker))
     return missed / where_positive(scale, scale, one)
 
 
 @wp.func
-def law_miss(model: ModelArrays, work: WorkArrays, row: int, slot: int, y: Real, r: Real):
+def law_miss(model: ModelArrays, work: WorkArrays, row: int, worker: int, y: Real, r: Real):
     """By how much a row misses its law: s = y + compliance z is where s - r z is clamped to. A contact has s = y."""
-    z = work.impulse[row, slot]
+    z = work.impulse[row, worker]
     s = y
     if not has_trait(model, row, HAS_NO_COMPLIANCE):
-        s = y + work.compliance[row, slot] * z
-    return absolute(s - minimum(maximum(s - r * z, work.window[2 * row, slot]), work.window[2 * row + 1, slot]))
+        s = y + work.compliance[row, worker] * z
+    return absolute(
+        s
+        - minimum(maximum(s - r * z, work.velocity_bounds[2 * row, worker]), work.velocity_bounds[2 * row + 1, worker])
+    )

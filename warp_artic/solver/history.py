@@ -53,41 +53,43 @@ ROUGH = wp.constant(0.07)
 
 
 @wp.func
-def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def expect_middle(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Write what leads to the middle: in `work.v_next` over h, in `work.u` the velocities there."""
     dofs = model.dof_count
     tables = wp.max(1 + model.driven, 3 * model.free_motion)
     for dof in range(dofs):
-        work.recalled[dof, slot] = state.smooth_acceleration[dof, column]
+        work.acceleration_history[dof, worker] = state.smooth_acceleration[dof, block]
         if tables > 1:
-            work.recalled[dofs + dof, slot] = state.acceleration_change[dof, column]
+            work.acceleration_history[dofs + dof, worker] = state.acceleration_change[dof, block]
         if model.free_motion == 1:
-            work.recalled[2 * dofs + dof, slot] = state.acceleration_change[dofs + dof, column]
+            work.acceleration_history[2 * dofs + dof, worker] = state.acceleration_change[dofs + dof, block]
     if model.finite_rotations > 0:
-        turn_rates(model, work, work.recalled, tables, column, slot, h)
+        turn_rates(model, work, work.acceleration_history, tables, block, worker, h)
     half = real(0.5, h)
-    bent = real(0.375, h) * h * state.started[0, column]
+    bent = real(0.375, h) * h * state.started[0, block]
     for island in range(model.island_count):
         is_free = model.island_moves_freely[island]
         is_driven = model.island_is_driven[island] * (1 - model.island_is_looped[island])
-        third = ratio(1.0, 3.0, h) * h * state.smoothness[2 * island, column]
+        third = ratio(1.0, 3.0, h) * h * state.smoothness[2 * island, block]
         for k in range(model.island_first[island], model.island_first[island + 1]):
             dof = island_dof(model, k)
-            v = work.v[dof, slot]
-            a = work.recalled[dof, slot]
+            v = work.v[dof, worker]
+            a = work.acceleration_history[dof, worker]
             moved = half * v
             expected = v + h * half * a
             if is_free == 1:
-                change = work.recalled[dofs + dof, slot]
-                second = work.recalled[2 * dofs + dof, slot]
+                change = work.acceleration_history[dofs + dof, worker]
+                second = work.acceleration_history[2 * dofs + dof, worker]
                 bend = real(0.375, h) * a + real(0.25, h) * change + real(0.2109375, h) * second
                 moved = moved + third * bend
                 expected = expected + third * (real(1.125, h) * change + second)
             if is_driven == 1:
                 most = real(0.5, h) * absolute(a)
-                expected = expected + bent * maximum(minimum(work.recalled[dofs + dof, slot], most), neg(most))
-            work.v_next[dof, slot] = moved
-            work.u[dof, slot] = expected
+                expected = expected + bent * maximum(
+                    minimum(work.acceleration_history[dofs + dof, worker], most), neg(most)
+                )
+            work.v_next[dof, worker] = moved
+            work.u[dof, worker] = expected
 
 
 @wp.func
@@ -95,8 +97,8 @@ def keep_smooth_acceleration(
     model: ModelArrays,
     state: StateArrays,
     work: WorkArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
     substep: int,
     substeps: int,
@@ -110,81 +112,81 @@ def keep_smooth_acceleration(
     """
     one = real(1.0, h)
     zero = real(0.0, h)
-    started = state.started[0, column]
+    started = state.started[0, block]
     rate = started / h
     most = one - started
     for island in range(model.island_count):
-        work.stopped[island, slot] = most
+        work.stop_acts[island, worker] = most
     for row in range(model.stop_row):
-        z = work.impulse[row, slot]
-        work.smooth[row, slot] = rate * z
+        z = work.impulse[row, worker]
+        work.smooth[row, worker] = rate * z
         if has_trait(model, row, HOLDS_POSITIONS):
-            work.smooth[row, slot] = z * maximum(started, starts_on_path(model, work, row, slot, h)) / h
+            work.smooth[row, worker] = z * maximum(started, starts_on_path(model, work, row, worker, h)) / h
         if has_trait(model, row, RETURNS):
-            lasting = starts_on_path(model, work, row, slot, h)
-            work.smooth[row, slot] = rate * z * lasting
+            lasting = starts_on_path(model, work, row, worker, h)
+            work.smooth[row, worker] = rate * z * lasting
             impact = absolute(z) * (one - lasting)
             most = maximum(most, impact)
-            add_stop(model, work, row, slot, impact)
+            add_stop(model, work, row, worker, impact)
         if has_trait(model, row, ENDS | FROM_OUTSIDE):
-            z = z + work.given[row, slot]
-            work.smooth[row, slot] = zero
+            z = z + work.given[row, worker]
+            work.smooth[row, worker] = zero
             if has_trait(model, row, IS_SOFT_LIMIT | IS_RESOLVED):
-                work.smooth[row, slot] = rate * z * work.resolved[row, slot]
+                work.smooth[row, worker] = rate * z * work.spring_resolution[row, worker]
             most = maximum(most, absolute(z))
-            add_stop(model, work, row, slot, z)
+            add_stop(model, work, row, worker, z)
     for row in range(model.stop_row, model.row_count):
-        most = maximum(most, absolute(work.impulse[row, slot]))
-        add_stop(model, work, row, slot, work.impulse[row, slot])
+        most = maximum(most, absolute(work.impulse[row, worker]))
+        add_stop(model, work, row, worker, work.impulse[row, worker])
     if model.island_count == 1:
-        work.stopped[0, slot] = most
+        work.stop_acts[0, worker] = most
     is_stopped = any_positive(most)
     if is_stopped:
         for dof in range(model.dof_count):
-            work.v_free[dof, slot] = work.vdot[dof, slot]
-        add_responses(model, work, work.smooth, 0, model.stop_row, work.v_free, slot)
+            work.v_free[dof, worker] = work.vdot[dof, worker]
+        add_responses(model, work, work.smooth, 0, model.stop_row, work.v_free, worker)
     per_second = one / h
     weight = one / real(float(substeps), h)
     for dof in range(model.dof_count):
-        mean = (work.v_next[dof, slot] - work.v[dof, slot]) * per_second
+        mean = (work.v_next[dof, worker] - work.v[dof, worker]) * per_second
         if is_stopped:
-            stopped = work.stopped[model.dof_island[dof], slot]
-            smooth = work.v_free[dof, slot] * where_positive(started, one, what_goes_on(model, work, dof, slot, h))
+            stopped = work.stop_acts[model.dof_island[dof], worker]
+            smooth = work.v_free[dof, worker] * where_positive(started, one, what_goes_on(model, work, dof, worker, h))
             mean = where_positive(stopped, nearer(mean, smooth), mean)
         mean = weight * mean
         if substep > 0:
-            mean = mean + state.smooth_acceleration[dof, column]
-        state.smooth_acceleration[dof, column] = mean
+            mean = mean + state.smooth_acceleration[dof, block]
+        state.smooth_acceleration[dof, block] = mean
         if model.driven == 1:
             if model.island_is_driven[model.dof_island[dof]] == 1:
-                state.acceleration_change[dof, column] = started * (mean - work.recalled[dof, slot])
+                state.acceleration_change[dof, block] = started * (mean - work.acceleration_history[dof, worker])
 
 
 @wp.func
-def add_stop(model: ModelArrays, work: WorkArrays, row: int, slot: int, impulse: Real):
+def add_stop(model: ModelArrays, work: WorkArrays, row: int, worker: int, impulse: Real):
     """Have the island of a row, of several, counted as one in which a stop acts, if it does."""
     if model.island_count > 1:
         island = model.row_island[row]
-        work.stopped[island, slot] = maximum(work.stopped[island, slot], absolute(impulse))
+        work.stop_acts[island, worker] = maximum(work.stop_acts[island, worker], absolute(impulse))
 
 
 @wp.func
-def largest_of_islands(model: ModelArrays, values: Array, slot: int):
+def largest_of_islands(model: ModelArrays, values: Array, worker: int):
     """The largest of the values that islands have."""
-    largest = values[0, slot]
+    largest = values[0, worker]
     for island in range(1, model.island_count):
-        largest = maximum(largest, values[island, slot])
+        largest = maximum(largest, values[island, worker])
     return largest
 
 
 @wp.func
-def what_goes_on(model: ModelArrays, work: WorkArrays, dof: int, slot: int, h: Real):
+def what_goes_on(model: ModelArrays, work: WorkArrays, dof: int, worker: int, h: Real):
     """The part of its velocity that the spring and damper of a dof leave it in a step."""
     one = real(1.0, h)
     if dof < model.root_dofs:
         return one
-    resistance = joint_resistance(work.spring[dof, slot], work.damper[dof, slot], work.reach[dof, slot], h)
-    return maximum(one - h * resistance * work.D_inverse[dof, slot], one - one)
+    resistance = joint_resistance(work.spring[dof, worker], work.damper[dof, worker], work.reach[dof, worker], h)
+    return maximum(one - h * resistance * work.D_inverse[dof, worker], one - one)
 
 
 @wp.func
@@ -195,49 +197,51 @@ def nearer(actual: Real, smooth: Real):
 
 
 @wp.func
-def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
-    """Write a', a'' and f of a step to the state, and a', a'' and a''' to `work.recalled`, of free islands."""
-    zero = real(0.0, state.smoothness[0, column])
+def compare_accelerations(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
+    """Write a', a'' and f of a step to the state, and a', a'' and a''' to the acceleration history, of free islands."""
+    zero = real(0.0, state.smoothness[0, block])
     one = real(1.0, zero)
     for island in range(model.island_count):
-        work.touched[island, slot] = zero
-        work.unbound[island, slot] = one
+        work.soft_limit_acts[island, worker] = zero
+        work.is_unconstrained[island, worker] = one
     for row in range(model.row_count):
         island = model.row_island[row]
-        work.unbound[island, slot] = where_positive(work.active[row, slot], zero, work.unbound[island, slot])
+        work.is_unconstrained[island, worker] = where_positive(
+            work.active[row, worker], zero, work.is_unconstrained[island, worker]
+        )
         if has_trait(model, row, IS_SOFT_LIMIT):
-            touched = absolute(work.impulse[row, slot] + work.given[row, slot])
-            work.touched[island, slot] = maximum(work.touched[island, slot], touched)
+            touched = absolute(work.impulse[row, worker] + work.given[row, worker])
+            work.soft_limit_acts[island, worker] = maximum(work.soft_limit_acts[island, worker], touched)
     for island in range(model.island_count):
         if model.island_moves_freely[island] == 1:
-            compare_island(model, state, work, island, column, slot)
+            compare_island(model, state, work, island, block, worker)
 
 
 @wp.func
-def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, island: int, column: int, slot: int):
-    """The same of an island; `work.unbound` is one where no row is active, `work.touched` > 0 where soft limits act."""
+def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, island: int, block: int, worker: int):
+    """The same of an island, whose `work.is_unconstrained` and `work.soft_limit_acts` are known."""
     dofs = model.dof_count
-    zero = real(0.0, state.smoothness[0, column])
+    zero = real(0.0, state.smoothness[0, block])
     rough = zero
     size = zero
     rough_linear = zero
     size_linear = zero
     one = real(1.0, zero)
-    free = work.unbound[island, slot]
+    free = work.is_unconstrained[island, worker]
     for k in range(model.island_first[island], model.island_first[island + 1]):
         dof = island_dof(model, k)
-        a = state.smooth_acceleration[dof, column]
-        b = work.recalled[dof, slot]
-        change_before = work.recalled[dofs + dof, slot]
-        second_before = work.recalled[2 * dofs + dof, slot]
+        a = state.smooth_acceleration[dof, block]
+        b = work.acceleration_history[dof, worker]
+        change_before = work.acceleration_history[dofs + dof, worker]
+        second_before = work.acceleration_history[2 * dofs + dof, worker]
         c = b - change_before
         change = a - b
         second = change - change_before
-        state.acceleration_change[dof, column] = change
-        state.acceleration_change[dofs + dof, column] = second
-        work.recalled[dof, slot] = change
-        work.recalled[dofs + dof, slot] = second
-        work.recalled[2 * dofs + dof, slot] = second - second_before
+        state.acceleration_change[dof, block] = change
+        state.acceleration_change[dofs + dof, block] = second
+        work.acceleration_history[dof, worker] = change
+        work.acceleration_history[dofs + dof, worker] = second
+        work.acceleration_history[2 * dofs + dof, worker] = second - second_before
         own_rough = second * second + second_before * second_before
         own_size = a * a + b * b + c * c
         if model.dof_is_linear[dof] == 1:
@@ -246,41 +250,41 @@ def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, isl
         else:
             rough = rough + own_rough
             size = size + own_size
-        free = where_positive(work.spring[dof, slot] + work.damper[dof, slot], zero, free)
+        free = where_positive(work.spring[dof, worker] + work.damper[dof, worker], zero, free)
     free = where_positive(rough - real(ROUGH, one) * size, zero, free)
     free = where_positive(rough_linear - real(ROUGH, one) * size_linear, zero, free)
-    known = minimum(state.smoothness[2 * island + 1, column] + one, real(4.0, one))
-    known = where_positive(work.touched[island, slot], zero, known)
-    state.smoothness[2 * island, column] = where_positive(known - real(3.5, one), free, zero)
-    state.smoothness[2 * island + 1, column] = known
+    known = minimum(state.smoothness[2 * island + 1, block] + one, real(4.0, one))
+    known = where_positive(work.soft_limit_acts[island, worker], zero, known)
+    state.smoothness[2 * island, block] = where_positive(known - real(3.5, one), free, zero)
+    state.smoothness[2 * island + 1, block] = known
 
 
 @wp.func
-def correct_end(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int, h: Real):
+def correct_end(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
     """Change v+ for the move of positions, which takes half of h with it; `work.u` is v+ after that."""
     dofs = model.dof_count
     for island in range(model.island_count):
         if model.island_moves_freely[island] == 1:
-            free = h * state.smoothness[2 * island, column]
+            free = h * state.smoothness[2 * island, block]
             part = ratio(1.0, 24.0, h) * free
             late = ratio(1.0, 720.0, h) * free
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
-                v = work.v_next[dof, slot]
-                change = work.recalled[dof, slot]
-                second = work.recalled[dofs + dof, slot]
-                third = work.recalled[2 * dofs + dof, slot]
+                v = work.v_next[dof, worker]
+                change = work.acceleration_history[dof, worker]
+                second = work.acceleration_history[dofs + dof, worker]
+                third = work.acceleration_history[2 * dofs + dof, worker]
                 bend = real(120.0, h) * change + real(30.0, h) * second + real(13.0, h) * third
-                work.v_next[dof, slot] = v - late * bend
-                work.u[dof, slot] = v + part * (second + third)
+                work.v_next[dof, worker] = v - late * bend
+                work.u[dof, worker] = v + part * (second + third)
 
 
 @wp.func
-def take_corrected(model: ModelArrays, state: StateArrays, work: WorkArrays, column: int, slot: int):
+def take_corrected(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
     """Make the corrected v+ the velocities, where there is anything to correct."""
     for island in range(model.island_count):
         if model.island_moves_freely[island] == 1:
-            free = state.smoothness[2 * island, column]
+            free = state.smoothness[2 * island, block]
             for k in range(model.island_first[island], model.island_first[island + 1]):
                 dof = island_dof(model, k)
-                work.v[dof, slot] = where_positive(free, work.u[dof, slot], work.v[dof, slot])
+                work.v[dof, worker] = where_positive(free, work.u[dof, worker], work.v[dof, worker])

@@ -31,8 +31,8 @@ def report_step(
     control: ControlArrays,
     work: WorkArrays,
     forces: ForceArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
     substep: int,
     substeps: int,
@@ -40,42 +40,42 @@ def report_step(
     """Write what a step has done, or add a further substep of length h; all is zero where an environment stops."""
     one = real(1.0, h)
     weight = one / real(float(substeps), h)
-    moves = where_positive(state.failure[0, column], one - one, one)
+    moves = where_positive(state.failure[0, block], one - one, one)
     if substep == 0:
-        clear_forces(model, forces, column, one - one)
-    report_forces(model, control, work, forces, column, slot, h, weight)
-    report_margins(model, work, forces, column, slot, h, substep)
+        clear_forces(model, forces, block, one - one)
+    report_forces(model, control, work, forces, block, worker, h, weight)
+    report_margins(model, work, forces, block, worker, h, substep)
     # A loop over a range of constants would be unrolled, and be six times as much code.
     part = int(EXTERNAL)
     while part <= WHOLE:
         acts = part != DAMPING or model.link_damping == 1
         if part >= INERTIAL or (substep == 0 and acts):
-            load_part(model, state, control, work, part, column, slot, h)
+            load_part(model, state, control, work, part, block, worker, h)
             if part == WHOLE:
-                g = load_vec3(model.gravity, 0, column)
-                report_accelerations(model, work, forces, g, one, column, slot, substep, weight, moves)
+                g = load_vec3(model.gravity, 0, block)
+                report_accelerations(model, work, forces, g, one, block, worker, substep, weight, moves)
                 if model.speed_limits > 0:
-                    take_links_off(model, work, FROM_OUTSIDE, column, slot, h)
+                    take_links_off(model, work, FROM_OUTSIDE, block, worker, h)
                 if model.pushing_rows > 0:
-                    take_links_off(model, work, PUSHES_LINKS, column, slot, h)
+                    take_links_off(model, work, PUSHES_LINKS, block, worker, h)
                 if forces.without_tendons == 1:
-                    take_links_off(model, work, IS_TENDON, column, slot, h)
-            transmit_loads(model, work, slot)
+                    take_links_off(model, work, IS_TENDON, block, worker, h)
+            transmit_loads(model, work, worker)
             if part == WHOLE:
                 if forces.without_tendons == 1:
-                    take_joint_tendons_off(model, work, slot, h)
-                report_incoming_forces(model, work, forces, column, slot, substep, weight, moves)
+                    take_joint_tendons_off(model, work, worker, h)
+                report_incoming_forces(model, work, forces, block, worker, substep, weight, moves)
             else:
                 share = one
                 if part == INERTIAL:
                     share = weight
-                    add_armatures(model, work, forces, INERTIAL, column, slot, weight)
-                add_loads(model, work, forces, part, column, slot, share)
+                    add_armatures(model, work, forces, INERTIAL, block, worker, weight)
+                add_loads(model, work, forces, part, block, worker, share)
         part += 1
     if model.speed_limits > 0:
         for dof in range(model.dof_count):
-            work.v_reported[dof, slot] = work.v_next[dof, slot]
-    drop_forces(model, forces, column, moves)
+            work.v_reported[dof, worker] = work.v_next[dof, worker]
+    drop_forces(model, forces, block, moves)
 
 
 @wp.func
@@ -85,26 +85,26 @@ def load_part(
     control: ControlArrays,
     work: WorkArrays,
     part: int,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
 ):
     """Write what links need for a part of the forces that they bring, and to `work.u` the accelerations in it."""
-    change = where_positive(find_asleep(model, state, column), real(0.0, h), has(part, INERTIAL, h) / h)
+    change = where_positive(find_asleep(model, state, block), real(0.0, h), has(part, INERTIAL, h) / h)
     for dof in range(model.dof_count):
-        work.u[dof, slot] = (work.v_next[dof, slot] - work.v[dof, slot]) * change
+        work.u[dof, worker] = (work.v_next[dof, worker] - work.v[dof, worker]) * change
     load_links(
         model,
         control,
         work,
-        load_vec3(model.gravity, 0, column) * has(part, GRAVITY, h),
+        load_vec3(model.gravity, 0, block) * has(part, GRAVITY, h),
         work.u,
         has(part, INERTIAL, h),
         has(part, CORIOLIS, h),
         has(part, EXTERNAL, h),
         has(part, DAMPING, h),
-        column,
-        slot,
+        block,
+        worker,
     )
 
 
@@ -116,9 +116,9 @@ def has(part: int, other: int, like: Real):
 
 @wp.func
 def add_armatures(
-    model: ModelArrays, work: WorkArrays, forces: ForceArrays, part: int, column: int, slot: int, weight: Real
+    model: ModelArrays, work: WorkArrays, forces: ForceArrays, part: int, block: int, worker: int, weight: Real
 ):
     """Add, with a weight, what armatures take by the accelerations `work.u` to a part."""
     for dof in range(model.root_dofs, model.dof_count):
-        inertia = model.armature[dof - model.root_dofs, column]
-        add_to_part(model, forces, part, dof, column, neg(weight * inertia * work.u[dof, slot]))
+        inertia = model.armature[dof - model.root_dofs, block]
+        add_to_part(model, forces, part, dof, block, neg(weight * inertia * work.u[dof, worker]))

@@ -1,4 +1,4 @@
-"""One step of one column without constraint rows: the classical Runge-Kutta method of fourth order.
+"""One step of one block without constraint rows: the classical Runge-Kutta method of fourth order.
 
     k_1 = f(y),  k_2 = f(y + h/2 k_1),  k_3 = f(y + h/2 k_2),  k_4 = f(y + h k_3)
     y+ = y + h (k_1 + 2 k_2 + 2 k_3 + k_4) / 6
@@ -37,25 +37,25 @@ def step_runge_kutta(
     state: StateArrays,
     control: ControlArrays,
     work: WorkArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
 ):
-    """Advance the state of one column by h; `work.middle` and `work.v_next` have the sums of the k so far."""
+    """Advance the state of one block by h; `work.middle` and `work.v_next` have the sums of the k so far."""
     zero = real(0.0, h)
     half = real(0.5, h)
     one = real(1.0, h)
-    count_step(state, column)
-    load_state(model, state, work, column, slot)
-    clear_efforts(model, work, slot, zero)
+    count_step(state, block)
+    load_state(model, state, work, block, worker)
+    clear_efforts(model, work, worker, zero)
     for dof in range(model.dof_count):
-        work.shift[dof, slot] = zero
-        work.middle[dof, slot] = zero
-        work.v_next[dof, slot] = zero
+        work.shift[dof, worker] = zero
+        work.middle[dof, worker] = zero
+        work.v_next[dof, worker] = zero
     stage = int(0)
     while stage < 4:
-        accelerate(model, control, work, column, slot, zero)
-        replace_by_rates(model, work, column, slot)
+        accelerate(model, control, work, block, worker, zero)
+        replace_by_rates(model, work, block, worker)
         weight = one
         ahead = half * h
         mean = zero
@@ -66,17 +66,17 @@ def step_runge_kutta(
         if stage == 3:
             ahead = zero
             mean = h / real(6.0, h)
-        go_ahead(model, state, work, column, slot, weight, ahead, mean)
+        go_ahead(model, state, work, block, worker, weight, ahead, mean)
         stage += 1
     for dof in range(model.dof_count):
-        work.v_next[dof, slot] = work.v[dof, slot]
-    find_failure(model, state, work, column, slot)
+        work.v_next[dof, worker] = work.v[dof, worker]
+    find_failure(model, state, work, block, worker)
     if model.swing_joints > 0:
-        turn_swings_round(model, state, work, column, slot)
-    store_state(model, state, work, column, slot)
+        turn_swings_round(model, state, work, block, worker)
+    store_state(model, state, work, block, worker)
     if model.sleep_steps > 0:
-        measure_calm(model, work, column, slot)
-        fall_asleep(model, state, work, column, slot)
+        measure_calm(model, work, block, worker)
+        fall_asleep(model, state, work, block, worker)
 
 
 @wp.func
@@ -84,41 +84,41 @@ def go_ahead(
     model: ModelArrays,
     state: StateArrays,
     work: WorkArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     weight: Real,
     ahead: Real,
     mean: Real,
 ):
     """Add k to the sums with its weight, and go from the start of the step by `ahead` k + `mean` times the sum."""
     for dof in range(model.dof_count):
-        rate = work.shift[dof, slot]
-        displacement = work.middle[dof, slot] + weight * rate
-        work.middle[dof, slot] = displacement
-        work.shift[dof, slot] = ahead * rate + mean * displacement
-        vdot = work.vdot[dof, slot]
-        change = work.v_next[dof, slot] + weight * vdot
-        work.v_next[dof, slot] = change
-        work.v[dof, slot] = ahead * vdot + mean * change
+        rate = work.shift[dof, worker]
+        displacement = work.middle[dof, worker] + weight * rate
+        work.middle[dof, worker] = displacement
+        work.shift[dof, worker] = ahead * rate + mean * displacement
+        vdot = work.vdot[dof, worker]
+        change = work.v_next[dof, worker] + weight * vdot
+        work.v_next[dof, worker] = change
+        work.v[dof, worker] = ahead * vdot + mean * change
     for dof in range(model.root_dofs):
-        work.v[dof, slot] = state.root_velocity[dof, column] + work.v[dof, slot]
+        work.v[dof, worker] = state.root_velocity[dof, block] + work.v[dof, worker]
     for dof in range(model.root_dofs, model.dof_count):
-        work.v[dof, slot] = state.joint_velocity[dof - model.root_dofs, column] + work.v[dof, slot]
-    displace_joints(model, state, work, column, slot)
+        work.v[dof, worker] = state.joint_velocity[dof - model.root_dofs, block] + work.v[dof, worker]
+    displace_joints(model, state, work, block, worker)
 
 
 @wp.func
-def accelerate(model: ModelArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, zero: Real):
+def accelerate(model: ModelArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, zero: Real):
     """Write vdot at the positions and velocities of the work space, with all forces as they are there."""
-    place_links(model, work, work.position, work.root, work.v, column, slot)
+    place_links(model, work, work.position, work.root, work.v, block, worker)
     if model.link_damping == 1:
-        move_links(model, work, column, slot)
-        set_link_drag(model, work, column, slot, zero)
+        move_links(model, work, block, worker)
+        set_link_drag(model, work, block, worker, zero)
     if model.acceleration_drives == 1:
-        leave_drives_out(model, control, work, column, slot)
-        factor(model, control, work, column, slot, zero)
-        measure_inertias(model, work, column, slot, zero)
-    fold_drives(model, control, work, column, slot, zero, 1)
-    bound_drives(model, control, work, column, slot)
-    factor(model, control, work, column, slot, zero)
-    accelerate_links(model, work, work.vdot, column, slot)
+        leave_drives_out(model, control, work, block, worker)
+        factor(model, control, work, block, worker, zero)
+        measure_inertias(model, work, block, worker, zero)
+    fold_drives(model, control, work, block, worker, zero, 1)
+    bound_drives(model, control, work, block, worker)
+    factor(model, control, work, block, worker, zero)
+    accelerate_links(model, work, work.vdot, block, worker)

@@ -16,7 +16,7 @@ none of it.
 import warp as wp
 
 from warp_artic.constraints.link_velocity import LINK_SPIN_ORDER, base_motion
-from warp_artic.constraints.speed_limit import TURNS, find_motions, largest_speed, set_coefficients
+from warp_artic.constraints.speed_limit import DIRECTION_ROUNDS, find_motions, largest_speed, set_limit_direction
 from warp_artic.constraints.tree_velocity import place_tree
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -58,8 +58,8 @@ def slow_islands(
     control: ControlArrays,
     work: WorkArrays,
     forces: ForceArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
     with_forces: int,
 ):
@@ -67,62 +67,62 @@ def slow_islands(
 
     Adds what that is to `forces` if `with_forces` is 1.
     """
-    if any_positive(find_far_turns(model, work, slot, h)):
+    if any_positive(find_far_turns(model, work, worker, h)):
         for dof in range(model.dof_count):
-            work.v_next[dof, slot] = work.v[dof, slot]
-        place_links(model, work, work.position, work.root, work.v, column, slot)
+            work.v_next[dof, worker] = work.v[dof, worker]
+        place_links(model, work, work.position, work.root, work.v, block, worker)
         if model.tree_limits > 0:
-            place_tree(model, work, column, slot)
-        find_motions(model, work, work.motion, column, slot)
+            place_tree(model, work, block, worker)
+        find_motions(model, work, work.motion, block, worker)
         for island in range(model.island_count):
-            slow_island(model, state, work, island, column, slot)
+            slow_island(model, state, work, island, block, worker)
         if with_forces == 1:
-            report_slowing(model, state, control, work, forces, column, slot, h)
+            report_slowing(model, state, control, work, forces, block, worker, h)
 
 
 @wp.func
-def find_far_turns(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
-    """Positive in `work.turned` where joints of an island turn far, rows have not settled, or energy was projected."""
+def find_far_turns(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
+    """Make `work.turns_far` positive where joints turn far, directions are not found, or energy was projected."""
     for island in range(model.island_count):
-        work.turned[island, slot] = work.turns[island, slot] - real(0.5 * TURNS, h)
+        work.turns_far[island, worker] = work.direction_rounds[island, worker] - real(0.5 * DIRECTION_ROUNDS, h)
         if model.free_motion == 1:
-            work.turned[island, slot] = maximum(work.turned[island, slot], work.projected[island, slot])
+            work.turns_far[island, worker] = maximum(work.turns_far[island, worker], work.projected[island, worker])
     for dof in range(model.dof_count):
         if model.dof_is_linear[dof] == 0:
             island = model.dof_island[dof]
-            fastest = maximum(absolute(work.v[dof, slot]), absolute(work.v_middle[dof, slot]))
-            work.turned[island, slot] = maximum(work.turned[island, slot], h * fastest - real(FAR, h))
-    farthest = work.turned[0, slot]
+            fastest = maximum(absolute(work.v[dof, worker]), absolute(work.v_middle[dof, worker]))
+            work.turns_far[island, worker] = maximum(work.turns_far[island, worker], h * fastest - real(FAR, h))
+    farthest = work.turns_far[0, worker]
     for island in range(1, model.island_count):
-        farthest = maximum(farthest, work.turned[island, slot])
+        farthest = maximum(farthest, work.turns_far[island, worker])
     return farthest
 
 
 @wp.func
-def slow_island(model: ModelArrays, state: StateArrays, work: WorkArrays, island: int, column: int, slot: int):
+def slow_island(model: ModelArrays, state: StateArrays, work: WorkArrays, island: int, block: int, worker: int):
     """The same of an island whose links are placed and have their velocities."""
-    turned = work.turned[island, slot]
+    turned = work.turns_far[island, worker]
     one = real(1.0, turned)
     zero = one - one
     s = one
     for k in range(model.speed_limits):
         if model.row_island[model.limit_row + 3 * k] == island:
-            s = minimum(s, scale_for(model, work, k, column, slot))
+            s = minimum(s, scale_for(model, work, k, block, worker))
     s = where_positive(turned, s, one)
     slowed = one - s
-    work.slowed[island, slot] = slowed
+    work.slowed[island, worker] = slowed
     if any_positive(slowed):
         for k in range(model.island_first[island], model.island_first[island + 1]):
             dof = island_dof(model, k)
-            work.v[dof, slot] = s * work.v[dof, slot]
+            work.v[dof, worker] = s * work.v[dof, worker]
         # A step whose energy was projected has been counted.
         counts = where_positive(slowed - real(COUNTED, one), one, zero)
-        counts = where_positive(maximum(state.failure[0, column], work.unresolved[island, slot]), zero, counts)
-        state.unresolved[island, column] = state.unresolved[island, column] + counts
+        counts = where_positive(maximum(state.failure[0, block], work.unresolved[island, worker]), zero, counts)
+        state.unresolved[island, block] = state.unresolved[island, block] + counts
         if model.free_motion == 1:
             # What turns swings round does not give back what is taken here.
             for row in range(4 * island + 2, 4 * island + 4):
-                work.watched[row, slot] = maximum(work.watched[row, slot], slowed)
+                work.watched[row, worker] = maximum(work.watched[row, worker], slowed)
 
 
 @wp.func
@@ -132,48 +132,48 @@ def report_slowing(
     control: ControlArrays,
     work: WorkArrays,
     forces: ForceArrays,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
 ):
     """Add what links and armatures lose to the part of limits and to accelerations, where the step places links."""
     zero = h - h
     one = real(1.0, h)
     none = vec3(zero, zero, zero)
-    moves = where_positive(state.failure[0, column], zero, one)
+    moves = where_positive(state.failure[0, block], zero, one)
     for dof in range(model.dof_count):
-        slowed = moves * work.slowed[model.dof_island[dof], slot]
-        work.u[dof, slot] = neg(slowed * work.v_reported[dof, slot]) / h
-    place_links(model, work, work.middle, work.middle_root, work.v_middle, column, slot)
-    load_links(model, control, work, none, work.u, zero, zero, zero, zero, column, slot)
-    report_accelerations(model, work, forces, none, zero, column, slot, 1, one, moves)
-    transmit_loads(model, work, slot)
-    add_loads(model, work, forces, INERTIAL, column, slot, one)
-    add_loads(model, work, forces, LIMIT_PART, column, slot, neg(one))
-    add_armatures(model, work, forces, INERTIAL, column, slot, one)
-    add_armatures(model, work, forces, LIMIT_PART, column, slot, neg(one))
+        slowed = moves * work.slowed[model.dof_island[dof], worker]
+        work.u[dof, worker] = neg(slowed * work.v_reported[dof, worker]) / h
+    place_links(model, work, work.middle, work.middle_root, work.v_middle, block, worker)
+    load_links(model, control, work, none, work.u, zero, zero, zero, zero, block, worker)
+    report_accelerations(model, work, forces, none, zero, block, worker, 1, one, moves)
+    transmit_loads(model, work, worker)
+    add_loads(model, work, forces, INERTIAL, block, worker, one)
+    add_loads(model, work, forces, LIMIT_PART, block, worker, neg(one))
+    add_armatures(model, work, forces, INERTIAL, block, worker, one)
+    add_armatures(model, work, forces, LIMIT_PART, block, worker, neg(one))
 
 
 @wp.func
-def scale_for(model: ModelArrays, work: WorkArrays, k: int, column: int, slot: int):
+def scale_for(model: ModelArrays, work: WorkArrays, k: int, block: int, worker: int):
     """The largest s of a limit; one where it is met but for rounding."""
     row = model.limit_row + 3 * k
-    y = load_vec3(work.motion, 3 * k, slot)
+    y = load_vec3(work.motion, 3 * k, worker)
     one = real(1.0, y.x)
     zero = one - one
     b = vec3(zero, zero, zero)
     if model.row_family[row] <= LINK_SPIN_ORDER:
-        b = base_motion(model, work, row, column, slot)
-    fastest = largest_speed(model, row, column)
+        b = base_motion(model, work, row, block, worker)
+    fastest = largest_speed(model, row, block)
     rounding = model.rounding[0, 0]
     speed = sqrt(dot(y, y))
     s = one
     if any_positive(speed - fastest):
         d = y * (one / where_positive(speed, speed, one))
-        set_coefficients(model, work, row, column, slot, d)
+        set_limit_direction(model, work, row, block, worker, d)
         known = fastest
         for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-            known = known + absolute(work.coefficient[term, slot] * work.v[model.term_dof[term], slot]) * rounding
+            known = known + absolute(work.J[term, worker] * work.v[model.term_dof[term], worker]) * rounding
         s = where_positive(speed - known, largest_scale(y - b, b, fastest), one)
     return s
 

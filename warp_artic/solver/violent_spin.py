@@ -41,29 +41,29 @@ VIOLENT = wp.constant(0.04)
 
 @wp.func
 def keep_spins(
-    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, column: int, slot: int, h: Real
+    model: ModelArrays, state: StateArrays, control: ControlArrays, work: WorkArrays, block: int, worker: int, h: Real
 ):
     """Change the angular velocities of such bodies at the end of a step of length h."""
     for tree in range(model.tree_count):
         dof = model.tree_root[tree]
         is_single = model.tree_link[tree + 1] - model.tree_link[tree] == 1
         if dof >= 0 and is_single and model.island_moves_freely[model.tree_island[tree]] == 0:
-            w = load_vec3(state.root_velocity, dof + 3, column)
+            w = load_vec3(state.root_velocity, dof + 3, block)
             violent = h * h * dot(w, w) - real(VIOLENT, h)
             if any_positive(violent):
                 link = model.order[model.tree_link[tree]]
-                acts = what_acts(model, control, work, link, column, slot)
-                keep_spin(model, state, work, link, dof, where_positive(acts, acts - acts, violent), column, slot, h)
+                acts = what_acts(model, control, work, link, block, worker)
+                keep_spin(model, state, work, link, dof, where_positive(acts, acts - acts, violent), block, worker, h)
 
 
 @wp.func
-def what_acts(model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, column: int, slot: int):
+def what_acts(model: ModelArrays, control: ControlArrays, work: WorkArrays, link: int, block: int, worker: int):
     """Positive where a body is touched, or pushed from outside."""
-    acts = absolute(control.link_external_force[6 * link, column])
+    acts = absolute(control.link_external_force[6 * link, block])
     for k in range(6 * link + 1, 6 * link + 6):
-        acts = maximum(acts, absolute(control.link_external_force[k, column]))
+        acts = maximum(acts, absolute(control.link_external_force[k, block]))
     for row in range(model.row_count):
-        z = absolute(work.impulse[row, slot] + work.given[row, slot])
+        z = absolute(work.impulse[row, worker] + work.given[row, worker])
         if any_positive(z):
             for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
                 if model.dof_link[model.term_dof[term]] == link:
@@ -79,23 +79,23 @@ def keep_spin(
     link: int,
     dof: int,
     chosen: Real,
-    column: int,
-    slot: int,
+    block: int,
+    worker: int,
     h: Real,
 ):
     """The same of one body whose first dof is given, where `chosen` is positive."""
     row = pose_row(dof) + 3
-    inertia = load_sym3(model.link_inertia, 6 * link, column)
-    w = load_vec3(state.root_velocity, dof + 3, column)
-    before = quaternion_matrix(load_vec3(state.root_pose, row, column), state.root_pose[row + 3, column])
-    after = quaternion_matrix(load_vec3(work.root, row, slot), work.root[row + 3, slot])
+    inertia = load_sym3(model.link_inertia, 6 * link, block)
+    w = load_vec3(state.root_velocity, dof + 3, block)
+    before = quaternion_matrix(load_vec3(state.root_pose, row, block), state.root_pose[row + 3, block])
+    after = quaternion_matrix(load_vec3(work.root, row, worker), work.root[row + 3, worker])
     momentum = before * (inertia * transpose_mul(before, w))
     one = real(1.0, h)
-    slowed = one / (one + h * model.link_angular_damping[link, column])
+    slowed = one / (one + h * model.link_angular_damping[link, block])
     kept = after * sym_solve(inertia, transpose_mul(after, momentum)) * slowed
     energy = dot(momentum, w)
     grown = dot(momentum, kept) * slowed
     kept = kept * where_positive(grown - energy, sqrt(energy / where_positive(grown, grown, one)), one)
-    found = load_vec3(work.v, dof + 3, slot)
+    found = load_vec3(work.v, dof + 3, worker)
     share = where_positive(chosen, one, one - one)
-    store_vec3(work.v, dof + 3, slot, found + (kept - found) * share)
+    store_vec3(work.v, dof + 3, worker, found + (kept - found) * share)

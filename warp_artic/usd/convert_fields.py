@@ -69,7 +69,7 @@ def convert_fields(conversion: Conversion) -> None:
                     # Authored on an axis without a drive they have no effect; ours would be a drive.
                     _convert(prim, ENVELOPE_FIELDS, own, dof, done, conversion)
             ends = [tree.links[link] for link in (joint.parent, joint.child) if link != WORLD]
-            _retire(prim, done, conversion, stacks=any(link.is_carriage for link in ends))
+            _retire(prim, done, conversion, stacks=any(link.is_massless for link in ends))
         for path in tree.bodies:
             prim, done = conversion.inventory.bodies[path], {}
             _convert(prim, LINK_FIELDS, ("",), None, done, conversion)

@@ -22,7 +22,7 @@ from warp_artic.usd.read_scene import SceneSettings, read_iterations
 from warp_artic.usd.read_sleep import read_sleep
 from warp_artic.usd.read_together import with_axes_together
 from warp_artic.usd.read_trees import TreePlan
-from warp_artic.usd.stacked_joints import are_independent, carriages, meet_at_zero, stacked_branches, stacked_ends
+from warp_artic.usd.stacked_joints import are_independent, massless_links, meet_at_zero, stacked_branches, stacked_ends
 
 VELOCITIES = ("physics:velocity", "physics:angularVelocity")
 
@@ -97,13 +97,13 @@ def _carrier(plan: TreePlan, joints: list[JointEnds]) -> str | None:
 def _read_stack(
     edges: tuple[int, ...], branch: Branch, links: list[Link], joints: list[JointEnds], inventory, attributes
 ) -> list[Joint | None]:
-    """The joints of a stack; its carriages are added to the links."""
+    """The joints of a stack; its massless links are added to the links."""
     stack, child = [joints[edge] for edge in edges], links[branch.child]
     parent = None if branch.parent == WORLD else links[branch.parent]
     if not meet_at_zero(stack, child, attributes):
         return [None]
     branches = stacked_branches(edges, branch.parent, branch.child, len(links))
-    links += carriages(stack, parent, inventory, attributes)
+    links += massless_links(stack, parent, inventory, attributes)
     read = []
     for ends, local in zip(stacked_ends(stack), branches):
         X_PL = links[local.child].pose

@@ -208,7 +208,7 @@ class _Reader:
         """The joints of an articulation that have degrees of freedom."""
         marks = []
         for joint in tree.joints:
-            if not joint.dofs or tree.links[joint.child].is_carriage:
+            if not joint.dofs or tree.links[joint.child].is_massless:
                 continue
             axes = joint.child_frame.rotation.T
             marks.append(
@@ -228,7 +228,7 @@ class _Reader:
         bare = [
             number
             for number, link in enumerate(tree.links)
-            if not link.is_carriage and self.number(link.path) not in shown
+            if not link.is_massless and self.number(link.path) not in shown
         ]
         found: list[Part] = []
         for number in bare:

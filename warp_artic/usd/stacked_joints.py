@@ -1,9 +1,9 @@
 """Several joints between the same two bodies that stack: each moves what the one before it carries.
 
-In the order of the stage: parent, joint 1, carriage 1, joint 2, carriage 2, ..., child. A carriage is a link without
-mass, which is where the child is while no joint is displaced. Joints stack where their articulation root says so
-(`newton:jointsAddMobility`), and where it says nothing and all of them are joints of the MuJoCo dialect, in which
-joints of one body always do. Any other two joints between the same two bodies close a loop.
+In the order of the stage: parent, joint 1, massless link 1, joint 2, massless link 2, ..., child. A massless link is
+one without mass, which is where the child is while no joint is displaced. Joints stack where their articulation root
+says so (`newton:jointsAddMobility`), and where it says nothing and all of them are joints of the MuJoCo dialect, in
+which joints of one body always do. Any other two joints between the same two bodies close a loop.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def find_stacks(
     return stacks
 
 
-def carriages(stack: list[JointEnds], parent: Link | None, inventory: Inventory, attributes: Attributes) -> list[Link]:
+def massless_links(
+    stack: list[JointEnds], parent: Link | None, inventory: Inventory, attributes: Attributes
+) -> list[Link]:
     """The links between the joints of a stack, where states put them; each by the path of the joint that carries it."""
     pose, found = Pose() if parent is None else parent.pose, []
     for number, ends in enumerate(stack[:-1]):
@@ -78,14 +80,14 @@ def _authored_displacement(prim: Usd.Prim, inventory: Inventory, attributes: Att
 
 
 def stacked_ends(stack: list[JointEnds]) -> list[JointEnds]:
-    """The joints of a stack between the parent, its carriages and the child."""
+    """The joints of a stack between the parent, its massless links and the child."""
     first, *others = stack
     return [first, *(replace(ends, end0=replace(ends.end1, body=before.path)) for before, ends in zip(stack, others))]
 
 
-def stacked_branches(edges: tuple[int, ...], parent: int, child: int, first_carriage: int) -> list[Branch]:
+def stacked_branches(edges: tuple[int, ...], parent: int, child: int, first_massless: int) -> list[Branch]:
     """The same joints as branches; links by index."""
-    links = [parent, *range(first_carriage, first_carriage + len(edges) - 1), child]
+    links = [parent, *range(first_massless, first_massless + len(edges) - 1), child]
     return [Branch(*ends) for ends in zip(edges, links, links[1:])]
 
 

@@ -113,9 +113,9 @@ class _Where:
         return np.array([rotation for rotation, _ in moves]), np.array([shift for _, shift in moves])
 
     def link(self, end: End) -> Poses:
-        """A link; a carriage is put on its parent by the positions of its joint."""
+        """A link; a massless link is put on its parent by the positions of its joint."""
         link = end.articulation.links[end.link]
-        if link.is_carriage:
+        if link.is_massless:
             joint = end.articulation.inbound[end.link]
             R, p = self.of(End(end.articulation, joint.parent, joint.parent_frame))
             columns = [self.dofs[dof.name] for dof in joint.dofs]

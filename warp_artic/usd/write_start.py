@@ -39,7 +39,7 @@ def write_start(stage: Usd.Stage, trees: Sequence[Articulation], output: str | o
 def _record(trees: Sequence[Articulation]) -> Recording:
     """The start as the only record of a run."""
     dofs = [dof for tree in trees for dof in tree.dofs]
-    poses = [pose for tree in trees for pose, link in zip(start_poses(tree), tree.links) if not link.is_carriage]
+    poses = [pose for tree in trees for pose, link in zip(start_poses(tree), tree.links) if not link.is_massless]
     nothing = np.zeros((1, 1, 0))
     return Recording(
         time=np.zeros(1),

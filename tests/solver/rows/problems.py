@@ -125,16 +125,16 @@ def solving_kernel(numbers, solver: str):
 
     @wp.kernel(module="unique", enable_backward=False)
     def solve_problems(model: Model, work: Work, sweeps: int):
-        slot = wp.tid()
+        worker = wp.tid()
         if model.innovations_only == 1:
             for island in range(model.island_count):
-                work.begins[island, slot] = 1
-            forget_working_set(model, work, slot, work.v_free[0, slot] - work.v_free[0, slot])
-        unsolved = activate_rows(model, work, slot)
+                work.begins[island, worker] = 1
+            forget_working_set(model, work, worker, work.v_free[0, worker] - work.v_free[0, worker])
+        unsolved = activate_rows(model, work, worker)
         while unsolved:
-            prepare_responses(model, work, slot)
-            solve(model, work, slot, sweeps)
-            unsolved = activate_rows(model, work, slot)
+            prepare_responses(model, work, worker)
+            solve(model, work, worker, sweeps)
+            unsolved = activate_rows(model, work, worker)
 
     return solve_problems
 
@@ -157,10 +157,10 @@ class Laid:
         self.model, self.work = arrays.model, arrays.work
         self.write("D_inverse", 1.0 / problems.D)
         at, dofs = np.array([(a, dof) for a, row in enumerate(self.rows) for dof in row.dofs]).T
-        self.write("coefficient", problems.J[:, at, dofs])
-        self.write("push", problems.push[:, dofs, at])
-        self.write("window", np.stack([problems.lower, problems.upper], axis=-1).reshape(K, -1))
-        self.write("bound", np.stack([problems.hold, problems.slide], axis=-1).reshape(K, -1))
+        self.write("J", problems.J[:, at, dofs])
+        self.write("P", problems.push[:, dofs, at])
+        self.write("velocity_bounds", np.stack([problems.lower, problems.upper], axis=-1).reshape(K, -1))
+        self.write("impulse_bounds", np.stack([problems.hold, problems.slide], axis=-1).reshape(K, -1))
         self.write("compliance", problems.compliance)
         for name in ("v_free", "v_next", "v"):
             self.write(name, problems.v_free)

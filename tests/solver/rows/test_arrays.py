@@ -8,9 +8,11 @@ import warp as wp
 
 import warp_artic
 from warp_artic.constraints.contact_pair import CONTACT_PAIR
+from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.numbers import SCALAR64
 from warp_artic.mechanisms.structs import arrays_for
-from warp_artic.model.row_problem import DIRECT, PROBLEM, ROW_ARRAYS, row_array_sizes
+from warp_artic.model.row_problem import DIRECT, PROBLEM, ROW_ARRAYS, row_counts
+from warp_artic.model.work_arrays import WORK_ARRAYS, sizes_of
 
 PACKAGE = Path(warp_artic.__file__).parent
 
@@ -18,10 +20,12 @@ PACKAGE = Path(warp_artic.__file__).parent
 def test_declared_arrays_are_those_of_a_work_space():
     """The struct has each of them, as indices where they are declared so; none is declared twice."""
     fields = arrays_for(SCALAR64).Work.vars
-    assert not set(PROBLEM) & set(DIRECT)
+    assert not set(PROBLEM) & set(DIRECT) and not set(ROW_ARRAYS) & set(WORK_ARRAYS)
+    own = {name for family in FAMILIES for name in family.scratch}
+    assert set(fields) == {*ROW_ARRAYS, *WORK_ARRAYS, *own}
     for name, array in ROW_ARRAYS.items():
         assert (fields[name].type.dtype is wp.int32) == array.is_index, name
-    assert set(row_array_sizes(3, 4, 2, 5, 3)) == set(ROW_ARRAYS)
+    assert all(size >= 0 for size in sizes_of(ROW_ARRAYS, row_counts(3, 4, 2, 5, 3)).values())
 
 
 def test_solvers_of_rows_know_no_other_arrays():
@@ -37,7 +41,7 @@ def test_solvers_of_rows_know_no_other_arrays():
         "D_inverse",
         "vdot",
         "given",
-        "changed",
+        "is_changed",
         "shift",
         *CONTACT_PAIR.scratch,
     }

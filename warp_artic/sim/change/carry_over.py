@@ -229,7 +229,7 @@ def _joints_to_find(parts: Parts, new: Run, member: Member) -> Iterator[Joint]:
         child, is_carried = tree.links[joint.child], joint.parent == WORLD and tree.base_motion is not None
         if child.path not in parts.links or child is placing or is_carried:
             continue
-        if joint.parent != WORLD and tree.links[joint.parent].is_carriage:
+        if joint.parent != WORLD and tree.links[joint.parent].is_massless:
             continue
         if any(dof.name not in parts.dofs for dof in joint.dofs):
             yield joint

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from warp_artic.description.carriages import with_carriages
+from warp_artic.description.massless_links import with_massless_links
 from warp_artic.description.scene import Scene
 from warp_artic.description.validate import validate
 from warp_artic.errors import SettingsError
@@ -66,7 +66,7 @@ def _scene_with(run: Run, tables: dict[str, np.ndarray], place: int) -> Scene:
         trees.append(replace(tree, links=links))
     scene = replace(run.scene, articulations=tuple(trees))
     validate(scene)
-    trees = [with_carriages(tree) for tree in with_node_masses(scene).articulations]
+    trees = [with_massless_links(tree) for tree in with_node_masses(scene).articulations]
     bounded = replace(scene, articulations=tuple(tree.bounded(run.settings.dt) for tree in trees))
     for member, tree, structure in zip(run.members, trees, trees_of(bounded)):
         if structure != member.group.tree:

@@ -38,7 +38,7 @@ def put_to_sleep(run: Run, environments=None, articulations=None) -> None:
         run.tables.of_state(("joint_velocity", "root_velocity"), indices).fill(0.0, chosen)
     forget_history(run, indices, chosen)
     count_rest(run, indices, chosen, run.sleep_steps + 1)
-    run.launches.lie_down()
+    run.launches.put_to_sleep()
     run.set_anew()
 
 

@@ -276,4 +276,4 @@ class SimulatedElasticBody:
 
 
 def _link_poses(scene: Scene) -> dict:
-    return {link.path: link.pose for tree in scene.articulations for link in tree.links if not link.is_carriage}
+    return {link.path: link.pose for tree in scene.articulations for link in tree.links if not link.is_massless}

@@ -27,7 +27,7 @@ def with_node_masses(scene: Scene) -> Scene:
 
 def _loaded(link: Link, points: list[tuple[float, np.ndarray]]) -> Link:
     """A link with masses at some of its points; its motion stays."""
-    if not points or link.is_carriage:
+    if not points or link.is_massless:
         return link
     before = np.asarray(link.center_of_mass, float)
     parts = [(link.mass, before), *points]

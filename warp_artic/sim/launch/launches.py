@@ -111,7 +111,7 @@ class Launches:
             ]
         self._run(self._contacts)
 
-    def lie_down(self) -> None:
+    def put_to_sleep(self) -> None:
         """Let trees sleep that are marked."""
         for group in self._groups:
             arrays = group.arrays

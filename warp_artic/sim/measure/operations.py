@@ -10,7 +10,7 @@ written. They have to pass between memory and core; work space and shared parame
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, namedtuple
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -22,7 +22,8 @@ from warp_artic.kernels.launch import step_functions
 from warp_artic.mechanisms.group import Group
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.sim.run.state import Run
-from warp_artic.solver.step import step_column
+from warp_artic.solver.plan import StepPlan
+from warp_artic.solver.step import step_block
 
 SUBJECTS = ("phases", "constraints", "solver")
 """Folders whose files operations are listed by; those of other files count for their callers."""
@@ -54,15 +55,17 @@ def step_on_numbers(run: Run, tally: Tally) -> Iterator[tuple[SimpleNamespace, l
     """
     settings = run.settings
     functions = _Functions(tally)
-    step = functions.counting(step_column)
+    step = functions.counting(step_block)
     dt = Number(settings.dt, tally)
-    numbers = int(settings.integrator == "midpoint"), *settings.schedule, 0
+    plan = StepPlan()
+    plan.has_middle, plan.with_forces = int(settings.integrator == "midpoint"), 0
+    plan.substeps, plan.sweeps, plan.last_sweeps = settings.schedule
     for group in run.groups:
         chosen = [functions.counting(one) for one in step_functions(settings.solver, group.tree)]
         for place in range(len(group.members)):
             structs, own = _column(group, place * group.environments, tally)
             with np.errstate(all="ignore"):  # windows that are open end at 1 / 0
-                step(structs.model, structs.state, structs.control, structs.work, None, 0, 0, dt, *numbers, *chosen)
+                step(structs.model, structs.state, structs.control, structs.work, None, 0, 0, dt, plan, *chosen)
             yield structs, own
 
 
@@ -164,6 +167,9 @@ class Sym3(_Compound):
         return Vec3(*(_dot(row, factor) for row in rows))
 
 
+LoopPlace = namedtuple("LoopPlace", "loop block worker rotations axes origins x_0 x_1")
+"""`constraints.loop_place`."""
+
 OPERATIONS = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -186,8 +192,9 @@ OPERATIONS = {
     "sym3": Sym3,
     "entry": lambda a, row, column, k: a[row + k, column],
     "set_entry": lambda a, row, column, k, value: a.__setitem__((row + k, column), value),
+    "loop_place": LoopPlace,
 }
-"""The functions of `math.numbers`, and those of `model.arrays` that are native."""
+"""The functions of `math.numbers`, those of `model.arrays` that are native, and what makes structs."""
 
 
 class _Functions:

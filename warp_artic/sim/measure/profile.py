@@ -19,12 +19,15 @@ from warp_artic.kernels.layout import with_known_layout
 from warp_artic.math.numbers import Numbers, real
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.sim.run.state import Run
+from warp_artic.solver import active_rows as active_rows_file
 from warp_artic.solver import step as step_file
 from warp_artic.solver import velocities as velocities_file
+from warp_artic.solver.plan import StepPlan
 
 OPENED = {
-    velocities_file: ("factor", "settle_rows", "solve_rows", "solve_velocities"),
-    step_file: ("place_step", "step_column"),
+    active_rows_file: ("solve_active_rows", "solve_rows"),
+    velocities_file: ("factor", "solve_velocities"),
+    step_file: ("place_step", "begin_step", "observe", "move", "keep_invariants", "end_step", "step_block"),
 }
 """Functions that are rewritten, those that are called first."""
 MOST_FILES = 64
@@ -47,9 +50,9 @@ def tick(place: int) -> wp.int64:
 class _Clock(ast.NodeTransformer):
     """Puts a tick before and after each call of a phase; `places` numbers the files that phases are in."""
 
-    def __init__(self, file: str, scope: dict, opened: dict, settle: wp.Function, places: dict[str, int]):
+    def __init__(self, file: str, scope: dict, opened: dict, solver: wp.Function, places: dict[str, int]):
         self._own, self._opened, self._places = places.setdefault(file, len(places)), opened, places
-        self._scope = {**scope, "settle": settle}
+        self._scope = {**scope, "solver": solver}
 
     def visit_Expr(self, node):
         return self._timed(node)
@@ -73,8 +76,8 @@ def _is_call(value) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name)
 
 
-def clocked_step_column(settle: wp.Function) -> tuple[wp.Function, dict[str, int]]:
-    """`step_column` with ticks, and the numbers of the files."""
+def clocked_step_block(solver: wp.Function) -> tuple[wp.Function, dict[str, int]]:
+    """`step_block` with ticks, and the numbers of the files."""
     opened: dict[str, wp.Function] = {}
     places: dict[str, int] = {}
     for module, names in OPENED.items():
@@ -83,20 +86,20 @@ def clocked_step_column(settle: wp.Function) -> tuple[wp.Function, dict[str, int
             tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
             tree.body[0].decorator_list = []
             file = module.__name__.partition(".")[2]
-            tree = ast.fix_missing_locations(_Clock(file, vars(module), opened, settle, places).visit(tree))
+            tree = ast.fix_missing_locations(_Clock(file, vars(module), opened, solver, places).visit(tree))
             source, place = ast.unparse(tree), f"<clocked {name}>"
             linecache.cache[place] = len(source), None, source.splitlines(keepends=True), place
             scope = {**vars(module), **opened, "tick": tick, "__name__": __name__}
             exec(compile(source, place, "exec"), scope)
             opened[name] = wp.func(scope[name])
-    return opened["step_column"], places
+    return opened["step_block"], places
 
 
 @cache
-def _kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function):
+def _kernel(numbers: Numbers, solver: wp.Function, find_points: wp.Function):
     structs = arrays_for(numbers)
     Model, State, Control, Work, Forces = structs.Model, structs.State, structs.Control, structs.Work, structs.Forces
-    clocked, places = clocked_step_column(settle)
+    clocked, places = clocked_step_block(solver)
     known_clocked = with_known_layout(clocked, numbers)
 
     @wp.kernel(**OPTIONS)
@@ -126,12 +129,8 @@ def _kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function):
                 column,
                 0,
                 h,
-                has_middle,
-                substeps,
-                sweeps,
-                last_sweeps,
-                0,
-                settle,
+                StepPlan(has_middle, substeps, sweeps, last_sweeps, 0),
+                solver,
                 find_points,
             )
         for place in range(cycles.shape[0]):

@@ -287,8 +287,8 @@ def _whole_jacobian(tree: Articulation, suite) -> np.ndarray:
 
 
 def _bodies(tree: Articulation) -> list[Link]:
-    """The links but for carriages, which come last and weigh nothing."""
-    return [link for link in tree.links if not link.is_carriage]
+    """The links but for massless ones, which come last and weigh nothing."""
+    return [link for link in tree.links if not link.is_massless]
 
 
 def _inertias(tree: Articulation, pose: np.ndarray) -> np.ndarray:

@@ -251,7 +251,7 @@ class _GroupReader:
         self.has_origins = bool(group.origins.any())
         self._group = group
         self._shape = (len(members), group.environments)
-        self._link_shape = (group.tree.link_count, links.shape[1])  # carriages too, which come last
+        self._link_shape = (group.tree.link_count, links.shape[1])  # massless links too, which come last
         self._indices = {name: _index(rows) for name, rows in self.rows.items() if rows.size}
         self._indices |= {name: self.links for name in arrays if name != "energy" and links.size}
         fields = [*self._indices, *(name for name in arrays if name == "energy")]

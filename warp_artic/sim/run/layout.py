@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.carriages import with_carriages
+from warp_artic.description.massless_links import with_massless_links
 from warp_artic.description.scene import Scene
 from warp_artic.mechanisms.group import Group
 from warp_artic.mechanisms.public_rows import KINDS, KINDS_OF_ENTRIES, count_kinds, entry_names
@@ -22,13 +22,13 @@ def laid_out(scene: Scene, settings: SolverSettings) -> Scene:
     Links have the masses of nodes that are attached to them.
     """
     loaded = with_node_masses(scene)
-    trees = (with_carriages(tree).bounded(settings.dt) for tree in loaded.articulations)
+    trees = (with_massless_links(tree).bounded(settings.dt) for tree in loaded.articulations)
     return replace(scene, articulations=tuple(trees))
 
 
 def are_laid_out_alike(one: Articulation, other: Articulation) -> bool:
     """Whether two articulations differ in numbers only, so that one can be simulated with the arrays of the other."""
-    return tree_of(with_carriages(one)) == tree_of(with_carriages(other))
+    return tree_of(with_massless_links(one)) == tree_of(with_massless_links(other))
 
 
 def content_of_bodies(scene: Scene) -> str:

@@ -15,61 +15,61 @@ from warp_artic.model.families import IS_CONTACT, has_trait
 
 
 @wp.func
-def activate_rows(model: ModelArrays, work: WorkArrays, slot: int):
-    """Activate the rows that are outside their window; says whether there are new ones."""
+def activate_rows(model: ModelArrays, work: WorkArrays, worker: int):
+    """Activate the rows that are outside their velocity bounds; says whether there are new ones."""
     found = bool(False)
     for island in range(model.island_count):
-        work.environment_mask[island, slot] = real(0.0, work.v_next[0, slot])
+        work.environment_mask[island, worker] = real(0.0, work.v_next[0, worker])
     # Those of limits on speeds join by `speed_limit.turn_limits`.
     left_out = 3 * model.speed_limits
     for k in range(model.row_count - left_out):
         row = int(k)
         if k >= model.limit_row:
             row = k + left_out
-        if activate_row(model, work, row, slot):
+        if activate_row(model, work, row, worker):
             found = bool(True)
     return found
 
 
 @wp.func
-def activate_row(model: ModelArrays, work: WorkArrays, row: int, slot: int):
-    """Activate a row where it is outside its window; says whether it is new anywhere.
+def activate_row(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """Activate a row where it is outside its velocity bounds; says whether it is new anywhere.
 
     Tangents of a point of contact become active with its normal.
     """
-    if has_trait(model, row, IS_CONTACT) and not may_touch(model, work, row, slot):
+    if has_trait(model, row, IS_CONTACT) and not may_touch(model, work, row, worker):
         return False
-    y = row_velocity(model, work, row, slot)
-    lower = work.window[2 * row, slot]
-    upper = work.window[2 * row + 1, slot]
+    y = row_velocity(model, work, row, worker)
+    lower = work.velocity_bounds[2 * row, worker]
+    upper = work.velocity_bounds[2 * row + 1, worker]
     outside = maximum(lower - y, y - upper)
     if model.is_dual == 1:
         # An equality that holds already has an impulse whose value is zero, and whose derivatives are not.
         holds = where_positive(maximum(upper - lower, absolute(outside)), real(0.0, y), real(1.0, y))
         outside = maximum(outside, holds)
-    active = work.active[row, slot]
+    active = work.active[row, worker]
     newly = where_positive(outside, real(1.0, y) - active, real(0.0, y))
     if not any_positive(newly):
         return False
-    work.active[row, slot] = maximum(active, newly)
+    work.active[row, worker] = maximum(active, newly)
     if has_trait(model, row, IS_CONTACT):
-        work.active[row + 1, slot] = work.active[row, slot]
-        work.active[row + 2, slot] = work.active[row, slot]
+        work.active[row + 1, worker] = work.active[row, worker]
+        work.active[row + 2, worker] = work.active[row, worker]
     island = model.row_island[row]
-    work.environment_mask[island, slot] = maximum(work.environment_mask[island, slot], newly)
+    work.environment_mask[island, worker] = maximum(work.environment_mask[island, worker], newly)
     return True
 
 
 @wp.func
-def may_touch(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def may_touch(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """Whether a row is the normal of a point of contact that may touch in any environment."""
     item = model.row_item[row]
-    return item % 3 == 0 and any_positive(work.contact_near[item // 3, slot])
+    return item % 3 == 0 and any_positive(work.contact_near[item // 3, worker])
 
 
 @wp.func
-def prepare_responses(model: ModelArrays, work: WorkArrays, slot: int):
+def prepare_responses(model: ModelArrays, work: WorkArrays, worker: int):
     """Compute the responses that the active rows need and do not have."""
     for row in range(model.row_count):
-        if any_positive(work.active[row, slot]):
-            prepare_response(model, work, row, slot)
+        if any_positive(work.active[row, worker]):
+            prepare_response(model, work, row, worker)

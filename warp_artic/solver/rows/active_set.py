@@ -57,14 +57,14 @@ GUESSES = wp.constant(4)
 
 @wp.func
 def find_working_set(
-    model: ModelArrays, work: WorkArrays, known: int, count: int, first_nonsymmetric: int, has_slides: bool, slot: int
+    model: ModelArrays, work: WorkArrays, known: int, count: int, first_nonsymmetric: int, has_slides: bool, worker: int
 ):
     """Change the working set until it has no violations in any environment; returns how many sets there were.
 
     `has_slides` says whether any row has hold > slide. An environment without violations keeps its working set,
     whatever the others need.
     """
-    one = real(1.0, work.y_free[0, slot])
+    one = real(1.0, work.y_free[0, worker])
     zero = one - one
     more_than_all = real(float(model.row_count + 1), one)
     fewest = more_than_all
@@ -72,25 +72,25 @@ def find_working_set(
     is_single = zero
     is_nonsymmetric = zero
     for a in range(first_nonsymmetric, count):
-        differs = work.nonsymmetric[work.gathered[a, slot], slot] * work.row_mask[a, slot]
+        differs = work.nonsymmetric[work.gathered[a, worker], worker] * work.row_mask[a, worker]
         is_nonsymmetric = where_positive(differs, one, is_nonsymmetric)
     unchanged = int(known)
     guesses = int(0)
     unsolved = bool(True)
     while unsolved:
-        contradiction = solve_working_set(model, work, unchanged, count, first_nonsymmetric, guesses == 0, slot)
-        leaving, entering = find_violations(model, work, count, slot)
+        contradiction = solve_working_set(model, work, unchanged, count, first_nonsymmetric, guesses == 0, worker)
+        leaving, entering = find_violations(model, work, count, worker)
         unchanged = count
         guesses += 1
         only_leaving = guesses > GUESSES * (model.row_count + 1)
         if only_leaving:
             entering = zero
-        violations = in_only_mask(model, work, slot, leaving + entering)
+        violations = in_only_mask(model, work, worker, leaving + entering)
         # What changes the problem itself: a row is taken out of it, or what slides gets a lower bound.
-        changes = drop_contradicting_row(model, work, count, contradiction * is_single, leaving, slot)
+        changes = drop_contradicting_row(model, work, count, contradiction * is_single, leaving, worker)
         violations = where_positive(changes, zero, violations)
         if has_slides:
-            changes = maximum(changes, let_rows_slide(model, work, count, violations + changes, slot))
+            changes = maximum(changes, let_rows_slide(model, work, count, violations + changes, worker))
         unsolved = any_positive(violations + changes)
         if unsolved:
             patience = where_positive(fewest - violations, real(PATIENCE, one), patience - one)
@@ -100,59 +100,59 @@ def find_working_set(
                 is_single = zero
             is_wrong = where_positive(violations, one, zero)
             single = is_wrong * is_single
-            block = where_positive(patience, is_wrong - single, zero)
-            starts_single = is_wrong - single - block
-            pivot_block(work, count, block, starts_single, contradiction, slot)
+            block_pivots = where_positive(patience, is_wrong - single, zero)
+            starts_single = is_wrong - single - block_pivots
+            pivot_block(work, count, block_pivots, starts_single, contradiction, worker)
             if any_positive(single):
-                pivot_single(work, count, single * (one - is_nonsymmetric), slot)
-                pivot_least(work, count, single * is_nonsymmetric, slot)
+                pivot_single(work, count, single * (one - is_nonsymmetric), worker)
+                pivot_least(work, count, single * is_nonsymmetric, worker)
             is_single = where_positive(changes, zero, is_single + starts_single)
     return guesses
 
 
 @wp.func
-def find_violations(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def find_violations(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Write the violations of a working set and the velocities of rows with its impulses, `work.y_trial`.
 
     Returns how many rows are to leave it and how many are to enter, in the environments of the mask. A velocity is
     violated by more than it is known to; that of a row is stored as its square by the Delassus diagonal, the energy
     that it is worth.
     """
-    zero = real(0.0, work.y_free[0, slot])
+    zero = real(0.0, work.y_free[0, worker])
     one = real(1.0, zero)
     leaving = zero
     entering = zero
     for a in range(count):
-        row = work.gathered[a, slot]
-        z = work.trial_impulse[a, slot]
-        target = work.target[a, slot]
-        is_active = work.in_working_set[a, slot]
-        bound = work.present_bound[a, slot]
-        lower = work.window[2 * row, slot]
-        upper = work.window[2 * row + 1, slot]
+        row = work.gathered[a, worker]
+        z = work.trial_impulse[a, worker]
+        target = work.target[a, worker]
+        is_active = work.in_working_set[a, worker]
+        bound = work.present_bound[a, worker]
+        lower = work.velocity_bounds[2 * row, worker]
+        upper = work.velocity_bounds[2 * row + 1, worker]
         is_stop = upper - lower
-        known_to = (absolute(work.y_free[a, slot]) + absolute(target)) * model.rounding[0, 0]
-        y = work.y_free[a, slot]
-        if any_positive(work.row_mask[a, slot] - is_active):
-            y = y + change_of_rate(model, work, row, slot)
+        known_to = (absolute(work.y_free[a, worker]) + absolute(target)) * model.rounding[0, 0]
+        y = work.y_free[a, worker]
+        if any_positive(work.row_mask[a, worker] - is_active):
+            y = y + change_of_rate(model, work, row, worker)
         # A stop pushes into its bounds: up from the lower end, down from the upper one.
-        pulls = pulling_impulse(target - lower, z) * work.delassus_diagonal[a, slot] - known_to
+        pulls = pulling_impulse(target - lower, z) * work.delassus_diagonal[a, worker] - known_to
         pulls = where_positive(is_stop, where_positive(pulls, one, zero), zero)
         exceeds = where_positive(absolute(z) - bound, one, zero)
-        leaves = in_mask(model, work, row, slot, maximum(pulls, exceeds) * is_active)
+        leaves = in_mask(model, work, row, worker, maximum(pulls, exceeds) * is_active)
         # A given impulse is wrong if it carries its row past the target; no impulse is, outside of the velocity bounds.
-        reached = y + work.compliance[row, slot] * z
+        reached = y + work.compliance[row, worker] * z
         past = where_positive(z, reached - target, where_positive(neg(z), target - reached, zero))
         outside = where_positive(is_stop, maximum(lower - y, y - upper), zero)
         outside = where_positive(bound, outside, zero)
         violation = where_positive(absolute(z), past, outside) - known_to
         if has_trait(model, row, IS_CONTACT):
             violation = zero
-        violation = maximum(violation, zero) * (work.row_mask[a, slot] - is_active) * (one - work.is_tabu[a, slot])
-        violation = in_mask(model, work, row, slot, violation)
-        work.y_trial[a, slot] = y
-        work.impulse_violation[a, slot] = leaves
-        work.velocity_violation[a, slot] = violation * violation / work.delassus_diagonal[a, slot]
+        violation = maximum(violation, zero) * (work.row_mask[a, worker] - is_active) * (one - work.is_tabu[a, worker])
+        violation = in_mask(model, work, row, worker, violation)
+        work.y_trial[a, worker] = y
+        work.impulse_violation[a, worker] = leaves
+        work.velocity_violation[a, worker] = violation * violation / work.delassus_diagonal[a, worker]
         leaving = leaving + leaves
         entering = entering + where_positive(violation, one, zero)
     return leaving, entering
@@ -166,7 +166,7 @@ def pulling_impulse(above_lower: Real, z: Real):
 
 @wp.func
 def drop_contradicting_row(
-    model: ModelArrays, work: WorkArrays, count: int, contradiction: Real, leaving: Real, slot: int
+    model: ModelArrays, work: WorkArrays, count: int, contradiction: Real, leaving: Real, worker: int
 ):
     """Take the last contradicting row out of the working set where no row leaves; says where there is one.
 
@@ -180,23 +180,23 @@ def drop_contradicting_row(
     if any_positive(waiting):
         for k in range(count):
             a = count - 1 - k
-            mask = work.environment_mask[model.row_island[work.gathered[a, slot]], slot]
-            drops = where_positive(absolute(work.infeasibility[a, slot]) * mask, waiting, zero)
+            mask = work.environment_mask[model.row_island[work.gathered[a, worker]], worker]
+            drops = where_positive(absolute(work.infeasibility[a, worker]) * mask, waiting, zero)
             waiting = waiting - drops
             found = found + drops
-            bound = work.present_bound[a, slot]
+            bound = work.present_bound[a, worker]
             has_bound = is_finite(bound)
-            z = work.trial_impulse[a, slot]
+            z = work.trial_impulse[a, worker]
             given = where_positive(has_bound, where_positive(z, bound, neg(bound)), zero)
-            work.trial_impulse[a, slot] = where_positive(drops, given, z)
-            work.in_working_set[a, slot] = where_positive(drops, zero, work.in_working_set[a, slot])
-            mask = work.row_mask[a, slot]
-            work.row_mask[a, slot] = where_positive(drops, has_bound * mask, mask)
+            work.trial_impulse[a, worker] = where_positive(drops, given, z)
+            work.in_working_set[a, worker] = where_positive(drops, zero, work.in_working_set[a, worker])
+            mask = work.row_mask[a, worker]
+            work.row_mask[a, worker] = where_positive(drops, has_bound * mask, mask)
     return found
 
 
 @wp.func
-def let_rows_slide(model: ModelArrays, work: WorkArrays, count: int, unsolved: Real, slot: int):
+def let_rows_slide(model: ModelArrays, work: WorkArrays, count: int, unsolved: Real, worker: int):
     """Lower the bounds of rows that slide to `slide`, where not `unsolved`; says where there are such rows.
 
     Until then they have what they can hold at most: with that the answer is the only one, however it is found.
@@ -205,63 +205,65 @@ def let_rows_slide(model: ModelArrays, work: WorkArrays, count: int, unsolved: R
     one = real(1.0, unsolved)
     found = zero
     for a in range(count):
-        row = work.gathered[a, slot]
-        slide = work.bound[2 * row + 1, slot]
-        stays = work.in_working_set[a, slot] + unsolved + one - work.environment_mask[model.row_island[row], slot]
-        z = where_positive(stays, zero, work.trial_impulse[a, slot])
-        excess = where_positive(absolute(z), work.present_bound[a, slot] - slide, zero)
+        row = work.gathered[a, worker]
+        slide = work.impulse_bounds[2 * row + 1, worker]
+        stays = work.in_working_set[a, worker] + unsolved + one - work.environment_mask[model.row_island[row], worker]
+        z = where_positive(stays, zero, work.trial_impulse[a, worker])
+        excess = where_positive(absolute(z), work.present_bound[a, worker] - slide, zero)
         less = where_positive(z, slide, neg(slide))
-        work.present_bound[a, slot] = where_positive(excess, slide, work.present_bound[a, slot])
-        work.trial_impulse[a, slot] = where_positive(excess, less, work.trial_impulse[a, slot])
+        work.present_bound[a, worker] = where_positive(excess, slide, work.present_bound[a, worker])
+        work.trial_impulse[a, worker] = where_positive(excess, less, work.trial_impulse[a, worker])
         found = maximum(found, where_positive(excess, real(1.0, z), zero))
     return found
 
 
 @wp.func
-def leave_working_set(work: WorkArrays, a: int, leaves: Real, slot: int):
+def leave_working_set(work: WorkArrays, a: int, leaves: Real, worker: int):
     """Give a row that leaves its impulse from then on: none if it is a stop that pulls, else its bound."""
-    row = work.gathered[a, slot]
-    z = work.trial_impulse[a, slot]
-    lower = work.window[2 * row, slot]
-    bound = work.present_bound[a, slot]
+    row = work.gathered[a, worker]
+    z = work.trial_impulse[a, worker]
+    lower = work.velocity_bounds[2 * row, worker]
+    bound = work.present_bound[a, worker]
     given = where_positive(z, bound, neg(bound))
-    is_stop = work.window[2 * row + 1, slot] - lower
-    pulls = where_positive(is_stop, pulling_impulse(work.target[a, slot] - lower, z), neg(bound))
+    is_stop = work.velocity_bounds[2 * row + 1, worker] - lower
+    pulls = where_positive(is_stop, pulling_impulse(work.target[a, worker] - lower, z), neg(bound))
     given = where_positive(pulls, real(0.0, z), given)
-    work.trial_impulse[a, slot] = where_positive(leaves, given, z)
-    work.in_working_set[a, slot] = where_positive(leaves, real(0.0, z), work.in_working_set[a, slot])
+    work.trial_impulse[a, worker] = where_positive(leaves, given, z)
+    work.in_working_set[a, worker] = where_positive(leaves, real(0.0, z), work.in_working_set[a, worker])
 
 
 @wp.func
-def enter_working_set(work: WorkArrays, a: int, enters: Real, slot: int):
+def enter_working_set(work: WorkArrays, a: int, enters: Real, worker: int):
     """Put a row into the working set, a stop with the end of its velocity bounds that it is beyond as its target."""
-    row = work.gathered[a, slot]
-    lower = work.window[2 * row, slot]
-    upper = work.window[2 * row + 1, slot]
-    nearest = minimum(maximum(work.y_trial[a, slot], lower), upper)
+    row = work.gathered[a, worker]
+    lower = work.velocity_bounds[2 * row, worker]
+    upper = work.velocity_bounds[2 * row + 1, worker]
+    nearest = minimum(maximum(work.y_trial[a, worker], lower), upper)
     is_stop = where_positive(upper - lower, enters, real(0.0, enters))
-    work.target[a, slot] = where_positive(is_stop, nearest, work.target[a, slot])
-    work.in_working_set[a, slot] = where_positive(enters, real(1.0, enters), work.in_working_set[a, slot])
+    work.target[a, worker] = where_positive(is_stop, nearest, work.target[a, worker])
+    work.in_working_set[a, worker] = where_positive(enters, real(1.0, enters), work.in_working_set[a, worker])
 
 
 @wp.func
-def pivot_block(work: WorkArrays, count: int, block: Real, starts_single: Real, contradiction: Real, slot: int):
-    """Change the status of every row with a violation where `block`; where `starts_single`, only let rows leave.
+def pivot_block(
+    work: WorkArrays, count: int, block_pivots: Real, starts_single: Real, contradiction: Real, worker: int
+):
+    """Change the status of every row with a violation where `block_pivots`; where `starts_single`, only let rows leave.
 
     There the impulses that are left are the first feasible ones: none for rows of a contradicting working set.
     """
-    zero = real(0.0, block)
+    zero = real(0.0, block_pivots)
     for a in range(count):
-        leave_working_set(work, a, work.impulse_violation[a, slot] * (block + starts_single), slot)
-        enter_working_set(work, a, work.velocity_violation[a, slot] * block, slot)
-        z = where_positive(work.in_working_set[a, slot] * contradiction, zero, work.trial_impulse[a, slot])
-        work.feasible_impulse[a, slot] = where_positive(starts_single, z, work.feasible_impulse[a, slot])
-        work.has_entered[a, slot] = where_positive(starts_single, zero, work.has_entered[a, slot])
-        work.is_tabu[a, slot] = where_positive(starts_single, zero, work.is_tabu[a, slot])
+        leave_working_set(work, a, work.impulse_violation[a, worker] * (block_pivots + starts_single), worker)
+        enter_working_set(work, a, work.velocity_violation[a, worker] * block_pivots, worker)
+        z = where_positive(work.in_working_set[a, worker] * contradiction, zero, work.trial_impulse[a, worker])
+        work.feasible_impulse[a, worker] = where_positive(starts_single, z, work.feasible_impulse[a, worker])
+        work.has_entered[a, worker] = where_positive(starts_single, zero, work.has_entered[a, worker])
+        work.is_tabu[a, worker] = where_positive(starts_single, zero, work.is_tabu[a, worker])
 
 
 @wp.func
-def pivot_single(work: WorkArrays, count: int, single: Real, slot: int):
+def pivot_single(work: WorkArrays, count: int, single: Real, worker: int):
     """Go from the feasible impulses towards those of the working set until a row is at its bound, which leaves.
 
     If none is, the row with the largest velocity violation enters. Only where `single`.
@@ -272,44 +274,44 @@ def pivot_single(work: WorkArrays, count: int, single: Real, slot: int):
     any_leaves = zero
     largest = zero
     for a in range(count):
-        leaves = work.impulse_violation[a, slot]
-        z = work.trial_impulse[a, slot]
-        old = work.feasible_impulse[a, slot]
-        bound = work.present_bound[a, slot]
+        leaves = work.impulse_violation[a, worker]
+        z = work.trial_impulse[a, worker]
+        old = work.feasible_impulse[a, worker]
+        bound = work.present_bound[a, worker]
         end = where_positive(absolute(z) - bound, where_positive(z, bound, neg(bound)), zero)
         own_step = minimum(maximum((end - old) / where_positive(leaves, z - old, one), zero), one)
         own_step = where_positive(leaves, own_step, one)
-        work.step_to_bound[a, slot] = own_step
+        work.step_to_bound[a, worker] = own_step
         step = minimum(step, own_step)
         any_leaves = maximum(any_leaves, leaves)
-        largest = maximum(largest, work.velocity_violation[a, slot])
+        largest = maximum(largest, work.velocity_violation[a, worker])
     waiting = (one - any_leaves) * single
     for a in range(count):
-        old = work.feasible_impulse[a, slot]
-        violation = work.velocity_violation[a, slot]
-        leaves = where_positive(work.step_to_bound[a, slot] - step, zero, work.impulse_violation[a, slot] * single)
+        old = work.feasible_impulse[a, worker]
+        violation = work.velocity_violation[a, worker]
+        leaves = where_positive(work.step_to_bound[a, worker] - step, zero, work.impulse_violation[a, worker] * single)
         enters = where_positive(largest - violation, zero, violation * waiting)
         waiting = where_positive(enters, zero, waiting)
-        feasible = old + step * (work.trial_impulse[a, slot] - old)
-        leave_working_set(work, a, leaves, slot)
-        enter_working_set(work, a, enters, slot)
-        feasible = where_positive(leaves, work.trial_impulse[a, slot], feasible)
-        work.feasible_impulse[a, slot] = where_positive(single, feasible, old)
+        feasible = old + step * (work.trial_impulse[a, worker] - old)
+        leave_working_set(work, a, leaves, worker)
+        enter_working_set(work, a, enters, worker)
+        feasible = where_positive(leaves, work.trial_impulse[a, worker], feasible)
+        work.feasible_impulse[a, worker] = where_positive(single, feasible, old)
         # A row that leaves as soon as it has entered was beyond by a rounding error; it waits until others move.
-        tabu = where_positive(step, zero, work.is_tabu[a, slot])
-        tabu = where_positive(leaves * work.has_entered[a, slot], where_positive(step, zero, one), tabu)
-        work.is_tabu[a, slot] = where_positive(single, tabu, work.is_tabu[a, slot])
-        work.has_entered[a, slot] = where_positive(enters, one, zero)
+        tabu = where_positive(step, zero, work.is_tabu[a, worker])
+        tabu = where_positive(leaves * work.has_entered[a, worker], where_positive(step, zero, one), tabu)
+        work.is_tabu[a, worker] = where_positive(single, tabu, work.is_tabu[a, worker])
+        work.has_entered[a, worker] = where_positive(enters, one, zero)
 
 
 @wp.func
-def pivot_least(work: WorkArrays, count: int, chosen: Real, slot: int):
+def pivot_least(work: WorkArrays, count: int, chosen: Real, worker: int):
     """Change the status of the first row with a violation, where `chosen` (Murty)."""
     zero = real(0.0, chosen)
     waiting = where_positive(chosen, real(1.0, chosen), zero)
     for a in range(count):
-        leaves = work.impulse_violation[a, slot] * waiting
-        enters = work.velocity_violation[a, slot] * waiting
+        leaves = work.impulse_violation[a, worker] * waiting
+        enters = work.velocity_violation[a, worker] * waiting
         waiting = where_positive(leaves + enters, zero, waiting)
-        leave_working_set(work, a, leaves, slot)
-        enter_working_set(work, a, enters, slot)
+        leave_working_set(work, a, leaves, worker)
+        enter_working_set(work, a, enters, worker)

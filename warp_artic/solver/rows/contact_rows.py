@@ -35,99 +35,101 @@ STICKS = wp.constant(0.999)
 
 
 @wp.func
-def is_contact(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+def is_contact(model: ModelArrays, work: WorkArrays, a: int, worker: int):
     """Whether a gathered row is of a point of contact."""
-    return has_trait(model, work.gathered[a, slot], IS_CONTACT)
+    return has_trait(model, work.gathered[a, worker], IS_CONTACT)
 
 
 @wp.func
-def is_normal(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+def is_normal(model: ModelArrays, work: WorkArrays, a: int, worker: int):
     """Whether it is of its normal; those of the tangents are at the two places before."""
-    row = work.gathered[a, slot]
+    row = work.gathered[a, worker]
     return has_trait(model, row, IS_CONTACT) and model.row_item[row] % 3 == 0
 
 
 @wp.func
-def largest_velocity(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def largest_velocity(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """The largest velocity of rows that are to be solved, without impulses, and of what these did before."""
-    largest = real(0.0, work.y_free[0, slot])
+    largest = real(0.0, work.y_free[0, worker])
     for a in range(count):
-        if is_contact(model, work, a, slot):
-            size = absolute(work.y_free[a, slot]) + work.split_diagonal[a, slot] * absolute(work.split_impulse[a, slot])
-            solved = work.environment_mask[model.row_island[work.gathered[a, slot]], slot]
-            largest = maximum(largest, size * work.row_mask[a, slot] * solved)
+        if is_contact(model, work, a, worker):
+            size = absolute(work.y_free[a, worker]) + work.split_diagonal[a, worker] * absolute(
+                work.split_impulse[a, worker]
+            )
+            solved = work.environment_mask[model.row_island[work.gathered[a, worker]], worker]
+            largest = maximum(largest, size * work.row_mask[a, worker] * solved)
     return largest
 
 
 @wp.func
-def friction_excess(model: ModelArrays, work: WorkArrays, a: int, slot: int, share: Real):
+def friction_excess(model: ModelArrays, work: WorkArrays, a: int, worker: int, share: Real):
     """By how much friction is more than a share of the cone at a point whose normal is at a place; positive on it."""
-    z_1 = work.split_impulse[a - 1, slot]
-    z_2 = work.split_impulse[a - 2, slot]
-    most = work.contact_friction[model.row_item[work.gathered[a, slot]] // 3, slot] * work.split_impulse[a, slot]
+    z_1 = work.split_impulse[a - 1, worker]
+    z_2 = work.split_impulse[a - 2, worker]
+    most = work.contact_friction[model.row_item[work.gathered[a, worker]] // 3, worker] * work.split_impulse[a, worker]
     size = sqrt(z_1 * z_1 + z_2 * z_2)
     return where_positive(most, size - share * most, real(1.0, most))
 
 
 @wp.func
-def miss_velocities(model: ModelArrays, work: WorkArrays, count: int, factored: int, slot: int):
+def miss_velocities(model: ModelArrays, work: WorkArrays, count: int, factored: int, worker: int):
     """Write what the velocities of the working set miss with the impulses so far to `work.residual`; the largest."""
-    zero = real(0.0, work.y_free[0, slot])
+    zero = real(0.0, work.y_free[0, worker])
     largest = zero
     for dof in range(model.dof_count):
-        work.innovation[dof, slot] = zero
+        work.innovation[dof, worker] = zero
     for a in range(count):
-        z = work.split_impulse[a, slot] * work.row_mask[a, slot]
+        z = work.split_impulse[a, worker] * work.row_mask[a, worker]
         if any_positive(absolute(z)):
-            add_innovations(model, work, work.gathered[a, slot], z, slot)
-    scale_innovations(model, work, slot)
+            add_innovations(model, work, work.gathered[a, worker], z, worker)
+    scale_innovations(model, work, worker)
     for i in range(factored):
-        a = work.factored[i, slot]
-        missing = missing_velocity(model, work, a, slot) * work.in_working_set[a, slot]
-        work.residual[i, slot] = missing
+        a = work.factored[i, worker]
+        missing = missing_velocity(model, work, a, worker) * work.in_working_set[a, worker]
+        work.residual[i, worker] = missing
         largest = maximum(largest, absolute(missing))
     return largest
 
 
 @wp.func
-def missing_velocity(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+def missing_velocity(model: ModelArrays, work: WorkArrays, a: int, worker: int):
     """What the velocity of a gathered row misses with the impulses so far, without R; innovations are those of all."""
-    row = work.gathered[a, slot]
-    y = work.y_free[a, slot] + change_of_rate(model, work, row, slot)
-    compliance = work.compliance[row, slot]
-    target = work.target[a, slot]
-    if is_contact(model, work, a, slot):
+    row = work.gathered[a, worker]
+    y = work.y_free[a, worker] + change_of_rate(model, work, row, worker)
+    compliance = work.compliance[row, worker]
+    target = work.target[a, worker]
+    if is_contact(model, work, a, worker):
         item = model.row_item[row]
-        compliance = compliance - work.contact_give[item, slot]
+        compliance = compliance - work.contact_give[item, worker]
         target = target - target
         if item % 3 == 0:
-            target = work.contact_speed[item // 3, slot]
-    return target - y - compliance * work.split_impulse[a, slot]
+            target = work.contact_speed[item // 3, worker]
+    return target - y - compliance * work.split_impulse[a, worker]
 
 
 @wp.func
-def stiffen_row(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+def stiffen_row(model: ModelArrays, work: WorkArrays, a: int, worker: int):
     """Have a row of contacts give way by a part of R only, in the matrix that is factored."""
-    one = real(1.0, work.y_free[a, slot])
+    one = real(1.0, work.y_free[a, worker])
     less = one - maximum(real(STIFFEST, one), model.rounding[0, 0] * real(KNOWN, one))
-    give = work.contact_give[model.row_item[work.gathered[a, slot]], slot]
-    work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot] - give * less
+    give = work.contact_give[model.row_item[work.gathered[a, worker]], worker]
+    work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker] - give * less
 
 
 @wp.func
-def solve_stiffened(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, slot: int):
+def solve_stiffened(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
     """Add to the impulses of the working set what brings its velocities to their targets, where `chosen`.
 
     Returns the largest miss of a velocity before and after.
     """
-    factored, _inaccurate, _refines = factor_working_set(model, work, count, slot)
-    missed = miss_velocities(model, work, count, factored, slot)
+    factored, _inaccurate, _refines = factor_working_set(model, work, count, worker)
+    missed = miss_velocities(model, work, count, factored, worker)
     left = missed
     for _turn in range(2):
-        solve_consistent(model, work, factored, slot)
+        solve_consistent(model, work, factored, worker)
         for i in range(factored):
-            a = work.factored[i, slot]
-            more = where_positive(work.in_working_set[a, slot] * chosen, work.residual[i, slot], missed - missed)
-            work.split_impulse[a, slot] = work.split_impulse[a, slot] + more
-        left = miss_velocities(model, work, count, factored, slot)
+            a = work.factored[i, worker]
+            more = where_positive(work.in_working_set[a, worker] * chosen, work.residual[i, worker], missed - missed)
+            work.split_impulse[a, worker] = work.split_impulse[a, worker] + more
+        left = miss_velocities(model, work, count, factored, worker)
     return missed, left

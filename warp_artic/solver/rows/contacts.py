@@ -5,11 +5,11 @@ With G = J M^-1 P with compliances, y = y_free + G x and the set Z of impulses t
 The method of multipliers takes turns (Boyd et al., Distributed optimization by the alternating direction method of
 multipliers, 2011), with a penalty rho for each row and u, which becomes y beyond what the row wants:
     (G + rho) x = - y_free + u + rho z,   z = the impulse that is nearest to x - u / rho,   u = u + rho (z - x)
-until z = x and z stays. What is nearest is, for a window [lower, upper] and a bound,  clamp(x - u / rho + end / rho),
-and for a point of contact the projection onto the cone |z_t| <= mu z_n. Its normal wants y_n = b less mu |u_t| (De
-Saxce and Feng), with which the answer is that of Coulomb's law, where friction is along the slip. Every z obeys the
-cone. Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow what is
-left of both conditions. The rows of a point have the same, as the cone is one of all three.
+until z = x and z stays. What is nearest is, for velocity bounds [lower, upper] and an impulse bound,  clamp(x - u / rho
++ end / rho), and for a point of contact the projection onto the cone |z_t| <= mu z_n. Its normal wants y_n = b less mu
+|u_t| (De Saxce and Feng), with which the answer is that of Coulomb's law, where friction is along the slip. Every z
+obeys the cone. Equalities without a bound are solved for, with no penalty. The penalties, PENALTY G_aa at first, follow
+what is left of both conditions. The rows of a point have the same, as the cone is one of all three.
 
 Rows of contacts give way a little, by what the impulses differ from anchors (`constraints.contact_pair`). Where impacts
 would do so by more than ANCHORED of the velocities, the impulses found become the anchors, and the turns go on.
@@ -86,191 +86,195 @@ ANSWERED = wp.constant(0.9)
 
 
 @wp.func
-def solve_with_contacts(model: ModelArrays, work: WorkArrays, slot: int, iterations: int):
+def solve_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, iterations: int):
     """Solve the active rows together; `iterations` is not used."""
-    count, known, first_nonsymmetric = gather_rows(model, work, slot)
+    count, known, first_nonsymmetric = gather_rows(model, work, worker)
     if count > 0:
-        set_delassus(model, work, known, count, slot)
-        has_slides = set_first_working_set(model, work, known, count, slot)
-        if split_rows(model, work, count, slot):
-            find_contact_impulses(model, work, count, slot)
-        find_working_set(model, work, known, count, first_nonsymmetric, has_slides, slot)
-        take_solution(model, work, count, slot)
+        set_delassus(model, work, known, count, worker)
+        has_slides = set_first_working_set(model, work, known, count, worker)
+        if split_rows(model, work, count, worker):
+            find_contact_impulses(model, work, count, worker)
+        find_working_set(model, work, known, count, first_nonsymmetric, has_slides, worker)
+        take_solution(model, work, count, worker)
 
 
 @wp.func
-def split_rows(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def split_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Write where the turns start; says whether there is any point of contact."""
     found = bool(False)
-    zero = real(0.0, work.y_free[0, slot])
+    zero = real(0.0, work.y_free[0, worker])
     one = real(1.0, zero)
     for a in range(count):
-        row = work.gathered[a, slot]
-        diagonal = work.delassus[triangle(a) + a, slot]
-        work.split_diagonal[a, slot] = diagonal
-        is_free = where_positive(work.window[2 * row + 1, slot] - work.window[2 * row, slot], zero, one)
-        is_free = is_free * (one - is_finite(work.bound[2 * row, slot]))
+        row = work.gathered[a, worker]
+        diagonal = work.delassus[triangle(a) + a, worker]
+        work.split_diagonal[a, worker] = diagonal
+        is_free = where_positive(
+            work.velocity_bounds[2 * row + 1, worker] - work.velocity_bounds[2 * row, worker], zero, one
+        )
+        is_free = is_free * (one - is_finite(work.impulse_bounds[2 * row, worker]))
         penalty = where_positive(is_free, zero, real(PENALTY, one) * where_positive(diagonal, diagonal, one))
-        work.split_penalty[a, slot] = penalty
-        work.split_impulse[a, slot] = work.impulse[row, slot]
-        work.split_dual[a, slot] = zero
-        if is_normal(model, work, a, slot):
+        work.split_penalty[a, worker] = penalty
+        work.split_impulse[a, worker] = work.impulse[row, worker]
+        work.split_dual[a, worker] = zero
+        if is_normal(model, work, a, worker):
             found = bool(True)
             mean = (
-                diagonal + work.delassus[triangle(a - 1) + a - 1, slot] + work.delassus[triangle(a - 2) + a - 2, slot]
+                diagonal
+                + work.delassus[triangle(a - 1) + a - 1, worker]
+                + work.delassus[triangle(a - 2) + a - 2, worker]
             )
             mean = mean * real(1.0 / 3.0, one) * real(PENALTY, one)
             first = model.row_item[row]
             for k in range(3):
-                work.split_penalty[a - k, slot] = mean
-                work.split_impulse[a - k, slot] = work.contact_start[first + k, slot]
+                work.split_penalty[a - k, worker] = mean
+                work.split_impulse[a - k, worker] = work.contact_start[first + k, worker]
     return found
 
 
 @wp.func
-def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Write the impulses of contacts as given ones, and the first working set of the other rows."""
-    one = real(1.0, work.y_free[0, slot])
+    one = real(1.0, work.y_free[0, worker])
     zero = one - one
-    scale = largest_velocity(model, work, count, slot)
+    scale = largest_velocity(model, work, count, worker)
     tolerance = scale * model.rounding[2, 0] * real(10.0, one)
-    rests = find_resting_impulses(model, work, count, scale, slot)
+    rests = find_resting_impulses(model, work, count, scale, worker)
     moves = where_positive(scale, one - rests, zero)
     going = moves
     goes = any_positive(going)
     factored = int(0)
     if goes:
-        factored = factor_penalized(model, work, count, slot)
+        factored = factor_penalized(model, work, count, worker)
     turns = int(0)
     anchors = int(0)
     while goes:
-        solve_penalized(model, work, factored, slot)
-        miss, change = take_nearest(model, work, count, going, slot)
+        solve_penalized(model, work, factored, worker)
+        miss, change = take_nearest(model, work, count, going, worker)
         turns += 1
         going = where_positive(maximum(miss, change) - tolerance, going, zero)
         if turns % TURNS_BETWEEN == 0:
             wider = where_positive(miss - change * real(IMBALANCE, one), going, zero)
             narrower = where_positive(change - miss * real(IMBALANCE, one), going, zero)
             if any_positive(wider + narrower):
-                change_penalties(work, count, wider, narrower, slot)
-                factored = factor_penalized(model, work, count, slot)
+                change_penalties(work, count, wider, narrower, worker)
+                factored = factor_penalized(model, work, count, worker)
         goes = any_positive(going) and turns < MOST_TURNS
         if not goes and anchors < ANCHORS:
             anchors += 1
-            going = move_anchors(model, work, count, maximum(scale * real(ANCHORED, one), tolerance), slot)
+            going = move_anchors(model, work, count, maximum(scale * real(ANCHORED, one), tolerance), worker)
             goes = any_positive(going)
             turns = 0
-    give_contacts(model, work, count, slot)
+    give_contacts(model, work, count, worker)
     if any_positive(moves):
-        stiffen_contacts(model, work, count, moves, slot)
-        limit_work(model, work, count, moves, slot)
+        stiffen_contacts(model, work, count, moves, worker)
+        limit_work(model, work, count, moves, worker)
 
 
 @wp.func
-def factor_penalized(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def factor_penalized(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Write the factors of G + rho of all rows that take part, in any environment; returns how many these are."""
     for a in range(count):
-        work.in_working_set[a, slot] = work.row_mask[a, slot]
-        work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot] + work.split_penalty[a, slot]
-    factored, _inaccurate, _refines = factor_working_set(model, work, count, slot)
+        work.in_working_set[a, worker] = work.row_mask[a, worker]
+        work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker] + work.split_penalty[a, worker]
+    factored, _inaccurate, _refines = factor_working_set(model, work, count, worker)
     for a in range(count):
-        work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot]
+        work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
     return factored
 
 
 @wp.func
-def solve_penalized(model: ModelArrays, work: WorkArrays, factored: int, slot: int):
+def solve_penalized(model: ModelArrays, work: WorkArrays, factored: int, worker: int):
     """Write x of the rows of the factors to `work.residual`."""
     for i in range(factored):
-        a = work.factored[i, slot]
-        row = work.gathered[a, slot]
-        penalty = work.split_penalty[a, slot]
-        right = work.split_dual[a, slot] + penalty * work.split_impulse[a, slot] - work.y_free[a, slot]
-        if is_contact(model, work, a, slot):
+        a = work.factored[i, worker]
+        row = work.gathered[a, worker]
+        penalty = work.split_penalty[a, worker]
+        right = work.split_dual[a, worker] + penalty * work.split_impulse[a, worker] - work.y_free[a, worker]
+        if is_contact(model, work, a, worker):
             item = model.row_item[row]
-            right = right + work.contact_give[item, slot] * work.contact_anchor[item, slot]
-            if is_normal(model, work, a, slot):
-                u_1 = work.split_dual[a - 1, slot]
-                u_2 = work.split_dual[a - 2, slot]
+            right = right + work.contact_give[item, worker] * work.contact_anchor[item, worker]
+            if is_normal(model, work, a, worker):
+                u_1 = work.split_dual[a - 1, worker]
+                u_2 = work.split_dual[a - 2, worker]
                 slip = sqrt(u_1 * u_1 + u_2 * u_2)
-                right = right + work.contact_speed[item // 3, slot] - work.contact_friction[item // 3, slot] * slip
+                right = right + work.contact_speed[item // 3, worker] - work.contact_friction[item // 3, worker] * slip
         else:
-            right = right + where_positive(penalty, penalty - penalty, work.target[a, slot])
-        work.residual[i, slot] = right * work.row_mask[a, slot]
-    solve_consistent(model, work, factored, slot)
+            right = right + where_positive(penalty, penalty - penalty, work.target[a, worker])
+        work.residual[i, worker] = right * work.row_mask[a, worker]
+    solve_consistent(model, work, factored, worker)
 
 
 @wp.func
-def take_nearest(model: ModelArrays, work: WorkArrays, count: int, going: Real, slot: int):
+def take_nearest(model: ModelArrays, work: WorkArrays, count: int, going: Real, worker: int):
     """Write z and u where `going`; returns by what z misses x, and by what it has changed, as velocities."""
     miss = real(0.0, going)
     change = real(0.0, going)
     for a in range(count):
-        if is_normal(model, work, a, slot):
-            one_miss, one_change = take_contact(model, work, a, going, slot)
+        if is_normal(model, work, a, worker):
+            one_miss, one_change = take_contact(model, work, a, going, worker)
             miss = maximum(miss, one_miss)
             change = maximum(change, one_change)
-        elif not is_contact(model, work, a, slot):
-            one_miss, one_change = take_row(model, work, a, going, slot)
+        elif not is_contact(model, work, a, worker):
+            one_miss, one_change = take_row(model, work, a, going, worker)
             miss = maximum(miss, one_miss)
             change = maximum(change, one_change)
     return miss, change
 
 
 @wp.func
-def solved_impulse(work: WorkArrays, a: int, slot: int):
+def solved_impulse(work: WorkArrays, a: int, worker: int):
     """x of a gathered row; zero where it does not take part."""
-    mask = work.row_mask[a, slot]
+    mask = work.row_mask[a, worker]
     x = mask - mask
     if any_positive(mask):
-        x = work.residual[work.factored_before[a, slot], slot]
+        x = work.residual[work.factored_before[a, worker], worker]
     return x * mask
 
 
 @wp.func
-def take_row(model: ModelArrays, work: WorkArrays, a: int, going: Real, slot: int):
-    """z and u of a row with a window and a bound."""
-    row = work.gathered[a, slot]
-    x = solved_impulse(work, a, slot)
+def take_row(model: ModelArrays, work: WorkArrays, a: int, going: Real, worker: int):
+    """z and u of a row with velocity bounds and an impulse bound."""
+    row = work.gathered[a, worker]
+    x = solved_impulse(work, a, worker)
     zero = real(0.0, x)
-    penalty = work.split_penalty[a, slot]
+    penalty = work.split_penalty[a, worker]
     split = where_positive(penalty, real(1.0, x), zero)
     rho = where_positive(penalty, penalty, real(1.0, x))
-    near = x - work.split_dual[a, slot] / rho
-    lower = maximum(near + work.window[2 * row, slot] / rho, zero)
-    upper = minimum(near + work.window[2 * row + 1, slot] / rho, zero)
-    bound = work.bound[2 * row, slot]
+    near = x - work.split_dual[a, worker] / rho
+    lower = maximum(near + work.velocity_bounds[2 * row, worker] / rho, zero)
+    upper = minimum(near + work.velocity_bounds[2 * row + 1, worker] / rho, zero)
+    bound = work.impulse_bounds[2 * row, worker]
     z = minimum(maximum(lower + upper, neg(bound)), bound)
     z = where_positive(split, z, x)
-    return keep_split(work, a, x, z, going * work.row_mask[a, slot], slot)
+    return keep_split(work, a, x, z, going * work.row_mask[a, worker], worker)
 
 
 @wp.func
-def keep_split(work: WorkArrays, a: int, x: Real, z: Real, going: Real, slot: int):
+def keep_split(work: WorkArrays, a: int, x: Real, z: Real, going: Real, worker: int):
     """Write z and u of a row where `going`; returns by what z misses x, and by what it has changed, as velocities."""
-    penalty = work.split_penalty[a, slot]
-    u = work.split_dual[a, slot]
-    old = work.split_impulse[a, slot]
+    penalty = work.split_penalty[a, worker]
+    u = work.split_dual[a, worker]
+    old = work.split_impulse[a, worker]
     zero = x - x
-    work.split_dual[a, slot] = where_positive(going, u + penalty * (z - x), u)
-    work.split_impulse[a, slot] = where_positive(going, z, old)
-    miss = absolute(z - x) * work.split_diagonal[a, slot]
+    work.split_dual[a, worker] = where_positive(going, u + penalty * (z - x), u)
+    work.split_impulse[a, worker] = where_positive(going, z, old)
+    miss = absolute(z - x) * work.split_diagonal[a, worker]
     return where_positive(going, miss, zero), where_positive(going, absolute(z - old) * penalty, zero)
 
 
 @wp.func
-def take_contact(model: ModelArrays, work: WorkArrays, a: int, going: Real, slot: int):
+def take_contact(model: ModelArrays, work: WorkArrays, a: int, going: Real, worker: int):
     """z and u of a point of contact, whose normal is at a place."""
-    point = model.row_item[work.gathered[a, slot]] // 3
-    x = vec3(solved_impulse(work, a, slot), solved_impulse(work, a - 1, slot), solved_impulse(work, a - 2, slot))
-    u = vec3(work.split_dual[a, slot], work.split_dual[a - 1, slot], work.split_dual[a - 2, slot])
-    penalty = work.split_penalty[a, slot]
+    point = model.row_item[work.gathered[a, worker]] // 3
+    x = vec3(solved_impulse(work, a, worker), solved_impulse(work, a - 1, worker), solved_impulse(work, a - 2, worker))
+    u = vec3(work.split_dual[a, worker], work.split_dual[a - 1, worker], work.split_dual[a - 2, worker])
+    penalty = work.split_penalty[a, worker]
     rho = where_positive(penalty, penalty, real(1.0, penalty))
-    z = nearest_in_cone(x - u * (real(1.0, rho) / rho), work.contact_friction[point, slot])
-    takes = going * work.row_mask[a, slot]
-    miss_n, change_n = keep_split(work, a, x.x, z.x, takes, slot)
-    miss_1, change_1 = keep_split(work, a - 1, x.y, z.y, takes, slot)
-    miss_2, change_2 = keep_split(work, a - 2, x.z, z.z, takes, slot)
+    z = nearest_in_cone(x - u * (real(1.0, rho) / rho), work.contact_friction[point, worker])
+    takes = going * work.row_mask[a, worker]
+    miss_n, change_n = keep_split(work, a, x.x, z.x, takes, worker)
+    miss_1, change_1 = keep_split(work, a - 1, x.y, z.y, takes, worker)
+    miss_2, change_2 = keep_split(work, a - 2, x.z, z.z, takes, worker)
     return maximum(miss_n, maximum(miss_1, miss_2)), maximum(change_n, maximum(change_1, change_2))
 
 
@@ -290,108 +294,110 @@ def nearest_in_cone(z: Vec3, mu: Real):
 
 
 @wp.func
-def change_penalties(work: WorkArrays, count: int, wider: Real, narrower: Real, slot: int):
+def change_penalties(work: WorkArrays, count: int, wider: Real, narrower: Real, worker: int):
     """Make rho larger, or smaller, in some environments."""
     step = real(PENALTY_STEP, wider)
     one = real(1.0, wider)
     factor = where_positive(wider, step, where_positive(narrower, one / step, one))
     for a in range(count):
-        work.split_penalty[a, slot] = work.split_penalty[a, slot] * factor
+        work.split_penalty[a, worker] = work.split_penalty[a, worker] * factor
 
 
 @wp.func
-def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, slot: int):
+def move_anchors(model: ModelArrays, work: WorkArrays, count: int, most: Real, worker: int):
     """Let the impulses found be the anchors where impacts give way by more than `most`; says where."""
     zero = real(0.0, most)
     given = zero
     for a in range(count):
-        if is_contact(model, work, a, slot):
-            item = model.row_item[work.gathered[a, slot]]
-            gives = work.contact_give[item, slot] * (work.split_impulse[a, slot] - work.contact_anchor[item, slot])
-            hits = work.contact_hits[item // 3, slot] * work.row_mask[a, slot]
+        if is_contact(model, work, a, worker):
+            item = model.row_item[work.gathered[a, worker]]
+            gives = work.contact_give[item, worker] * (
+                work.split_impulse[a, worker] - work.contact_anchor[item, worker]
+            )
+            hits = work.contact_hits[item // 3, worker] * work.row_mask[a, worker]
             given = maximum(given, absolute(gives) * hits)
     moves = where_positive(given - most, real(1.0, most), zero)
     for a in range(count):
-        if is_contact(model, work, a, slot):
-            item = model.row_item[work.gathered[a, slot]]
-            takes = moves * work.row_mask[a, slot]
-            before = work.contact_anchor[item, slot]
-            work.contact_anchor[item, slot] = where_positive(takes, work.split_impulse[a, slot], before)
-            work.contact_start[item, slot] = work.split_impulse[a, slot]
+        if is_contact(model, work, a, worker):
+            item = model.row_item[work.gathered[a, worker]]
+            takes = moves * work.row_mask[a, worker]
+            before = work.contact_anchor[item, worker]
+            work.contact_anchor[item, worker] = where_positive(takes, work.split_impulse[a, worker], before)
+            work.contact_start[item, worker] = work.split_impulse[a, worker]
     return moves
 
 
 @wp.func
-def give_contacts(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def give_contacts(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Give contacts their impulses, and have the other rows start as they are here."""
-    one = real(1.0, work.y_free[0, slot])
+    one = real(1.0, work.y_free[0, worker])
     zero = one - one
     for a in range(count):
-        row = work.gathered[a, slot]
-        mask = work.row_mask[a, slot]
-        z = work.split_impulse[a, slot]
-        if is_contact(model, work, a, slot):
-            work.in_working_set[a, slot] = zero
-            work.trial_impulse[a, slot] = z * mask
+        row = work.gathered[a, worker]
+        mask = work.row_mask[a, worker]
+        z = work.split_impulse[a, worker]
+        if is_contact(model, work, a, worker):
+            work.in_working_set[a, worker] = zero
+            work.trial_impulse[a, worker] = z * mask
         else:
-            lower = work.window[2 * row, slot]
-            upper = work.window[2 * row + 1, slot]
-            bound = work.present_bound[a, slot]
+            lower = work.velocity_bounds[2 * row, worker]
+            upper = work.velocity_bounds[2 * row + 1, worker]
+            bound = work.present_bound[a, worker]
             is_stop = where_positive(upper - lower, one, zero)
             is_open = is_stop * where_positive(absolute(z), zero, one)
             at_bound = where_positive(bound - absolute(z), zero, one)
-            target = where_positive(z, lower, where_positive(neg(z), upper, work.target[a, slot]))
-            work.target[a, slot] = where_positive(is_stop, target, work.target[a, slot])
-            work.in_working_set[a, slot] = mask * (one - maximum(is_open, at_bound))
+            target = where_positive(z, lower, where_positive(neg(z), upper, work.target[a, worker]))
+            work.target[a, worker] = where_positive(is_stop, target, work.target[a, worker])
+            work.in_working_set[a, worker] = mask * (one - maximum(is_open, at_bound))
             given = where_positive(is_open, zero, where_positive(z, bound, neg(bound)))
-            work.trial_impulse[a, slot] = where_positive(maximum(is_open, at_bound), mask * given, zero)
+            work.trial_impulse[a, worker] = where_positive(maximum(is_open, at_bound), mask * given, zero)
 
 
 @wp.func
-def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, slot: int):
+def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
     """Where `chosen`, have the points that stick give way by a part of R only, with the working set of other rows."""
-    one = real(1.0, work.y_free[0, slot])
+    one = real(1.0, work.y_free[0, worker])
     zero = one - one
     for a in range(count):
-        work.split_dual[a, slot] = work.split_impulse[a, slot]
-        if is_normal(model, work, a, slot):
-            pushes = where_positive(work.split_impulse[a, slot], work.row_mask[a, slot], zero)
-            sticks = where_positive(friction_excess(model, work, a, slot, real(STICKS, one)), zero, pushes)
-            work.in_working_set[a, slot] = pushes
-            work.in_working_set[a - 1, slot] = sticks
-            work.in_working_set[a - 2, slot] = sticks
+        work.split_dual[a, worker] = work.split_impulse[a, worker]
+        if is_normal(model, work, a, worker):
+            pushes = where_positive(work.split_impulse[a, worker], work.row_mask[a, worker], zero)
+            sticks = where_positive(friction_excess(model, work, a, worker, real(STICKS, one)), zero, pushes)
+            work.in_working_set[a, worker] = pushes
+            work.in_working_set[a - 1, worker] = sticks
+            work.in_working_set[a - 2, worker] = sticks
             for k in range(3):
-                stiffen_row(model, work, a - k, slot)
+                stiffen_row(model, work, a - k, worker)
     wrong = chosen
     gains = chosen
     rounds = int(0)
     while rounds < ROUNDS and any_positive(wrong):
         for a in range(count):
-            z = work.split_impulse[a, slot]
-            work.split_impulse[a, slot] = where_positive(wrong, work.split_dual[a, slot], z)
-        missed, left = solve_stiffened(model, work, count, wrong, slot)
+            z = work.split_impulse[a, worker]
+            work.split_impulse[a, worker] = where_positive(wrong, work.split_dual[a, worker], z)
+        missed, left = solve_stiffened(model, work, count, wrong, worker)
         gains = where_positive(wrong, missed - left, gains)
-        wrong = let_points_go(model, work, count, wrong, slot)
+        wrong = let_points_go(model, work, count, wrong, worker)
         rounds += 1
     for a in range(count):
-        work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot]
-        if is_normal(model, work, a, slot):
-            taken = where_positive(wrong, zero, gains) * work.row_mask[a, slot]
-            z = work.split_impulse[a, slot]
-            before = work.trial_impulse[a, slot]
+        work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
+        if is_normal(model, work, a, worker):
+            taken = where_positive(wrong, zero, gains) * work.row_mask[a, worker]
+            z = work.split_impulse[a, worker]
+            before = work.trial_impulse[a, worker]
             # What slides has the friction of its normal.
             share = where_positive(before, z / where_positive(before, before, one), zero)
-            share = where_positive(work.in_working_set[a - 1, slot], one, share)
-            work.trial_impulse[a, slot] = where_positive(taken, z, before)
+            share = where_positive(work.in_working_set[a - 1, worker], one, share)
+            work.trial_impulse[a, worker] = where_positive(taken, z, before)
             for k in range(1, 3):
-                side = work.split_impulse[a - k, slot] * share
-                work.trial_impulse[a - k, slot] = where_positive(taken, side, work.trial_impulse[a - k, slot])
+                side = work.split_impulse[a - k, worker] * share
+                work.trial_impulse[a - k, worker] = where_positive(taken, side, work.trial_impulse[a - k, worker])
             for k in range(3):
-                work.in_working_set[a - k, slot] = zero
+                work.in_working_set[a - k, worker] = zero
 
 
 @wp.func
-def let_points_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, slot: int):
+def let_points_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
     """Take points that pull out of the working set, and tangents of those that would need more than the cone has.
 
     These have no impulse, or that of the splitting. Says where there are any.
@@ -400,62 +406,62 @@ def let_points_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real
     zero = one - one
     found = zero
     for a in range(count):
-        if is_normal(model, work, a, slot):
-            is_in = work.in_working_set[a, slot] * chosen
-            pulls = where_positive(work.split_impulse[a, slot], zero, is_in)
-            exceeds = where_positive(friction_excess(model, work, a, slot, one), is_in, zero)
-            slides = exceeds * work.in_working_set[a - 1, slot]
+        if is_normal(model, work, a, worker):
+            is_in = work.in_working_set[a, worker] * chosen
+            pulls = where_positive(work.split_impulse[a, worker], zero, is_in)
+            exceeds = where_positive(friction_excess(model, work, a, worker, one), is_in, zero)
+            slides = exceeds * work.in_working_set[a - 1, worker]
             found = maximum(found, maximum(pulls, slides))
             for k in range(3):
                 leaves = pulls
                 if k > 0:
                     leaves = maximum(pulls, slides)
-                work.in_working_set[a - k, slot] = where_positive(leaves, zero, work.in_working_set[a - k, slot])
-                base = work.split_dual[a - k, slot]
-                work.split_dual[a - k, slot] = where_positive(pulls, zero, base)
+                work.in_working_set[a - k, worker] = where_positive(leaves, zero, work.in_working_set[a - k, worker])
+                base = work.split_dual[a - k, worker]
+                work.split_dual[a - k, worker] = where_positive(pulls, zero, base)
     return found
 
 
 @wp.func
-def limit_work(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, slot: int):
+def limit_work(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
     """Where `chosen`, make the impulses of contacts smaller in islands whose rows do more work than targets have."""
-    one = real(1.0, work.y_free[0, slot])
+    one = real(1.0, work.y_free[0, worker])
     zero = one - one
     for island in range(model.island_count):
-        work.island_work[island, slot] = zero
-        work.island_wanted[island, slot] = zero
+        work.island_work[island, worker] = zero
+        work.island_wanted[island, worker] = zero
     for dof in range(model.dof_count):
-        work.innovation[dof, slot] = zero
+        work.innovation[dof, worker] = zero
     for a in range(count):
-        row = work.gathered[a, slot]
-        z = work.split_impulse[a, slot]
-        compliance = work.compliance[row, slot]
-        target = work.target[a, slot]
-        if is_contact(model, work, a, slot):
+        row = work.gathered[a, worker]
+        z = work.split_impulse[a, worker]
+        compliance = work.compliance[row, worker]
+        target = work.target[a, worker]
+        if is_contact(model, work, a, worker):
             item = model.row_item[row]
-            z = work.trial_impulse[a, slot]
-            compliance = compliance - work.contact_give[item, slot]
+            z = work.trial_impulse[a, worker]
+            compliance = compliance - work.contact_give[item, worker]
             target = zero
             if item % 3 == 0:
-                target = work.contact_speed[item // 3, slot]
-        z = z * work.row_mask[a, slot]
+                target = work.contact_speed[item // 3, worker]
+        z = z * work.row_mask[a, worker]
         target = where_positive(absolute(z), target, zero)
         island = model.row_island[row]
-        work.island_work[island, slot] = work.island_work[island, slot] + compliance * z * z
-        wanted = work.island_wanted[island, slot]
-        work.island_wanted[island, slot] = wanted + z * (target - work.y_free[a, slot])
+        work.island_work[island, worker] = work.island_work[island, worker] + compliance * z * z
+        wanted = work.island_wanted[island, worker]
+        work.island_wanted[island, worker] = wanted + z * (target - work.y_free[a, worker])
         if any_positive(absolute(z)):
-            add_innovations(model, work, row, z, slot)
-    scale_innovations(model, work, slot)
+            add_innovations(model, work, row, z, worker)
+    scale_innovations(model, work, worker)
     for dof in range(model.dof_count):
         island = model.dof_island[dof]
-        done = work.innovation[dof, slot] * work.scaled_innovation[dof, slot]
-        work.island_work[island, slot] = work.island_work[island, slot] + done
+        done = work.innovation[dof, worker] * work.scaled_innovation[dof, worker]
+        work.island_work[island, worker] = work.island_work[island, worker] + done
     for a in range(count):
-        if is_contact(model, work, a, slot):
-            island = model.row_island[work.gathered[a, slot]]
-            done = work.island_work[island, slot]
-            share = maximum(work.island_wanted[island, slot], zero) / where_positive(done, done, one)
+        if is_contact(model, work, a, worker):
+            island = model.row_island[work.gathered[a, worker]]
+            done = work.island_work[island, worker]
+            share = maximum(work.island_wanted[island, worker], zero) / where_positive(done, done, one)
             share = where_positive(share - real(ANSWERED, one), one, share)
-            z = work.trial_impulse[a, slot]
-            work.trial_impulse[a, slot] = where_positive(where_positive(chosen, done, zero), z * share, z)
+            z = work.trial_impulse[a, worker]
+            work.trial_impulse[a, worker] = where_positive(where_positive(chosen, done, zero), z * share, z)

@@ -57,270 +57,270 @@ def triangle(a: int):
 
 
 @wp.func
-def set_delassus(model: ModelArrays, work: WorkArrays, known: int, count: int, slot: int):
+def set_delassus(model: ModelArrays, work: WorkArrays, known: int, count: int, worker: int):
     """Write the diagonal of G from row `known` on; the products of a row are found once it is in a working set."""
     branches = int(0)
     for a in range(count):
-        branches = wp.max(branches, model.row_is_branched[work.gathered[a, slot]])
-    work.has_branches[0, slot] = branches
+        branches = wp.max(branches, model.row_is_branched[work.gathered[a, worker]])
+    work.has_branches[0, worker] = branches
     if branches == 1:
         for dof in range(model.dof_count):
-            work.scaled_branches[dof, slot] = real(0.0, work.D_inverse[0, slot])
+            work.scaled_branches[dof, worker] = real(0.0, work.D_inverse[0, worker])
     for a in range(known, count):
-        row = work.gathered[a, slot]
-        response = model.row_slot[row] * model.dof_count
+        row = work.gathered[a, worker]
+        response = model.row_response_index[row] * model.dof_count
         start = model.row_support[row]
-        own = work.compliance[row, slot]
+        own = work.compliance[row, worker]
         for k in range(model.row_supports[row]):
-            p = work.response[response + k, slot]
-            own = own + p * (p * work.D_inverse[model.support_dof[start + k], slot])
-        work.delassus[triangle(a) + a, slot] = own
-        work.has_products[a, slot] = 0
+            p = work.response[response + k, worker]
+            own = own + p * (p * work.D_inverse[model.support_dof[start + k], worker])
+        work.delassus[triangle(a) + a, worker] = own
+        work.has_products[a, worker] = 0
 
 
 @wp.func
-def find_products(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+def find_products(model: ModelArrays, work: WorkArrays, a: int, worker: int):
     """Write G_ab of a row and all rows that have been in a working set and that it meets.
 
     It is the later row of the two that is scaled by D^-1, so that G does not depend on which of them was in one first.
     """
-    row = work.gathered[a, slot]
-    order = order_place(model, work, a, slot)
-    scale_response(model, work, row, slot)
+    row = work.gathered[a, worker]
+    order = order_place(model, work, a, worker)
+    scale_response(model, work, row, worker)
     for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
-        for b in range(range_first(model, work, r, slot), range_end(model, work, r, slot)):
-            if work.has_products[b, slot] == 1:
-                other = work.gathered[b, slot]
+        for b in range(range_first(model, work, r, worker), range_end(model, work, r, worker)):
+            if work.has_products[b, worker] == 1:
+                other = work.gathered[b, worker]
                 if model.row_is_branched[row] + model.row_is_branched[other] == 0:
-                    work.delassus[triangle(a) + b, slot] = product_on_path(model, work, row, other, slot)
+                    work.delassus[triangle(a) + b, worker] = product_on_path(model, work, row, other, worker)
                 else:
-                    work.delassus[triangle(a) + b, slot] = product_on_branches(model, work, other, slot)
-    clear_branches(model, work, row, slot)
+                    work.delassus[triangle(a) + b, worker] = product_on_branches(model, work, other, worker)
+    clear_branches(model, work, row, worker)
     for r in range(model.later_range[order], model.later_range[order + 1]):
-        for b in range(range_first(model, work, r, slot), range_end(model, work, r, slot)):
-            if work.has_products[b, slot] == 1:
-                later = work.gathered[b, slot]
+        for b in range(range_first(model, work, r, worker), range_end(model, work, r, worker)):
+            if work.has_products[b, worker] == 1:
+                later = work.gathered[b, worker]
                 if model.row_is_branched[row] + model.row_is_branched[later] == 0:
-                    work.delassus[triangle(b) + a, slot] = product_with_later(model, work, row, later, slot)
+                    work.delassus[triangle(b) + a, worker] = product_with_later(model, work, row, later, worker)
                 else:
-                    scale_response(model, work, later, slot)
-                    work.delassus[triangle(b) + a, slot] = product_on_branches(model, work, row, slot)
-                    clear_branches(model, work, later, slot)
-    work.has_products[a, slot] = 1
+                    scale_response(model, work, later, worker)
+                    work.delassus[triangle(b) + a, worker] = product_on_branches(model, work, row, worker)
+                    clear_branches(model, work, later, worker)
+    work.has_products[a, worker] = 1
 
 
 @wp.func
-def scale_response(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def scale_response(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """Write D^-1 p of a row, and by dofs too if any gathered row has branches."""
-    response = model.row_slot[row] * model.dof_count
+    response = model.row_response_index[row] * model.dof_count
     start = model.row_support[row]
     for k in range(model.row_supports[row]):
         dof = model.support_dof[start + k]
-        scaled = work.response[response + k, slot] * work.D_inverse[dof, slot]
-        work.scaled_response[k, slot] = scaled
-        if work.has_branches[0, slot] == 1:
-            work.scaled_branches[dof, slot] = scaled
+        scaled = work.response[response + k, worker] * work.D_inverse[dof, worker]
+        work.scaled_response[k, worker] = scaled
+        if work.has_branches[0, worker] == 1:
+            work.scaled_branches[dof, worker] = scaled
 
 
 @wp.func
-def clear_branches(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def clear_branches(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """Have none again of a row that `scale_response` wrote by dofs."""
-    if work.has_branches[0, slot] == 1:
+    if work.has_branches[0, worker] == 1:
         start = model.row_support[row]
         for k in range(start, start + model.row_supports[row]):
-            work.scaled_branches[model.support_dof[k], slot] = real(0.0, work.D_inverse[0, slot])
+            work.scaled_branches[model.support_dof[k], worker] = real(0.0, work.D_inverse[0, worker])
 
 
 @wp.func
-def product_on_path(model: ModelArrays, work: WorkArrays, row: int, other: int, slot: int):
+def product_on_path(model: ModelArrays, work: WorkArrays, row: int, other: int, worker: int):
     """<p, p_other> with D^-1 p of a row in `work.scaled_response`; neither has branches.
 
     Innovations start at the root, so that of two paths the first ones are those of the same dofs, and no others.
     """
-    total = real(0.0, work.D_inverse[0, slot])
-    response = model.row_slot[other] * model.dof_count
+    total = real(0.0, work.D_inverse[0, worker])
+    response = model.row_response_index[other] * model.dof_count
     for k in range(model.shared_dofs[model.row_link[row] * model.link_count + model.row_link[other]]):
-        total = total + work.response[response + k, slot] * work.scaled_response[k, slot]
+        total = total + work.response[response + k, worker] * work.scaled_response[k, worker]
     return total
 
 
 @wp.func
-def product_with_later(model: ModelArrays, work: WorkArrays, row: int, later: int, slot: int):
+def product_with_later(model: ModelArrays, work: WorkArrays, row: int, later: int, worker: int):
     """<p, p_later>, in the same order of operations, with a row whose D^-1 p is not at hand."""
-    total = real(0.0, work.D_inverse[0, slot])
-    own = model.row_slot[row] * model.dof_count
-    response = model.row_slot[later] * model.dof_count
+    total = real(0.0, work.D_inverse[0, worker])
+    own = model.row_response_index[row] * model.dof_count
+    response = model.row_response_index[later] * model.dof_count
     start = model.row_support[later]
     for k in range(model.shared_dofs[model.row_link[row] * model.link_count + model.row_link[later]]):
-        scaled = work.response[response + k, slot] * work.D_inverse[model.support_dof[start + k], slot]
-        total = total + work.response[own + k, slot] * scaled
+        scaled = work.response[response + k, worker] * work.D_inverse[model.support_dof[start + k], worker]
+        total = total + work.response[own + k, worker] * scaled
     return total
 
 
 @wp.func
-def product_on_branches(model: ModelArrays, work: WorkArrays, other: int, slot: int):
+def product_on_branches(model: ModelArrays, work: WorkArrays, other: int, worker: int):
     """The same with D^-1 p in `work.scaled_branches`."""
-    total = real(0.0, work.D_inverse[0, slot])
-    response = model.row_slot[other] * model.dof_count
+    total = real(0.0, work.D_inverse[0, worker])
+    response = model.row_response_index[other] * model.dof_count
     for k in range(model.row_supports[other]):
         dof = model.support_dof[model.row_support[other] + k]
-        total = total + work.response[response + k, slot] * work.scaled_branches[dof, slot]
+        total = total + work.response[response + k, worker] * work.scaled_branches[dof, worker]
     return total
 
 
 @wp.func
-def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def factor_working_set(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Write L and 1 / d of the working set, zero of rows that depend on those before; `work.is_met` says which do not.
 
-    Rows that are in the working set of any environment are numbered anew, `work.factored`. Returns how many they are,
+    Rows that are in the working set of any environment are numbered again, `work.factored`. Returns how many they are,
     what is positive where factors are not good enough, and the smallest share of a pivot in its diagonal.
     """
-    inaccurate = real(0.0, work.y_free[0, slot])
+    inaccurate = real(0.0, work.y_free[0, worker])
     smallest = real(1.0, inaccurate)
     good = sqrt(model.rounding[0, 0]) * real(SMALLEST_GOOD_PIVOT, inaccurate)
     factored = int(0)
     if model.all_rows_meet == 0:
         for a in range(count):
-            work.elimination[a, slot] = real(0.0, inaccurate)
+            work.elimination[a, worker] = real(0.0, inaccurate)
     for a in range(count):
-        is_active = work.in_working_set[a, slot]
-        work.factored_before[a, slot] = factored
+        is_active = work.in_working_set[a, worker]
+        work.factored_before[a, worker] = factored
         if any_positive(is_active):
-            if work.has_products[a, slot] == 0:
-                find_products(model, work, a, slot)
-            work.factored[factored, slot] = a
-            inaccurate = maximum(inaccurate, work.nonsymmetric[work.gathered[a, slot], slot] * is_active)
-            share = factor_row(model, work, a, factored, slot)
+            if work.has_products[a, worker] == 0:
+                find_products(model, work, a, worker)
+            work.factored[factored, worker] = a
+            inaccurate = maximum(inaccurate, work.nonsymmetric[work.gathered[a, worker], worker] * is_active)
+            share = factor_row(model, work, a, factored, worker)
             smallest = minimum(smallest, share)
             is_good = share - good
-            inaccurate = maximum(inaccurate, where_positive(is_good, is_active - is_active, work.is_met[a, slot]))
+            inaccurate = maximum(inaccurate, where_positive(is_good, is_active - is_active, work.is_met[a, worker]))
             factored += 1
-    work.factored_before[count, slot] = factored
+    work.factored_before[count, worker] = factored
     return factored, inaccurate, smallest
 
 
 @wp.func
-def factor_first(model: ModelArrays, work: WorkArrays, k: int, slot: int):
+def factor_first(model: ModelArrays, work: WorkArrays, k: int, worker: int):
     """The first row of L in a range of rows that meet another."""
-    return work.factored_before[range_first(model, work, k, slot), slot]
+    return work.factored_before[range_first(model, work, k, worker), worker]
 
 
 @wp.func
-def factor_end(model: ModelArrays, work: WorkArrays, k: int, slot: int):
+def factor_end(model: ModelArrays, work: WorkArrays, k: int, worker: int):
     """The end of those rows of L."""
-    return work.factored_before[range_end(model, work, k, slot), slot]
+    return work.factored_before[range_end(model, work, k, worker), worker]
 
 
 @wp.func
-def factor_row(model: ModelArrays, work: WorkArrays, a: int, i: int, slot: int):
+def factor_row(model: ModelArrays, work: WorkArrays, a: int, i: int, worker: int):
     """Write row i of L, that of row a of G, and 1 / d_i.
 
     Returns the pivot's share of the diagonal; one where the row depends on others or is not in the working set.
     """
-    is_active = work.in_working_set[a, slot]
+    is_active = work.in_working_set[a, worker]
     one = real(1.0, is_active)
     zero = one - one
     source = triangle(a)
     own = triangle(i)
-    diagonal = where_positive(is_active, work.delassus[source + a, slot], one)
+    diagonal = where_positive(is_active, work.delassus[source + a, worker], one)
     d = diagonal
-    order = order_place(model, work, a, slot)
+    order = order_place(model, work, a, worker)
     for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
-        for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
-            b = work.factored[j, slot]
-            both = is_active * work.in_working_set[b, slot]
-            left = where_positive(both, work.delassus[source + b, slot], zero)
-            left = eliminate_entry(model, work, b, j, slot, left)
-            share = left * work.pivot_inverse[j, slot]
-            work.elimination[j, slot] = left
-            work.L_factor[own + j, slot] = share
+        for j in range(factor_first(model, work, r, worker), factor_end(model, work, r, worker)):
+            b = work.factored[j, worker]
+            both = is_active * work.in_working_set[b, worker]
+            left = where_positive(both, work.delassus[source + b, worker], zero)
+            left = eliminate_entry(model, work, b, j, worker, left)
+            share = left * work.pivot_inverse[j, worker]
+            work.elimination[j, worker] = left
+            work.L_factor[own + j, worker] = share
             d = d - left * share
     if model.all_rows_meet == 0:
         # The next row may not meet all that this one does.
         for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
-            for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
-                work.elimination[j, slot] = zero
+            for j in range(factor_first(model, work, r, worker), factor_end(model, work, r, worker)):
+                work.elimination[j, worker] = zero
     rounding = model.rounding[0, 0] * real(DEPENDENT_PIVOT, is_active)
-    least = diagonal * dependent_share(model, work.gathered[a, slot], rounding)
+    least = diagonal * dependent_share(model, work.gathered[a, worker], rounding)
     is_independent = where_positive(d - least, is_active, zero)
-    work.pivot_inverse[i, slot] = is_independent / where_positive(is_independent, d, one)
-    work.is_met[a, slot] = is_independent
+    work.pivot_inverse[i, worker] = is_independent / where_positive(is_independent, d, one)
+    work.is_met[a, worker] = is_independent
     return where_positive(is_independent, d / diagonal, one)
 
 
 @wp.func
-def eliminate_entry(model: ModelArrays, work: WorkArrays, b: int, j: int, slot: int, value: Real):
+def eliminate_entry(model: ModelArrays, work: WorkArrays, b: int, j: int, worker: int, value: Real):
     """A value G_ij less  sum d_k L_ik L_jk  over the rows k before j, which is row b of G, that j meets."""
     if model.all_rows_meet == 1:
-        return subtract_products(work, triangle(j), 0, j, slot, value)
+        return subtract_products(work, triangle(j), 0, j, worker, value)
     left = value
-    order = order_place(model, work, b, slot)
+    order = order_place(model, work, b, worker)
     for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
-        first = factor_first(model, work, r, slot)
-        left = subtract_products(work, triangle(j), first, factor_end(model, work, r, slot), slot, left)
+        first = factor_first(model, work, r, worker)
+        left = subtract_products(work, triangle(j), first, factor_end(model, work, r, worker), worker, left)
     return left
 
 
 @wp.func
-def subtract_products(work: WorkArrays, other: int, first: int, end: int, slot: int, value: Real):
+def subtract_products(work: WorkArrays, other: int, first: int, end: int, worker: int, value: Real):
     """A value less  sum d_k L_ik L_jk  over a range of k; row j of L starts at `other`."""
     left = value
     for k in range(first, end):
-        left = left - work.elimination[k, slot] * work.L_factor[other + k, slot]
+        left = left - work.elimination[k, worker] * work.L_factor[other + k, worker]
     return left
 
 
 @wp.func
-def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, slot: int):
+def solve_factored(model: ModelArrays, work: WorkArrays, factored: int, worker: int):
     """Solve  L diag(d) L^T x = residual  in its place, `work.residual`.
 
     Positive where a row that depends on others contradicts them: by how much its velocity misses what they leave it.
     `work.infeasibility` of such a row is what it misses.
     """
-    contradiction = real(0.0, work.residual[0, slot])
+    contradiction = real(0.0, work.residual[0, worker])
     for i in range(factored):
-        a = work.factored[i, slot]
+        a = work.factored[i, worker]
         own = triangle(i)
-        x = work.residual[i, slot]
+        x = work.residual[i, worker]
         size = absolute(x)
-        order = order_place(model, work, a, slot)
+        order = order_place(model, work, a, worker)
         for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
-            for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
-                change = work.L_factor[own + j, slot] * work.residual[j, slot]
+            for j in range(factor_first(model, work, r, worker), factor_end(model, work, r, worker)):
+                change = work.L_factor[own + j, worker] * work.residual[j, worker]
                 x = x - change
                 size = size + absolute(change)
-        work.residual[i, slot] = x
+        work.residual[i, worker] = x
         missed = absolute(x) - size * model.rounding[0, 0] * real(CONSISTENT, x)
-        missed = missed * can_contradict(model, work.gathered[a, slot], x)
-        missed = missed * (work.in_working_set[a, slot] - work.is_met[a, slot])
-        work.infeasibility[a, slot] = where_positive(missed, x, work.infeasibility[a, slot])
+        missed = missed * can_contradict(model, work.gathered[a, worker], x)
+        missed = missed * (work.in_working_set[a, worker] - work.is_met[a, worker])
+        work.infeasibility[a, worker] = where_positive(missed, x, work.infeasibility[a, worker])
         contradiction = maximum(contradiction, missed)
-    substitute_back(model, work, factored, slot)
+    substitute_back(model, work, factored, worker)
     return contradiction
 
 
 @wp.func
-def solve_consistent(model: ModelArrays, work: WorkArrays, factored: int, slot: int):
+def solve_consistent(model: ModelArrays, work: WorkArrays, factored: int, worker: int):
     """Solve the same where it does not matter whether rows that depend on others contradict them."""
     for i in range(factored):
         own = triangle(i)
-        x = work.residual[i, slot]
-        order = order_place(model, work, work.factored[i, slot], slot)
+        x = work.residual[i, worker]
+        order = order_place(model, work, work.factored[i, worker], worker)
         for r in range(model.earlier_range[order], model.earlier_range[order + 1]):
-            for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
-                x = x - work.L_factor[own + j, slot] * work.residual[j, slot]
-        work.residual[i, slot] = x
-    substitute_back(model, work, factored, slot)
+            for j in range(factor_first(model, work, r, worker), factor_end(model, work, r, worker)):
+                x = x - work.L_factor[own + j, worker] * work.residual[j, worker]
+        work.residual[i, worker] = x
+    substitute_back(model, work, factored, worker)
 
 
 @wp.func
-def substitute_back(model: ModelArrays, work: WorkArrays, factored: int, slot: int):
+def substitute_back(model: ModelArrays, work: WorkArrays, factored: int, worker: int):
     """Solve  diag(d) L^T x = residual  in its place."""
     for k in range(factored):
         i = factored - 1 - k
-        x = work.residual[i, slot] * work.pivot_inverse[i, slot]
-        order = order_place(model, work, work.factored[i, slot], slot)
+        x = work.residual[i, worker] * work.pivot_inverse[i, worker]
+        order = order_place(model, work, work.factored[i, worker], worker)
         for r in range(model.later_range[order], model.later_range[order + 1]):
-            for j in range(factor_first(model, work, r, slot), factor_end(model, work, r, slot)):
-                x = x - work.L_factor[triangle(j) + i, slot] * work.residual[j, slot]
-        work.residual[i, slot] = x
+            for j in range(factor_first(model, work, r, worker), factor_end(model, work, r, worker)):
+                x = x - work.L_factor[triangle(j) + i, worker] * work.residual[j, worker]
+        work.residual[i, worker] = x

@@ -33,7 +33,7 @@ from warp_artic.solver.rows.orthogonal import solve_by_orthogonalization
 
 @wp.func
 def solve_working_set(
-    model: ModelArrays, work: WorkArrays, known: int, count: int, first_nonsymmetric: int, is_first: bool, slot: int
+    model: ModelArrays, work: WorkArrays, known: int, count: int, first_nonsymmetric: int, is_first: bool, worker: int
 ):
     """Write the impulses of all rows, `work.trial_impulse`, and w = sum p_a z_a of them, `work.innovation`.
 
@@ -42,63 +42,64 @@ def solve_working_set(
     before `known` are those of the working set before, with the same innovations. Returns where rows contradict.
     Of the first working set, which is a guess, rows that contradict others leave if they can slide.
     """
-    contradiction = real(0.0, work.y_free[0, slot])
-    work.orthogonal_rows[0, slot] = wp.min(work.orthogonal_rows[0, slot], known)
-    give_impulses(model, work, count, slot)
-    inaccurate = solve_by_factors(model, work, count, slot)
-    if is_first and any_positive(inaccurate) and let_contradicting_slide(work, inaccurate, count, slot):
-        give_impulses(model, work, count, slot)
-        inaccurate = solve_by_factors(model, work, count, slot)
+    contradiction = real(0.0, work.y_free[0, worker])
+    work.orthogonal_rows[0, worker] = wp.min(work.orthogonal_rows[0, worker], known)
+    give_impulses(model, work, count, worker)
+    inaccurate = solve_by_factors(model, work, count, worker)
+    if is_first and any_positive(inaccurate) and let_contradicting_slide(work, inaccurate, count, worker):
+        give_impulses(model, work, count, worker)
+        inaccurate = solve_by_factors(model, work, count, worker)
     if any_positive(inaccurate):
-        contradiction = solve_by_orthogonalization(model, work, inaccurate, count, first_nonsymmetric, slot)
-    scale_innovations(model, work, slot)
+        contradiction = solve_by_orthogonalization(model, work, inaccurate, count, first_nonsymmetric, worker)
+    scale_innovations(model, work, worker)
     return contradiction
 
 
 @wp.func
-def let_contradicting_slide(work: WorkArrays, chosen: Real, count: int, slot: int):
+def let_contradicting_slide(work: WorkArrays, chosen: Real, count: int, worker: int):
     """Have rows that contradict those before them begin at their impulse bounds, if these are finite, where `chosen`.
 
-    Says whether there are any. What sticks beside a stop is such a row, in each step in which the stop is reached anew.
+    Says whether there are any. What sticks beside a stop is such a row, in each step in which the stop is reached
+    again.
     """
     found = bool(False)
     for a in range(count):
-        missed = where_positive(chosen, work.infeasibility[a, slot], chosen - chosen)
-        bound = work.present_bound[a, slot]
+        missed = where_positive(chosen, work.infeasibility[a, worker], chosen - chosen)
+        bound = work.present_bound[a, worker]
         leaves = where_positive(absolute(missed), is_finite(bound), missed - missed)
         if any_positive(leaves):
             found = bool(True)
         given = where_positive(missed, bound, neg(bound))
-        work.trial_impulse[a, slot] = where_positive(leaves, given, work.trial_impulse[a, slot])
-        work.in_working_set[a, slot] = where_positive(leaves, missed - missed, work.in_working_set[a, slot])
+        work.trial_impulse[a, worker] = where_positive(leaves, given, work.trial_impulse[a, worker])
+        work.in_working_set[a, worker] = where_positive(leaves, missed - missed, work.in_working_set[a, worker])
     return found
 
 
 @wp.func
-def scale_innovations(model: ModelArrays, work: WorkArrays, slot: int):
+def scale_innovations(model: ModelArrays, work: WorkArrays, worker: int):
     """Write D^-1 w."""
     for dof in range(model.dof_count):
-        work.scaled_innovation[dof, slot] = work.innovation[dof, slot] * work.innovation_weight[dof, slot]
+        work.scaled_innovation[dof, worker] = work.innovation[dof, worker] * work.innovation_weight[dof, worker]
 
 
 @wp.func
-def give_impulses(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def give_impulses(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Write w of the given impulses, and by how much they miss the targets of the working set, `work.rhs`."""
-    zero = real(0.0, work.y_free[0, slot])
+    zero = real(0.0, work.y_free[0, worker])
     found = bool(False)
     for dof in range(model.dof_count):
-        work.innovation[dof, slot] = zero
+        work.innovation[dof, worker] = zero
     for a in range(count):
-        given = where_positive(work.in_working_set[a, slot], zero, work.trial_impulse[a, slot])
+        given = where_positive(work.in_working_set[a, worker], zero, work.trial_impulse[a, worker])
         if any_positive(absolute(given)):
             found = bool(True)
-            add_innovations(model, work, work.gathered[a, slot], given, slot)
-    scale_innovations(model, work, slot)
+            add_innovations(model, work, work.gathered[a, worker], given, worker)
+    scale_innovations(model, work, worker)
     for a in range(count):
-        y = work.y_free[a, slot]
-        if found and any_positive(work.in_working_set[a, slot]):
-            y = y + change_of_rate(model, work, work.gathered[a, slot], slot)
-        work.rhs[a, slot] = (work.target[a, slot] - y) * work.in_working_set[a, slot]
+        y = work.y_free[a, worker]
+        if found and any_positive(work.in_working_set[a, worker]):
+            y = y + change_of_rate(model, work, work.gathered[a, worker], worker)
+        work.rhs[a, worker] = (work.target[a, worker] - y) * work.in_working_set[a, worker]
 
 
 @wp.func
@@ -110,19 +111,19 @@ def of_turn(turn: int, first: Real, second: Real):
 
 
 @wp.func
-def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Add the impulses of the working set by factors of G, refined; positive where these are not good enough.
 
     There none is added.
     """
-    zero = real(0.0, work.y_free[0, slot])
+    zero = real(0.0, work.y_free[0, worker])
     for a in range(count):
-        is_active = work.in_working_set[a, slot]
-        work.infeasibility[a, slot] = zero
-        work.is_met[a, slot] = zero
-        work.consistent_impulse[a, slot] = zero
-        work.trial_impulse[a, slot] = where_positive(is_active, zero, work.trial_impulse[a, slot])
-    factored, inaccurate, smallest = factor_working_set(model, work, count, slot)
+        is_active = work.in_working_set[a, worker]
+        work.infeasibility[a, worker] = zero
+        work.is_met[a, worker] = zero
+        work.consistent_impulse[a, worker] = zero
+        work.trial_impulse[a, worker] = where_positive(is_active, zero, work.trial_impulse[a, worker])
+    factored, inaccurate, smallest = factor_working_set(model, work, count, worker)
     once = real(PIVOT_WITHOUT_REFINEMENT, smallest) - smallest
     twice = real(PIVOT_WITH_ONE_REFINEMENT, smallest) - smallest
     turns = int(1)
@@ -133,26 +134,26 @@ def solve_by_factors(model: ModelArrays, work: WorkArrays, count: int, slot: int
     for turn in range(turns):
         refines = of_turn(turn, once, twice)
         for i in range(factored):
-            a = work.factored[i, slot]
-            missing = work.rhs[a, slot]
+            a = work.factored[i, worker]
+            missing = work.rhs[a, worker]
             if turn > 0:
-                row = work.gathered[a, slot]
-                change = change_of_rate(model, work, row, slot)
-                change = change + work.compliance[row, slot] * work.consistent_impulse[a, slot]
-                missing = (work.target[a, slot] - work.y_free[a, slot] - change) * work.in_working_set[a, slot]
+                row = work.gathered[a, worker]
+                change = change_of_rate(model, work, row, worker)
+                change = change + work.compliance[row, worker] * work.consistent_impulse[a, worker]
+                missing = (work.target[a, worker] - work.y_free[a, worker] - change) * work.in_working_set[a, worker]
                 missing = where_positive(refines, missing, zero)
-            work.residual[i, slot] = missing
-        contradiction = solve_factored(model, work, factored, slot)
+            work.residual[i, worker] = missing
+        contradiction = solve_factored(model, work, factored, worker)
         if turn == 0:
             inaccurate = maximum(inaccurate, contradiction)
         for i in range(factored):
-            a = work.factored[i, slot]
-            is_active = work.in_working_set[a, slot]
-            more = where_positive(inaccurate, zero, where_positive(is_active, work.residual[i, slot], zero))
-            z = work.consistent_impulse[a, slot] + more
-            work.consistent_impulse[a, slot] = z
-            work.trial_impulse[a, slot] = where_positive(is_active, z, work.trial_impulse[a, slot])
-            add_innovations(model, work, work.gathered[a, slot], more, slot)
+            a = work.factored[i, worker]
+            is_active = work.in_working_set[a, worker]
+            more = where_positive(inaccurate, zero, where_positive(is_active, work.residual[i, worker], zero))
+            z = work.consistent_impulse[a, worker] + more
+            work.consistent_impulse[a, worker] = z
+            work.trial_impulse[a, worker] = where_positive(is_active, z, work.trial_impulse[a, worker])
+            add_innovations(model, work, work.gathered[a, worker], more, worker)
         if turn < turns - 1:
-            scale_innovations(model, work, slot)
+            scale_innovations(model, work, worker)
     return inaccurate

@@ -25,7 +25,7 @@ from warp_artic.constraints.contact_motion import (
     velocity_after,
     velocity_before,
 )
-from warp_artic.constraints.rows import add_responses, row_rate, set_window
+from warp_artic.constraints.rows import add_responses, row_rate, set_velocity_bounds
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -48,7 +48,7 @@ ROUNDS = wp.constant(100)
 
 
 @wp.func
-def begin_impacts(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+def begin_impacts(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
     """Leave the points with an impact alone among contacts, where something may bounce; says whether that is anywhere.
 
     It is in islands that begin, in environments in which a point with restitution may touch.
@@ -57,39 +57,41 @@ def begin_impacts(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
     one = real(1.0, h)
     found = bool(False)
     for island in range(model.island_count):
-        bounces = work.contact_bounces[island, slot]
-        passing = where_positive(bounces, work.contact_passing[island, slot], zero)
-        work.contact_bounces[island, slot] = zero
-        work.contact_passing[island, slot] = passing
-        if work.begins[island, slot] == 1:
-            work.contact_has_passed[island, slot] = passing
+        bounces = work.contact_bounces[island, worker]
+        passing = where_positive(bounces, work.contact_passing[island, worker], zero)
+        work.contact_bounces[island, worker] = zero
+        work.contact_passing[island, worker] = passing
+        if work.begins[island, worker] == 1:
+            work.contact_has_passed[island, worker] = passing
         found = found or any_positive(passing)
     if found:
         for dof in range(model.dof_count):
-            work.contact_path[dof, slot] = zero
+            work.contact_path[dof, worker] = zero
         for k in range(model.contact_rows // 3):
             row = model.contact_row + 3 * k
             point = model.row_item[row] // 3
             for item in range(3 * point, 3 * point + 3):
-                work.contact_kept[item, slot] = work.contact_anchor[item, slot]
-                if work.begins[model.row_island[row], slot] == 1:
-                    work.contact_led[item, slot] = zero
-            waits = work.contact_passing[model.row_island[row], slot] * (one - work.contact_hits[point, slot])
-            open_row(work, row, slot, waits * work.contact_near[point, slot])
+                work.contact_kept[item, worker] = work.contact_anchor[item, worker]
+                if work.begins[model.row_island[row], worker] == 1:
+                    work.contact_led[item, worker] = zero
+            waits = work.contact_passing[model.row_island[row], worker] * (one - work.contact_hits[point, worker])
+            open_row(work, row, worker, waits * work.contact_near[point, worker])
     return found
 
 
 @wp.func
-def open_row(work: WorkArrays, row: int, slot: int, opens: Real):
+def open_row(work: WorkArrays, row: int, worker: int, opens: Real):
     """Let a normal have every velocity where `opens`."""
-    lower = work.window[2 * row, slot]
+    lower = work.velocity_bounds[2 * row, worker]
     infinite = real(1.0, opens) / real(0.0, opens)
-    set_window(work, row, slot, where_positive(opens, neg(infinite), lower), work.window[2 * row + 1, slot])
+    set_velocity_bounds(
+        work, row, worker, where_positive(opens, neg(infinite), lower), work.velocity_bounds[2 * row + 1, worker]
+    )
 
 
 @wp.func
 def pass_impacts_on(
-    model: ModelArrays, work: WorkArrays, column: int, slot: int, h: Real, has_middle: int, rounds: int
+    model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, has_middle: int, rounds: int
 ):
     """Begin the next round where there is one, and let contacts rest where there is none.
 
@@ -97,77 +99,77 @@ def pass_impacts_on(
     """
     zero = real(0.0, h)
     one = real(1.0, h)
-    give_impulses(model, work, slot, h)
+    give_impulses(model, work, worker, h)
     for island in range(model.island_count):
-        work.contact_bounces[island, slot] = zero
-        work.contact_slow[island, slot] = zero
+        work.contact_bounces[island, worker] = zero
+        work.contact_slow[island, worker] = zero
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
-        passing = passes_on(model, work, row, slot)
+        passing = passes_on(model, work, row, worker)
         if any_positive(passing):
             island = model.row_island[row]
-            closes, fast, _aim, rest, gap = meet(model, work, row, column, slot, h, has_middle)
+            closes, fast, _aim, rest, gap = meet(model, work, row, block, worker, h, has_middle)
             meets = where_positive(gap, zero, where_positive(passing, closes, zero))
             slow = where_positive(passing - one, zero, meets * (one + rest / h))
-            work.contact_slow[island, slot] = maximum(work.contact_slow[island, slot], slow)
+            work.contact_slow[island, worker] = maximum(work.contact_slow[island, worker], slow)
             if rounds < ROUNDS:
-                work.contact_bounces[island, slot] = maximum(work.contact_bounces[island, slot], meets * fast)
+                work.contact_bounces[island, worker] = maximum(work.contact_bounces[island, worker], meets * fast)
     goes = bool(False)
     for island in range(model.island_count):
-        ends = where_positive(work.contact_slow[island, slot], one + one, zero)
-        next_round = where_positive(work.contact_bounces[island, slot], one, ends)
-        work.contact_bounces[island, slot] = next_round
+        ends = where_positive(work.contact_slow[island, worker], one + one, zero)
+        next_round = where_positive(work.contact_bounces[island, worker], one, ends)
+        work.contact_bounces[island, worker] = next_round
         goes = goes or any_positive(next_round)
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
-        passing = passes_on(model, work, row, slot)
+        passing = passes_on(model, work, row, worker)
         if any_positive(passing):
-            set_round(model, work, row, column, slot, h, has_middle, passing)
-    found = activate_rows(model, work, slot)
+            set_round(model, work, row, block, worker, h, has_middle, passing)
+    found = activate_rows(model, work, worker)
     for k in range(model.contact_rows):
         row = model.contact_row + k
         rests = where_positive(
-            work.contact_bounces[model.row_island[row], slot], zero, passes_on(model, work, row, slot)
+            work.contact_bounces[model.row_island[row], worker], zero, passes_on(model, work, row, worker)
         )
-        held = rests * work.contact_hits[model.row_item[row] // 3, slot]
-        work.active[row, slot] = where_positive(held, one, work.active[row, slot])
+        held = rests * work.contact_hits[model.row_item[row] // 3, worker]
+        work.active[row, worker] = where_positive(held, one, work.active[row, worker])
     for island in range(model.island_count):
-        work.contact_passing[island, slot] = work.contact_bounces[island, slot]
+        work.contact_passing[island, worker] = work.contact_bounces[island, worker]
     return found, goes
 
 
 @wp.func
-def passes_on(model: ModelArrays, work: WorkArrays, row: int, slot: int):
+def passes_on(model: ModelArrays, work: WorkArrays, row: int, worker: int):
     """Which round has come to an end where a point may touch: 1, or 2 for the one without a bounce; else 0."""
-    near = work.contact_near[model.row_item[row] // 3, slot]
-    return work.contact_passing[model.row_island[row], slot] * near
+    near = work.contact_near[model.row_item[row] // 3, worker]
+    return work.contact_passing[model.row_island[row], worker] * near
 
 
 @wp.func
-def give_impulses(model: ModelArrays, work: WorkArrays, slot: int, h: Real):
+def give_impulses(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
     """Make the impulses of contacts of a round given ones, with what they change of the path of the step."""
     zero = real(0.0, h)
     first = model.contact_row
     end = model.contact_row + model.contact_rows
     for row in range(first, end):
-        passing = work.contact_passing[model.row_island[row], slot]
-        z = work.impulse[row, slot]
-        work.contact_passed[row, slot] = where_positive(passing, z, zero)
-        work.given[row, slot] = work.given[row, slot] + work.contact_passed[row, slot]
-        work.impulse[row, slot] = where_positive(passing, zero, z)
-        work.active[row, slot] = where_positive(passing, zero, work.active[row, slot])
-    add_responses(model, work, work.contact_passed, first, end, work.v_free, slot)
+        passing = work.contact_passing[model.row_island[row], worker]
+        z = work.impulse[row, worker]
+        work.contact_passed[row, worker] = where_positive(passing, z, zero)
+        work.given[row, worker] = work.given[row, worker] + work.contact_passed[row, worker]
+        work.impulse[row, worker] = where_positive(passing, zero, z)
+        work.active[row, worker] = where_positive(passing, zero, work.active[row, worker])
+    add_responses(model, work, work.contact_passed, first, end, work.v_free, worker)
     for row in range(first, end):
         item = model.row_item[row]
-        z = work.contact_passed[row, slot]
-        led = z * work.contact_share[item // 3, slot]
-        work.contact_led[item, slot] = work.contact_led[item, slot] + led
-        work.contact_passed[row, slot] = led - real(0.5, h) * z
-    add_responses(model, work, work.contact_passed, first, end, work.contact_path, slot)
+        z = work.contact_passed[row, worker]
+        led = z * work.contact_weight[item // 3, worker]
+        work.contact_led[item, worker] = work.contact_led[item, worker] + led
+        work.contact_passed[row, worker] = led - real(0.5, h) * z
+    add_responses(model, work, work.contact_passed, first, end, work.contact_path, worker)
 
 
 @wp.func
-def meet(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, has_middle: int):
+def meet(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real, has_middle: int):
     """How a point closes with the velocities so far.
 
     These are whether it closes as fast as an impact, whether that is faster than the bounce threshold, the velocity
@@ -177,58 +179,58 @@ def meet(model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int,
     pair = model.contact_of_point[point]
     zero = real(0.0, h)
     one = real(1.0, h)
-    y = velocity_after(model, work, row, slot)
-    a = acceleration_before(model, work, row, slot, h)
+    y = velocity_after(model, work, row, worker)
+    a = acceleration_before(model, work, row, worker, h)
     late = real(1.0 - 0.5 * float(has_middle), h)
-    path = (one - late) * velocity_before(model, work, row, slot) + late * y
-    path = path + real(float(has_middle), h) * row_rate(model, work, work.contact_path, row, slot)
-    gap = gap_before(model, work, row, column, slot) + h * path
+    path = (one - late) * velocity_before(model, work, row, worker) + late * y
+    path = path + real(float(has_middle), h) * row_rate(model, work, work.contact_path, row, worker)
+    gap = gap_before(model, work, row, block, worker) + h * path
     closing = where_positive(neg(y), neg(y), one)
     rest = minimum(maximum(neg(gap) / closing, zero), h)
     u = a * rest - y
-    closes = where_positive(minimum(neg(y), u - work.contact_still[point, slot]), one, zero)
-    bounce = model.contact_restitution[pair, column] * u + a * rest
-    fast = where_positive(u - model.contact_bounce_threshold[pair, column], one, zero)
-    bounces = where_positive(model.contact_restitution[pair, column], where_positive(bounce, fast, zero), zero)
-    aim = maximum(where_positive(bounces, bounce, zero), work.contact_resting[point, slot])
+    closes = where_positive(minimum(neg(y), u - work.contact_still[point, worker]), one, zero)
+    bounce = model.contact_restitution[pair, block] * u + a * rest
+    fast = where_positive(u - model.contact_bounce_threshold[pair, block], one, zero)
+    bounces = where_positive(model.contact_restitution[pair, block], where_positive(bounce, fast, zero), zero)
+    aim = maximum(where_positive(bounces, bounce, zero), work.contact_resting[point, worker])
     return closes, fast, aim, rest, gap
 
 
 @wp.func
 def set_round(
-    model: ModelArrays, work: WorkArrays, row: int, column: int, slot: int, h: Real, has_middle: int, passing: Real
+    model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real, has_middle: int, passing: Real
 ):
     """Write the velocities that a normal may have in the next round, or, where that is none, at rest."""
     point = model.row_item[row] // 3
     zero = real(0.0, h)
     one = real(1.0, h)
     island = model.row_island[row]
-    again = work.contact_bounces[island, slot]
+    again = work.contact_bounces[island, worker]
     is_last = where_positive(again - one, passing, zero)
     is_next = where_positive(again, passing - is_last, zero)
     rests = where_positive(again, zero, passing)
-    closes, _fast, aim, rest, gap = meet(model, work, row, column, slot, h, has_middle)
-    y = velocity_after(model, work, row, slot)
+    closes, _fast, aim, rest, gap = meet(model, work, row, block, worker, h, has_middle)
+    y = velocity_after(model, work, row, worker)
     joins = where_positive(gap, zero, closes) * where_positive(again, passing, zero)
-    had = maximum(work.contact_hits[point, slot], where_positive(work.given[row, slot], one, zero))
-    hits = where_positive(passing, where_positive(joins, one, had), work.contact_hits[point, slot])
-    work.contact_hits[point, slot] = hits
-    share = where_positive(joins, rest / h, work.contact_share[point, slot])
-    work.contact_share[point, slot] = where_positive(is_last, work.contact_slow[island, slot] - one, share)
+    had = maximum(work.contact_hits[point, worker], where_positive(work.given[row, worker], one, zero))
+    hits = where_positive(passing, where_positive(joins, one, had), work.contact_hits[point, worker])
+    work.contact_hits[point, worker] = hits
+    weight = where_positive(joins, rest / h, work.contact_weight[point, worker])
+    work.contact_weight[point, worker] = where_positive(is_last, work.contact_slow[island, worker] - one, weight)
     for k in range(3 * point, 3 * point + 3):
-        anchor = where_positive(rests, where_positive(hits, zero, work.contact_kept[k, slot]), zero)
-        work.contact_start[k, slot] = where_positive(passing, anchor, work.contact_start[k, slot])
-        work.contact_anchor[k, slot] = where_positive(passing, anchor, work.contact_anchor[k, slot])
-    resting = work.contact_resting[point, slot]
+        anchor = where_positive(rests, where_positive(hits, zero, work.contact_kept[k, worker]), zero)
+        work.contact_start[k, worker] = where_positive(passing, anchor, work.contact_start[k, worker])
+        work.contact_anchor[k, worker] = where_positive(passing, anchor, work.contact_anchor[k, worker])
+    resting = work.contact_resting[point, worker]
     at_rest = where_positive(hits, maximum(resting, zero), resting)
     no_closer = minimum(y, zero) - maximum(gap, zero) / h
     speed = where_positive(joins, aim, where_positive(is_last, no_closer, at_rest))
-    speed = where_positive(passing, speed, work.contact_speed[point, slot])
-    work.contact_speed[point, slot] = speed
-    lower = speed + work.contact_give[3 * point, slot] * work.contact_anchor[3 * point, slot]
-    lower = lower - drift_of(model, work, row, slot)
-    lower = where_positive(passing, lower, work.window[2 * row, slot])
-    set_window(work, row, slot, lower, work.window[2 * row + 1, slot])
+    speed = where_positive(passing, speed, work.contact_speed[point, worker])
+    work.contact_speed[point, worker] = speed
+    lower = speed + work.contact_give[3 * point, worker] * work.contact_anchor[3 * point, worker]
+    lower = lower - drift_of(model, work, row, worker)
+    lower = where_positive(passing, lower, work.velocity_bounds[2 * row, worker])
+    set_velocity_bounds(work, row, worker, lower, work.velocity_bounds[2 * row + 1, worker])
     # What is not to be there until the end of the step may close.
     waits = where_positive(gap, maximum(closes * is_last, maximum(closes, hits) * rests), zero)
-    open_row(work, row, slot, where_positive(joins, zero, maximum(is_next, waits)))
+    open_row(work, row, worker, where_positive(joins, zero, maximum(is_next, waits)))

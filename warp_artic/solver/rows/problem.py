@@ -23,34 +23,34 @@ from warp_artic.model.families import HOLDS_POSITIONS, IS_CONTACT, has_trait
 
 
 @wp.func
-def forget_working_set(model: ModelArrays, work: WorkArrays, slot: int, zero: Real):
+def forget_working_set(model: ModelArrays, work: WorkArrays, worker: int, zero: Real):
     """Know no working set of a last answer in islands that begin, nor any gathered row."""
-    work.known_rows[0, slot] = 0
+    work.known_rows[0, worker] = 0
     for row in range(model.row_count):
-        if work.begins[model.row_island[row], slot] == 1:
-            work.last_status[row, slot] = zero
+        if work.begins[model.row_island[row], worker] == 1:
+            work.last_status[row, worker] = zero
 
 
 @wp.func
-def order_place(model: ModelArrays, work: WorkArrays, a: int, slot: int):
+def order_place(model: ModelArrays, work: WorkArrays, a: int, worker: int):
     """The place of a gathered row in the order of gathering, whose ranges of rows that meet it are in the model."""
-    return model.row_count - 1 - work.gathered[a, slot]
+    return model.row_count - 1 - work.gathered[a, worker]
 
 
 @wp.func
-def range_first(model: ModelArrays, work: WorkArrays, k: int, slot: int):
+def range_first(model: ModelArrays, work: WorkArrays, k: int, worker: int):
     """The first gathered row of a range of rows that meet another (`model.row_elimination`)."""
-    return work.gathered_before[model.range_start[k], slot]
+    return work.gathered_before[model.range_start[k], worker]
 
 
 @wp.func
-def range_end(model: ModelArrays, work: WorkArrays, k: int, slot: int):
+def range_end(model: ModelArrays, work: WorkArrays, k: int, worker: int):
     """The end of those gathered rows."""
-    return work.gathered_before[model.range_end[k], slot]
+    return work.gathered_before[model.range_end[k], worker]
 
 
 @wp.func
-def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
+def gather_rows(model: ModelArrays, work: WorkArrays, worker: int):
     """List the rows that are active in any environment, the last family first, and number the entries of compliances.
 
     Points of contact are left out where there is no room for their rows. Rows are gathered where environments are not
@@ -58,17 +58,17 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
     ones are where they were in the last list with the same innovations, and the place of the first nonsymmetric one.
     """
     count = int(0)
-    known = int(work.known_rows[0, slot])
+    known = int(work.known_rows[0, worker])
     entries = int(model.dof_count)
     first_nonsymmetric = int(model.row_count)
     contacts = int(0)
     has_room = int(1)
     for dof in range(model.dof_count):
-        work.innovation_weight[dof, slot] = work.D_inverse[dof, slot]
+        work.innovation_weight[dof, worker] = work.D_inverse[dof, worker]
     for k in range(model.row_count):
-        work.gathered_before[k, slot] = count
+        work.gathered_before[k, worker] = count
         row = model.row_count - 1 - k
-        is_active = work.active[row, slot]
+        is_active = work.active[row, worker]
         gathers = any_positive(is_active)
         if gathers and has_trait(model, row, IS_CONTACT):
             # The rows of a point come last tangent first.
@@ -78,26 +78,26 @@ def gather_rows(model: ModelArrays, work: WorkArrays, slot: int):
             gathers = has_room == 1
             contacts += has_room
             if not gathers:
-                work.contact_left[item // 3, slot] = is_active
+                work.contact_left[item // 3, worker] = is_active
         if gathers:
-            prepare_rate(model, work, row, slot)
-            if any_positive(work.nonsymmetric[row, slot]):
+            prepare_rate(model, work, row, worker)
+            if any_positive(work.nonsymmetric[row, worker]):
                 first_nonsymmetric = wp.min(first_nonsymmetric, count)
-            work.row_mask[count, slot] = is_active
-            if work.gathered[count, slot] != row:
+            work.row_mask[count, worker] = is_active
+            if work.gathered[count, worker] != row:
                 known = wp.min(known, count)
-            work.gathered[count, slot] = row
-            work.compliance_entry[count, slot] = -1
-            compliance = work.compliance[row, slot]
+            work.gathered[count, worker] = row
+            work.compliance_entry[count, worker] = -1
+            compliance = work.compliance[row, worker]
             if any_positive(compliance):
-                work.compliance_entry[count, slot] = entries
-                work.innovation_weight[entries, slot] = compliance
+                work.compliance_entry[count, worker] = entries
+                work.innovation_weight[entries, worker] = compliance
                 entries += 1
-            work.compliance_entry_end[count, slot] = entries
+            work.compliance_entry_end[count, worker] = entries
             count += 1
-    work.gathered_before[model.row_count, slot] = count
+    work.gathered_before[model.row_count, worker] = count
     known = wp.min(known, count)
-    work.known_rows[0, slot] = count
+    work.known_rows[0, worker] = count
     return count, known, first_nonsymmetric
 
 

@@ -40,74 +40,74 @@ LEFT = wp.constant(1e-5)
 
 
 @wp.func
-def find_resting_impulses(model: ModelArrays, work: WorkArrays, count: int, scale: Real, slot: int):
+def find_resting_impulses(model: ModelArrays, work: WorkArrays, count: int, scale: Real, worker: int):
     """Write the impulses of all rows where contacts rest, `work.split_impulse`; says where. The others stay."""
-    rests = where_positive(scale, set_resting_rows(model, work, count, slot), scale - scale)
+    rests = where_positive(scale, set_resting_rows(model, work, count, worker), scale - scale)
     if any_positive(rests):
         for a in range(count):
-            work.split_dual[a, slot] = work.split_impulse[a, slot]
-            if is_contact(model, work, a, slot):
-                stiffen_row(model, work, a, slot)
-        _missed, left = solve_stiffened(model, work, count, rests, slot)
+            work.split_dual[a, worker] = work.split_impulse[a, worker]
+            if is_contact(model, work, a, worker):
+                stiffen_row(model, work, a, worker)
+        _missed, left = solve_stiffened(model, work, count, rests, worker)
         tolerance = scale * real(LEFT, scale)
-        wrong = maximum(left - tolerance, find_wrong_rows(model, work, count, tolerance, slot))
+        wrong = maximum(left - tolerance, find_wrong_rows(model, work, count, tolerance, worker))
         rests = where_positive(wrong, rests - rests, rests)
         for a in range(count):
-            work.delassus[triangle(a) + a, slot] = work.split_diagonal[a, slot]
-            z = where_positive(rests, work.split_impulse[a, slot], work.split_dual[a, slot])
-            work.split_impulse[a, slot] = z
-            work.split_dual[a, slot] = rests - rests
-            if is_contact(model, work, a, slot):
-                item = model.row_item[work.gathered[a, slot]]
-                work.contact_start[item, slot] = where_positive(rests, z, work.contact_start[item, slot])
+            work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
+            z = where_positive(rests, work.split_impulse[a, worker], work.split_dual[a, worker])
+            work.split_impulse[a, worker] = z
+            work.split_dual[a, worker] = rests - rests
+            if is_contact(model, work, a, worker):
+                item = model.row_item[work.gathered[a, worker]]
+                work.contact_start[item, worker] = where_positive(rests, z, work.contact_start[item, worker])
     return rests
 
 
 @wp.func
-def set_resting_rows(model: ModelArrays, work: WorkArrays, count: int, slot: int):
+def set_resting_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
     """Put the rows of points that pushed and stuck into the working set; says where nothing else is known to happen."""
-    one = real(1.0, work.y_free[0, slot])
+    one = real(1.0, work.y_free[0, worker])
     zero = one - one
     rests = one
     for a in range(count):
-        mask = work.row_mask[a, slot]
-        if is_normal(model, work, a, slot):
-            point = model.row_item[work.gathered[a, slot]] // 3
-            pushes = where_positive(work.split_impulse[a, slot], mask, zero)
-            sticks = where_positive(friction_excess(model, work, a, slot, real(STICKS, one)), zero, pushes)
-            slides = where_positive(work.contact_friction[point, slot], pushes - sticks, zero)
-            rests = where_positive(maximum(slides, work.contact_hits[point, slot] * mask), zero, rests)
-            work.in_working_set[a, slot] = pushes
-            work.in_working_set[a - 1, slot] = sticks
-            work.in_working_set[a - 2, slot] = sticks
-        elif not is_contact(model, work, a, slot):
-            is_given = where_positive(absolute(work.trial_impulse[a, slot]), mask, zero)
-            rests = where_positive(maximum(is_given, mask - work.in_working_set[a, slot]), zero, rests)
+        mask = work.row_mask[a, worker]
+        if is_normal(model, work, a, worker):
+            point = model.row_item[work.gathered[a, worker]] // 3
+            pushes = where_positive(work.split_impulse[a, worker], mask, zero)
+            sticks = where_positive(friction_excess(model, work, a, worker, real(STICKS, one)), zero, pushes)
+            slides = where_positive(work.contact_friction[point, worker], pushes - sticks, zero)
+            rests = where_positive(maximum(slides, work.contact_hits[point, worker] * mask), zero, rests)
+            work.in_working_set[a, worker] = pushes
+            work.in_working_set[a - 1, worker] = sticks
+            work.in_working_set[a - 2, worker] = sticks
+        elif not is_contact(model, work, a, worker):
+            is_given = where_positive(absolute(work.trial_impulse[a, worker]), mask, zero)
+            rests = where_positive(maximum(is_given, mask - work.in_working_set[a, worker]), zero, rests)
     return rests
 
 
 @wp.func
-def find_wrong_rows(model: ModelArrays, work: WorkArrays, count: int, tolerance: Real, slot: int):
+def find_wrong_rows(model: ModelArrays, work: WorkArrays, count: int, tolerance: Real, worker: int):
     """Positive where a row is on the wrong side of its law with the impulses found."""
     wrong = tolerance - tolerance
     zero = wrong
     one = real(1.0, zero)
     for a in range(count):
-        mask = work.row_mask[a, slot]
-        is_active = work.in_working_set[a, slot] * mask
-        z = work.split_impulse[a, slot]
-        if is_normal(model, work, a, slot):
+        mask = work.row_mask[a, worker]
+        is_active = work.in_working_set[a, worker] * mask
+        z = work.split_impulse[a, worker]
+        if is_normal(model, work, a, worker):
             pulls = where_positive(z, zero, is_active)
-            sticks = work.in_working_set[a - 1, slot] * is_active
-            slides = where_positive(friction_excess(model, work, a, slot, one), sticks, zero)
-            nears = missing_velocity(model, work, a, slot) - tolerance
+            sticks = work.in_working_set[a - 1, worker] * is_active
+            slides = where_positive(friction_excess(model, work, a, worker, one), sticks, zero)
+            nears = missing_velocity(model, work, a, worker) - tolerance
             nears = where_positive(nears, mask - is_active, zero)
             wrong = maximum(wrong, maximum(pulls, maximum(slides, nears)))
-        elif not is_contact(model, work, a, slot):
-            row = work.gathered[a, slot]
-            lower = work.window[2 * row, slot]
-            is_stop = where_positive(work.window[2 * row + 1, slot] - lower, is_active, zero)
-            pulls = where_positive(pulling_impulse(work.target[a, slot] - lower, z), is_stop, zero)
-            exceeds = where_positive(absolute(z) - work.present_bound[a, slot], is_active, zero)
+        elif not is_contact(model, work, a, worker):
+            row = work.gathered[a, worker]
+            lower = work.velocity_bounds[2 * row, worker]
+            is_stop = where_positive(work.velocity_bounds[2 * row + 1, worker] - lower, is_active, zero)
+            pulls = where_positive(pulling_impulse(work.target[a, worker] - lower, z), is_stop, zero)
+            exceeds = where_positive(absolute(z) - work.present_bound[a, worker], is_active, zero)
             wrong = maximum(wrong, maximum(pulls, exceeds))
     return wrong

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests import trees
+from tests import simulations, trees
 from tests.oracles import rigid, step
 from tests.oracles.state import State
-from warp_artic import Simulation, SolverSettings
+from warp_artic import Simulation
 from warp_artic.description.articulation import Articulation
-from warp_artic.description.carriages import with_carriages
 from warp_artic.description.drive import Drive
 from warp_artic.description.joint import WORLD, Axis
 from warp_artic.description.limit import Limit
+from warp_artic.description.massless_links import with_massless_links
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.pose import Pose
 from warp_artic.description.tendon_mobility import mass_matrix
 
 KINDS = tuple(trees.FREER_KINDS)
 
-
-def simulate(tree, gravity=rigid.GRAVITY, **settings):
-    """A simulation in double precision, at the start."""
-    return Simulation(
-        trees.scene(tree, gravity=gravity), settings=SolverSettings(**{"precision": "float64", **settings})
-    )
+simulate = partial(simulations.simulate, precision="float64")
 
 
 def put(simulation, state):
@@ -55,18 +51,18 @@ def test_a_joint_becomes_a_row():
     """Translations first, and last where the joint is authored from the child; dofs keep their order."""
     for is_reversed, ends in ((False, [(-1, 1), (1, 2), (2, 0)]), (True, [(2, 0), (1, 2), (-1, 1)])):
         tree = held("planar", reversed=is_reversed)
-        row = with_carriages(tree)
+        row = with_massless_links(tree)
         assert [link.path for link in row.links[1:]] == (
             ["/World/joint:rotY", "/World/joint:transZ"]
             if is_reversed
             else ["/World/joint:transX", "/World/joint:transZ"]
         )
-        assert all(link.is_carriage for link in row.links[1:])
+        assert all(link.is_massless for link in row.links[1:])
         assert [(joint.parent, joint.child) for joint in row.joints] == ends
         assert row.dofs == tree.dofs
     for kind in trees.JOINT_KINDS:
         if not kind.startswith("universal"):
-            assert with_carriages(held(kind)).links == held(kind).links
+            assert with_massless_links(held(kind)).links == held(kind).links
 
 
 @pytest.mark.parametrize("kind", ["universal_xy", "universal_xz", "slide_universal"])
@@ -74,7 +70,7 @@ def test_twist_and_one_swing_become_a_row(kind):
     """The swing is carried by the first body and carries the twist, behind translations; dofs keep their order."""
     for is_reversed in (False, True):
         tree = held(kind, reversed=is_reversed)
-        row = with_carriages(tree)
+        row = with_massless_links(tree)
         assert row.dofs == tree.dofs
         *slides, twist, swing = tree.dofs
         inbound, found, link = row.inbound, [], 0
@@ -201,7 +197,7 @@ def test_a_screw():
 
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_forces_into_the_links(is_reversed):
-    """What joints carry moves what is beyond them; carriages pass it on, and have no name. As steps get short."""
+    """What joints carry moves what is beyond them; massless links pass it on, and have no name. As steps get short."""
     rng = np.random.default_rng(4)
     tree = trees.random_articulation(rng, 4, floating=False, kinds=("planar", "all", "cylindrical"), reverse=False)
     tree = replace(tree, joints=tuple(replace(joint, reversed=is_reversed) for joint in tree.joints))
@@ -216,7 +212,7 @@ def test_forces_into_the_links(is_reversed):
 
 
 def test_several_articulations_and_environments():
-    """Arrays of links leave carriages out, in scenes of several trees and environments, and masses can be changed."""
+    """Arrays of links leave massless ones out, with several trees and environments, and masses can be changed."""
     first = held("all")
     second = replace(trees.free_body(), path="/World/loose")
     second = replace(second, links=(replace(second.links[0], path="/World/loose"),))

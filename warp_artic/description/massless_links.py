@@ -1,18 +1,18 @@
-"""A joint that leaves translations free beside other axes becomes joints one after the other, between carriages.
+"""A joint that leaves translations free beside other axes becomes joints one after the other, between massless links.
 
-    X_01 = shift along x, y, z, then turn     parent, transX, carriage, transY, carriage, ..., rotations, child
-    X_10 = X_01^-1 where it is reversed       parent, rotations, carriage, ..., transY, carriage, transX, child
+    X_01 = shift along x, y, z, then turn     parent, transX, massless, transY, massless, ..., rotations, child
+    X_10 = X_01^-1 where it is reversed       parent, rotations, massless, ..., transY, massless, transX, child
 
 So does a universal joint, which leaves the twist (about x) and one swing (about u, which is y or z) free:
 
-    R_01 = R_u(b) R_x(a)                      parent, swing, carriage, twist, child
-    R_10 = R_x(-a) R_u(-b)                    parent, twist, carriage, swing, child
+    R_01 = R_u(b) R_x(a)                      parent, swing, massless, twist, child
+    R_10 = R_x(-a) R_u(-b)                    parent, twist, massless, swing, child
 
 The swing is about an axis of the first frame and the twist about one of the second, so the x axis of the second frame
 stays orthogonal to the axis u of the first, at any angles. The PhysX guide names the other swing axis of the first
 frame there. That cannot be: near zero it would leave free the twist and the swing about that axis.
 
-A carriage is a link without mass, named after the last dof that moves it. All joints that are made of one have its
+A massless link is named after the last dof that moves it. All joints that are made of one have its
 path, and together its dofs, in its order.
 """
 
@@ -26,10 +26,10 @@ from warp_artic.description.link import Link
 from warp_artic.description.pose import Pose
 
 
-def with_carriages(articulation: Articulation) -> Articulation:
+def with_massless_links(articulation: Articulation) -> Articulation:
     """The same mechanism of joints with one translation, one rotation, both swings, or three rotations.
 
-    Its carriages are the last links.
+    Its massless links are the last links.
     """
     links, joints = list(articulation.links), []
     for joint in articulation.joints:
@@ -40,7 +40,7 @@ def with_carriages(articulation: Articulation) -> Articulation:
 
 
 def _in_a_row(joint: Joint, links: list[Link]) -> list[Joint]:
-    """The joints that one is made of; their carriages are added to the links."""
+    """The joints that one is made of; their massless links are added to the links."""
     groups = [(dof,) for dof in joint.dofs if dof.axis.is_linear]
     if joint.is_universal:
         groups += [(dof,) for dof in sorted(joint.rotations, key=lambda dof: dof.axis is joint.cone_axis)]

@@ -1,0 +1,105 @@
+"""Joints that a step has carried beyond limits of finite rotations, brought back onto them."""
+
+import warp as wp
+
+from warp_artic.constraints.rotation_coordinates import limit_at, limit_value, set_rotation_jacobian, start_rotation
+from warp_artic.constraints.rows import add_responses, prepare_response, row_response, row_velocity
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    add,
+    any_positive,
+    div,
+    maximum,
+    mul,
+    neg,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.math.spatial import dot
+from warp_artic.model.arrays import ModelArrays, WorkArrays
+from warp_artic.model.roots import pose_rows
+from warp_artic.phases.integrate import move_joints
+
+SETTLED = wp.constant(1e-6)
+"""What a limit may be missed by [rad]."""
+
+
+HOLDS = wp.constant(6)
+"""Times that joints beyond their limits are brought back in a step."""
+
+
+HOLDS_BY_INERTIA = wp.constant(2)
+"""Of these, the times that it is by the shortest way in terms of M; then the joint alone moves."""
+
+
+@wp.func
+def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Bring joints that have passed limits of finite rotations back onto them, by the shortest way in terms of M.
+
+    What two such ways leave is taken back in the joint alone. Velocities stay as they were. A limit that was violated
+    before the step may still be by what `rows.RECOVERY` leaves.
+    """
+    passes = int(0)
+    while passes < HOLDS and find_way_back(model, work, block, worker, passes, h):
+        one = real(1.0, h)
+        if model.placed_rows > 0:
+            for dof in range(model.dof_count):
+                work.shift[dof, worker] = work.shift[dof, worker] + work.v_next[dof, worker]
+        move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
+        for item in range(model.dof_count - model.root_dofs):
+            moved = work.environment_mask[model.dof_island[model.root_dofs + item], worker]
+            work.position[item, worker] = where_positive(
+                moved, work.end_position[item, worker], work.position[item, worker]
+            )
+        for k in range(pose_rows(model.root_dofs)):
+            moved = work.environment_mask[model.dof_island[6 * (k // 7)], worker]
+            work.root[k, worker] = where_positive(moved, work.end_root[k, worker], work.root[k, worker])
+        passes += 1
+
+
+@wp.func
+def linearize_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """Write J of a limit at the positions so far."""
+    dof = model.term_dof[model.row_term[row]]
+    phi = start_rotation(model, work, dof, dof - model.root_dofs, model.row_terms[row], worker)
+    y, J, lower, upper = limit_at(model, row, block, phi)
+    set_rotation_jacobian(model, work, row, worker, J)
+
+
+@wp.func
+def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int, passes: int, h: Real):
+    """Write to `work.v_next` how the dofs are to move so that no limit is passed; says whether any has to."""
+    zero = real(0.0, h)
+    found = bool(False)
+    for island in range(model.island_count):
+        work.environment_mask[island, worker] = zero
+    for row in range(model.row_count - model.rotation_rows, model.row_count):
+        dof = model.term_dof[model.row_term[row]]
+        phi = start_rotation(model, work, dof, dof - model.root_dofs, model.row_terms[row], worker)
+        y, lower, upper = limit_value(model, row, block, phi)
+        over = y - upper - work.tolerance[row, worker]
+        under = lower - y - work.tolerance[row, worker]
+        passed = maximum(over, under) - real(SETTLED, h)
+        if any_positive(passed):
+            if not found:
+                for k in range(model.dof_count):
+                    work.v_next[k, worker] = zero
+            found = bool(True)
+            island = model.row_island[row]
+            mask = where_positive(passed, real(1.0, h), zero)
+            work.environment_mask[island, worker] = maximum(work.environment_mask[island, worker], mask)
+            y_again, J, lower_again, upper_again = limit_at(model, row, block, phi)
+            set_rotation_jacobian(model, work, row, worker, J)
+            way = where_positive(over, neg(over), under) - row_velocity(model, work, row, worker)
+            way = where_positive(passed, way, zero)
+            if passes < HOLDS_BY_INERTIA:
+                prepare_response(model, work, row, worker)
+                work.smooth[row, worker] = way / row_response(model, work, row, worker)
+                add_responses(model, work, work.smooth, row, row + 1, work.v_next, worker)
+            else:
+                start = model.row_term[row]
+                for term in range(start, start + model.row_terms[row]):
+                    k = model.term_dof[term]
+                    work.v_next[k, worker] = work.v_next[k, worker] + work.J[term, worker] * way / dot(J, J)
+    return found

@@ -1,0 +1,140 @@
+"""The active constraint rows: which take part in a step, and their solution.
+
+A row takes part from when its velocity is outside its bounds. Rows are activated and solved in turn, until none is
+outside; in between impacts are passed on, limits corrected for their curvature, and speed limits turned.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.bouncing_limit import drop_bounces, prepare_bounces
+from warp_artic.constraints.dispatch import set_rows
+from warp_artic.constraints.rows import add_responses
+from warp_artic.constraints.speed_limit import turn_limits
+from warp_artic.constraints.tree_velocity import place_tree
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    add,
+    any_positive,
+    div,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import ControlArrays, ModelArrays, WorkArrays
+from warp_artic.solver.curvature import correct_for_curvature
+from warp_artic.solver.history import largest_of_islands
+from warp_artic.solver.rows.activation import activate_rows, prepare_responses
+from warp_artic.solver.rows.impacts import begin_impacts, pass_impacts_on
+from warp_artic.solver.rows.problem import forget_working_set
+
+
+@wp.func
+def solve_rows(
+    model: ModelArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    block: int,
+    worker: int,
+    h: Real,
+    has_middle: int,
+    sweeps: int,
+    solver: wp.Function,
+    continues: int,
+    with_curvature: int,
+):
+    """v+ with constraint rows, from that without them.
+
+    Where an island `begins` its rows are set. If `continues` is 1, rows and factors of the others are those of the
+    answer before, v+ is to be found again where `work.is_changed`, and what is known of that answer is where to begin.
+    """
+    zero = real(0.0, h)
+    begins = int(0)
+    for island in range(model.island_count):
+        begins = wp.max(begins, work.begins[island, worker])
+    if begins == 1:
+        if model.bouncing_limits > 0:
+            prepare_bounces(model, control, work, block, worker, h)
+        if model.tree_limits > 0:
+            place_tree(model, work, block, worker)
+        set_rows(model, work, block, worker, h)
+        if model.innovations_only == 1:
+            forget_working_set(model, work, worker, zero)
+    has_changed = any_positive(largest_of_islands(model, work.is_changed, worker))
+    if has_changed:
+        for dof in range(model.dof_count):
+            work.v_free[dof, worker] = work.v[dof, worker] + h * work.vdot[dof, worker]
+        add_responses(model, work, work.given, 0, model.row_count, work.v_free, worker)
+        for dof in range(model.dof_count):
+            changed = work.is_changed[model.dof_island[dof], worker]
+            work.v_next[dof, worker] = where_positive(changed, work.v_free[dof, worker], work.v_next[dof, worker])
+    if continues == 1 and has_changed:
+        for row in range(model.row_count):
+            changed = work.is_changed[model.row_island[row], worker]
+            work.impulse[row, worker] = where_positive(changed, zero, work.impulse[row, worker])
+            if row >= model.limit_row and row < model.limit_row + 3 * model.speed_limits:
+                work.active[row, worker] = where_positive(changed, zero, work.active[row, worker])
+    solve_active_rows(model, work, block, worker, h, has_middle, sweeps, solver, continues, begins, with_curvature)
+
+
+@wp.func
+def solve_active_rows(
+    model: ModelArrays,
+    work: WorkArrays,
+    block: int,
+    worker: int,
+    h: Real,
+    has_middle: int,
+    sweeps: int,
+    solver: wp.Function,
+    continues: int,
+    begins: int,
+    with_curvature: int,
+):
+    """Activate rows and solve them until no row is outside its velocity bounds.
+
+    Limits of finite rotations are corrected for curvature: before the first solution with what it is expected to be,
+    and afterwards if `with_curvature` is 1, or in islands that do not leave it for later
+    (`model.island_corrects_late`).
+    """
+    zero = real(0.0, h)
+    for island in range(model.island_count):
+        changed = work.is_changed[island, worker]
+        work.curvature_rounds[island, worker] = where_positive(changed, zero, work.curvature_rounds[island, worker])
+        work.direction_rounds[island, worker] = where_positive(changed, zero, work.direction_rounds[island, worker])
+        work.is_met_where_placed[island, worker] = where_positive(
+            changed, zero, work.is_met_where_placed[island, worker]
+        )
+    passes = bool(False)
+    if model.contact_rows > 0:
+        passes = begin_impacts(model, work, worker, h)
+    unsolved = activate_rows(model, work, worker)
+    if continues == 1:
+        for row in range(model.row_count):
+            if any_positive(work.active[row, worker] * work.is_changed[model.row_island[row], worker]):
+                unsolved = bool(True)
+        for island in range(model.island_count):
+            if work.begins[island, worker] == 0:
+                work.environment_mask[island, worker] = work.is_changed[island, worker]
+    is_start = unsolved and begins == 1
+    rounds = int(0)
+    goes = bool(True)
+    while goes:
+        if unsolved and not is_start:
+            prepare_responses(model, work, worker)
+            solver(model, work, worker, sweeps)
+            unsolved = activate_rows(model, work, worker)
+            if not unsolved and model.bouncing_limits > 0:
+                unsolved = drop_bounces(model, work, block, worker, h)
+        if passes and not unsolved:
+            rounds += 1
+            found, again = pass_impacts_on(model, work, block, worker, h, has_middle, rounds)
+            unsolved = found
+            passes = again
+        if model.rotation_rows > 0 and (is_start or (with_curvature + model.corrects_early > 0 and not unsolved)):
+            bent = correct_for_curvature(model, work, block, worker, h, is_start, with_curvature)
+            unsolved = unsolved or bent
+        if not unsolved and model.speed_limits > 0:
+            unsolved = turn_limits(model, work, block, worker, h, has_middle)
+        is_start = bool(False)
+        goes = unsolved

@@ -1,0 +1,181 @@
+"""Energies, mass, momenta and inertia of the trees that move freely, before a step and after it.
+
+T = sum (m v_C.v_C + w.I_C w) / 2 + sum armature v^2 / 2,   V = - sum m g.x + sum k beyond^2 / 2 of soft limits
+P = sum m v_C,   L_C = sum (I_C w + (r - c) x m v_C),   I_C = sum (I_C + m ((r.r) 1 - r r^T)) about the whole
+"""
+
+import warp as wp
+
+from warp_artic.constraints.soft_rotation_limit import soft_limit_gains, soft_limit_value
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    add,
+    div,
+    maximum,
+    mul,
+    neg,
+    real,
+    sub,
+    vec3,
+)
+from warp_artic.math.spatial import cross, dot, mat_mul, sym_outer, sym_rotate, sym_scalar, transpose_mul
+from warp_artic.model.arrays import (
+    ModelArrays,
+    StateArrays,
+    WorkArrays,
+    load_mat3,
+    load_sym3,
+    load_vec3,
+    store_sym3,
+    store_vec3,
+)
+from warp_artic.model.families import IS_SOFT_LIMIT, has_trait
+from warp_artic.model.islands import island_dof
+from warp_artic.model.kinds import FLOATING
+from warp_artic.model.roots import pose_rows
+from warp_artic.phases.kinematics import place_links
+from warp_artic.phases.link_velocities import move_link
+
+# Rows of `work.motion_sums`: those of the state before the step, and from END on those of the state after it.
+KINETIC = wp.constant(0)
+"""[J]"""
+
+
+POTENTIAL = wp.constant(1)
+"""[J]"""
+
+
+MASS = wp.constant(2)
+
+
+CENTER = wp.constant(3)
+"""Of mass, seen from the origin of the base or of the frame of a floating root [m]."""
+
+
+MOMENTUM = wp.constant(6)
+
+
+SPIN = wp.constant(9)
+"""Angular momentum about the centre of mass."""
+
+
+INERTIA = wp.constant(12)
+"""About the centre of mass, six rows."""
+
+
+END = wp.constant(18)
+
+
+@wp.func
+def sprung_energy(model: ModelArrays, work: WorkArrays, island: int, block: int, worker: int):
+    """The energy of the springs of soft limits of an island at the positions `work.end_position` [J]."""
+    zero = real(0.0, model.gravity[0, block])
+    energy = zero
+    for row in range(model.row_count):
+        if has_trait(model, row, IS_SOFT_LIMIT) and model.row_island[row] == island:
+            k, _d = soft_limit_gains(model, row, block)
+            y, lower, upper = soft_limit_value(model, work.end_position, row, block, worker)
+            beyond = maximum(maximum(lower - y, y - upper), zero)
+            energy = energy + real(0.5, k) * k * beyond * beyond
+    return energy
+
+
+@wp.func
+def add_up_motion(model: ModelArrays, work: WorkArrays, first: int, block: int, worker: int):
+    """Write the energies, mass, momenta and inertia of trees at `work.end_position`, `work.end_root` and `work.u`.
+
+    Of those that move freely. `first` is the first of their rows; positions are from the origin of the base, or of the
+    frame of a floating root.
+    """
+    place_links(model, work, work.end_position, work.end_root, work.u, block, worker)
+    zero = real(0.0, model.gravity[0, block])
+    none = vec3(zero, zero, zero)
+    base = 3 * model.link_count
+    store_vec3(work.angular, base, worker, none)
+    store_vec3(work.linear, base, worker, none)
+    store_vec3(work.p_WM, base, worker, none)
+    for tree in range(model.tree_count):
+        if model.island_moves_freely[model.tree_island[tree]] == 1:
+            add_up_tree(model, work, tree, 2 * END * tree + first, block, worker)
+
+
+@wp.func
+def add_up_tree(model: ModelArrays, work: WorkArrays, tree: int, first: int, block: int, worker: int):
+    """The same of a tree whose links are placed."""
+    g = load_vec3(model.gravity, 0, block)
+    zero = real(0.0, g.x)
+    half = real(0.5, g.x)
+    none = vec3(zero, zero, zero)
+    kinetic = zero
+    mass = zero
+    moment = none
+    P = none
+    L = none
+    inertia = sym_scalar(zero)
+    island = model.tree_island[tree]
+    for k in range(model.tree_link[tree], model.tree_link[tree + 1]):
+        link = model.order[k]
+        w, v_M = move_link(model, work, work.u, link, worker)
+        R_WM = load_mat3(work.R_WM, 9 * link, worker)
+        x = load_vec3(work.p_WM, 3 * model.link_parent[link], worker) + load_vec3(work.p_PM, 3 * link, worker)
+        if model.link_joint[link] == FLOATING:
+            R_WL = mat_mul(R_WM, load_mat3(model.link_frame, 12 * link, block))
+            x = R_WL * load_vec3(model.link_frame, 12 * link + 9, block)
+        store_vec3(work.p_WM, 3 * link, worker, x)
+        c = R_WM * load_vec3(model.link_center, 3 * link, block)
+        m = model.link_mass[link, block]
+        v_C = v_M + cross(w, c)
+        r = x + c
+        own = load_sym3(model.link_inertia, 6 * link, block)
+        w_M = transpose_mul(R_WM, w)
+        kinetic = kinetic + half * (m * dot(v_C, v_C) + dot(w_M, own * w_M))
+        mass = mass + m
+        moment = moment + r * m
+        P = P + v_C * m
+        L = L + R_WM * (own * w_M) + cross(r, v_C) * m
+        inertia = inertia + sym_rotate(R_WM, own) + sym_scalar(m * dot(r, r)) - sym_outer(r) * m
+    for k in range(model.island_first[island], model.island_first[island + 1]):
+        dof = island_dof(model, k)
+        if dof >= model.root_dofs:
+            v = work.u[dof, worker]
+            kinetic = kinetic + half * model.armature[dof - model.root_dofs, block] * v * v
+    center = moment * (real(1.0, mass) / mass)
+    work.motion_sums[first + KINETIC, worker] = kinetic
+    work.motion_sums[first + POTENTIAL, worker] = sprung_energy(model, work, island, block, worker) - dot(g, moment)
+    work.motion_sums[first + MASS, worker] = mass
+    store_vec3(work.motion_sums, first + CENTER, worker, center)
+    store_vec3(work.motion_sums, first + MOMENTUM, worker, P)
+    store_vec3(work.motion_sums, first + SPIN, worker, L - cross(center, P))
+    about_center = inertia - sym_scalar(dot(center, moment)) + sym_outer(center) * mass
+    store_sym3(work.motion_sums, first + INERTIA, worker, about_center)
+
+
+@wp.func
+def add_up_start(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int):
+    """The sums of q and v, which are still in the state."""
+    for item in range(model.dof_count - model.root_dofs):
+        work.end_position[item, worker] = state.joint_position[item, block]
+        work.u[model.root_dofs + item, worker] = state.joint_velocity[item, block]
+    for row in range(pose_rows(model.root_dofs)):
+        work.end_root[row, worker] = state.root_pose[row, block]
+    for dof in range(model.root_dofs):
+        work.u[dof, worker] = state.root_velocity[dof, block]
+    add_up_motion(model, work, 0, block, worker)
+
+
+@wp.func
+def add_up_end(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+    """The sums of q+ and v+."""
+    for item in range(model.dof_count - model.root_dofs):
+        work.end_position[item, worker] = work.position[item, worker]
+    for row in range(pose_rows(model.root_dofs)):
+        work.end_root[row, worker] = work.root[row, worker]
+    for dof in range(model.dof_count):
+        work.u[dof, worker] = work.v[dof, worker]
+    add_up_motion(model, work, END, block, worker)
+
+
+@wp.func
+def fallen_energy(work: WorkArrays, sums: int, worker: int):
+    """T(q, v) + V(q) - V(q+) [J]; of a floating base without what its origin has fallen."""
+    fallen = work.motion_sums[sums + POTENTIAL, worker] - work.motion_sums[sums + END + POTENTIAL, worker]
+    return work.motion_sums[sums + KINETIC, worker] + fallen
