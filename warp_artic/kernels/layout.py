@@ -37,6 +37,7 @@ def with_known_layout(function: wp.Function, numbers: Numbers) -> wp.Function:
     parameters = inspect.signature(function.func).parameters
     names = {f"type_of_{name}": parameter.annotation for name, parameter in parameters.items()}
     names |= {"function": function, "known_model": _known(numbers), "known_work": _known(numbers, NO_GAPS_ON_CPU)}
+    names["__name__"] = __name__
     name = f"known_{function.func.__name__}"
     lines = [f"def {name}({', '.join(f'{parameter}: type_of_{parameter}' for parameter in parameters)}):"]
     for owner, struct in (("model", structs.Model), ("work", structs.Work)):

@@ -1,8 +1,9 @@
 """Has Warp remember what it finds out of types while it writes the source of a module.
 
 For each call of a function Warp tries all overloads in turn, and for each variable that is a struct it walks through
-all of its fields. While one module is written neither answer changes, so the first one is kept. Sources are the same,
-character by character; that of a step kernel, with its twenty thousand calls, takes 9.1 s in place of 10.9 s.
+all of its fields. While one module is written neither answer changes, so the first one is kept; also that there is no
+overload, which is what an operator of two scalars begins with, before Warp takes its own. Sources are the same,
+character by character; that of a step kernel, with its twenty thousand calls, takes 0.8 of the time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def install() -> None:
     Raises:
         ImportError, AttributeError: They are not where they are known to be.
     """
-    from warp._src.codegen import Adjoint, Struct
+    from warp._src.codegen import Adjoint, Struct, WarpCodegenError
     from warp._src.context import ModuleBuilder
     from warp._src.types import concrete_array_type, is_array, strip_reference
 
@@ -45,7 +46,12 @@ def install() -> None:
         known = vars(adjoint.builder).setdefault("overloads_known", {})
         call = function, min_outputs, keys
         if call not in known:
-            known[call] = resolve(adjoint, function, arg_types, kwarg_types, min_outputs)
+            try:
+                known[call] = resolve(adjoint, function, arg_types, kwarg_types, min_outputs)
+            except WarpCodegenError as error:
+                known[call] = str(error)
+        if isinstance(known[call], str):
+            raise WarpCodegenError(known[call])
         return known[call]
 
     @wraps(build)

@@ -19,7 +19,8 @@ def with_known_layout(struct) -> wp.Function:
     lines = [f"def {name}(struct: Struct):"]
     lines += [f"struct.{field} = {known[kind.dtype, kind.ndim][0]}(struct.{field})" for field, kind in fields.items()]
     lines.append("return struct")
-    return wp.func(defined(name, "\n    ".join(lines) + "\n", {"Struct": struct, **dict(known.values())}))
+    names = {"__name__": __name__, "Struct": struct, **dict(known.values())}
+    return wp.func(defined(name, "\n    ".join(lines) + "\n", names))
 
 
 def _known(Array) -> wp.Function:
