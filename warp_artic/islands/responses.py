@@ -6,8 +6,9 @@
 and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. What is done with them
 says `solve`.
 
-Joints may let a point move along the normal hardly, or not at all: a shaft in its bearing, a lever under its axis. Where
-G_nn is below LEAST_LEVER of what it could be in any direction, the point does not act. That is, of the dofs d of joints,
+Joints may let a point move along the normal hardly, or not at all: a shaft in its bearing, a lever under its axis.
+Where G_nn is below LEAST_LEVER of what it could be in any direction, the point does not act. That is, of the dofs d of
+joints,
 
     reach = sum of (|v_d|^2 + (thickness |w_d|)^2) (M^-1)_dd
 
