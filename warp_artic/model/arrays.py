@@ -445,6 +445,11 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
         # Records, environments of all articulations of the group, dofs; without entries where they are not kept
         joint_position: wp.array3d(dtype=S)
         joint_velocity: wp.array3d(dtype=S)
+        # Addresses of rows of the state, and records of these rows
+        rows: wp.array(dtype=wp.uint64)
+        records: wp.array3d(dtype=S)
+        # What taped numbers do instead, `kernels.pull_back`
+        walk: wp.uint64
 
     return SimpleNamespace(
         Model=Model,
