@@ -109,7 +109,7 @@ def taped_functions(numbers, add, sub, mul, div, neg, real, sqrt, sine, cosine, 
     def is_finite(x: T) -> T: ...
 
 
-def taped_compounds(numbers, mul, dot, cross, transpose_mul):
+def taped_compounds(numbers, mul, dot, cross, transpose_mul, skew_mul_sym, shift_rotational, sym_less, mat_less):
     """Add overloads for vectors and matrices of taped numbers, in which each sum of products is one node."""
     T, V, M, S = numbers.real, numbers.vec3, numbers.mat3, numbers.sym3
     begin = _begin(numbers)
@@ -125,6 +125,54 @@ def taped_compounds(numbers, mul, dot, cross, transpose_mul):
     @wp.func
     def cross(a: V, b: V):
         return V(difference(a.y, b.z, a.z, b.y), difference(a.z, b.x, a.x, b.z), difference(a.x, b.y, a.y, b.x))
+
+    @wp.func_native(f"{begin}{_number('abcd', 'av - bv * cv * dv', ['1', '-(cv * dv)', '-(bv * dv)', '-(bv * cv)'])}")
+    def less(a: T, b: T, c: T, d: T) -> T: ...
+
+    @wp.func_native(f"{begin}{_number('abc', 'av - bv * cv', ['1', '-cv', '-bv'])}")
+    def less(a: T, b: T, c: T) -> T: ...  # noqa: F811 (an overload)
+
+    sum_of_differences = _number(
+        "abcdefghi", "av + ((bv * cv - dv * ev) + (fv * gv - hv * iv))",
+        ["1", "cv", "bv", "-ev", "-dv", "gv", "fv", "-iv", "-hv"],
+    )  # fmt: skip
+
+    @wp.func_native(f"{begin}{sum_of_differences}")
+    def shifted(a: T, b: T, c: T, d: T, e: T, f: T, g: T, h: T, i: T) -> T: ...
+
+    @wp.func
+    def skew_mul_sym(r: V, m: S):
+        return M(
+            V(difference(r.y, m.xz, r.z, m.xy), difference(r.y, m.yz, r.z, m.yy), difference(r.y, m.zz, r.z, m.yz)),
+            V(difference(r.z, m.xx, r.x, m.xz), difference(r.z, m.xy, r.x, m.yz), difference(r.z, m.xz, r.x, m.zz)),
+            V(difference(r.x, m.xy, r.y, m.xx), difference(r.x, m.yy, r.y, m.xy), difference(r.x, m.yz, r.y, m.xz)),
+        )
+
+    @wp.func
+    def shift_rotational(A: S, B: M, C: M, r: V):
+        return S(
+            shifted(A.xx, r.y, B.x.z, r.z, B.x.y, r.y, C.x.z, r.z, C.x.y),
+            shifted(A.xy, r.y, B.y.z, r.z, B.y.y, r.z, C.x.x, r.x, C.x.z),
+            shifted(A.xz, r.y, B.z.z, r.z, B.z.y, r.x, C.x.y, r.y, C.x.x),
+            shifted(A.yy, r.z, B.y.x, r.x, B.y.z, r.z, C.y.x, r.x, C.y.z),
+            shifted(A.yz, r.z, B.z.x, r.x, B.z.z, r.x, C.y.y, r.y, C.y.x),
+            shifted(A.zz, r.x, B.z.y, r.y, B.z.x, r.x, C.z.y, r.y, C.z.x),
+        )
+
+    @wp.func
+    def sym_less(A: S, v: V, s: T):
+        return S(
+            less(A.xx, v.x, v.x, s), less(A.xy, v.x, v.y, s), less(A.xz, v.x, v.z, s),
+            less(A.yy, v.y, v.y, s), less(A.yz, v.y, v.z, s), less(A.zz, v.z, v.z, s),
+        )  # fmt: skip
+
+    @wp.func
+    def mat_less(B: M, a: V, b: V):
+        return M(
+            V(less(B.x.x, b.x, a.x), less(B.x.y, b.y, a.x), less(B.x.z, b.z, a.x)),
+            V(less(B.y.x, b.x, a.y), less(B.y.y, b.y, a.y), less(B.y.z, b.z, a.y)),
+            V(less(B.z.x, b.x, a.z), less(B.z.y, b.y, a.z), less(B.z.z, b.z, a.z)),
+        )
 
     @wp.func
     def mul(a: M, v: V):
@@ -169,7 +217,7 @@ def _begin(numbers) -> str:
             const unsigned place = (unsigned)(of & {TAPE_BYTES - 1});
             __builtin_memcpy(next, &p, 8);
             __builtin_memcpy(next + 8, &place, 4);
-            next += (of != 0 && p != 0) ? {ENTRY} : 0;
+            next += {ENTRY} * (int)((of != 0) & (p != 0));
         }}
         inline U end()
         {{

@@ -24,5 +24,6 @@ def taped_numbers_for(precision: str) -> Numbers:
     taped_functions(numbers, n.add, n.sub, n.mul, n.div, n.neg, n.real, n.sqrt, n.sine, n.cosine, n.arctan2, n.minimum,
                     n.maximum, n.absolute, n.where_positive, n.any_positive, n.is_finite)  # fmt: skip
     of_all.compound_functions(numbers, n.add, n.sub, n.mul, n.neg, n.vec3, n.mat3, n.sym3)
-    taped_compounds(numbers, n.mul, spatial.dot, spatial.cross, spatial.transpose_mul)
+    taped_compounds(numbers, n.mul, spatial.dot, spatial.cross, spatial.transpose_mul, spatial.skew_mul_sym,
+                    spatial.shift_rotational, spatial.sym_less, spatial.mat_less)  # fmt: skip
     return numbers

@@ -9,7 +9,7 @@ from warp_artic.math.numbers import Numbers
 
 @cache
 def keep_state_for(numbers: Numbers, State: type, Kept: type) -> wp.Function:
-    """The function of a number type that writes the states of a column to a record, of which that of joints has no gaps.
+    """The function of a number type that writes states of a column to a record; those of joints have no gaps.
 
     `State` and `Kept` are the structs of the number type.
     """

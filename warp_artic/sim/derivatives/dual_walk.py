@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from warp_artic.sim.arrays.row_table import Held
 from warp_artic.sim.arrays.views import MOTION
 from warp_artic.sim.change.chosen import on_device
+from warp_artic.sim.change.moment import as_it_was, take_moment
 from warp_artic.sim.derivatives.adjoint_state import AccelerationChanges, StateField, state_fields
 from warp_artic.sim.derivatives.quantities import Quantity, layouts, quantity, values_of_run
 from warp_artic.sim.derivatives.steering import Steering
@@ -46,6 +48,11 @@ class DualWalk:
         self._changes = [AccelerationChanges.of(group) for group in run.groups]
         self._arrays = {name: list(self._places(name)) for name in MOTION}
         self._directions = self._first + sum(one.numbers for one in by)
+
+    @staticmethod
+    def unchanged(run: Run, controls: Mapping[str, np.ndarray]) -> AbstractContextManager:
+        """Put the run back after a walk to where it is now."""
+        return as_it_was(run, take_moment(run))
 
     def forward(self) -> Motion:
         """Make all steps, and keep a state every so many."""

@@ -19,12 +19,11 @@ import numpy as np
 
 from warp_artic.errors import SettingsError
 from warp_artic.sim.arrays.views import MOTION
-from warp_artic.sim.change.moment import as_it_was, take_moment
 from warp_artic.sim.derivatives.dual_walk import DualWalk
 from warp_artic.sim.derivatives.quantities import quantity
 from warp_artic.sim.derivatives.slopes import by_motions, by_numbers
-from warp_artic.sim.derivatives.taped_walk import TapedWalk, TapeIsFullError
 from warp_artic.sim.derivatives.tangent import Motion, control_table
+from warp_artic.sim.derivatives.taped_walk import TapedWalk, TapeIsFullError
 from warp_artic.sim.derivatives.twin import check_differentiable
 from warp_artic.sim.run.state import Run
 
@@ -54,7 +53,7 @@ def _gradient(run: Run, loss: Loss, walk_of: type[TapedWalk | DualWalk], steps: 
     """The same, by a way backward."""
     by = [quantity(run, name) for name in wrt if name not in MOTION]
     starts = [quantity(run, name) for name in wrt if name in MOTION]
-    with as_it_was(run, take_moment(run)):
+    with walk_of.unchanged(run, steered):
         walk = walk_of(run, by, steered, int(steps))
         motion = walk.forward()
         value, slopes = loss(motion)

@@ -127,9 +127,7 @@ def values_of_run(run: Run, name: str, parts: Iterable[Layout]) -> np.ndarray:
     return values_of_records(run, name, parts, lambda place: run.groups[place].field(name).scalars.numpy()[None])[0]
 
 
-def values_of_records(
-    run: Run, name: str, parts: Iterable[Layout], records: Callable[[int], np.ndarray]
-) -> np.ndarray:
+def values_of_records(run: Run, name: str, parts: Iterable[Layout], records: Callable[[int], np.ndarray]) -> np.ndarray:
     """The same of records of the field of each group, (records, rows, columns or more); the records come first."""
     kind, size = ROW_COUNTS[name]
     found = None
