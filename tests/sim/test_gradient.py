@@ -9,6 +9,8 @@ from tests.forests import renamed
 from tests.sim.test_tangent import FAMILIES, MOTIONS, moving, random_seeds
 from warp_artic import Drive, Friction, Simulation, SolverSettings, Track, rollout
 from warp_artic.errors import SettingsError
+from warp_artic.sim.derivatives.taped_twin import Tape
+from warp_artic.sim.derivatives.taped_walk import TapedWalk
 
 SETTINGS = SolverSettings(precision="float64")
 
@@ -202,6 +204,46 @@ def test_all_families_backward_and_forward():
         missed(trees.scene(tree_of_every_family()), (*MOTIONS, "link_mass", "joint_effort"), steps=4, environments=1)
         < 1e-10
     )
+
+
+def test_without_room_on_a_tape_gradients_are_by_dual_numbers(monkeypatch):
+    """They are the same to rounding, and the run stays where it was."""
+    simulation = driven()
+    names = (*MOTIONS, "link_mass", "gravity", "drive_stiffness", "drive_position_target")
+    targets = {"drive_position_target": np.random.default_rng(0).normal(size=(7, 3))}
+    weights = {"joint_velocity": np.random.default_rng(1).normal(size=(8, 2, 3))}
+    before = simulation.snapshot()
+    _, taped = simulation.gradient(weighted(weights), 7, names, targets)
+    monkeypatch.setattr(Tape, "was_full", lambda tape: True)
+    _, dual = simulation.gradient(weighted(weights), 7, names, targets)
+    for name in names:
+        np.testing.assert_allclose(taped[name], dual[name], rtol=0, atol=1e-12 * np.abs(dual[name]).max(initial=0.0))
+    after = simulation.snapshot()
+    assert after.steps_done == before.steps_done
+    np.testing.assert_array_equal(after.values, before.values)
+
+
+def test_memory_grows_with_the_root_of_the_number_of_steps():
+    """Beside the motion and the slopes by it: sixteen times the steps take four times as much."""
+    simulation = driven()
+    taken = []
+    for steps in (64, 1024):
+        walk = TapedWalk(simulation.run, [], {}, steps)
+        walk.forward()
+        taken.append(walk.memory)
+    assert taken[1] < 4.5 * taken[0]
+
+
+def test_single_precision_has_the_same_gradients():
+    """To 1e-4, of a chain of balls."""
+    found = []
+    for precision in ("float32", "float64"):
+        simulation = Simulation(trees.scene(moving(True)), settings=SolverSettings(precision=precision))
+        weights = {"joint_position": np.ones((11, 1, len(simulation.joint_names)))}
+        found.append(simulation.gradient(weighted(weights), 10, MOTIONS)[1])
+    for name in MOTIONS:
+        scale = np.abs(found[1][name]).max()
+        np.testing.assert_allclose(found[0][name], found[1][name], rtol=0, atol=1e-4 * scale)
 
 
 def test_what_follows_time():

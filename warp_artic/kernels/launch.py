@@ -20,6 +20,7 @@ from warp_artic.constraints.contact_pair import CONTACT_PAIR
 from warp_artic.constraints.contact_places import report_contacts
 from warp_artic.constraints.report import report_rows
 from warp_artic.kernels.layout import with_known_layout
+from warp_artic.kernels.pull_back import pull_back_for
 from warp_artic.math import compiling
 from warp_artic.math.lean_codegen import cpu_flags
 from warp_artic.math.numbers import Numbers, Real, absolute, maximum, real
@@ -29,7 +30,7 @@ from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.phases.given_values import check_values_for
 from warp_artic.phases.integrate import count_step, displace_block
-from warp_artic.phases.keep import keep_joints_for
+from warp_artic.phases.keep import keep_state_for
 from warp_artic.phases.outputs import report_links
 from warp_artic.phases.sleep import forget_accelerations, is_awake, put_to_sleep, remember, wake_changed
 from warp_artic.solver.bare_dynamics import measure_tendons
@@ -92,14 +93,15 @@ def step_functions(solver: str, tree: Tree) -> tuple[wp.Function, wp.Function]:
 def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function) -> wp.Kernel:
     """Steps on a number type, with `step_functions`. As all kernels, it is compiled when it is first prepared.
 
-    Where `every` is above 0, joint states after so many steps are kept as records, the first one at `record`.
+    Where `every` is above 0, states after so many steps are kept as records, the first one at `record`; taped numbers
+    pull steps back there.
     """
     structs = arrays_for(numbers)
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     Forces, Kept = structs.Forces, structs.Kept
     known_step_block = with_known_layout(step_block, numbers)
     check_values = check_values_for(numbers, Model, State)
-    keep_joints = keep_joints_for(numbers, State, Kept)
+    keep = (pull_back_for if numbers.is_taped else keep_state_for)(numbers, State, Kept)
 
     @wp.kernel(**OPTIONS)
     def step(
@@ -150,7 +152,7 @@ def step_kernel(numbers: Numbers, settle: wp.Function, find_points: wp.Function)
                 else:
                     count_step(state, column)
                 if every > 0 and (count + 1) % every == 0:
-                    keep_joints(state, kept, record + (count + 1) // every - 1, column)
+                    keep(state, kept, record + (count + 1) // every - 1, column)
             if model.sleep_steps > 0 and was_awake:
                 remember(model, state, control, column)
 
@@ -164,7 +166,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
     Model, State, Control, Work = structs.Model, structs.State, structs.Control, structs.Work
     check_values = check_values_for(numbers, Model, State)
     Kept = structs.Kept
-    keep_joints = keep_joints_for(numbers, State, Kept)
+    keep = (pull_back_for if numbers.is_taped else keep_state_for)(numbers, State, Kept)
 
     @wp.kernel(**OPTIONS)
     def runge_kutta(
@@ -194,7 +196,7 @@ def runge_kutta_kernel(numbers: Numbers) -> wp.Kernel:
                 else:
                     count_step(state, column)
                 if every > 0 and (count + 1) % every == 0:
-                    keep_joints(state, kept, record + (count + 1) // every - 1, column)
+                    keep(state, kept, record + (count + 1) // every - 1, column)
             if model.sleep_steps > 0 and was_awake:
                 remember(model, state, control, column)
 

@@ -43,7 +43,9 @@ class Numbers:
     mat3: type
     sym3: type
     is_dual: bool = False
-    """Whether a number is a value of one environment with its derivatives along some directions."""
+    """Whether a number is a value of one environment with its derivatives along some directions, or on a tape."""
+    is_taped: bool = False
+    """Whether it leaves what it is made of on a tape, and derivatives are found backward."""
 
 
 _SINE_COSINE_FLOAT = """
@@ -248,7 +250,7 @@ def _compound_types(real: type):
     return Vec3, Mat3, Sym3
 
 
-def _compound_functions(numbers, add, sub, mul, neg, vec3, mat3, sym3):
+def compound_functions(numbers, add, sub, mul, neg, vec3, mat3, sym3):
     """Add constructors, and sums and multiples of vectors and matrices."""
     T, V, M, S = numbers.real, numbers.vec3, numbers.mat3, numbers.sym3
 
@@ -320,8 +322,12 @@ def _compound_functions(numbers, add, sub, mul, neg, vec3, mat3, sym3):
 
 
 def _numbers(lanes: int, scalar: type, is_dual: bool = False) -> Numbers:
-    real = scalar if lanes == 1 else wp.types.vector(length=lanes, dtype=scalar)
-    return Numbers(lanes, scalar, real, *_compound_types(real), is_dual)
+    return numbers_of(lanes, scalar, scalar if lanes == 1 else wp.types.vector(length=lanes, dtype=scalar), is_dual)
+
+
+def numbers_of(lanes: int, scalar: type, real: type, is_dual: bool = False, is_taped: bool = False) -> Numbers:
+    """A number type that takes so many scalars, with vectors and matrices."""
+    return Numbers(lanes, scalar, real, *_compound_types(real), is_dual, is_taped)
 
 
 WIDE32 = _numbers(lane_bytes() // 4, wp.float32)
@@ -350,7 +356,7 @@ for _type in (SCALAR32, SCALAR64):
         _type, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum, absolute, where_positive, any_positive,
         is_finite)  # fmt: skip
 for _type in NUMBERS:
-    add, sub, mul, neg, vec3, mat3, sym3 = _compound_functions(_type, add, sub, mul, neg, vec3, mat3, sym3)
+    add, sub, mul, neg, vec3, mat3, sym3 = compound_functions(_type, add, sub, mul, neg, vec3, mat3, sym3)
 
 
 def numbers_for(precision: str, wide: bool, environments: int | None = None) -> Numbers:
@@ -387,5 +393,5 @@ def dual_numbers_for(precision: str, on_cpu: bool) -> Numbers:
     numbers = _numbers(lanes, scalar, is_dual=True)
     dual_functions(numbers, on_cpu, add, sub, mul, div, neg, real, sqrt, sine, cosine, arctan2, minimum, maximum,
                    absolute, where_positive, any_positive, is_finite)  # fmt: skip
-    _compound_functions(numbers, add, sub, mul, neg, vec3, mat3, sym3)
+    compound_functions(numbers, add, sub, mul, neg, vec3, mat3, sym3)
     return numbers

@@ -86,6 +86,18 @@ def sym_outer(v: Vec3):
 
 
 @wp.func
+def sym_less(A: Sym3, v: Vec3, s: Real):
+    """A - v v^T s"""
+    return A - sym_outer(v) * s
+
+
+@wp.func
+def mat_less(B: Mat3, a: Vec3, b: Vec3):
+    """B - a b^T"""
+    return B - outer(a, b)
+
+
+@wp.func
 def sym_product(a: Vec3, b: Vec3):
     """(a b^T + b a^T) / 2"""
     u = a * real(0.5, a.x)

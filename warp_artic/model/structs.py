@@ -108,7 +108,14 @@ def structs_of(numbers: Numbers, fields: StructFields) -> SimpleNamespace:
             all=(reals, (*CONTACTS, *CONTACT_WORK)),
         ),
         # Records, environments of all articulations of the group, dofs; without entries where they are not kept.
-        Kept=_struct("Kept", all=(records, ("joint_position", "joint_velocity"))),
+        # Then addresses of rows of the state, and records of these; and what taped numbers do instead (`pull_back`).
+        Kept=_struct(
+            "Kept",
+            joints=(records, ("joint_position", "joint_velocity")),
+            rows=(wp.array(dtype=wp.uint64), ("rows",)),
+            records=(records, ("records",)),
+            walk=(wp.uint64, ("walk",)),
+        ),
     )
 
 

@@ -24,7 +24,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     real,
     sub,
 )
-from warp_artic.math.spatial import cross, dot, outer, shift_rotational, skew_mul_sym, sym_outer, transpose_mul
+from warp_artic.math.spatial import cross, dot, mat_less, shift_rotational, skew_mul_sym, sym_less, transpose_mul
 from warp_artic.model.arrays import (
     ModelArrays,
     WorkArrays,
@@ -72,9 +72,9 @@ def eliminate(A: Sym3, B: Mat3, M: Sym3, n: Vec3, f: Vec3, U: Vec3, V: Vec3, u: 
     """I and p without a dof."""
     scaled = u * D_inverse
     return (
-        A - sym_outer(U) * D_inverse,
-        B - outer(U, V * D_inverse),
-        M - sym_outer(V) * D_inverse,
+        sym_less(A, U, D_inverse),
+        mat_less(B, U, V * D_inverse),
+        sym_less(M, V, D_inverse),
         n + U * scaled,
         f + V * scaled,
     )

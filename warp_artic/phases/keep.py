@@ -1,4 +1,4 @@
-"""Joint states of a record, kept by the step that ends with it:  kept[record, environment, dof] = q, v."""
+"""States of a record, kept by the step that ends with it:  kept[record, environment, dof] = q, v, or chosen rows."""
 
 from functools import cache
 
@@ -8,8 +8,8 @@ from warp_artic.math.numbers import Numbers
 
 
 @cache
-def keep_joints_for(numbers: Numbers, State: type, Kept: type) -> wp.Function:
-    """The function of a number type that writes the joint states of a column to a record, which has no gaps.
+def keep_state_for(numbers: Numbers, State: type, Kept: type) -> wp.Function:
+    """The function of a number type that writes states of a column to a record; those of joints have no gaps.
 
     `State` and `Kept` are the structs of the number type.
     """
@@ -29,9 +29,21 @@ def keep_joints_for(numbers: Numbers, State: type, Kept: type) -> wp.Function:
     }}""")
     def keep(kept: wp.array3d(dtype=S), record: int, column: int, values: wp.array2d(dtype=T)): ...
 
+    @wp.func_native(f"""
+    typedef decltype(records.data) Place;
+    for (int row = 0; row < rows.shape[0]; ++row) {{
+        const Place from = (Place)rows.data[row] + column * {lanes};
+        Place to = (Place)((char*)records.data + record * (wp::int64)records.strides[0]
+            + row * (wp::int64)records.strides[1]) + column * {lanes};
+        for (int lane = 0; lane < {lanes}; ++lane)
+            to[lane] = from[lane];
+    }}""")
+    def keep_rows(rows: wp.array(dtype=wp.uint64), records: wp.array3d(dtype=S), record: int, column: int): ...
+
     @wp.func
-    def keep_joints(state: State, kept: Kept, record: int, column: int):
+    def keep_state(state: State, kept: Kept, record: int, column: int):
         keep(kept.joint_position, record, column, state.joint_position)
         keep(kept.joint_velocity, record, column, state.joint_velocity)
+        keep_rows(kept.rows, kept.records, record, column)
 
-    return keep_joints
+    return keep_state

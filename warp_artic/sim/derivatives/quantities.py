@@ -119,20 +119,27 @@ def motions(run: Run, twin: Twin, one: Quantity) -> np.ndarray:
 
 def values(run: Run, twin: Twin, name: str) -> np.ndarray:
     """Values of one of MOTION in a twin, shape (E, rows) or (E, roots, 7 or 6); places are those of the world."""
-    return _gathered(run, name, places(run, twin, name), twin.values)
+    return values_of_records(run, name, places(run, twin, name), lambda place: twin.values(place, name)[None])[0]
 
 
 def values_of_run(run: Run, name: str, parts: Iterable[Layout]) -> np.ndarray:
     """The same of a run itself, in float64; `parts` are the `layouts` of the array."""
-    return _gathered(run, name, parts, lambda place, name: run.groups[place].field(name).scalars.numpy())
+    return values_of_records(run, name, parts, lambda place: run.groups[place].field(name).scalars.numpy()[None])[0]
 
 
-def _gathered(run: Run, name: str, parts: Iterable[Layout], values_of: Callable[[int, str], np.ndarray]) -> np.ndarray:
+def values_of_records(run: Run, name: str, parts: Iterable[Layout], records: Callable[[int], np.ndarray]) -> np.ndarray:
+    """The same of records of the field of each group, (records, rows, columns or more); the records come first."""
     kind, size = ROW_COUNTS[name]
-    found = np.zeros((size * sum(len(own) for own in run.order[kind]), run.environments))
+    found = None
+    rows = size * sum(len(own) for own in run.order[kind])
     for layout in parts:
-        found[layout.rows] = values_of(layout.place, name)[layout.own][:, layout.columns]
-    found = found.T if size == 1 else found.T.reshape(run.environments, -1, size)
+        own = records(layout.place)
+        if found is None:
+            found = np.zeros((len(own), run.environments, rows))
+        found[:, :, layout.rows] = own[:, layout.own, layout.columns].transpose(0, 2, 1)
+    if found is None:
+        found = np.zeros((len(records(0)) if run.groups else 1, run.environments, rows))
+    found = found if size == 1 else found.reshape(len(found), run.environments, -1, size)
     if name == "root_pose":
         floating = [member for member in run.members if member.rows(name)]
         found[..., :3] += np.array([member.group.origins[member.place] for member in floating]).reshape(-1, 3)

@@ -62,13 +62,15 @@ class Twin:
     Args:
         run: The run, which stays as it is.
         blocks: Dual numbers for each column.
+        numbers: Those that it is made of, if these are not the dual numbers of the run.
     """
 
-    def __init__(self, run: Run, blocks: int):
+    def __init__(self, run: Run, blocks: int, numbers: Numbers | None = None):
         self._run = run
         self.blocks = blocks
-        self.numbers = numbers = _numbers(run)
-        self.width = self.width_of(run)
+        self.threads = 1 if numbers else run.threads
+        self.numbers = numbers = numbers or _numbers(run)
+        self.width = numbers.lanes - 1
         """Directions of a number."""
         self.groups = build_groups(
             laid_out(run.scene, run.settings),
@@ -77,7 +79,7 @@ class Twin:
             run.device,
             run.settings.has_dense_rows,
             0,
-            run.threads,
+            self.threads,
         )
         self._spread = spread_kernel_for(numbers.scalar, numbers.lanes)
         load(self._spread, run.on)
@@ -203,7 +205,7 @@ class Twin:
 
     def _pack(self) -> None:
         """Pack launches, and find where fields are, when one has become one that each environment has for itself."""
-        self._launches = Launches(self.groups, self._run.settings, self._run.on, self._run.threads)
+        self._launches = Launches(self.groups, self._run.settings, self._run.on, self.threads)
         self._rows = [self._rows_of(group, twin) for group, twin in zip(self._run.groups, self.groups)]
         self._known.clear()
 

@@ -96,6 +96,8 @@ class Run:
     """Arrays in which steps look for changes, which wake somebody."""
     array_rows: dict[tuple[str, int], Rows] = field(default_factory=dict)
     """Rows of arrays over several articulations, by what they are of and the components of each."""
+    taped_twin: object = None
+    """Its twin on taped numbers, kept from one gradient to the next (`sim.derivatives.taped_walk`)."""
     twin: object = None
     """Its twin on dual numbers, kept from one question for derivatives to the next (`sim.derivatives.twin`)."""
     start: tuple[Scene, tuple[str, ...], wp.array] | None = None
