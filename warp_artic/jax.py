@@ -44,13 +44,16 @@ def rollout(
 
     It runs from the authored start in a simulation that is left as it is; what is not given is as in the simulation
     when it is called, or traced by `jax.jit`, which calls it on the host. Values are those of `rollout` in every bit.
-    Gradients are those of `Simulation.gradient`, which says what they cost: a hundred runs or more. They are of
+    Gradients are those of `Simulation.gradient`, which says what they cost: some twenty runs or more. They are of
     first order. `jax.vmap` runs one after the other; environments are what runs side by side.
 
     Args:
-        simulation, steps, every: As of `warp_artic.rollout`.
-        controls, parameters: The same, arrays of their shapes.
+        simulation: As of `warp_artic.rollout`.
+        controls: The same, arrays of their shapes.
+        steps: As of `warp_artic.rollout`.
         start: The same. Gradients are by each number, of root_pose by all four of the quaternion.
+        parameters: As controls.
+        every: As of `warp_artic.rollout`.
 
     Returns:
         joint_position and joint_velocity (T // every + 1, E, D), root_pose (.., E, R, 7) and root_velocity

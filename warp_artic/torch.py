@@ -40,12 +40,15 @@ def rollout(
 
     It runs from the authored start in a simulation that is left as it is; what is not given is as in the simulation
     when it is called. Values are those of `rollout` in every bit. Gradients are those of `Simulation.gradient`, which
-    says what they cost: a hundred runs or more. They are of first order.
+    says what they cost: some twenty runs or more. They are of first order.
 
     Args:
-        simulation, steps, every: As of `warp_artic.rollout`.
-        controls, parameters: The same, tensors of their shapes.
+        simulation: As of `warp_artic.rollout`.
+        controls: The same, tensors of their shapes.
+        steps: As of `warp_artic.rollout`.
         start: The same. Gradients are by each number, of root_pose by all four of the quaternion.
+        parameters: As controls.
+        every: As of `warp_artic.rollout`.
 
     Returns:
         Tensors on the device of the simulation: joint_position and joint_velocity (T // every + 1, E, D), root_pose
