@@ -20,7 +20,7 @@ from warp_artic.meshes.equilibrium import solve_equilibrium
 from warp_artic.meshes.newton import NewtonOptions
 
 WITH_BARRIERS = {"assemble", "add_nodes", "prepare", "solve"}
-KERNELS = "clear", *WITH_BARRIERS
+KERNELS = tuple(WITH_BARRIERS)
 
 
 def bent_bar():
