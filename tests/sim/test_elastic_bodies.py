@@ -118,7 +118,7 @@ def frequencies(body, mass):
     """Of small vibrations of a body whose attached nodes move along x with a mass, and their shapes, by NumPy."""
     mesh = ElasticMesh(body)
     values = mesh.matrix()
-    mesh.add(mesh.array(body.points), values=values)
+    mesh.fill(mesh.array(body.points), values=values)
     count, K = len(body.points), dense(mesh, values)
     held = [one.node for one in body.attachments]
     free = np.setdiff1d(np.arange(count), held)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warp_artic.errors import SettingsError
-from warp_artic.sim.record.recording import NAMES, SHAPES, Recording
+from warp_artic.sim.record.recording import LISTS, NAMES, SHAPES, Recording
 
 
 def recording(records=4, environments=2, dofs=3, links=5, start=0.0, **changes) -> Recording:
@@ -41,7 +41,7 @@ def test_the_file_has_exactly_the_documented_arrays(tmp_path):
     """The file is plain NumPy: one array for each field, names as text, metadata as JSON."""
     recording().save(tmp_path / "run.npz")
     with np.load(tmp_path / "run.npz", allow_pickle=False) as file:
-        assert set(file.files) == {"time", "metadata", *NAMES, *SHAPES}
+        assert set(file.files) == {"time", "metadata", *NAMES, *SHAPES, *LISTS}
         assert file["link_pose"].shape == (4, 2, 5, 7)
         assert file["joint_names"].tolist() == ["/joint_0", "/joint_1", "/joint_2"]
         assert str(file["metadata"]) == '{"dt": 0.1, "solver": "pgs"}'
