@@ -55,7 +55,8 @@ def followers() -> ContactScene:
             "Prismatic",
             "/World/base",
             f"/World/{one.name}",
-            f'point3f physics:localPos0 = {tuple(np.subtract(one.position, base).tolist())}\nuniform token physics:axis = "Z"\n',
+            f"point3f physics:localPos0 = {tuple(np.subtract(one.position, base).tolist())}\n"
+            'uniform token physics:axis = "Z"\n',
         )
         for one in solids[1:]
     )
@@ -97,7 +98,7 @@ def test_a_ball_hits_a_parallelogram(precision):
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_parallelogram_does_not_give_way_along_its_legs(precision):
-    """A ball that comes from above, beside the middle of the beam, stops there: the tree without its loop would turn."""
+    """A ball that comes from above, beside the middle of the beam, stops: without the loop it would turn."""
     scene = parallelogram((0.2, 0, 0.2 + LEG + 0.1), (0, 0, -SPEED))
     one = simulation_of(crowded(scene), precision, "left")
     assert one.scene.island_contacts is not None
