@@ -14,7 +14,7 @@ from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.defined import defined
 from warp_artic.math.numbers import Real, add, real, where_positive  # noqa: F401 (an operator)
 from warp_artic.model.arrays import ForceArrays, ModelArrays, ReportArrays, StateArrays, WorkArrays
-from warp_artic.model.families import ConstraintFamily
+from warp_artic.model.families import HOLDS, ConstraintFamily
 
 TYPES = {
     "model": ModelArrays,
@@ -112,6 +112,12 @@ set_law = calls("set_law", OF_ROWS, lambda family: None if family.is_stop else f
 """Write velocity bounds, compliance, impulse bounds and the other J of a row that is no stop."""
 set_stop_law = calls("set_stop_law", OF_ROWS, lambda family: family.law if family.is_stop else None)
 """Write the same of a stop."""
+set_held_law = calls("set_held_law", OF_ROWS, lambda family: family.law if family.traits & HOLDS else None)
+"""Write the same of a row that may hold dofs against each other; says whether this is one."""
+set_held_gradient = calls(
+    "set_held_gradient", OF_ROWS, lambda family: family.gradient if family.traits & HOLDS else None, says=True
+)
+"""Write J and P of such a row whose law needs J Y; says whether this one does."""
 measure_row = calls("measure_row", OF_ROWS, lambda family: family.measure)
 """Write what the law of a row needs of the mechanism without drives."""
 set_unit_row = calls("set_unit_row", OF_ROWS, lambda family: family.coefficients)

@@ -98,7 +98,8 @@ def island_types(precision: str) -> SimpleNamespace:
         free: wp.array(dtype=T)  # velocities after it without contacts
         v: wp.array(dtype=T)  # velocities
         path: wp.array(dtype=T)  # what they move by; in the end, more than the mean of velocities does
-        inverse: wp.array(dtype=T)  # M^-1 by rows
+        inverse: wp.array(dtype=T)  # M^-1 by rows, with what constraints hold
+        mobility: wp.array(dtype=T)  # of each dof that of M^-1 on its diagonal, as if constraints held nothing
         jacobian: wp.array(dtype=T)  # of bodies, six rows each: velocity of the centre of mass, angular velocity
         rest: wp.array(dtype=T)  # steps at rest
         failed: wp.array(dtype=T)  # 1 where it has stopped

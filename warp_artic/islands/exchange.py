@@ -165,7 +165,8 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
 
     @wp.kernel(**OPTIONS)
     def take_trees(
-        solution: Rows,
+        free: Rows,
+        held: Rows,
         jacobian: Rows,
         failure: Rows,
         steps_at_rest: Rows,
@@ -176,7 +177,7 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         bodies: Bodies,
         movers: Movers,
     ):
-        """Of mechanisms with joints: M^-1, and the Jacobians of links."""
+        """Of mechanisms with joints: M^-1 of the trees and with what constraints hold, and the Jacobians of links."""
         env, k = wp.tid()
         column = columns[k] + env
         number = numbers[k]
@@ -187,9 +188,11 @@ def exchange_kernels(precision: str) -> SimpleNamespace:
         moves = T(1.0)
         if movers.failed[mover] > T(0.0):
             moves = T(0.0)
+        first = env * movers.dof_count + movers.first[number]
         for dof in range(dofs):
+            movers.mobility[first + dof] = free[dof * (dofs + 1), column] * moves
             for other in range(dofs):
-                movers.inverse[row + dof * dofs + other] = solution[dof * dofs + other, column] * moves
+                movers.inverse[row + dof * dofs + other] = held[dof * dofs + other, column] * moves
         for place in range(places.shape[0]):
             source = 6 * dofs * places[place]
             target = env * movers.jacobian_count + bodies.jacobian[own_bodies[k, place]]

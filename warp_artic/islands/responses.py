@@ -10,7 +10,7 @@ Joints may let a point move along the normal hardly, or not at all: a shaft in i
 Where G_nn is below LEAST_LEVER of what it could be in any direction, the point does not act. That is, of the dofs d of
 joints,
 
-    reach = sum of (|v_d|^2 + (thickness |w_d|)^2) (M^-1)_dd
+    reach = sum of (|v_d|^2 + (thickness |w_d|)^2) (M^-1)_dd,   M^-1 of the trees without constraints
 
 with the velocity v_d of the point by a dof, and the smaller of the thicknesses of both colliders.
 """
@@ -100,7 +100,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
             mover = bodies.mover[body]
             dofs = movers.dofs[mover]
             row = env * movers.jacobian_count + first
-            inverse = env * movers.inverse_count + movers.inverse_first[mover]
+            own = env * movers.dof_count + movers.first[mover]
             thickness = wp.min(colliders.thickness[points.first[point]], colliders.thickness[points.second[point]])
             if not wp.isfinite(thickness):
                 thickness = T(0.0)
@@ -117,7 +117,7 @@ def response_kernels(precision: str) -> SimpleNamespace:
                 )
                 v = linear + wp.cross(angular, r)
                 square = wp.length_sq(v) + thickness * thickness * wp.length_sq(angular)
-                points.reach[point] = points.reach[point] + square * movers.inverse[inverse + dof * (dofs + 1)]
+                points.reach[point] = points.reach[point] + square * movers.mobility[own + dof]
                 points.J[term + dof] = points.J[term + dof] + V(wp.dot(n, v), wp.dot(t_1, v), wp.dot(t_2, v)) * sign
                 if colliders.resist_turning == 1:
                     about = V(wp.dot(n, angular), wp.dot(t_1, angular), wp.dot(t_2, angular))

@@ -20,6 +20,7 @@ from warp_artic.phases.link_frames import orient_links
 from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.bare_dynamics import factor_bare, solve_accelerations
 from warp_artic.solver.constraint_impulses import report_impulses, solve_impulses
+from warp_artic.solver.held_response import hold_solutions
 
 BRIEF_OPTIONS = {**OPTIONS, "module_options": {"cpu_compiler_flags": native("-fno-slp-vectorize")}}
 """Options of kernels of registered constraints: without inlining everything they are compiled in half the time, 11 s
@@ -93,6 +94,24 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                 respond_to_loads(model, work, work.vdot, slot)
                 for dof in range(model.dof_count):
                     solution[dof * count + k, column] = work.vdot[dof, slot]
+
+    @wp.kernel(**BRIEF_OPTIONS)
+    def held_solutions(
+        model: Model,
+        state: State,
+        control: Control,
+        work: Work,
+        columns: int,
+        workers: int,
+        has_middle: int,
+        dt: wp.float64,
+        free: Array,
+        held: Array,
+    ):
+        slot = wp.tid()
+        h = real(dt, model.gravity[0, 0])
+        for column in range(slot, columns, workers):
+            hold_solutions(model, state, control, work, free, held, column, slot, has_middle, h)
 
     @wp.kernel(**OPTIONS)
     def mass_matrix(
@@ -202,6 +221,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         accelerate=accelerate,
         efforts=efforts,
         solutions=solutions,
+        held_solutions=held_solutions,
         mass_matrix=mass_matrix,
         jacobian=jacobian,
         centroid=centroid,

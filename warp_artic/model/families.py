@@ -61,6 +61,9 @@ IS_JOINT_TENDON = wp.constant(1 << 11)
 HAS_NO_COMPLIANCE = wp.constant(1 << 10)
 """Gives way by rounding only, which is no part of its law."""
 
+HOLDS = HOLDS_POSITIONS | MOVES_DOFS_ALIKE | PUSHES_LINKS | IS_TENDON | IS_JOINT_TENDON
+"""May hold dofs against each other, however large other impulses are."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:

@@ -64,6 +64,24 @@ def solve_impulses(
 ):
     """Find the impulses of all rows, v+ without them in `work.v_free` and the accelerations with them, `work.vdot`."""
     solve_accelerations(model, state, control, work, joint_force, block, worker)
+    place_rows(model, state, work, block, worker, h)
+    set_contact_rows(model, contacts, work, block, worker, h)
+    for island in range(model.island_count):
+        work.begins[island, worker] = 1
+    set_rows(model, work, block, worker, h)
+    add_responses(model, work, work.given, 0, model.row_count, work.v_next, worker)
+    for dof in range(model.dof_count):
+        work.v_free[dof, worker] = work.v_next[dof, worker]
+    forget_working_set(model, work, worker, real(0.0, h))
+    if contacts.count > 0:
+        guess_sliding(model, contacts, work, block, worker)
+    solve_constraints(model, contacts, work, block, worker)
+    add_accelerations(model, work, worker, h)
+
+
+@wp.func
+def place_rows(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
+    """Bring what laws of rows read up to date, at the present positions, with accelerations in `work.vdot`."""
     if model.loop_count > 0:
         load_loops(model, state, work, block, worker)
     locate_links(model, work, work.root, block, worker)
@@ -79,18 +97,6 @@ def solve_impulses(
     measure_inertias(model, work, block, worker, h)
     for dof in range(model.dof_count):
         work.v_next[dof, worker] = work.v[dof, worker] + h * work.vdot[dof, worker]
-    set_contact_rows(model, contacts, work, block, worker, h)
-    for island in range(model.island_count):
-        work.begins[island, worker] = 1
-    set_rows(model, work, block, worker, h)
-    add_responses(model, work, work.given, 0, model.row_count, work.v_next, worker)
-    for dof in range(model.dof_count):
-        work.v_free[dof, worker] = work.v_next[dof, worker]
-    forget_working_set(model, work, worker, real(0.0, h))
-    if contacts.count > 0:
-        guess_sliding(model, contacts, work, block, worker)
-    solve_constraints(model, contacts, work, block, worker)
-    add_accelerations(model, work, worker, h)
 
 
 @wp.func

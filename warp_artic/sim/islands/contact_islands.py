@@ -53,7 +53,7 @@ class ContactIslands:
         self._precision, self._h = settings.precision, settings.dt
         self._sleep_steps = float(settings.sleep_steps)
         self.layout = IslandLayout(scene, members, settings.precision, environments, device)
-        self._exchange = Exchange(self.layout, settings.precision, settings.dt)
+        self._exchange = Exchange(self.layout, settings)
         self._detection = Detection(self.layout, settings.precision)
         self.groups = tuple(part.group for part in self.layout.parts)
         """Groups whose links take part."""

@@ -16,6 +16,7 @@ from warp_artic.model.field import Field
 from warp_artic.sim.arrays.row_table import RowTables
 from warp_artic.sim.islands.layout import GroupPart, IslandLayout, launch
 from warp_artic.sim.launch.launches import Launches
+from warp_artic.solver.settings import SolverSettings
 
 OF_MASSES = {
     "link_center": "link_center",
@@ -34,13 +35,13 @@ class Exchange:
 
     Args:
         layout: The arrays of the stage.
-        precision: "float32" or "float64".
-        dt: Time step [s].
+        settings: Of the steps.
     """
 
-    def __init__(self, layout: IslandLayout, precision: str, dt: float):
-        self._layout, self._h = layout, dt
-        self._kernels = exchange_kernels(precision)
+    def __init__(self, layout: IslandLayout, settings: SolverSettings):
+        self._layout, self._h = layout, settings.dt
+        self._has_middle = int(settings.integrator == "midpoint")
+        self._kernels = exchange_kernels(settings.precision)
         self._trees = [part for part in layout.parts if not part.is_body]
         fields = (part.group.field("link_external_force").scalars for part in layout.parts)
         self._given = [(field, wp.clone(field)) for field in fields]
@@ -126,7 +127,10 @@ class Exchange:
         for part in self._trees:
             group, found = part.group, part.tables
             size, control = group.tree.dof_count, group.arrays.control
-            launches.dynamics(group, "solutions", control, size, found["one"].numbers, found["solution"].numbers)
+            free, held = found["free"].numbers, found["held"].numbers
+            launches.dynamics(group, "solutions", control, size, found["one"].numbers, free)
+            if held is not free:
+                launches.dynamics(group, "held_solutions", control, self._has_middle, self._h, free, held)
             arrays = found["vectors"].numbers, found["jacobian"].numbers
             launches.dynamics(group, "jacobian", None, found["movers"], *arrays)
             self._take_velocities(part, layout.movers.start)
@@ -141,7 +145,7 @@ class Exchange:
         for part in self._trees:
             self._take_velocities(part, layout.movers.free)
             names = ("failure", "steps_at_rest")
-            inputs = [*(part.tables[name].scalars for name in ("solution", "jacobian"))]
+            inputs = [*(part.tables[name].scalars for name in ("free", "held", "jacobian"))]
             inputs += [*(part.group.field(name).scalars for name in names)]
             inputs += [part.mover_columns, part.mover_numbers, part.own_bodies, part.places]
             inputs += [layout.bodies, layout.movers]

@@ -15,6 +15,7 @@ from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_struct
 from warp_artic.kernels.launch import BLOCK, load
 from warp_artic.mechanisms.group import Group
+from warp_artic.model.families import HOLDS
 from warp_artic.model.field import Field
 from warp_artic.sim.arrays.views import Member
 from warp_artic.sim.islands.tables import collider_tables
@@ -138,7 +139,7 @@ class IslandLayout:
         own_movers.inverse_first = self.upload(np.cumsum([0, *squares])[:-1], int)
         own_movers.dof_count, own_movers.inverse_count = sum(dofs), sum(squares)
         own_movers.jacobian_count = jacobian_count
-        for name in ("start", "free", "v", "path"):
+        for name in ("start", "free", "v", "path", "mobility"):
             setattr(own_movers, name, self.zeros(count * sum(dofs), types.T))
         own_movers.inverse = self.zeros(count * sum(squares), types.T)
         own_movers.jacobian = self.zeros(count * jacobian_count, types.T)
@@ -187,10 +188,13 @@ class IslandLayout:
         """Fields for M^-1 and Jacobians of a group."""
         tree, columns = group.tree, group.columns
         size = tree.dof_count
+        free = Field.zeros(size * size, columns)
+        holds = any(row.family.traits & HOLDS for row in tree.rows)
         return {
             "movers": self.upload(tree.movers, int),
             "one": Field.of(np.eye(size).ravel(), columns),
-            "solution": Field.zeros(size * size, columns),
+            "free": free,
+            "held": Field.zeros(size * size, columns) if holds else free,
             "vectors": Field.zeros(3 * (size + 2 * tree.link_count), columns),
             "jacobian": Field.zeros(6 * tree.link_count * size, columns),
         }

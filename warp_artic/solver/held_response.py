@@ -1,0 +1,128 @@
+"""How a mechanism answers generalized impulses with what its constraints hold: M_c^-1, from M^-1 of its trees.
+
+    M_c^-1 = M^-1 - M^-1 P (J M^-1 P + C)^-1 J M^-1
+of the rows that are equalities without a bound on their impulse, with their compliances C: loop joints, mimic joints,
+rods, tendons and springs that act both ways. One row after another, with A = M^-1 at first:
+    y = A P,   x = J A,   A -= y x / (J y + C)
+A row that depends on those before it has nothing left of what it was, and is left out, as a step does
+(`solver.rows.problem`). Stops, friction and drives are left out too: more force than theirs may make them give way.
+"""
+
+import warp as wp
+
+from warp_artic.constraints.dispatch import set_held_gradient, set_held_law
+from warp_artic.constraints.drive import clear_efforts
+from warp_artic.constraints.rows import prepare_response, row_response
+from warp_artic.math.numbers import (  # noqa: F401 (operators)
+    Real,
+    absolute,
+    add,
+    any_positive,
+    div,
+    is_finite,
+    mul,
+    real,
+    sub,
+    where_positive,
+)
+from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
+from warp_artic.model.families import FROM_OUTSIDE, has_trait
+from warp_artic.phases.joint_accelerations import accelerate_links
+from warp_artic.solver.bare_dynamics import factor_bare
+from warp_artic.solver.constraint_impulses import place_rows
+from warp_artic.solver.rows.problem import dependent_share
+from warp_artic.solver.step import set_position_weight
+
+
+@wp.func
+def hold_solutions(
+    model: ModelArrays,
+    state: StateArrays,
+    control: ControlArrays,
+    work: WorkArrays,
+    free: Array,
+    held: Array,
+    block: int,
+    worker: int,
+    has_middle: int,
+    h: Real,
+):
+    """Write M_c^-1 by rows to `held`, with the compliances of a step of length h, from M^-1 in `free`."""
+    clear_efforts(model, work, worker, real(0.0, h))
+    for dof in range(model.dof_count):
+        work.effort[dof, worker] = real(0.0, h)
+    factor_bare(model, state, control, work, block, worker)
+    accelerate_links(model, work, work.vdot, block, worker)
+    set_position_weight(state, work, block, worker, has_middle)
+    place_rows(model, state, work, block, worker, h)
+    for entry in range(model.dof_count * model.dof_count):
+        held[entry, block] = free[entry, block]
+    for k in range(model.row_count):
+        row = model.row_count - 1 - k
+        if may_hold(model, work, row, block, worker, h):
+            holds = is_held(work, row, worker)
+            if any_positive(holds):
+                hold_row(model, work, free, held, row, block, worker, holds)
+
+
+@wp.func
+def may_hold(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
+    """Fill a row that may hold dofs against each other; says whether it is one."""
+    if has_trait(model, row, FROM_OUTSIDE):
+        return False
+    if set_held_gradient(model, work, row, block, worker, h):
+        prepare_response(model, work, row, worker)
+        work.row_delassus[row, worker] = row_response(model, work, row, worker)
+    return set_held_law(model, work, row, block, worker, h)
+
+
+@wp.func
+def is_held(work: WorkArrays, row: int, worker: int):
+    """One where a row is an equality without a bound on its impulse, else zero."""
+    width = work.velocity_bounds[2 * row + 1, worker] - work.velocity_bounds[2 * row, worker]
+    one = real(1.0, width)
+    return where_positive(absolute(width), one - one, one) * (one - is_finite(work.impulse_bounds[2 * row, worker]))
+
+
+@wp.func
+def hold_row(
+    model: ModelArrays,
+    work: WorkArrays,
+    free: Array,
+    held: Array,
+    row: int,
+    block: int,
+    worker: int,
+    holds: Real,
+):
+    """Take a row into the response, where it `holds`."""
+    n = model.dof_count
+    zero = holds - holds
+    one = real(1.0, holds)
+    first = model.row_term[row]
+    end = first + model.row_terms[row]
+    before = zero
+    left = zero
+    for dof in range(n):
+        y = zero
+        x = zero
+        for term in range(first, end):
+            other = model.term_dof[term]
+            y = y + held[dof * n + other, block] * work.P[term, worker]
+            x = x + work.J[term, worker] * held[other * n + dof, block]
+        work.u[dof, worker] = y
+        work.vdot[dof, worker] = x
+    for term in range(first, end):
+        dof = model.term_dof[term]
+        left = left + work.J[term, worker] * work.u[dof, worker]
+        for other in range(first, end):
+            entry = dof * n + model.term_dof[other]
+            before = before + work.J[term, worker] * free[entry, block] * work.P[other, worker]
+    gives = left + work.compliance[row, worker]
+    takes_part = gives - dependent_share(model, row, model.rounding[0, 0]) * before
+    inverse = where_positive(takes_part, holds / where_positive(takes_part, gives, one), zero)
+    for dof in range(n):
+        scaled = work.u[dof, worker] * inverse
+        for other in range(n):
+            entry = dof * n + other
+            held[entry, block] = held[entry, block] - scaled * work.vdot[other, worker]
