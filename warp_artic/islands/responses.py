@@ -6,8 +6,8 @@
 and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. What is done with them
 says `solve`.
 
-Where joints let a point move along the normal hardly, `reach` of `constraints.contact_lever`, with (M^-1)_dd of the trees
-without constraints for a dof, says whether it acts.
+Where joints let a point move along the normal hardly, `reach` of `constraints.contact_lever` says whether it acts; a
+dof has (M^-1)_dd of the trees without constraints.
 """
 
 from functools import cache
