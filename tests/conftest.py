@@ -20,6 +20,19 @@ from warp_artic.math.processor import TOLD_BY, lane_bytes  # noqa: E402 (after t
 os.environ.setdefault(TOLD_BY, str(lane_bytes()))
 
 
+def pytest_addoption(parser):
+    """Tests can run on a GPU."""
+    parser.addoption("--device", default="cpu", help="where simulations run that name no device: cpu or cuda:N")
+
+
+def pytest_configure(config):
+    """Have simulations run there."""
+    if config.getoption("device") != "cpu":
+        from tests import other_device
+
+        other_device.use(config.getoption("device"))
+
+
 def pytest_sessionstart(session):
     """Where all tests are to run, and by several workers: the kernels of steps, each the better part of a minute."""
     config = session.config
@@ -30,14 +43,15 @@ def pytest_sessionstart(session):
     from warp_artic.sim.launch.warmup import compile_all, kernels_ahead
     from warp_artic.solver.settings import PRECISIONS, SolverSettings
 
-    start_quietly("cpu")
+    device = config.getoption("device")
+    start_quietly(device)
     wanted = {}
     for settings in (SolverSettings(solver="direct"), SolverSettings(solver="pgs"), SolverSettings(integrator="rk4")):
         contacts = settings.solver == "direct"
-        wanted |= kernels_ahead(settings, PRECISIONS, "cpu", tendons=True, contacts=contacts, dynamics=False)
+        wanted |= kernels_ahead(settings, PRECISIONS, device, tendons=True, contacts=contacts, dynamics=False)
     terminal = config.get_terminal_writer()
     terminal.line(f"compiling {len(wanted)} kernels, unless they are in the cache")
-    for name, seconds in compile_all(wanted, "cpu"):
+    for name, seconds in compile_all(wanted, device):
         if seconds > 1.0:
             terminal.line(f"{seconds:7.1f} s  {name}")
 

@@ -233,9 +233,17 @@ def test_what_is_left_alone(other):
     assert lean(source, OPTIONS_THAT_REWRITE | other) == source
 
 
-def test_sources_of_cuda_are_left_alone():
-    """They are as Warp writes them."""
-    assert "lean::" not in source_of(report_kernel(SCALAR64), "cuda")
+def test_the_step_kernel_is_rewritten_for_cuda():
+    """As for a CPU, but that arrays of work space are shared by all workers; a kernel refers to its arguments."""
+    source = source_of(step_kernel(SCALAR64, SETTLES["direct"], find_none), "cuda")
+    functions = functions_of(source)
+    assert not any(name.startswith("adj_") for name in functions)
+    assert not re.search(r"wp::(load|address|array_store|copy)\(", source)
+    for name, head in functions.items():
+        passed = re.findall(r"^    ((?:Model|State|Control|Work|Forces)_\w+.*) var_\w+", head, re.M)
+        assert all("&" in kind for kind in passed), f"{name} copies {passed}"
+    assert set(re.findall(r"lean::(\w+)\(var_work\.", source)) == {"at"}
+    assert len(re.findall(r"^    const __grid_constant__ \w+ var_\w+_given,$", source, re.M)) == 6
 
 
 @pytest.mark.parametrize(

@@ -61,11 +61,14 @@ BLOCK = 64
 OPTIONS = {
     "enable_backward": False,
     "module": "unique",
-    "module_options": {"cpu_compiler_flags": CPU_FLAGS, "block_dim": 1},
+    "module_options": {"cpu_compiler_flags": CPU_FLAGS, "block_dim": 1, "optimization_level": 2},
     "launch_bounds": (BLOCK, 1),
 }
 """Options of every kernel. Warp names a kernel by what it is made of, its block included: with that of a CPU it finds
-out the name once and not twice, which saves 0.1 s of a start. Launches on CUDA have another block all the same."""
+out the name once and not twice, which saves 0.1 s of a start. Launches on CUDA have another block all the same.
+
+The level of optimization is Warp's own for a CPU. On CUDA, where its own is 3, it makes NVRTC compile a step kernel of
+float32 in 29 CPU seconds in place of 290, with a fifth less code."""
 
 SETTLES = {"direct": solve_direct, "pgs": solve_pgs, "tgs": solve_pgs}
 """The function that solves the active constraint rows, by solver."""

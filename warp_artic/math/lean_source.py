@@ -1,4 +1,4 @@
-"""The CPU source of a kernel as Warp writes it, rewritten so that it compiles in a tenth of the time.
+"""The source of a kernel as Warp writes it, for CPUs or CUDA, rewritten so that it compiles in a tenth of the time.
 
 Warp passes everything by value: a call of a phase copies some 200 array headers of 56 bytes, and an operation on lanes
 arrays of scalars. A compiler can undo that only where everything is inlined, which multiplies a step kernel of 14,000
@@ -33,32 +33,35 @@ Warp writes it (85 s, 1), of the arm, the humanoid and the hand with tendons. At
 800: 9 s, 1.00, 1.00, 0.99; 400: 7.4 s, 1.5, 1.3, 1.3 (rotations and eliminations are called then); 200: 7.7 s, 1.7,
 1.5, 1.5. The source alone, with nothing optimized, takes 4 s."""
 
+FORWARD = "// forward\n"
+"""What Warp writes before the statements of a function."""
+
 WEIGHT_OF_NATIVE = 3
 """Statements that a native function counts for."""
 
 NO_GAPS = "a.strides[0] = sizeof(*a.data);"
 """In a native function that gives an array whose layout is known: that its rows, or the entries of a table, are next to
-each other. An array of rows next to each other has one column."""
+each other. An array of rows next to each other has one column; on CUDA, where all workers share an array, none has."""
 
 PREAMBLE = """
 namespace lean
 {
-template <class T> inline T* at(const wp::array_t<T>& a, int i)
+template <class T> CUDA_CALLABLE inline T* at(const wp::array_t<T>& a, int i)
 {
     return (T*)((char*)a.data + (wp::int64)i * a.strides[0]);
 }
-template <class T> inline T* at(const wp::array_t<T>& a, int i, int j)
+template <class T> CUDA_CALLABLE inline T* at(const wp::array_t<T>& a, int i, int j)
 {
     return (T*)((char*)a.data + (wp::int64)i * a.strides[0] + (wp::int64)j * a.strides[1]);
 }
-template <class T> inline T* at(const wp::array_t<T>& a, int i, int j, int k)
+template <class T> CUDA_CALLABLE inline T* at(const wp::array_t<T>& a, int i, int j, int k)
 {
     return (T*)((char*)a.data + (wp::int64)i * a.strides[0] + (wp::int64)j * a.strides[1]
         + (wp::int64)k * a.strides[2]);
 }
-template <class T> inline T* at_no_gaps(const wp::array_t<T>& a, int i) { return a.data + i; }
-template <class T> inline T* at_no_gaps(const wp::array_t<T>& a, int i, int) { return a.data + i; }
-template <class T> inline wp::array_t<T> no_gaps(wp::array_t<T> a)
+template <class T> CUDA_CALLABLE inline T* at_no_gaps(const wp::array_t<T>& a, int i) { return a.data + i; }
+template <class T> CUDA_CALLABLE inline T* at_no_gaps(const wp::array_t<T>& a, int i, int) { return a.data + i; }
+template <class T> CUDA_CALLABLE inline wp::array_t<T> no_gaps(wp::array_t<T> a)
 {
     a.strides[0] = sizeof(T);
     return a;
@@ -84,7 +87,8 @@ READERS = {"load", "address", "array_store", "copy", "where", "extract"}
 """Functions of Warp that do not write to a struct or an array that they are given."""
 
 _HEAD = re.compile(
-    r"static ((?:WP_NOINLINE |WP_FORCEINLINE |CUDA_CALLABLE )*)([^\n(]+?) (\w+)\(\n"
+    r"((?:static |WP_NOINLINE |WP_FORCEINLINE |CUDA_CALLABLE |extern \"C\" |__launch_bounds__\([^)]*\) |__global__ )*)"
+    r"([^\n(]+?) (\w+)\(\n"
     r"((?:    [^\n]*\n)*?    [^\n]*)\)\n\{\n"
 )
 _PARAMETER = re.compile(r"    (.+?) ?(?<=[ *&])(\w+)$")
@@ -132,12 +136,22 @@ class Function:
     @property
     def is_native(self) -> bool:
         """Whether its body is given as source of the compiler, by which its parameters have plain names."""
-        return self.attributes == "CUDA_CALLABLE "
+        return "CUDA_CALLABLE " in self.attributes and FORWARD not in self.body
 
     @property
     def is_kernel(self) -> bool:
-        """Whether it is the kernel, which has its arguments in a struct."""
-        return self.name.endswith("_cpu_kernel_forward")
+        """Whether it is the kernel: on a CPU it has its arguments in a struct."""
+        return self.name.endswith(("_cpu_kernel_forward", "_cuda_kernel_forward"))
+
+    @property
+    def is_of_cuda(self) -> bool:
+        """Whether it is a function for CUDA, and not of the compiler's own language."""
+        return not self.is_native and ("CUDA_CALLABLE " in self.attributes or self.is_cuda_kernel)
+
+    @property
+    def is_cuda_kernel(self) -> bool:
+        """Whether it is a kernel of CUDA, whose parameters are its arguments."""
+        return self.is_kernel and "__global__ " in self.attributes
 
     @property
     def gives_known_layout(self) -> bool:
@@ -170,7 +184,7 @@ class Source:
 
 
 def rewritten(source: str) -> str:
-    """The source of a module of Warp for the CPU, to compile soon.
+    """The source of a module of Warp, for a CPU or CUDA, to compile soon.
 
     Raises:
         UnknownSourceError: It does not look as it is known.
@@ -182,7 +196,8 @@ def rewritten(source: str) -> str:
         if struct := _STRUCT.match(part):
             fields = struct[2].partition("() = default;")[0]
             structs[struct[1]] = {name: kind for kind, name in re.findall(r"^    (\S.*?) (\w+);$", fields, re.M)}
-        if not part.startswith("static ") or "_cpu_forward" in part.partition("(")[0]:
+        is_function = part.startswith("static ") and "_cpu_forward" not in part.partition("(")[0]
+        if not is_function and " __global__ " not in part.partition("\n")[0]:
             parts.append(part)
         elif not re.match(r"static (?:CUDA_CALLABLE )?void adj_", part):
             parts.append(_function(part))
@@ -190,7 +205,8 @@ def rewritten(source: str) -> str:
     if not any(function.is_kernel for function in functions.values()):
         raise UnknownSourceError("no kernel")
     _choose_calls(functions)
-    whole = Source(functions, structs, frozenset(_without_gaps(functions)))
+    is_for_cuda = any(function.is_cuda_kernel for function in functions.values())
+    whole = Source(functions, structs, frozenset(() if is_for_cuda else _without_gaps(functions)))
     text = "".join(part if isinstance(part, str) else _emitted(part, whole) for part in parts)
     text = re.sub(r"^    (?:wp::)?adj_atomic_add\(&p->\w+, t\.\w+\);\n", "", text, flags=re.M)
     first = re.search(r"^(?:struct|static|template) ", text, re.M).start()
@@ -218,8 +234,10 @@ def _function(part: str) -> Function:
     if not all(parameters):
         raise UnknownSourceError(f"parameters of {name}")
     body = part[head.end() :]
-    if attributes == "" and "// forward\n" not in body:
+    if "CUDA_CALLABLE " not in attributes and FORWARD not in body:
         raise UnknownSourceError(f"the body of {name}")
+    if "__global__ " in attributes:
+        body = re.sub(r"^    (?=    )", "", body, flags=re.M)  # Warp has a loop around it
     return Function(attributes, returns, name, [parameter.groups() for parameter in parameters], body)
 
 
@@ -230,7 +248,7 @@ def _choose_calls(functions: dict[str, Function]) -> None:
         if function.is_native:
             sizes[function.name] = WEIGHT_OF_NATIVE
             continue
-        forward = function.body.partition("// forward\n")[2]
+        forward = function.body.partition(FORWARD)[2]
         lines = [line for line in map(str.strip, forward.split("\n")) if not line.startswith("//")]
         function.calls = [name for line in lines for name in re.findall(r"\b(\w+)\(", line) if name in functions]
         if not sizes.keys() >= set(function.calls):
@@ -254,15 +272,19 @@ def _emitted(function: Function, whole: Source) -> str:
     """The source of a function."""
     body = None if function.is_native else _Body(function, whole)
     reference = "& __restrict" if function.is_called else "&"
-    parameters = []
+    parameters, text = [], ""
     for kind, name in function.parameters:
-        if not function.is_kernel and whole.by_reference(kind):
-            if not (body.is_written(name) if body else _native_writes(function.body, name)):
-                kind = f"{'const ' if _is_constant(kind, name, function.body) else ''}{kind}{reference}"
+        is_passed = not function.is_kernel and whole.by_reference(kind)
+        if is_passed and not (body.is_written(name) if body else _native_writes(function.body, name)):
+            kind = f"{'const ' if _is_constant(kind, name, function.body) else ''}{kind}{reference}"
+        elif function.is_cuda_kernel and whole.has_arrays(kind) and not body.is_written(name):
+            text += f"    {kind}& __restrict {name} = const_cast<{kind}&>({name}_given);\n"
+            kind, name = f"const __grid_constant__ {kind}", f"{name}_given"
         parameters.append(f"    {kind} {name}")
-    attributes = "WP_NOINLINE " if function.is_called else function.attributes
-    listed, text = ",\n".join(parameters), body.text() if body else function.body
-    return f"static {attributes}{function.returns} {function.name}(\n{listed})\n{{\n{text}"
+    attributes = f"{function.attributes}{'WP_NOINLINE ' if function.is_called else ''}"
+    text += body.text() if body else function.body
+    listed = ",\n".join(parameters)
+    return f"{attributes}{function.returns} {function.name}(\n{listed})\n{{\n{text}"
 
 
 def _is_constant(kind: str, name: str, body: str) -> bool:
@@ -287,6 +309,7 @@ class _Body:
 
     def __init__(self, function: Function, whole: Source):
         self.whole = whole
+        self.is_of_cuda = function.is_of_cuda
         self.body = _KNOWN.sub(lambda known: "" if whole.is_known(known) else known[0], function.body)
         self.uses = Counter(_VARIABLE.findall(self.body))
         self.assigned = Counter(_ASSIGNED.findall(self.body))
@@ -334,7 +357,8 @@ class _Body:
         text = _with_counted_loops(text)
         text = re.sub(r"= wp::load\((var_\w+)\);", r"= *\1;", text)
         text = re.sub(r"= wp::copy\((var_\w+)\);", r"= \1;", text)
-        text = re.sub(r"wp::assign\((var_\w+), (var_\w+)\);", r"\1 = \2;", text)
+        if not self.is_of_cuda:  # there tests have the compiler look for what is read before it is set
+            text = re.sub(r"wp::assign\((var_\w+), (var_\w+)\);", r"\1 = \2;", text)
         return _VARIABLE.sub(lambda name: self._place(name[0]), text)
 
     def _refer_to_arguments(self) -> None:
