@@ -17,8 +17,9 @@ def run(number, compute, values, rows_out):
     """Apply a kernel to columns of numbers."""
     dtype = wp.dtype_to_numpy(number.scalar)
     shape = (-1, COUNT // number.lanes, number.lanes) if number.lanes > 1 else (-1, COUNT)
-    given = wp.array(np.ascontiguousarray(values, dtype).reshape(values.shape[0], *shape[1:]), dtype=number.real)
-    found = wp.zeros((rows_out, COUNT // number.lanes), dtype=number.real)
+    values = np.ascontiguousarray(values, dtype).reshape(values.shape[0], *shape[1:])
+    given = wp.array(values, dtype=number.real, device="cpu")
+    found = wp.zeros((rows_out, COUNT // number.lanes), dtype=number.real, device="cpu")
     wp.launch(compute, dim=COUNT // number.lanes, inputs=[given, found], device="cpu")
     return found.numpy().reshape(rows_out, COUNT).astype(float)
 

@@ -105,7 +105,7 @@ def test_steps_in_a_capture_of_ones_own():
     plain, captured = driven(), driven()
     gains = captured.parameters.drive_stiffness
     pose = captured.state.link_pose
-    with wp.ScopedCapture(device="cpu") as capture:
+    with wp.ScopedCapture(device=captured.device) as capture:
         captured.step(2)
     for factor in (1.0, 3.0):
         plain.parameters.drive_stiffness.assign(np.full((2, 3), 100.0 * factor, np.float32))
@@ -127,9 +127,9 @@ def test_what_cannot_be_captured():
     tracks = dict(simulation.target_tracks)
     with pytest.raises(SettingsError, match="2 drive targets follow values over time"):
         simulation.capture()
-    with pytest.raises(SettingsError, match="2 drive targets"), wp.ScopedCapture(device="cpu"):
+    with pytest.raises(SettingsError, match="2 drive targets"), wp.ScopedCapture(device=simulation.device):
         simulation.step()
-    with pytest.raises(SettingsError, match="record: reads states"), wp.ScopedCapture(device="cpu"):
+    with pytest.raises(SettingsError, match="record: reads states"), wp.ScopedCapture(device=simulation.device):
         simulation.record(1)
     simulation.target_tracks.clear()
     graph = simulation.capture()

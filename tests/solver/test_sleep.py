@@ -406,7 +406,7 @@ def test_idle_steps_in_a_capture():
     """Steps that are captured are launched, and whoever replays them may change what they read."""
     simulation = asleep()
     simulation.step(10)
-    with wp.ScopedCapture(device="cpu") as capture:
+    with wp.ScopedCapture(device=simulation.device) as capture:
         simulation.step(2)
     simulation.wake()
     wp.capture_launch(capture.graph)

@@ -2,7 +2,7 @@
 
 An index of a Warp array costs two products, and for each of its parts a test and a sum, because a negative one counts
 from the end: as much as the arithmetic of a lane vector. No index of ours is negative, tables have no gaps, and on a
-CPU, where a work space has one slot, its rows have none either. A compiler that knows this leaves most of it out.
+CPU, where a work space has one worker, its rows have none either; on CUDA all its arrays have a column for each worker. A compiler that knows this leaves most of it out.
 Results are bitwise the same.
 """
 
@@ -11,7 +11,7 @@ import inspect
 import warp as wp
 
 from warp_artic.math.defined import defined
-from warp_artic.math.lean_source import NO_GAPS
+from warp_artic.math.lean_source import NO_GAPS, ON_CPU
 from warp_artic.math.numbers import Numbers
 from warp_artic.mechanisms.structs import arrays_for
 
@@ -23,7 +23,7 @@ a.shape[1] = 0;
 """With a length of zero the test and the sum do nothing. Where Warp checks bounds, in its debug mode, lengths stay."""
 
 NO_GAPS_ON_CPU = f"""
-#if !defined(__CUDACC__)
+{ON_CPU}
 {NO_GAPS}
 #endif"""
 

@@ -41,7 +41,10 @@ WEIGHT_OF_NATIVE = 3
 
 NO_GAPS = "a.strides[0] = sizeof(*a.data);"
 """In a native function that gives an array whose layout is known: that its rows, or the entries of a table, are next to
-each other. An array of rows next to each other has one column; on CUDA, where all workers share an array, none has."""
+each other. An array of rows next to each other has one column."""
+
+ON_CPU = "#if !defined(__CUDACC__)"
+"""In such a function: that it says so of a CPU alone. On CUDA all workers share the array, and each has a column."""
 
 PREAMBLE = """
 namespace lean
@@ -64,6 +67,16 @@ template <class T> CUDA_CALLABLE inline T* at_no_gaps(const wp::array_t<T>& a, i
 template <class T> CUDA_CALLABLE inline wp::array_t<T> no_gaps(wp::array_t<T> a)
 {
     a.strides[0] = sizeof(T);
+    return a;
+}
+template <class T> CUDA_CALLABLE inline T* at_of_workers(const wp::array_t<T>& a, int workers, int i, int j)
+{
+    return a.data + ((wp::int64)i * workers + j);
+}
+template <class T> CUDA_CALLABLE inline wp::array_t<T> of_workers(wp::array_t<T> a, int workers)
+{
+    a.strides[0] = workers * (int)sizeof(T);
+    a.strides[1] = sizeof(T);
     return a;
 }
 }
@@ -168,6 +181,8 @@ class Source:
     """Types of the fields of each struct by their names."""
     no_gaps: frozenset[tuple[str, str]]
     """Structs and their fields that are arrays with rows next to each other."""
+    of_workers: dict[tuple[str, str], str]
+    """Structs and their fields that are arrays with a column for each worker: a field of the struct with as many."""
 
     def has_arrays(self, struct: str) -> bool:
         """Whether some type is a struct with arrays."""
@@ -205,8 +220,7 @@ def rewritten(source: str) -> str:
     if not any(function.is_kernel for function in functions.values()):
         raise UnknownSourceError("no kernel")
     _choose_calls(functions)
-    is_for_cuda = any(function.is_cuda_kernel for function in functions.values())
-    whole = Source(functions, structs, frozenset(() if is_for_cuda else _without_gaps(functions)))
+    whole = Source(functions, structs, *_known_layouts(functions))
     text = "".join(part if isinstance(part, str) else _emitted(part, whole) for part in parts)
     text = re.sub(r"^    (?:wp::)?adj_atomic_add\(&p->\w+, t\.\w+\);\n", "", text, flags=re.M)
     first = re.search(r"^(?:struct|static|template) ", text, re.M).start()
@@ -258,14 +272,23 @@ def _choose_calls(functions: dict[str, Function]) -> None:
         function.is_called = not function.is_kernel and sizes[function.name] >= INLINED
 
 
-def _without_gaps(functions: dict[str, Function]):
-    """Structs and fields of which the source says that their rows are next to each other."""
+def _known_layouts(functions: dict[str, Function]):
+    """What the source says of fields of structs: see `no_gaps` and `of_workers` of a Source."""
+    is_for_cuda = any(function.is_cuda_kernel for function in functions.values())
+    no_gaps: set[tuple[str, str]] = set()
+    of_workers: dict[tuple[str, str], str] = {}
+    first: dict[str, str] = {}
     for function in functions.values():
         kinds = {name: kind for kind, name in function.parameters}
         for known in _KNOWN.finditer(function.body):
             giver = functions.get(known["function"])
             if giver and giver.gives_known_layout and NO_GAPS in giver.body and known["owner"] in kinds:
-                yield kinds[known["owner"]], known["field"]
+                struct, name = kinds[known["owner"]], known["field"]
+                if is_for_cuda and ON_CPU in giver.body:
+                    of_workers[struct, name] = first.setdefault(struct, name)
+                else:
+                    no_gaps.add((struct, name))
+    return frozenset(no_gaps), of_workers
 
 
 def _emitted(function: Function, whole: Source) -> str:
@@ -389,13 +412,19 @@ class _Body:
         """What a variable is where it is used: itself, or the field that it would be a copy of."""
         return ".".join(self.headers[variable]) if variable in self.headers else variable
 
-    def _has_no_gaps(self, variable: str) -> bool:
+    def _layout(self, variable: str) -> tuple[str, str]:
+        """What is known of the array that a variable is a copy of: a suffix of functions, and what they want beside."""
         owner, name = self.headers.get(variable, ("", ""))
-        return (self.owners.get(owner), name) in self.whole.no_gaps
+        field = self.owners.get(owner), name
+        if field in self.whole.no_gaps:
+            return "no_gaps", ""
+        if field in self.whole.of_workers:
+            return "of_workers", f", {owner}.{self.whole.of_workers[field]}.shape[1]"
+        return "", ""
 
     def _entry(self, variable: str, indices: str) -> str:
-        known = self._has_no_gaps(variable) and indices.count(",") < 2
-        return f"lean::{'at_no_gaps' if known else 'at'}({self._place(variable)}, {indices})"
+        suffix, beside = self._layout(variable) if indices.count(",") < 2 else ("", "")
+        return f"lean::at{'_' if suffix else ''}{suffix}({self._place(variable)}{beside}, {indices})"
 
     def _call(self, call: re.Match) -> str:
         """A call of a function of the source: one that is inlined is told what is known of arrays."""
@@ -406,8 +435,9 @@ class _Body:
         for place, variable in enumerate(call[2].split(", ")):
             passed.append(self._place(variable))
             is_inlined = not callee.is_called and _is_constant(*callee.parameters[place], callee.body)
-            if is_inlined and self._has_no_gaps(variable):
-                passed[-1] = f"lean::no_gaps({passed[-1]})"
+            suffix, beside = self._layout(variable)
+            if is_inlined and suffix:
+                passed[-1] = f"lean::{suffix}({passed[-1]}{beside})"
         return f"{call[1]}({', '.join(passed)});"
 
 
