@@ -1,9 +1,9 @@
 """What the compiler of a kernel is told of the layout of its arrays.
 
 An index of a Warp array costs two products, and for each of its parts a test and a sum, because a negative one counts
-from the end: as much as the arithmetic of a lane vector. No index of ours is negative, tables have no gaps, and on a
-CPU, where a work space has one worker, its rows have none either; on CUDA all its arrays have a column for each worker. A compiler that knows this leaves most of it out.
-Results are bitwise the same.
+from the end: as much as the arithmetic of a lane vector. No index of ours is negative, and tables have no gaps. A work
+space has one worker on a CPU, so that its rows have no gaps either; on CUDA each worker has a column in all its arrays.
+A compiler that knows this leaves most of it out. Results are bitwise the same.
 """
 
 import inspect
