@@ -123,16 +123,19 @@ def newton_kernels(types: MeshTypes):
         length: wp.array(dtype=Real),
         own: wp.array(dtype=int),
         found: wp.array2d(dtype=Vec),
+        threads: int,
     ):
-        env, node = wp.tid()
+        env, first = wp.tid()
         if own[env] > 0:
-            found[env, node] = points[env, node] + length[env] * step[env, node]
+            for node in range(first, points.shape[1], threads):
+                found[env, node] = points[env, node] + length[env] * step[env, node]
 
     @wp.kernel(**OPTIONS)
-    def take(found: wp.array2d(dtype=Vec), own: wp.array(dtype=int), points: wp.array2d(dtype=Vec)):
-        env, node = wp.tid()
+    def take(found: wp.array2d(dtype=Vec), own: wp.array(dtype=int), points: wp.array2d(dtype=Vec), threads: int):
+        env, first = wp.tid()
         if own[env] > 0:
-            points[env, node] = found[env, node]
+            for node in range(first, points.shape[1], threads):
+                points[env, node] = found[env, node]
 
     return move, take
 
@@ -252,7 +255,7 @@ class Newton:
             length = np.where(trying, 0.0, length)
             self._move_to(points, length)
             potential.evaluate(self._trial, self._ask(trying))
-        potential.mesh.launches.launch(self._take, points.shape, [self._trial, self._is_own, points])
+        potential.mesh.launch_over_nodes(self._take, [self._trial, self._is_own, points])
         return at, fall, hidden | (active & small & (length < SHORT)), length
 
     def _move_to(self, points: wp.array, length: np.ndarray) -> None:
@@ -263,7 +266,7 @@ class Newton:
         if potential.contacts:
             potential.contacts.move(*inputs, self._trial)
         else:
-            potential.mesh.launches.launch(self._move, points.shape, [*inputs, self._trial])
+            potential.mesh.launch_over_nodes(self._move, [*inputs, self._trial])
 
     def _ask(self, active: np.ndarray) -> wp.array:
         self._host.write(self._asked, active)
@@ -284,7 +287,7 @@ class NewtonOnThreads:
         # What threads cost is done by one at a time: k of them have to take less time for it than each for the rest.
         worth = int((len(mesh.body.elements) * mesh.environments / LEAST_SHARE) ** 0.5)
         # Environments that are solved side by side are of one thread.
-        group = np.arange(mesh.environments) // potential.system.together
+        group = np.arange(mesh.environments) // mesh.together
         groups = int(group[-1]) + 1
         count = max(1, min(threads, groups, worth))
         share = group * count // groups

@@ -29,7 +29,7 @@ from warp_artic.meshes.types import OPTIONS, MeshTypes, is_wide
 def potential_kernels(types: MeshTypes, wide: bool):
     """The kernels `add_nodes`, of energies and forces, and `add_inertia`, of stiffness."""
     block_sum = block_sum_for(types.real, wide)
-    dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
+    dim, Real, Vec = types.dim, types.real, types.vec
     Carried = carried_struct(types)
 
     @wp.func
@@ -140,12 +140,18 @@ def potential_kernels(types: MeshTypes, wide: bool):
         mass: wp.array(dtype=Real),
         diagonal: wp.array(dtype=int),
         asked: wp.array(dtype=int),
-        values: wp.array2d(dtype=Mat),
+        values: wp.array4d(dtype=Real),
+        threads: int,
     ):
-        env, node = wp.tid()
+        env, first = wp.tid()
         if asked[env] > 0:
-            slot = diagonal[node]
-            values[env, slot] = values[env, slot] + (inertia * mass[node]) * wp.identity(n=dim, dtype=Real)
+            row = env // values.shape[3]
+            lane = env % values.shape[3]
+            for node in range(first, mass.shape[0], threads):
+                for i in range(dim):
+                    k = i * (dim + 1)
+                    before = values[row, diagonal[node], k, lane]
+                    values[row, diagonal[node], k, lane] = before + inertia * mass[node]
 
     return add_nodes, add_inertia
 
@@ -274,8 +280,8 @@ class Potential:
             self.tendons.check(asked)
             self.tendons.add_stiffness(values, self._slots, psd=True, asked=asked)
         if self.inertia is not None:
-            inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values]
-            mesh.launches.launch(self._add_inertia, points.shape, inputs)
+            inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values.numbers]
+            mesh.launch_over_nodes(self._add_inertia, inputs)
         if self.contacts:
             self.contacts.hold(values, asked)
         self.system.prepare(asked)
