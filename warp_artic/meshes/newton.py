@@ -161,6 +161,8 @@ class Newton:
         self._projected = wp.zeros(mesh.environments, dtype=int, device=mesh.device)
         self.own = np.ones(mesh.environments, bool) if own is None else own
         self._is_own = wp.array(self.own.astype(np.int32), dtype=int, device=mesh.device)
+        self._rests = True
+        """Whether the last solve took no step: the next one then looks at forces first."""
         self._host = mesh.host
         self._move, self._take = newton_kernels(mesh.types)
 
@@ -174,11 +176,14 @@ class Newton:
         contacts = potential.contacts
         if contacts:
             contacts.admit(points, self._ask(active))
-        at = potential.evaluate(points, self._ask(active))
+        whole = np.full(count, potential.inertia is not None)
+        # Where bodies move, the first step will want the stiffness at the start.
+        is_stiff = not self._rests
+        self._host.write(self._projected, ~whole)
+        at = potential.evaluate(points, self._ask(active), self._projected if is_stiff else None)
         reference = np.maximum(at.force, at.loads)
         found = Convergence(np.zeros(count, bool), *np.zeros((2, count), int), at.force, reference, [at.energy])
         hidden, kept = np.zeros((2, count), bool)
-        whole = np.full(count, potential.inertia is not None)
         while True:
             done = active & np.isfinite(at.force) & (at.force <= self._tolerance * reference)
             found.converged |= done
@@ -186,7 +191,8 @@ class Newton:
             if not active.any() or len(found.energies) > self.options.most_steps:
                 break
             force = at.force
-            is_convex = self._find_step(points, at, active, kept, whole, found)
+            is_convex = self._find_step(points, at, active, kept, whole, is_stiff, found)
+            is_stiff = False
             at, fall, hidden, length = self._step(points, at, active)
             moved = active & (length > 0.0)
             found.steps += moved
@@ -205,21 +211,23 @@ class Newton:
             if contacts:
                 kept &= ~contacts.has_changed
             whole = (length == 1.0) & (is_convex | ~whole)
+        self._rests = not found.steps.any()
         return found
 
-    def _find_step(self, points, at: Evaluation, active, kept, whole, found: Convergence) -> np.ndarray:
-        """Solve for steps; gives where all directions met had stiffness."""
+    def _find_step(self, points, at: Evaluation, active, kept, whole, is_stiff, found: Convergence) -> np.ndarray:
+        """Solve for steps; gives where all directions met had stiffness. `is_stiff`: that of elements is known."""
         if (anew := active & ~kept).any():
-            self._stiffen(points, anew, ~whole)
+            self._stiffen(points, anew, None if is_stiff else ~whole)
         is_convex = self._solve(active, at, found)
         if (again := active & ~is_convex & whole).any():
             self._stiffen(points, again, again)
             self._solve(again, at, found)
         return is_convex
 
-    def _stiffen(self, points: wp.array, asked: np.ndarray, projected: np.ndarray) -> None:
-        self._host.write(self._projected, projected)
-        self.potential.stiffen(points, self._ask(asked), self._projected)
+    def _stiffen(self, points: wp.array, asked: np.ndarray, projected: np.ndarray | None) -> None:
+        if projected is not None:
+            self._host.write(self._projected, projected)
+        self.potential.stiffen(points, self._ask(asked), None if projected is None else self._projected)
 
     def _solve(self, active: np.ndarray, at: Evaluation, found: Convergence) -> np.ndarray:
         system = self.potential.system

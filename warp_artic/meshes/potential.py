@@ -245,10 +245,12 @@ class Potential:
         self._no_table = wp.zeros((0, 0), dtype=types.real, device=device)
         self._add_nodes, self._add_inertia = potential_kernels(types, is_wide(device))
 
-    def evaluate(self, points: wp.array, asked: wp.array) -> Evaluation:
-        """Phi and `forces` at some points, where environments are asked for."""
+    def evaluate(self, points: wp.array, asked: wp.array, projected: wp.array | None = None) -> Evaluation:
+        """Phi and `forces` at some points, where environments are asked for; with `projected` also what `stiffen` fills
+        in of elements, in the same pass."""
         mesh, tendons = self.mesh, self.tendons
-        mesh.fill(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping)
+        wanted = {} if projected is None else {"values": self.system.values, "projected": projected}
+        mesh.fill(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping, **wanted)
         of_tendons = self._no_energy, self._no_table, self._no_table
         if tendons:
             shape = tendons.evaluate(points, self.foreign_points, asked)
@@ -268,14 +270,15 @@ class Potential:
         rounding = mesh.types.epsilon * np.sqrt(rounding)
         return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads), slope, rounding)
 
-    def stiffen(self, points: wp.array, asked: wp.array, projected: wp.array) -> None:
+    def stiffen(self, points: wp.array, asked: wp.array, projected: wp.array | None) -> None:
         """Fill the matrix of `system` at the last points of `evaluate`, and make its preconditioner.
 
-        The stiffness of elements is projected to the positive semi-definite where `projected` is positive. That of
-        tendons always is: it differs only where springs push.
+        The stiffness of elements is projected to the positive semi-definite where `projected` is positive; without it,
+        it is that of the last evaluation. That of tendons always is: it differs only where springs push.
         """
         mesh, values = self.mesh, self.system.values
-        mesh.fill(points, values=values, asked=asked, projected=projected, damping=self.damping)
+        if projected is not None:
+            mesh.fill(points, values=values, asked=asked, projected=projected, damping=self.damping)
         if self.tendons:
             self.tendons.check(asked)
             self.tendons.add_stiffness(values, self._slots, psd=True, asked=asked)
