@@ -19,7 +19,7 @@ from warp_artic.kernels.launch import find_none, mobilities_kernel, report_kerne
 from warp_artic.math.numbers import numbers_for
 from warp_artic.meshes.conjugate_gradients import solver_kernels
 from warp_artic.meshes.dynamics import dynamics_kernels
-from warp_artic.meshes.elastic import elastic_kernels
+from warp_artic.meshes.element_kernels import elastic_kernels
 from warp_artic.meshes.newton import newton_kernels
 from warp_artic.meshes.potential import potential_kernels
 from warp_artic.meshes.tendon_kernels import tendon_kernels

@@ -10,6 +10,7 @@ from warp_artic.description.elastic_body import ElasticLaw, PlaneState
 from warp_artic.description.validate_meshes import body_findings
 from warp_artic.meshes import elastic
 from warp_artic.meshes.elastic import ElasticMesh, color_elements
+from warp_artic.meshes.element_access import packs_of
 
 CELLS = {2: (3, 2), 3: (2, 1, 2)}
 SIZE = {2: (0.9, 0.5), 3: (0.8, 0.4, 0.6)}
@@ -35,7 +36,7 @@ def evaluate(mesh, points, psd=False, damping=None):
     x = mesh.array(points)
     energy = wp.array([np.nan], dtype=mesh.types.real)
     forces, values = mesh.array(np.full_like(points, np.nan)), mesh.matrix()
-    values.fill_(np.nan)
+    values.numbers.fill_(np.nan)
     projected = wp.array([int(psd)], dtype=int)
     mesh.fill(x, energy=energy, forces=forces, values=values, projected=projected, damping=damping)
     return energy.numpy()[0], forces.numpy()[0].ravel(), dense(mesh, values)
@@ -168,18 +169,49 @@ def test_plane_strain_is_a_slice_of_space():
     assert next(energies) == pytest.approx(next(energies), rel=1e-12)
 
 
-def test_environments_are_bitwise_those_alone():
-    """Energy, forces and stiffness at points that differ."""
-    batch = ElasticMesh(bar(CELLS[3], SIZE[3]), environments=3)
-    points = np.stack([random_points(batch.body, 0.1, seed) for seed in range(3)])
-    x, forces, values = batch.array(points), batch.array(np.zeros_like(points)), batch.matrix()
-    batch.fill(x, values=values, forces=forces)
-    alone = ElasticMesh(batch.body)
-    for k in range(3):
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("dim", "precision"), [(2, "float32"), (3, "float32"), (3, "float64")])
+def test_environments_are_bitwise_those_alone(law, dim, precision):
+    """Energy, forces and stiffness at points that differ, some of them with elements inside out, some projected; those
+    that are not asked for stay as they are."""
+    count = 19
+    batch = ElasticMesh(bar((4, 2, 2)[:dim], SIZE[dim], law), environments=count, precision=precision)
+    alone = ElasticMesh(batch.body, precision=precision)
+    assert batch.together > 1 and alone.together == 1
+    points = np.stack([random_points(batch.body, 0.02 * seed, seed) for seed in range(count)])
+    projected, asked = np.arange(count) % 3 == 1, np.arange(count) % 5 != 2
+    x, forces, values = batch.array(points), batch.array(np.full_like(points[0], 7.0)), batch.matrix()
+    values.numbers.fill_(7.0)
+    energy, damping = wp.full(count, 7.0, dtype=batch.types.real), batch.damping(0.3)
+    batch.follow(damping, batch.array(points[::-1]), x)
+    flags = {"asked": asked, "projected": projected}
+    of_all = {name: wp.array(flag.astype(np.int32), dtype=int) for name, flag in flags.items()}
+    batch.fill(x, energy=energy, forces=forces, values=values, damping=damping, **of_all)
+    kept = ~asked
+    assert (energy.numpy()[kept] == 7.0).all() and (forces.numpy()[kept] == 7.0).all()
+    assert (values.numpy()[kept] == 7.0).all()
+    for k in np.flatnonzero(asked):
         x_k, forces_k, values_k = alone.array(points[k]), alone.array(np.zeros_like(points[k])), alone.matrix()
-        alone.fill(x_k, values=values_k, forces=forces_k)
-        assert (forces.numpy()[k] == forces_k.numpy()[0]).all() and (values.numpy()[k] == values_k.numpy()[0]).all()
-        assert batch.energy(x).numpy()[k] == alone.energy(x_k).numpy()[0]
+        damping_k, projected_k = alone.damping(0.3), wp.array(projected[k : k + 1].astype(np.int32), dtype=int)
+        energy_k = wp.zeros(1, dtype=alone.types.real)
+        alone.follow(damping_k, alone.array(points[count - 1 - k]), x_k)
+        alone.fill(x_k, energy=energy_k, forces=forces_k, values=values_k, projected=projected_k, damping=damping_k)
+        np.testing.assert_array_equal(forces.numpy()[k], forces_k.numpy()[0])
+        np.testing.assert_array_equal(values.numpy()[k], values_k.numpy()[0])
+        assert energy.numpy()[k] == energy_k.numpy()[0]
+
+
+@pytest.mark.parametrize("size", [1, 4, 16])
+def test_elements_of_a_pack_share_no_nodes(size):
+    """Every element has one pack; packs are full where that can be."""
+    for cells, least in (((3, 3, 3), 2.5 if size > 4 else 1.05), ((1, 1, 1), 6.0 * size)):
+        _, elements = box(cells, (1.0, 1.0, 1.0))
+        packs = packs_of(elements, size)
+        assert sorted(packs[packs >= 0]) == list(range(len(elements)))
+        assert len(packs) <= least * -(-len(elements) // size)
+        for pack in packs:
+            nodes = elements[pack[pack >= 0]].ravel()
+            assert len(nodes) and len(np.unique(nodes)) == len(nodes)
 
 
 def test_mass_is_that_of_the_volume():

@@ -40,9 +40,9 @@ def test_steps_are_those_alone(dim, precision, threads, monkeypatch):
     """Bitwise, and with as many iterations; some meet directions without stiffness, others are done at once."""
     monkeypatch.setattr("warp_artic.meshes.newton.LEAST_SHARE", 1)
     together = batch(dim, precision, np.arange(COUNT), threads)
-    assert together.potential.system.together > 1
+    assert together.mesh.together > 1
     alone = {k: batch(dim, precision, np.array([k])) for k in (0, 3, 8, 15, 18)}
-    assert all(one.potential.system.together == 1 for one in alone.values())
+    assert all(one.mesh.together == 1 for one in alone.values())
     for _ in range(4):
         found = together.step()
         for k, one in alone.items():
@@ -105,11 +105,15 @@ def test_equilibria_are_those_alone():
         assert convergence.steps[0] == found.steps[k]
 
 
-def test_threads_have_whole_groups():
+def test_threads_have_whole_groups(monkeypatch):
     """None where one would do; never more than there are groups."""
     dynamics = batch(3, "float64", np.arange(COUNT))
-    system = dynamics.potential.system
-    groups = -(-COUNT // system.together)
+    elements = COUNT * len(dynamics.mesh.body.elements)
+    for share, most in ((elements / 3.9, 1), (elements / 4.1, 2)):
+        monkeypatch.setattr("warp_artic.meshes.newton.LEAST_SHARE", share)
+        assert len(NewtonOnThreads(dynamics.potential, None, 64).parts) == most
+    monkeypatch.setattr("warp_artic.meshes.newton.LEAST_SHARE", 1)
+    groups = -(-COUNT // dynamics.mesh.together)
     shares = [len(NewtonOnThreads(dynamics.potential, None, threads).parts) for threads in (1, 2, 64)]
     assert shares[:2] == [1, min(2, groups)] and shares[2] <= groups
     small = batch(3, "float64", np.arange(1), threads=8)

@@ -21,8 +21,10 @@ from tests.oracles import tendons as oracle
 from warp_artic.description.mesh_tendon import BodyPoint, LinkPoint, MeshTendon, TensionLaw
 from warp_artic.description.pose import quaternion_from_rotation_vector
 from warp_artic.errors import SettingsError, SolveError
+from warp_artic.meshes.block_values import block_values
 from warp_artic.meshes.tendon_matrices import force_matrix, hessian_matrix
 from warp_artic.meshes.tendons import MeshTendons
+from warp_artic.meshes.types import mesh_types
 
 DIMS = pytest.mark.parametrize("dim", (2, 3))
 KINDS = pytest.mark.parametrize("kind", tuple(WAYPOINTS))
@@ -141,7 +143,8 @@ def sparse_hessian(tendons, **options):
     nodes, dim = tendons.body.points.shape
     pairs = np.unique(np.concatenate([tendons.pattern(), [[0, node] for node in range(nodes)]]), axis=0)
     starts = np.searchsorted(pairs[:, 0], np.arange(nodes + 1))
-    values = wp.zeros((tendons.environments, len(pairs)), dtype=tendons.mat)
+    types = mesh_types(dim, tendons.precision)
+    values = block_values(types, tendons.environments, len(pairs), types.mat, tendons.device)
     tendons.add_stiffness(values, tendons.slots(starts, pairs[:, 1]), **options)
     hessian = np.zeros((nodes, dim, nodes, dim))
     hessian[pairs[:, 0], :, pairs[:, 1]] = values.numpy()[0]

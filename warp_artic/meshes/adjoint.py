@@ -259,7 +259,7 @@ class DeformedInverse:
         potential.stiffen(self.points, self._everywhere, self._nowhere)
         if self._wanted is NodalForces.ON_HOLDERS:
             return np.where(held_nodes(mesh.body)[:, None], potential.forces.numpy(), 0.0)
-        self._values.zero_()
+        self._values.blocks.zero_()
         self.tendons.add_stiffness(self._values, self._slots)
         forces = mesh.array(np.zeros(mesh.body.points.shape))
         self.tendons.add_forces(forces)
@@ -270,7 +270,7 @@ class DeformedInverse:
         mesh = self.equilibrium.mesh
         values = self.equilibrium.potential.system.values if self._wanted is NodalForces.ON_HOLDERS else self._values
         result = mesh.array(np.zeros(mesh.body.points.shape))
-        inputs = [*self._pattern, values, vectors, result]
+        inputs = [*self._pattern, values.numbers, vectors, result]
         wp.launch(product_kernel(mesh.types), dim=vectors.shape, inputs=inputs, device=mesh.device)
         return result
 

@@ -4,26 +4,28 @@ from functools import cache
 
 import warp as wp
 
+from warp_artic.meshes.block_values import block_access
 from warp_artic.meshes.types import MeshTypes
 
 
 @cache
 def product_kernel(types: MeshTypes) -> wp.Kernel:
     """The kernel for environments times nodes."""
-    Vec, Mat = types.vec, types.mat
+    Vec = types.vec
+    block_at, _ = block_access(types.dim, types.real)
 
     @wp.kernel(enable_backward=False, module=wp.get_module(f"{__name__}_{types.dim}_{types.real.__name__}"))
     def multiply(
         starts: wp.array(dtype=int),
         columns: wp.array(dtype=int),
-        values: wp.array2d(dtype=Mat),
+        values: wp.array4d(dtype=types.real),
         vectors: wp.array2d(dtype=Vec),
         result: wp.array2d(dtype=Vec),
     ):
         env, node = wp.tid()
         total = Vec()
         for slot in range(starts[node], starts[node + 1]):
-            total += values[env, slot] * vectors[env, columns[slot]]
+            total += block_at(values, env, slot) * vectors[env, columns[slot]]
         result[env, node] = total
 
     return multiply

@@ -19,9 +19,6 @@ from warp_artic.meshes.preconditioner import preconditioner, system_struct
 from warp_artic.meshes.system_numbers import LaneBodies, add, div, mul, sub, system_numbers  # noqa: F401 - operators
 from warp_artic.meshes.types import OPTIONS, MeshTypes, is_wide, zeros_to_read_beyond
 
-LARGEST_GROUP = 2**20
-"""Bytes of the matrices of a group in lanes, at most: what is in no cache is read as fast one by one."""
-
 
 @cache
 def row_product(types: MeshTypes, wide: bool, in_lanes: bool) -> wp.Function:
@@ -123,7 +120,7 @@ def solver_kernels(types: MeshTypes, wide: bool, in_lanes: bool = False):
     flag_of, number_of, number_at = numbers.flag_of, numbers.number_of, numbers.number_at
     vector_at, shape_at = numbers.vector_at, numbers.shape_at
     set_number_of, set_count_of = numbers.set_number_of, numbers.set_count_of
-    set_number_at, set_vector_at = numbers.set_number_at, numbers.set_vector_at
+    set_number_at, set_vector_at, put = numbers.set_number_at, numbers.set_vector_at, numbers.put
     System, Carried = system_struct(types, in_lanes), carried_struct(types)
     shared = preconditioner(types, wide, in_lanes)
     known_system, precondition, block_sum = shared.known_system, shared.precondition, shared.block_sum
@@ -185,10 +182,10 @@ def solver_kernels(types: MeshTypes, wide: bool, in_lanes: bool = False):
         for node in range(lane, system.node_count, lanes):
             if system.is_held[node] == 0:
                 before = system.found[env, node]
-                system.found[env, node] = choose(going, before + length * system.direction[env, node], before)
+                put(system.found, env, node, choose(going, before + length * system.direction[env, node], before))
                 rest = system.residual[env, node]
                 residual = choose(going, rest - length * system.product[env, node], rest)
-                system.residual[env, node] = residual
+                put(system.residual, env, node, residual)
                 squares = squares + cw_mul(residual, residual)
         for k in range(lane, carried.stiffness.shape[1], lanes):
             along = system.carried_direction[env, k]
@@ -209,7 +206,7 @@ def solver_kernels(types: MeshTypes, wide: bool, in_lanes: bool = False):
         for node in range(lane, system.node_count, lanes):
             if system.is_held[node] == 0:
                 before = system.direction[env, node]
-                system.direction[env, node] = choose(going, system.step[env, node] + share * before, before)
+                put(system.direction, env, node, choose(going, system.step[env, node] + share * before, before))
         for k in range(lane, carried.stiffness.shape[1], lanes):
             along = system.carried_direction[env, k]
             along = where_positive(going, system.carried_step[env, k] + share * along, along)
@@ -336,9 +333,8 @@ class ConjugateGradients:
         for first, end in zip(groups.starts, groups.starts[1:]):
             members = groups.nodes[first:end]
             arms[members] = points[members] - points[members].mean(axis=0)
-        in_lanes = _pays_in_lanes(mesh)
+        in_lanes, rows = mesh.in_lanes, mesh.groups
         numbers = system_numbers(types, in_lanes)
-        rows = -(-environments // numbers.lanes)
         system = system_struct(types, in_lanes)()
 
         def upload(values, dtype=int):
@@ -350,15 +346,16 @@ class ConjugateGradients:
         system.starts, system.columns = upload(pattern.starts), upload(pattern.columns)
         system.diagonal = upload(pattern.slots(np.arange(nodes), np.arange(nodes)))
         system.is_held = upload(is_held.astype(np.int32))
-        system.values = mesh.matrix()
-        system.blocks = zeros(rows, pattern.count, dtype=numbers.mat) if in_lanes else system.values
+        self.values = mesh.matrix()
+        """To be filled before `prepare`."""
+        system.blocks = self.values.blocks
         system.inverse = zeros(rows, nodes, dtype=numbers.mat)
         system.group, system.group_starts, system.group_nodes = map(upload, (groups.group, groups.starts, groups.nodes))
         runs = group_runs(groups.group, pattern)
         system.run_starts, system.run_group, system.run_slot_starts, system.run_slots = map(upload, runs)
         system.arms = upload(arms, types.vec)
         size = count * rigid_motions(types, in_lanes).count + carried.most
-        system.environments, system.node_count, system.slot_count = environments, nodes, pattern.count
+        system.environments, system.node_count = environments, nodes
         system.group_count, system.coarse_size = count, size
         system.coarse = zeros(rows, size, size, dtype=numbers.real)
         for name in ("coarse_diagonal", "coarse_force", "coarse_motion"):
@@ -368,11 +365,6 @@ class ConjugateGradients:
         for name in ("carried_found", "carried_residual", "carried_step", "carried_direction"):
             setattr(system, name, zeros(rows, carried.most, dtype=numbers.real))
         self._system = system
-        self._rows = rows
-        self.together = numbers.lanes
-        """Environments that are solved at once, one after the other from the first on."""
-        self.values = system.values
-        """To be filled before `prepare`, shape (environments, pattern.count)."""
         self.solution = zeros(environments, nodes, dtype=types.vec)
         """Zero at nodes that are held; carried ones go along."""
         self.carried_solution = zeros(environments, carried.most)
@@ -398,14 +390,5 @@ class ConjugateGradients:
 
     def _launch(self, kernel: wp.Kernel, *inputs) -> None:
         mesh = self._mesh
-        dim = self._rows * mesh.lanes
+        dim = mesh.groups * mesh.lanes
         mesh.launches.launch(kernel, dim, [self._system, self._carried, *inputs], mesh.lanes)
-
-
-def _pays_in_lanes(mesh: ElasticMesh) -> bool:
-    """Whether there are environments enough to be solved side by side, and matrices small enough."""
-    if not is_wide(mesh.device):
-        return False
-    lanes = system_numbers(mesh.types, True).lanes
-    size = mesh.pattern.count * mesh.types.dim**2 * (8 if mesh.precision == "float64" else 4)
-    return 2 * mesh.environments >= lanes and lanes * size <= LARGEST_GROUP

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.meshes.block_sum import block_sum_for
+from warp_artic.meshes.block_values import block_access
 from warp_artic.meshes.half_spaces import MOST, half_spaces
 from warp_artic.meshes.node_friction import SLIDES, STARTS, STICKS, node_friction
 from warp_artic.meshes.types import OPTIONS, MeshTypes
@@ -76,6 +77,7 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
     Offsets, every, states, settled, most = spaces.Offsets, spaces.every, spaces.every + 1, SETTLED, MOST
     way, react, on_this_side = friction.way, friction.react, friction.on_this_side
     Contacts = contacts_struct(types)
+    block_at, set_block = block_access(dim, Real)
 
     @wp.func
     def carry(contacts: Contacts, env: int, node: int, held: int):
@@ -230,7 +232,7 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
         starts: wp.array(dtype=int),
         columns: wp.array(dtype=int),
         asked: wp.array(dtype=int),
-        values: wp.array2d(dtype=Mat),
+        values: wp.array4d(dtype=Real),
     ):
         env, node = wp.tid()
         if asked[env] > 0:
@@ -239,7 +241,8 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
             for slot in range(starts[node], starts[node + 1]):
                 column = columns[slot]
                 if own > 0 or contacts.held[env, column] + contacts.state[env, column] > 0:
-                    K = values[env, slot]
+                    K = block_at(values, env, slot)
+                    stiffness = wp.trace(K) / Real(float(dim))
                     P = wp.identity(n=dim, dtype=Real)
                     if own > 0:
                         P = contacts.directions[env, node]
@@ -255,9 +258,8 @@ def contact_kernels(types: MeshTypes, wide: bool) -> SimpleNamespace:
                         K = K + (contacts.resistance[env, node] / size) * turning
                     projected = P * K * P_column
                     if column == node:
-                        stiffness = wp.trace(values[env, slot]) / Real(float(dim))
                         projected = projected + stiffness * (wp.identity(n=dim, dtype=Real) - P)
-                    values[env, slot] = projected
+                    set_block(values, env, slot, projected)
 
     @wp.kernel(**OPTIONS)
     def begin_step(

@@ -71,13 +71,15 @@ def dynamics_kernels(types: MeshTypes):
         turn: Quat,
         forces: wp.array2d(dtype=Vec),
         loads: wp.array2d(dtype=Vec),
+        threads: int,
     ):
-        env, node = wp.tid()
+        env, first = wp.tid()
         g = wp.quat_rotate_inv(turn, Vec3(gravity[0, env], gravity[1, env], gravity[2, env]))
-        total = forces[env, node]
-        for i in range(dim):
-            total[i] = total[i] + mass[node] * g[i]
-        loads[env, node] = total
+        for node in range(first, loads.shape[1], threads):
+            total = forces[env, node]
+            for i in range(dim):
+                total[i] = total[i] + mass[node] * g[i]
+            loads[env, node] = total
 
     @wp.kernel(**OPTIONS)
     def begin(
@@ -90,15 +92,17 @@ def dynamics_kernels(types: MeshTypes):
         middle: wp.array2d(dtype=Vec),
         ahead: wp.array2d(dtype=Vec),
         center: wp.array2d(dtype=Vec),
+        threads: int,
     ):
-        env, node = wp.tid()
-        x = points[env, node]
-        free = x + k * velocities[env, node]
-        ahead[env, node] = free
-        center[env, node] = (free + (mass_damping * k) * x) / (Real(1.0) + mass_damping * k)
-        middle[env, node] = free
-        if is_held[node] > 0:
-            middle[env, node] = Real(0.5) * (x + end[env, node])
+        env, first = wp.tid()
+        for node in range(first, points.shape[1], threads):
+            x = points[env, node]
+            free = x + k * velocities[env, node]
+            ahead[env, node] = free
+            center[env, node] = (free + (mass_damping * k) * x) / (Real(1.0) + mass_damping * k)
+            middle[env, node] = free
+            if is_held[node] > 0:
+                middle[env, node] = Real(0.5) * (x + end[env, node])
 
     @wp.kernel(**OPTIONS)
     def finish(
@@ -111,20 +115,22 @@ def dynamics_kernels(types: MeshTypes):
         points: wp.array2d(dtype=Vec),
         velocities: wp.array2d(dtype=Vec),
         forces: wp.array2d(dtype=Vec),
+        threads: int,
     ):
-        env, node = wp.tid()
-        x = points[env, node]
-        v = velocities[env, node]
-        if is_held[node] > 0:
-            # What is left once the node is accelerated is for those who hold it.
-            v_end = end_velocities[env, node]
-            forces[env, node] = forces[env, node] - (mass[node] / (Real(2.0) * k)) * (v_end - v)
-            points[env, node] = end[env, node]
-            velocities[env, node] = v_end
-        else:
-            y = middle[env, node]
-            points[env, node] = Real(2.0) * y - x
-            velocities[env, node] = Real(2.0) * ((y - x) / k) - v
+        env, first = wp.tid()
+        for node in range(first, points.shape[1], threads):
+            x = points[env, node]
+            v = velocities[env, node]
+            if is_held[node] > 0:
+                # What is left once the node is accelerated is for those who hold it.
+                v_end = end_velocities[env, node]
+                forces[env, node] = forces[env, node] - (mass[node] / (Real(2.0) * k)) * (v_end - v)
+                points[env, node] = end[env, node]
+                velocities[env, node] = v_end
+            else:
+                y = middle[env, node]
+                points[env, node] = Real(2.0) * y - x
+                velocities[env, node] = Real(2.0) * ((y - x) / k) - v
 
     return load, begin, finish
 
@@ -189,6 +195,7 @@ class ElasticDynamics:
         """Of the nodes that belong to the body [kg], shape (N); that of attached ones is of those who hold them."""
         self.node_mass[[one.node for one in body.attachments]] = 0.0
         self.potential.mass.assign(self.node_mass)
+        self._coordinate_mass = np.repeat(self.node_mass, body.dim)
         self.potential.inertia = Inertia(factor, self._center)
         self.potential.start = self.points
         if material.stiffness_damping > 0.0:
@@ -232,7 +239,7 @@ class ElasticDynamics:
     def weigh(self, gravity: wp.array, forces: wp.array) -> None:
         """Set loads: weights in gravity in world axes [m/s^2], shape (3, environments), and forces on nodes [N]."""
         inputs = [self.potential.mass, gravity, self._turn, forces, self.loads]
-        self.mesh.launches.launch(self._load, self.points.shape, inputs)
+        self.mesh.launch_over_nodes(self._load, inputs)
 
     def step(self) -> Convergence:
         """Advance `points` and `velocities` by one time step; it is `begin`, `solve` and `finish`.
@@ -276,7 +283,7 @@ class ElasticDynamics:
             x, v, before = read(self.points).copy(), read(self.velocities).copy(), self._stored()
         inputs = [self._middle, self.end, self.end_velocities, self._is_held, potential.mass, self._k]
         outputs = [self.points, self.velocities, potential.forces]
-        mesh.launches.launch(self._finish, self.points.shape, [*inputs, *outputs])
+        mesh.launch_over_nodes(self._finish, [*inputs, *outputs])
         if potential.contacts:
             every = np.ones(mesh.environments, bool)
             potential.contacts.end(self.velocities, potential.forces, potential.mass, self.dt, every)
@@ -307,9 +314,10 @@ class ElasticDynamics:
         host = self.mesh.host
         gained = np.maximum(host.read(self.gained) + after - before + np.einsum("eni,eni->e", pushes, way), 0.0)
         with np.errstate(over="ignore"):  # of what is far too violent
-            speeds = np.square(host.read(self.velocities), dtype=float).sum(axis=2)
+            v = host.read(self.velocities).reshape(len(after), -1).astype(float)
+            moving = 0.5 * np.einsum("ek,ek,k->e", v, v, self._coordinate_mass)
         # What is not finite is above everything.
-        explodes = ~(gained <= MOST_GAIN * (0.5 * speeds @ self.node_mass + np.abs(after)))
+        explodes = ~(gained <= MOST_GAIN * (moving + np.abs(after)))
         host.write(self.gained, np.where(explodes, 0.0, gained))
         return explodes
 
@@ -323,7 +331,7 @@ class ElasticDynamics:
         """Guess the middle of a step from where nodes are, held ones on their way to `end`."""
         outputs = [self._middle, self._ahead, self._center]
         inputs = [self.points, self.velocities, end, self._is_held, self._k, self._mass_damping, *outputs]
-        self.mesh.launches.launch(self._begin, self.points.shape, inputs)
+        self.mesh.launch_over_nodes(self._begin, inputs)
         if self.potential.damping is not None:
             self.mesh.follow(self.potential.damping, self.points, self._ahead)
 

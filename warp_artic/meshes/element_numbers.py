@@ -30,8 +30,9 @@ class LaneBodies:
         self._lanes = lanes
         self.scalar = "float" if real is wp.float32 else "double"
         """Its native type."""
-        self._alignment = 4 if real is wp.float32 else 8
-        self._number = f"typedef {self.scalar} V __attribute__((ext_vector_type({lanes}), aligned({self._alignment})));"
+        self.alignment = 4 if real is wp.float32 else 8
+        """Of what is not known to lie on more [bytes]."""
+        self._number = f"typedef {self.scalar} V __attribute__((ext_vector_type({lanes}), aligned({self.alignment})));"
 
     def number(self, expression: str) -> str:
         """Gives a number."""
@@ -48,7 +49,7 @@ class LaneBodies:
 
     def narrow(self, size: int) -> str:
         """The type W of as many."""
-        kind = f"ext_vector_type({self.width(size)}), aligned({self._alignment})"
+        kind = f"ext_vector_type({self.width(size)}), aligned({self.alignment})"
         return f"typedef {self.scalar} W __attribute__(({kind}));"
 
     def turned(self, size: int, vector: str, put: str) -> str:

@@ -102,7 +102,7 @@ class MaterialFunctions:
         self.energy = energy
         """psi of G."""
         self.stress = stress
-        """dpsi/dF."""
+        """dpsi/dF; of a corotated material by its axes U and V, or, where `by_axes` is zero, by R in the place of U."""
         self.spectrum = spectrum
         """psi_ij, and the matrices of a and b."""
         self.slopes = slopes
@@ -146,6 +146,14 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
             return where_positive(is_far, y - log(Real(1.0) + y), series_of_excess(y))
         return series_of_excess(y)
 
+    @wp.func
+    def with_diagonal_added(A: Mat, x: T):
+        """A + x I."""
+        found = Mat(A)
+        for i in range(dim):
+            found = with_entry(found, i, i, entry(found, i, i) + x)
+        return found
+
     if dim == 2:
 
         @wp.func
@@ -170,14 +178,13 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
             return with_entry(with_entry(Mat(), 0, 1, area), 1, 0, neg(area))
 
         @wp.func
-        def across(r: Vec):
-            """[r], whose first row is that of r x, as all turn about one axis."""
-            return with_entry(with_entry(Mat(), 0, 0, neg(component(r, 1))), 0, 1, component(r, 0))
-
-        @wp.func
-        def turning_inverse(X: Mat):
-            """1 / tr(S), in the place of the matrix."""
-            return (Real(1.0) / (Real(2.0) + trace(X))) * one(entry(X, 0, 0))
+        def times_across(A: Mat, r: Vec):
+            """A [r], where the first row of [r] is that of r x, as all turn about one axis."""
+            found = Mat()
+            for i in range(2):
+                found = with_entry(found, i, 0, neg(entry(A, i, 0) * component(r, 1)))
+                found = with_entry(found, i, 1, entry(A, i, 0) * component(r, 0))
+            return found
 
     else:
 
@@ -226,22 +233,42 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
             return found
 
         @wp.func
-        def across(r: Vec):
-            """[r], which makes r x y of y."""
+        def times_across(A: Mat, r: Vec):
+            """A [r], where [r] makes r x y of y: rows of A x r."""
             found = Mat()
             for i in range(3):
-                j = (i + 1) % 3
-                k = (i + 2) % 3
-                found = with_entry(found, k, j, component(r, i))
-                found = with_entry(found, j, k, neg(component(r, i)))
+                for j in range(3):
+                    k = (j + 1) % 3
+                    m = (j + 2) % 3
+                    found = with_entry(found, i, j, entry(A, i, k) * component(r, m) - entry(A, i, m) * component(r, k))
             return found
+
+    @wp.func
+    def cofactors_of(G: Mat):
+        """cof(I + G)."""
+        found = cofactors(G)
+        for i in range(dim):
+            for j in range(dim):
+                if i == j:
+                    found = with_entry(found, i, i, Real(1.0) + trace(G) - entry(G, i, i) + entry(found, i, i))
+                else:
+                    found = with_entry(found, i, j, entry(found, i, j) - entry(G, j, i))
+        return found
+
+    if dim == 2:
+
+        @wp.func
+        def turning_inverse(X: Mat):
+            """1 / tr(S), in the place of the matrix."""
+            return (Real(1.0) / (Real(2.0) + trace(X))) * one(entry(X, 0, 0))
+
+    else:
 
         @wp.func
         def turning_inverse(X: Mat):
             """(tr(S) I - S)^-1."""
             H = (Real(1.0) + trace(X)) * one(entry(X, 0, 0)) - X
-            C = (Real(1.0) + trace(H)) * one(entry(X, 0, 0)) - transpose(H) + cofactors(H)
-            return (Real(1.0) / (Real(1.0) + trace(H) + volume_excess(H))) * C
+            return (Real(1.0) / (Real(1.0) + trace(H) + volume_excess(H))) * cofactors_of(H)
 
     @wp.func
     def strain(G: Mat, s: Vec, V: Mat):
@@ -259,11 +286,6 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
                     part = entry(squares, i, j) / maximum(least, total)
                     X = with_entry(X, i, j, where_positive(total - least, part, real(0.0, total)))
         return X
-
-    @wp.func
-    def cofactors_of(G: Mat):
-        """cof(I + G)."""
-        return (Real(1.0) + trace(G)) * one(entry(G, 0, 0)) - transpose(G) + cofactors(G)
 
     @wp.func
     def rotation(G: Mat):
@@ -308,20 +330,22 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         return mu * ddot(X, X) + Real(0.5) * lambda_ * extension * extension
 
     @wp.func
-    def stress(material: Material, G: Mat, X: Mat, U: Mat, V: Mat):
+    def stress(material: Material, G: Mat, X: Mat, U: Mat, V: Mat, by_axes: T):
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
         if material.law == NEO_HOOKEAN:
             expansion = trace(G)
             more = Real(2.0) * expansion + ddot(G, G)
             # F - cof F, and 1 - 1 / (I_C + 1) - c
-            shear = G + transpose(G) - expansion * one(more) - cofactors(G)
+            shear = with_diagonal_added(G + transpose(G), neg(expansion)) - cofactors(G)
             left = more / (Real(size) * (Real(size) + more))
             J_1 = expansion + volume_excess(G)
-            F = one(more) + G
+            F = with_diagonal_added(G, real(1.0, more))
             return mu * (Real(c) * shear + left * F) + lambda_ * J_1 * (F - shear)
-        extension = trace(X)
-        return U * (Real(2.0) * mu * X + lambda_ * extension * one(extension)) * transpose(V)
+        P = U * with_diagonal_added(Real(2.0) * mu * X, lambda_ * trace(X))
+        if any_positive(by_axes):
+            P = choose(by_axes, P * transpose(V), P)
+        return P
 
     @wp.func
     def turned(S: Mat, Q: Mat, i: int, j: int):
@@ -361,11 +385,10 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         return least
 
     @wp.func
-    def projected_part(D: Mat, is_projected: bool):
-        """D, semi-definite if it is projected."""
-        is_indefinite = real(0.0, entry(D, 0, 0))
-        if is_projected:
-            is_indefinite = where_positive(least_minor(D), is_indefinite, real(1.0, is_indefinite))
+    def projected_part(D: Mat, projects: T):
+        """D, semi-definite where it is projected."""
+        none = real(0.0, projects)
+        is_indefinite = where_positive(projects, where_positive(least_minor(D), none, real(1.0, projects)), none)
         if any_positive(is_indefinite):
             return choose(is_indefinite, semi_definite(D), D)
         return D
@@ -396,7 +419,7 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
 
     @wp.func
     def block(material: Material, F: Mat, C: Mat, share: T, curve: T, pressure: T, g: Vec, h: Vec):
-        K = (share * dot(g, h)) * one(share) + curve * outer(F * g, F * h)
+        K = with_diagonal_added(curve * outer(F * g, F * h), share * dot(g, h))
         return K + Real(material.lambda_) * outer(C * g, C * h) + pressure * volume_block(F, g, h)
 
     @wp.func
@@ -404,22 +427,22 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
         inverse = turning_inverse(X)
         if dim == 3:
             inverse = R * inverse * transpose(R)
-        return transpose(across(r)) * inverse
+        return transpose(times_across(transpose(inverse), r))
 
     @wp.func
     def corotated_block(material: Material, extension: T, g: Vec, h: Vec, r: Vec, q: Vec, turns: Mat):
         twice = Real(2.0) * Real(material.mu)
         lambda_ = Real(material.lambda_)
-        K = (twice * dot(g, h)) * one(extension) + lambda_ * outer(r, q)
-        return K + (lambda_ * extension - twice) * (turns * across(q))
+        K = with_diagonal_added(lambda_ * outer(r, q), twice * dot(g, h))
+        return K + (lambda_ * extension - twice) * times_across(turns, q)
 
     @wp.func
-    def spectrum(material: Material, s: Vec, is_projected: bool):
+    def spectrum(material: Material, s: Vec, projects: T):
         mu = Real(material.mu)
         lambda_ = Real(material.lambda_)
         like = component(s, 0)
         nothing = real(0.0, like)
-        lowest = real(wp.where(is_projected, Real(0.0), Real(-wp.inf)), like)
+        lowest = where_positive(projects, nothing, real(Real(-wp.inf), like))
         # Warp assigns a captured constant where it comes first: in a branch, others would read it unassigned.
         tiny = Real(epsilon)
         D = Mat()
@@ -445,10 +468,10 @@ def material_functions(types: MeshTypes, wide: bool) -> MaterialFunctions:
                         D = with_entry(D, i, j, both + across)
                         A = with_entry(A, i, j, Real(0.5) * (flip + twist))
                         B = with_entry(B, i, j, Real(0.5) * (flip - twist))
-            D = projected_part(D, is_projected)
+            D = projected_part(D, projects)
         else:
             limit = Real(2.0) * mu + Real(width) * wp.abs(lambda_)
-            most = real(wp.where(is_projected, limit, Real(wp.inf)), like)
+            most = where_positive(projects, real(limit, like), real(Real(wp.inf), like))
             extension = real(-width, like)
             for i in range(dim):
                 extension = extension + component(s, i)

@@ -26,6 +26,7 @@ that obstacles bear in this step.
 import numpy as np
 import warp as wp
 
+from warp_artic.meshes.block_values import BlockValues
 from warp_artic.meshes.contact_kernels import contact_kernels, contacts_struct
 from warp_artic.meshes.elastic import ElasticMesh
 from warp_artic.meshes.half_spaces import half_spaces
@@ -129,9 +130,9 @@ class NodeContacts:
         of P f, and the slope twice the fall since the last step."""
         self._launch_sums(self._kernels.split, points, forces, asked, self._mesh.lanes, found, self._changes)
 
-    def hold(self, values: wp.array, asked: wp.array) -> None:
+    def hold(self, values: BlockValues, asked: wp.array) -> None:
         """Hold what is held in matrices."""
-        self._launch(self._kernels.hold, self._starts, self._columns, asked, values)
+        self._launch(self._kernels.hold, self._starts, self._columns, asked, values.numbers)
 
     def begin_step(self, step: wp.array, forces: wp.array, asked: wp.array) -> None:
         """Take what is left along held directions out of a step of Newton's method, and keep what was before it."""

@@ -29,7 +29,7 @@ from warp_artic.meshes.types import OPTIONS, MeshTypes, is_wide
 def potential_kernels(types: MeshTypes, wide: bool):
     """The kernels `add_nodes`, of energies and forces, and `add_inertia`, of stiffness."""
     block_sum = block_sum_for(types.real, wide)
-    dim, Real, Vec, Mat = types.dim, types.real, types.vec, types.mat
+    dim, Real, Vec = types.dim, types.real, types.vec
     Carried = carried_struct(types)
 
     @wp.func
@@ -140,12 +140,18 @@ def potential_kernels(types: MeshTypes, wide: bool):
         mass: wp.array(dtype=Real),
         diagonal: wp.array(dtype=int),
         asked: wp.array(dtype=int),
-        values: wp.array2d(dtype=Mat),
+        values: wp.array4d(dtype=Real),
+        threads: int,
     ):
-        env, node = wp.tid()
+        env, first = wp.tid()
         if asked[env] > 0:
-            slot = diagonal[node]
-            values[env, slot] = values[env, slot] + (inertia * mass[node]) * wp.identity(n=dim, dtype=Real)
+            row = env // values.shape[3]
+            lane = env % values.shape[3]
+            for node in range(first, mass.shape[0], threads):
+                for i in range(dim):
+                    k = i * (dim + 1)
+                    before = values[row, diagonal[node], k, lane]
+                    values[row, diagonal[node], k, lane] = before + inertia * mass[node]
 
     return add_nodes, add_inertia
 
@@ -239,10 +245,12 @@ class Potential:
         self._no_table = wp.zeros((0, 0), dtype=types.real, device=device)
         self._add_nodes, self._add_inertia = potential_kernels(types, is_wide(device))
 
-    def evaluate(self, points: wp.array, asked: wp.array) -> Evaluation:
-        """Phi and `forces` at some points, where environments are asked for."""
+    def evaluate(self, points: wp.array, asked: wp.array, projected: wp.array | None = None) -> Evaluation:
+        """Phi and `forces` at some points, where environments are asked for; with `projected` also what `stiffen` fills
+        in of elements, in the same pass."""
         mesh, tendons = self.mesh, self.tendons
-        mesh.fill(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping)
+        wanted = {} if projected is None else {"values": self.system.values, "projected": projected}
+        mesh.fill(points, energy=self._of_elements, forces=self.forces, asked=asked, damping=self.damping, **wanted)
         of_tendons = self._no_energy, self._no_table, self._no_table
         if tendons:
             shape = tendons.evaluate(points, self.foreign_points, asked)
@@ -262,20 +270,21 @@ class Potential:
         rounding = mesh.types.epsilon * np.sqrt(rounding)
         return Evaluation(energy, magnitude, np.sqrt(force), np.sqrt(loads), slope, rounding)
 
-    def stiffen(self, points: wp.array, asked: wp.array, projected: wp.array) -> None:
+    def stiffen(self, points: wp.array, asked: wp.array, projected: wp.array | None) -> None:
         """Fill the matrix of `system` at the last points of `evaluate`, and make its preconditioner.
 
-        The stiffness of elements is projected to the positive semi-definite where `projected` is positive. That of
-        tendons always is: it differs only where springs push.
+        The stiffness of elements is projected to the positive semi-definite where `projected` is positive; without it,
+        it is that of the last evaluation. That of tendons always is: it differs only where springs push.
         """
         mesh, values = self.mesh, self.system.values
-        mesh.fill(points, values=values, asked=asked, projected=projected, damping=self.damping)
+        if projected is not None:
+            mesh.fill(points, values=values, asked=asked, projected=projected, damping=self.damping)
         if self.tendons:
             self.tendons.check(asked)
             self.tendons.add_stiffness(values, self._slots, psd=True, asked=asked)
         if self.inertia is not None:
-            inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values]
-            mesh.launches.launch(self._add_inertia, points.shape, inputs)
+            inputs = [self._inertia()[0], self.mass, self._diagonal, asked, values.numbers]
+            mesh.launch_over_nodes(self._add_inertia, inputs)
         if self.contacts:
             self.contacts.hold(values, asked)
         self.system.prepare(asked)

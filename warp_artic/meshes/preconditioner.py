@@ -26,7 +26,7 @@ from warp_artic.meshes.types import OPTIONS, MeshTypes
 def system_struct(types: MeshTypes, in_lanes: bool):
     """The struct of the matrices and the work space of a solver; of G groups of environments."""
     numbers = system_numbers(types, in_lanes)
-    T, Vec, Mat, NodeVec, NodeMat = numbers.real, numbers.vec, numbers.mat, types.vec, types.mat
+    T, Vec, Mat, NodeVec = numbers.real, numbers.vec, numbers.mat, types.vec
 
     @wp.struct
     class System:
@@ -36,17 +36,14 @@ def system_struct(types: MeshTypes, in_lanes: bool):
         diagonal: wp.array(dtype=int)
         """Slot of the diagonal block of each node."""
         node_count: int
-        slot_count: int
         group_count: int
         """Groups of nodes in the coarse space."""
         coarse_size: int
         """Rows of the coarse space; zero where there are neither groups nor carried nodes."""
         is_held: wp.array(dtype=int)
         """Of each node."""
-        values: wp.array2d(dtype=NodeMat)
-        """Of each environment."""
         blocks: wp.array2d(dtype=Mat)
-        """The same of each group of environments, shape (G, slots); of one environment they are `values`."""
+        """Of the matrix, shape (G, slots)."""
         inverse: wp.array2d(dtype=Mat)
         """Of the diagonal blocks, shape (G, N) as all that follows of nodes."""
         group: wp.array(dtype=int)
@@ -89,7 +86,7 @@ def preconditioner(types: MeshTypes, wide: bool, in_lanes: bool) -> SimpleNamesp
     with_component, row_of = numbers.with_component, numbers.row
     dot, transpose, product, cw_mul = numbers.dot, numbers.transpose, numbers.product, numbers.cw_mul
     inverse_of, sum_of = numbers.inverse, numbers.sum_of
-    number_at, shape_at, block_at, flag_of = numbers.number_at, numbers.shape_at, numbers.block_at, numbers.flag_of
+    number_at, shape_at, flag_of = numbers.number_at, numbers.shape_at, numbers.flag_of
     System, Carried = system_struct(types, in_lanes), carried_struct(types)
     motions = rigid_motions(types, in_lanes)
     restrict, prolong, modes = motions.restrict, motions.prolong, motions.count
@@ -99,13 +96,6 @@ def preconditioner(types: MeshTypes, wide: bool, in_lanes: bool) -> SimpleNamesp
 
     known_system = with_known_layout(System)
     block_sum = block_sum_for(T, wide)
-
-    @wp.func
-    def take_blocks(system: System, env: int, lane: int, lanes: int):
-        """Put the blocks of environments beside each other."""
-        if wp.static(in_lanes):
-            for slot in range(lane, system.slot_count, lanes):
-                system.blocks[env, slot] = block_at(system.values, system.environments, env, slot)
 
     @wp.func
     def restrict_matrix(system: System, env: int, group: int):
@@ -207,7 +197,6 @@ def preconditioner(types: MeshTypes, wide: bool, in_lanes: bool) -> SimpleNamesp
         env = thread // lanes
         lane = thread % lanes
         if any_positive(flag_of(asked, system.environments, env)):
-            take_blocks(system, env, lane, lanes)
             for node in range(lane, system.node_count, lanes):
                 inverse = Mat()
                 if system.is_held[node] == 0:

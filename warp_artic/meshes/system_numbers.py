@@ -23,10 +23,12 @@ def system_numbers(types: MeshTypes, in_lanes: bool) -> SimpleNamespace:
 
     flag_of(asked, count, group)                          one where the number is positive; `count` environments
     number_of(numbers, count, group), number_at(table, count, group, k)
-    vector_at(table, count, group, k), shape_at(table, count, group, k, c), block_at(values, count, group, slot)
+    vector_at(table, count, group, k), shape_at(table, count, group, k, c)
     set_number_of(numbers, count, group, where, x), set_number_at(table, count, group, k, where, x)
     set_count_of(counts, count, group, where, x), set_vector_at(table, count, group, k, where, x)
     product(A, v), cw_mul(a, b), inverse(A), sum_of(v)    the inverse of a singular matrix is zero
+    put(table, group, k, x), put_block(table, group, k, x)
+                                                          set numbers of a group that may be chosen from those before
     items(n)                                              a type of n numbers, and its functions item(x, k) and
                                                           with_item(x, k, number)
     """
@@ -120,10 +122,6 @@ def _ends_of_one(types: MeshTypes) -> SimpleNamespace:
         return table[group, k, c]
 
     @wp.func
-    def block_at(values: wp.array2d(dtype=Mat), count: int, group: int, slot: int):
-        return values[group, slot]
-
-    @wp.func
     def set_number_of(numbers: wp.array(dtype=Real), count: int, group: int, where: Real, x: Real):
         if where > Real(0.0):
             numbers[group] = x
@@ -143,15 +141,23 @@ def _ends_of_one(types: MeshTypes) -> SimpleNamespace:
         if where > Real(0.0):
             table[group, k] = x
 
+    @wp.func
+    def put(table: wp.array2d(dtype=Vec), group: int, k: int, x: Vec):
+        table[group, k] = x
+
+    @wp.func
+    def put_block(table: wp.array2d(dtype=Mat), group: int, k: int, x: Mat):
+        table[group, k] = x
+
     return SimpleNamespace(
         flag_of=flag_of, number_of=number_of, number_at=number_at, vector_at=vector_at, shape_at=shape_at,
-        block_at=block_at, set_number_of=set_number_of, set_count_of=set_count_of, set_number_at=set_number_at,
-        set_vector_at=set_vector_at,
+        set_number_of=set_number_of, set_count_of=set_count_of, set_number_at=set_number_at,
+        set_vector_at=set_vector_at, put=put, put_block=put_block,
     )  # fmt: skip
 
 
 def _ends_in_lanes(types: MeshTypes, basic: SimpleNamespace) -> SimpleNamespace:
-    Real, NodeVec, NodeMat, lanes = types.real, types.vec, types.mat, basic.lanes
+    Real, NodeVec, lanes = types.real, types.vec, basic.lanes
     T, Vec, Mat = basic.real, basic.vec, basic.mat
     bodies = LaneBodies(lanes, Real)
 
@@ -177,7 +183,7 @@ def _ends_in_lanes(types: MeshTypes, basic: SimpleNamespace) -> SimpleNamespace:
     def number(statements: str) -> str:
         return bodies.number(f"V(); V* const R_ = (V*)&R; {statements.replace('R[i]', 'R_[i]')}")
 
-    dim, size = types.dim, types.dim**2
+    dim = types.dim
 
     @wp.func_native(
         bodies.number(
@@ -201,22 +207,6 @@ def _ends_in_lanes(types: MeshTypes, basic: SimpleNamespace) -> SimpleNamespace:
     @wp.func_native(bodies.rows(dim, gathered(dim, "table, {}, k, c")))
     def shape_at(table: wp.array3d(dtype=NodeVec), count: int, group: int, k: int, c: int) -> Vec: ...
 
-    whole = size // bodies.width(size) * bodies.width(size)
-    of_lanes = "*(const W*)(from[part * width + k] + block * width)"
-    gathered_blocks = f"""
-        {bodies.narrow(size)}
-        const {bodies.scalar}* from[{lanes}];
-        for (int lane = 0; lane < {lanes}; ++lane) {{
-            const int env = group * {lanes} + lane;
-            from[lane] = (const {bodies.scalar}*)wp::address(values, env < count ? env : count - 1, slot);
-            for (int i = {whole}; i < {size}; ++i) R[i][lane] = from[lane][i];
-        }}
-        {bodies.turned(size, of_lanes, "((W*)&R[block * width + k])[part]")}
-        """
-
-    @wp.func_native(bodies.rows(size, gathered_blocks))
-    def block_at(values: wp.array2d(dtype=NodeMat), count: int, group: int, slot: int) -> Mat: ...
-
     @wp.func_native(scattered(1, "numbers, {}", bodies.scalar))
     def set_number_of(numbers: wp.array(dtype=Real), count: int, group: int, where: T, x: T): ...
 
@@ -229,8 +219,22 @@ def _ends_in_lanes(types: MeshTypes, basic: SimpleNamespace) -> SimpleNamespace:
     @wp.func_native(scattered(dim, "table, {}, k", bodies.scalar))
     def set_vector_at(table: wp.array2d(dtype=NodeVec), count: int, group: int, k: int, where: T, x: Vec): ...
 
+    # Compilers would make masked stores of numbers that are chosen from those before, which take processors of AMD as
+    # long as twenty others; they leave volatile ones alone.
+    def kept(size: int) -> str:
+        return f"""
+            typedef {bodies.scalar} V __attribute__((ext_vector_type({lanes}), aligned({bodies.alignment})));
+            volatile V* const to = (volatile V*)wp::address(table, group, k);
+            for (int i = 0; i < {size}; ++i) to[i] = ((const V*)&x)[i];"""
+
+    @wp.func_native(kept(dim))
+    def put(table: wp.array2d(dtype=Vec), group: int, k: int, x: Vec): ...
+
+    @wp.func_native(kept(dim**2))
+    def put_block(table: wp.array2d(dtype=Mat), group: int, k: int, x: Mat): ...
+
     return SimpleNamespace(
         flag_of=flag_of, number_of=number_of, number_at=number_at, vector_at=vector_at, shape_at=shape_at,
-        block_at=block_at, set_number_of=set_number_of, set_count_of=set_count_of, set_number_at=set_number_at,
-        set_vector_at=set_vector_at,
+        set_number_of=set_number_of, set_count_of=set_count_of, set_number_at=set_number_at,
+        set_vector_at=set_vector_at, put=put, put_block=put_block,
     )  # fmt: skip

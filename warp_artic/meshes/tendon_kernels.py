@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from warp_artic.meshes.block_values import block_access
 from warp_artic.meshes.tension_law import law_functions
 
 
@@ -18,6 +19,7 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
     mat = wp.types.matrix(shape=(dim, dim), dtype=real)
     module = wp.get_module(f"{__name__}_{dim}_{real.__name__}")
     laws = law_functions(real)
+    block_at, set_block = block_access(dim, real)
 
     @wp.struct
     class Tendons:
@@ -200,7 +202,7 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
         slot_pairs_start: wp.array(dtype=int),
         slot_pairs: wp.array(dtype=int),
         asked: wp.array(dtype=int),
-        values: wp.array2d(dtype=mat),
+        values: wp.array4d(dtype=real),
     ):
         env, row = wp.tid()
         if asked[env] == 0:
@@ -209,7 +211,7 @@ def tendon_kernels(dim: int, real: type) -> SimpleNamespace:
             total = mat()
             for number in range(slot_pairs_start[place], slot_pairs_start[place + 1]):
                 total += block_of(tendons, shape, pairs, env, slot_pairs[number], lowest)
-            values[env, slots[place]] += total
+            set_block(values, env, slots[place], block_at(values, env, slots[place]) + total)
 
     return SimpleNamespace(
         vec=vec,

@@ -9,7 +9,9 @@ import numpy as np
 import warp as wp
 from warp.sparse import BsrMatrix, bsr_set_from_triplets, bsr_zeros
 
+from warp_artic.meshes.block_values import block_values
 from warp_artic.meshes.tendons import MeshTendons
+from warp_artic.meshes.types import mesh_types
 
 
 def force_matrix(tendons: MeshTendons) -> BsrMatrix:
@@ -29,12 +31,13 @@ def hessian_matrix(tendons: MeshTendons, *, psd: bool = False) -> BsrMatrix:
     """H of all environments, one block of the diagonal each, with blocks of dim x dim; `psd` as `hessian_blocks`."""
     nodes, environments = tendons.paths.node_count, np.arange(tendons.environments)[:, None]
     pairs = tendons.pattern()
-    values = wp.zeros((tendons.environments, len(pairs)), dtype=tendons.mat, device=tendons.device)
+    types = mesh_types(tendons.body.dim, tendons.precision)
+    values = block_values(types, tendons.environments, len(pairs), types.mat, tendons.device)
     starts = np.searchsorted(pairs[:, 0], np.arange(nodes + 1))
     tendons.add_stiffness(values, tendons.slots(starts, pairs[:, 1]), psd=psd)
     size = nodes * tendons.environments
     rows, columns = (environments * nodes + side for side in pairs.T)
-    return _matrix(tendons, (size, size), rows, columns, values.flatten())
+    return _matrix(tendons, (size, size), rows, columns, values.blocks.flatten())
 
 
 def _matrix(tendons: MeshTendons, shape, rows: np.ndarray, columns: np.ndarray, values: wp.array) -> BsrMatrix:

@@ -19,6 +19,7 @@ from warp_artic.description.mesh_tendon import MeshTendon
 from warp_artic.description.pose import Pose
 from warp_artic.errors import SettingsError, SolveError
 from warp_artic.math.recorded import RecordedLaunches
+from warp_artic.meshes.block_values import BlockValues
 from warp_artic.meshes.tendon_kernels import tendon_kernels
 from warp_artic.meshes.tendon_paths import Rows, foreign_positions, paths_of
 from warp_artic.meshes.tension_law import CODES
@@ -227,15 +228,15 @@ class MeshTendons:
         return TendonSlots(*(self._array(part, int) for part in parts))
 
     def add_stiffness(
-        self, values: wp.array, slots: TendonSlots, *, psd: bool = False, asked: wp.array | None = None
+        self, values: BlockValues, slots: TendonSlots, *, psd: bool = False, asked: wp.array | None = None
     ) -> None:
-        """Add H to the values of a sparse matrix, shape (environments, blocks) of dim x dim matrices.
+        """Add H to the values of a sparse matrix of blocks.
 
         `asked` as in `add_forces`.
         """
         asked = self._everywhere if asked is None else asked
         parts = slots.row_start, slots.slots, slots.pairs_start, slots.pairs
-        inputs = self.model, self.shape, self._pairs, _lowest(psd), *parts, asked, values
+        inputs = self.model, self.shape, self._pairs, _lowest(psd), *parts, asked, values.numbers
         self._launch(self._kernels.add_blocks, slots.row_start.size - 1, *inputs)
 
     def _launch(self, kernel: wp.Kernel, items: int, *inputs) -> None:
