@@ -1,4 +1,4 @@
-"""Contacts, elastic bodies, graphs and vector environments on a GPU: `python -m tests.benchmarks.gpu [--json FILE]`.
+"""Contacts, elastic bodies, graphs and vector environments on a GPU: `python -m tests.benchmarks.gpu [GROUP ...]`.
 
 Steps without contacts are measured by `warp-artic bench`. Times are those of the clock on the wall until the GPU is
 done, the least and the median of some turns; float32, 240 Hz. Contacts are beside MuJoCo Warp where it is installed,
@@ -38,14 +38,6 @@ MOST_CONTACTS, MOST_ROWS = 64, 256
 
 Row = tuple[str, int, Callable[[int], object]]
 """What is measured, how many environments it has, and steps of all."""
-
-
-def rows(device: str) -> Iterator[Row]:
-    """All of them, one after the other."""
-    yield from of_graphs(device)
-    yield from of_vector_environments(device)
-    yield from of_bodies(device)
-    yield from of_contacts(device)
 
 
 def of_graphs(device: str) -> Iterator[Row]:
@@ -105,6 +97,15 @@ def of_contacts(device: str) -> Iterator[Row]:
                 print(f"{name}, MuJoCo Warp: not measured: {error}")
 
 
+GROUPS = {
+    "graphs": of_graphs,
+    "environments": of_vector_environments,
+    "bodies": of_bodies,
+    "contacts": of_contacts,
+}
+"""What can be measured, by names for the command line."""
+
+
 def ours(case: contacts.Case, device: str) -> Callable[[int], object]:
     """Steps of environments that differ, two seconds after their start."""
     settings = wa.SolverSettings(dt=contacts.DT, precision="float32")
@@ -158,6 +159,7 @@ def measure(advance: Callable[[int], object], device: str) -> list[float]:
 def main() -> None:
     """Print the figures, and write them where asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"any of {', '.join(GROUPS)}; default: all")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
     arguments = parser.parse_args()
@@ -173,7 +175,8 @@ def main() -> None:
             json.dump(content, file, indent=1)
 
     print(f"{device.name}: microseconds for a step of all environments, least and median; million steps a second")
-    for name, environments, advance in rows(str(device)):
+    chosen = arguments.groups or GROUPS
+    for name, environments, advance in (row for group in chosen for row in GROUPS[group](str(device))):
         times = measure(advance, str(device))
         least, median = 1e6 * min(times), 1e6 * float(np.median(times))
         print(f"{name:44s} {environments:6d} {least:10.1f} {median:10.1f} {environments / least:9.3f}", flush=True)
