@@ -1,8 +1,8 @@
 """Registers, stack and spills of every kernel on a GPU, from its machine code; no GPU and no toolkit are needed.
 
 `python -m tests.benchmarks.registers [NAME ...]` has Warp compile the kernels to machine code for an architecture, and
-prints a table. It takes minutes for a step. (Warp's PTX is of the version of its own compiler: a `ptxas` that is older,
-such as that of CUDA 13.0, refuses it.)
+prints a table. (Warp's PTX is of the version of its own compiler: a `ptxas` that is older, such as that of CUDA 13.0,
+refuses it.)
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from warp_artic.solver.rows.direct import solve_direct
 from warp_artic.solver.rows.pgs import solve_pgs
 
 COLUMNS = ("registers", "stack", "stores to it", "loads from it", "instructions")
-"""Of a kernel: registers a thread, bytes of stack a thread, instructions that store to it and that load from it
-(spills, and arrays that are indexed), and SASS instructions of 16 bytes."""
+"""Of a kernel and of all functions that it calls: registers a thread, bytes of stack a thread, instructions that store
+to it and that load from it (spills, and arrays that are indexed), and SASS instructions of 16 bytes."""
 
-REGISTERS, FRAME_BYTES = 0x2F, 0x11
-"""Attributes of a function in the section .nv.info of a cubin: EIATTR_REGCOUNT and EIATTR_FRAME_SIZE."""
+REGISTERS, STACK_BYTES = 0x2F, 0x12
+"""Attributes of a kernel in the section .nv.info of a cubin: EIATTR_REGCOUNT and EIATTR_MIN_STACK_SIZE."""
 STORE_LOCAL, LOAD_LOCAL = 0x387, 0x983
 """Low 12 bits of the instructions STL and LDL, from Volta to Blackwell."""
 
@@ -75,15 +75,20 @@ def measure(kernel: wp.Kernel, arch: int) -> tuple[int, ...]:
 
 
 def figures(cubin: bytes, function: str) -> tuple[int, ...]:
-    """The figures of a function, from machine code in an ELF file."""
+    """The figures of a kernel and of all functions beside it, from machine code in an ELF file."""
     sections = {name: content for name, _, content in _sections(cubin)}
     place = next(place for name, place, _ in _sections(cubin) if name == ".symtab")
     symbol = _symbol(cubin, place, function)
     found = {attribute: value for attribute, about, value in _attributes(sections[".nv.info"]) if about == symbol}
-    code = sections[f".text.{function}"]
+    code = b"".join(content for name, content in sections.items() if name.startswith(".text."))
     operations = [int.from_bytes(code[at : at + 2], "little") & 0xFFF for at in range(0, len(code), 16)]
-    local = operations.count(STORE_LOCAL), operations.count(LOAD_LOCAL)
-    return found[REGISTERS], found[FRAME_BYTES], *local, len(operations)
+    return (
+        found[REGISTERS],
+        found[STACK_BYTES],
+        operations.count(STORE_LOCAL),
+        operations.count(LOAD_LOCAL),
+        len(operations),
+    )
 
 
 def _numbers(data: bytes, at: int, *places: tuple[int, int]) -> list[int]:
