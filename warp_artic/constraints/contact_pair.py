@@ -7,7 +7,8 @@ at which contacts rest, y = d^T (velocity of x on shape 1 - on shape 0) for each
 The points are those where a step places the links (`constraints.contact_detection`). At the start of the step the gap
 is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and the acceleration a_n without rows along n:
     new contact       b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step
-    contact, overlap  b = min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1)
+    contact, overlap  b = share min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1),  with the share by
+                      the lever that joints leave the point (`constraints.contact_lever`, `solver.rows.levers`)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
 A point that stays in contact moves as the rest of a midpoint step, and what it ties together moves alike
@@ -36,6 +37,7 @@ from collections.abc import Callable
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.contact_lever import GIVE, LEAST_LEVER, lever_share, reach_of_path
 from warp_artic.constraints.contact_motion import acceleration_before, drift_of, gap_before, set_drift, velocity_before
 from warp_artic.constraints.contact_tables import (
     ball_radius,
@@ -146,8 +148,8 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: 
         if axis == 0:
             if model.contact_motions > 0:
                 set_drift(model, work, point, block, worker, h)
-            set_normal_row(model, work, row, point, give, block, worker, h)
-            allow_every_velocity(work, row, worker, near)
+            acts = set_normal_row(model, work, row, point, give, block, worker, h)
+            allow_every_velocity(work, row, worker, near * acts)
         if axis == 2:
             set_friction(model, work, row, point, block, worker)
 
@@ -169,7 +171,10 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
 def set_normal_row(
     model: ModelArrays, work: WorkArrays, row: int, point: int, give: Real, block: int, worker: int, h: Real
 ):
-    """Write the velocity that a normal is to have, how its point moves, and the impulses of the step before."""
+    """Write the velocity that a normal is to have, how its point moves, and the impulses of the step before.
+
+    Returns one where the point acts, zero where it overlaps and joints do not let it move along the normal.
+    """
     pair = model.contact_of_point[point]
     zero = real(0.0, h)
     one = real(1.0, h)
@@ -179,8 +184,18 @@ def set_normal_row(
     deepest = model.contact_depenetration[pair, block]
     n = load_vec3(work.contact_point, 7 * point + 3, worker)
     before = load_vec3(work.contact_memory, 3 * point, worker)
-    part = minimum(absolute(gap) / (model.contact_thickness[pair, block] * real(DEEP, h)), one) * real(0.5, h)
+    depth = absolute(gap) / (model.contact_thickness[pair, block] * real(DEEP, h))
+    part = minimum(depth, one) * real(0.5, h)
     back = minimum(neg(gap) * part / h, deepest)
+    reach = zero
+    if model.dof_count > model.root_dofs and any_positive(neg(gap)):
+        reach = where_positive(gap, zero, point_reach(model, work, point, block, worker))
+    G_nn = work.row_delassus[row, worker]
+    acts = where_positive(reach, where_positive(G_nn - real(LEAST_LEVER, h) * reach, one, zero), one)
+    jointed = where_positive(reach, reach, one)
+    unslowed = back
+    share = where_positive(reach, lever_share(maximum(G_nn, zero), jointed), one)
+    back = back * share
     closes = neg(gap) * where_positive(dot(n, before), part, one) / h
     resting = where_positive(gap, closes, back)
     g = load_vec3(model.gravity, 0, block)
@@ -189,8 +204,8 @@ def set_normal_row(
     held = where_positive(
         where_positive(e, work.contact_hits[point, worker], zero), zero, maximum(dot(n, before), zero)
     )
-    still = (absolute(a) + sqrt(dot(g, g))) * h + work.row_delassus[row, worker] * held
-    hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, one, zero), zero)
+    still = (absolute(a) + sqrt(dot(g, g))) * h + G_nn * held
+    hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, acts, zero), zero)
     tau = minimum(maximum(gap, zero) / where_positive(hits, u, one), h)
     bounce = e * (u - a * tau) + a * (h - tau)
     bounces = where_positive(u - model.contact_bounce_threshold[pair, block], hits, zero)
@@ -200,6 +215,7 @@ def set_normal_row(
     after = maximum(where_positive(bounces, bounce, zero), where_positive(neg(gap), back, zero))
     b = where_positive(hits, after, resting)
     work.contact_resting[point, worker] = resting
+    deep = where_positive(depth - one, acts, zero)
     k = model.contact_stiffness[pair, block]
     d = model.contact_damping[pair, block]
     soft = is_finite(k)
@@ -207,8 +223,15 @@ def set_normal_row(
     slope = h * k + d
     b = where_positive(soft, neg(k * gap) / slope, b)
     hits = where_positive(soft, zero, hits)
+    deep = where_positive(maximum(soft, bounces * (after - back)), zero, deep)
+    reach = where_positive(deep, reach, zero)
+    short = reach * where_positive(real(float(model.tying_rows), h), one, one - share)
+    hits = where_positive(short, zero, hits)
+    work.contact_reach[point, worker] = reach
+    work.contact_unslowed[point, worker] = unslowed
     work.contact_still[point, worker] = where_positive(soft, one / zero, real(STILL, h) * still)
-    work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), zero)
+    yields = where_positive(deep, real(GIVE, h) * short * (one - one / where_positive(deep, depth, one)), zero)
+    work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), yields)
     work.contact_weight[point, worker] = one - tau / h
     t_1, t_2 = tangents(n)
     is_new = maximum(hits, work.contact_hits[point, worker])
@@ -224,6 +247,18 @@ def set_normal_row(
     work.contact_anchor[3 * point, worker] = work.contact_start[3 * point, worker]
     lower = b + give * work.contact_anchor[3 * point, worker]
     set_velocity_bounds(work, row, worker, lower - drift_of(model, work, row, worker), one / zero)
+    return acts
+
+
+@wp.func
+def point_reach(model: ModelArrays, work: WorkArrays, point: int, block: int, worker: int):
+    """`reach` of a point (`constraints.contact_lever`)."""
+    pair = model.contact_of_point[point]
+    x = load_vec3(work.contact_point, 7 * point, worker)
+    thickness = model.contact_thickness[pair, block]
+    meet = model.contact_meet[pair]
+    inner = reach_of_path(model, work, model.contact_link0[pair], meet, x, thickness, worker)
+    return inner + reach_of_path(model, work, model.contact_link1[pair], meet, x, thickness, worker)
 
 
 @wp.func
@@ -394,6 +429,8 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_left_over": _points,
         "contact_still": _points,
         "contact_resting": _points,
+        "contact_reach": _points,
+        "contact_unslowed": _points,
         "contact_bounces": _islands,
         "contact_passing": _islands,
         "contact_slow": _islands,
