@@ -101,6 +101,8 @@ STILL = wp.constant(0.6)
 DEEP = wp.constant(0.005)
 """Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
 smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
+TOUCHES = wp.constant(0.01)
+"""Overlap, as a share of `deep`, up to which shapes that rest without any force do not move apart: some is rounding."""
 MOST_POINTS = 400
 """Points of a mechanism that can touch at a time: the direct solver has room for each two of their rows."""
 SLIDES = wp.constant(1e-3)
@@ -224,6 +226,8 @@ def set_normal_row(
     b = where_positive(soft, neg(k * gap) / slope, b)
     hits = where_positive(soft, zero, hits)
     deep = where_positive(maximum(soft, bounces * (after - back)), zero, deep)
+    overlaps = where_positive(gap, zero, where_positive(depth - real(TOUCHES, h), one, zero))
+    work.contact_back[point, worker] = overlaps * maximum(b, zero)
     reach = where_positive(deep, reach, zero)
     short = reach * where_positive(real(float(model.tying_rows), h), one, one - share)
     hits = where_positive(short, zero, hits)
@@ -429,6 +433,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_left_over": _points,
         "contact_still": _points,
         "contact_resting": _points,
+        "contact_back": _points,
         "contact_reach": _points,
         "contact_unslowed": _points,
         "contact_bounces": _islands,
