@@ -8,6 +8,7 @@ import warp as wp
 
 from warp_artic.constraints.contact_pair import contact_direction
 from warp_artic.constraints.rows import add_responses
+from warp_artic.constraints.tied_path import tie_path
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -28,8 +29,9 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
     """Add to v+, until `follow_impacts`, what impacts change of the path of a midpoint step; before `keep_contacts`.
 
     What other contacts of single bodies, in an island with impacts, do more than in the step before, they do when
-    these are; in a tree with joints these and their limits would have to be moved with them. Of
-    impacts that were passed on (`solver.rows.impacts`) it is known when each of them was.
+    these are; in a tree with joints these and their limits would have to be moved with them. What
+    loops and mimic joints tie together moves together (`constraints.tied_path`). Of impacts that were passed on
+    (`solver.rows.impacts`) it is known when each of them was.
     """
     zero = real(0.0, work.v_next[0, worker])
     end = model.contact_row + model.contact_rows
@@ -61,6 +63,8 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
         for dof in range(model.dof_count):
             work.contact_path[dof, worker] = zero
         add_responses(model, work, work.contact_passed, model.contact_row, end, work.contact_path, worker)
+        if model.tying_rows > 0:
+            tie_path(model, work, worker)
         for dof in range(model.dof_count):
             v = work.v_next[dof, worker]
             work.v_next[dof, worker] = v + work.contact_path[dof, worker] / work.dof_weight[dof, worker]

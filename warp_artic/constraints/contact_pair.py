@@ -7,7 +7,8 @@ at which contacts rest, y = d^T (velocity of x on shape 1 - on shape 0) for each
 The points are those where a step places the links (`constraints.contact_detection`). At the start of the step the gap
 is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and the acceleration a_n without rows along n:
     new contact       b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step
-    contact, overlap  b = min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1)
+    contact, overlap  b = share min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1),  with the share by
+                      the lever that joints leave the point (`constraints.contact_lever`, `solver.rows.levers`)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
 A point that stays in contact moves as the rest of a midpoint step, and what it ties together moves alike
@@ -36,6 +37,7 @@ from collections.abc import Callable
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.contact_lever import GIVE, LEAST_LEVER, lever_share, reach_of_path
 from warp_artic.constraints.contact_motion import acceleration_before, drift_of, gap_before, set_drift, velocity_before
 from warp_artic.constraints.contact_tables import (
     ball_radius,
@@ -78,8 +80,10 @@ from warp_artic.model.arrays import Array, ModelArrays, WorkArrays, load_vec3, s
 from warp_artic.model.families import (
     ENDS,
     FROM_OUTSIDE,
+    HOLDS_POSITIONS,
     IS_CONTACT,
     LOOKS_AT_ACCELERATIONS,
+    MOVES_DOFS_ALIKE,
     PUSHES_LINKS,
     ConstraintFamily,
     Entries,
@@ -99,6 +103,8 @@ STILL = wp.constant(0.6)
 DEEP = wp.constant(0.005)
 """Overlap or gap, as a share of half of the thinner shape, from which on half of it is taken back in a step; of less a
 smaller part: what a turning body has moved in by the curve of its path is not to throw it."""
+TOUCHES = wp.constant(0.01)
+"""Overlap, as a share of `deep`, up to which shapes that rest without any force do not move apart: some is rounding."""
 MOST_POINTS = 400
 """Points of a mechanism that can touch at a time: the direct solver has room for each two of their rows."""
 SLIDES = wp.constant(1e-3)
@@ -146,8 +152,8 @@ def set_contact_pair_row(model: ModelArrays, work: WorkArrays, row: int, block: 
         if axis == 0:
             if model.contact_motions > 0:
                 set_drift(model, work, point, block, worker, h)
-            set_normal_row(model, work, row, point, give, block, worker, h)
-            allow_every_velocity(work, row, worker, near)
+            acts = set_normal_row(model, work, row, point, give, block, worker, h)
+            allow_every_velocity(work, row, worker, near * acts)
         if axis == 2:
             set_friction(model, work, row, point, block, worker)
 
@@ -169,7 +175,10 @@ def set_friction(model: ModelArrays, work: WorkArrays, row: int, point: int, blo
 def set_normal_row(
     model: ModelArrays, work: WorkArrays, row: int, point: int, give: Real, block: int, worker: int, h: Real
 ):
-    """Write the velocity that a normal is to have, how its point moves, and the impulses of the step before."""
+    """Write the velocity that a normal is to have, how its point moves, and the impulses of the step before.
+
+    Returns one where the point acts, zero where it overlaps and joints do not let it move along the normal.
+    """
     pair = model.contact_of_point[point]
     zero = real(0.0, h)
     one = real(1.0, h)
@@ -179,8 +188,18 @@ def set_normal_row(
     deepest = model.contact_depenetration[pair, block]
     n = load_vec3(work.contact_point, 7 * point + 3, worker)
     before = load_vec3(work.contact_memory, 3 * point, worker)
-    part = minimum(absolute(gap) / (model.contact_thickness[pair, block] * real(DEEP, h)), one) * real(0.5, h)
+    depth = absolute(gap) / (model.contact_thickness[pair, block] * real(DEEP, h))
+    part = minimum(depth, one) * real(0.5, h)
     back = minimum(neg(gap) * part / h, deepest)
+    reach = zero
+    if model.dof_count > model.root_dofs and any_positive(neg(gap)):
+        reach = where_positive(gap, zero, point_reach(model, work, point, block, worker))
+    G_nn = work.row_delassus[row, worker]
+    acts = where_positive(reach, where_positive(G_nn - real(LEAST_LEVER, h) * reach, one, zero), one)
+    jointed = where_positive(reach, reach, one)
+    unslowed = back
+    share = where_positive(reach, lever_share(maximum(G_nn, zero), jointed), one)
+    back = back * share
     closes = neg(gap) * where_positive(dot(n, before), part, one) / h
     resting = where_positive(gap, closes, back)
     g = load_vec3(model.gravity, 0, block)
@@ -189,8 +208,8 @@ def set_normal_row(
     held = where_positive(
         where_positive(e, work.contact_hits[point, worker], zero), zero, maximum(dot(n, before), zero)
     )
-    still = (absolute(a) + sqrt(dot(g, g))) * h + work.row_delassus[row, worker] * held
-    hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, one, zero), zero)
+    still = (absolute(a) + sqrt(dot(g, g))) * h + G_nn * held
+    hits = where_positive(u - real(STILL, h) * still, where_positive(u * h - gap, acts, zero), zero)
     tau = minimum(maximum(gap, zero) / where_positive(hits, u, one), h)
     bounce = e * (u - a * tau) + a * (h - tau)
     bounces = where_positive(u - model.contact_bounce_threshold[pair, block], hits, zero)
@@ -200,6 +219,7 @@ def set_normal_row(
     after = maximum(where_positive(bounces, bounce, zero), where_positive(neg(gap), back, zero))
     b = where_positive(hits, after, resting)
     work.contact_resting[point, worker] = resting
+    deep = where_positive(depth - one, acts, zero)
     k = model.contact_stiffness[pair, block]
     d = model.contact_damping[pair, block]
     soft = is_finite(k)
@@ -207,8 +227,17 @@ def set_normal_row(
     slope = h * k + d
     b = where_positive(soft, neg(k * gap) / slope, b)
     hits = where_positive(soft, zero, hits)
+    deep = where_positive(maximum(soft, bounces * (after - back)), zero, deep)
+    overlaps = where_positive(gap, zero, where_positive(depth - real(TOUCHES, h), one, zero))
+    work.contact_back[point, worker] = overlaps * maximum(b, zero)
+    reach = where_positive(deep, reach, zero)
+    short = reach * where_positive(real(float(model.tying_rows), h), one, one - share)
+    hits = where_positive(short, zero, hits)
+    work.contact_reach[point, worker] = reach
+    work.contact_unslowed[point, worker] = unslowed
     work.contact_still[point, worker] = where_positive(soft, one / zero, real(STILL, h) * still)
-    work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), zero)
+    yields = where_positive(deep, real(GIVE, h) * short * (one - one / where_positive(deep, depth, one)), zero)
+    work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), yields)
     work.contact_weight[point, worker] = one - tau / h
     t_1, t_2 = tangents(n)
     is_new = maximum(hits, work.contact_hits[point, worker])
@@ -224,6 +253,18 @@ def set_normal_row(
     work.contact_anchor[3 * point, worker] = work.contact_start[3 * point, worker]
     lower = b + give * work.contact_anchor[3 * point, worker]
     set_velocity_bounds(work, row, worker, lower - drift_of(model, work, row, worker), one / zero)
+    return acts
+
+
+@wp.func
+def point_reach(model: ModelArrays, work: WorkArrays, point: int, block: int, worker: int):
+    """`reach` of a point (`constraints.contact_lever`)."""
+    pair = model.contact_of_point[point]
+    x = load_vec3(work.contact_point, 7 * point, worker)
+    thickness = model.contact_thickness[pair, block]
+    meet = model.contact_meet[pair]
+    inner = reach_of_path(model, work, model.contact_link0[pair], meet, x, thickness, worker)
+    return inner + reach_of_path(model, work, model.contact_link1[pair], meet, x, thickness, worker)
 
 
 @wp.func
@@ -277,6 +318,10 @@ def _points(tree) -> int:
 
 def _islands(tree) -> int:
     return tree.island_count * (_points(tree) > 0)
+
+
+def _ties(tree) -> bool:
+    return _points(tree) > 0 and tree.count_with(HOLDS_POSITIONS | MOVES_DOFS_ALIKE) > 0
 
 
 def _drifts(tree) -> int:
@@ -394,6 +439,9 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_left_over": _points,
         "contact_still": _points,
         "contact_resting": _points,
+        "contact_back": _points,
+        "contact_reach": _points,
+        "contact_unslowed": _points,
         "contact_bounces": _islands,
         "contact_passing": _islands,
         "contact_slow": _islands,
@@ -410,6 +458,14 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_memory": lambda tree: 3 * _points(tree),
         "contact_path": lambda tree: tree.dof_count * (_points(tree) > 0),
         "v_before_lead": lambda tree: tree.dof_count * (_points(tree) > 0),
+        "tie_left": lambda tree: len(tree.rows) * _ties(tree),
+        "tie_scale": lambda tree: len(tree.rows) * _ties(tree),
+        "tie_direction": lambda tree: len(tree.rows) * _ties(tree),
+        "tie_rate": lambda tree: tree.dof_count * _ties(tree),
+        "tie_left_over": lambda tree: tree.island_count * _ties(tree),
+        "tie_known": lambda tree: tree.island_count * _ties(tree),
+        "tie_curve": lambda tree: tree.island_count * _ties(tree),
+        "tie_ratio": lambda tree: tree.island_count * _ties(tree),
         "island_impact": _islands,
         "island_push": _islands,
         "island_work": _islands,

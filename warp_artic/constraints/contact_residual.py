@@ -1,6 +1,6 @@
 """What a solution leaves of the law of contacts, as velocities: the natural map of each point,
 
-    normal:    G_nn |z_n - max(0, z_n - (y_n + C z_n - b) / G_nn)|,   C that of a spring, else zero
+    normal:    G_nn |z_n - max(0, z_n - (y_n + C z_n - b) / G_nn)|,   C that of a spring or a deep overlap, else zero
     friction:  G_tt |z_t - w|,  w the nearest to z_t - y_t / G_tt with |w| <= mu z_n
 
 They are zero where y and z obey the law (`constraints.contact_pair`), and else about as large as the velocity that is

@@ -6,13 +6,8 @@
 and likewise its angular velocity w = J_w v, about the same axes, where surfaces resist turning. What is done with them
 says `solve`.
 
-Joints may let a point move along the normal hardly, or not at all: a shaft in its bearing, a lever under its axis.
-Where G_nn is below LEAST_LEVER of what it could be in any direction, the point does not act. That is, of the dofs d of
-joints,
-
-    reach = sum of (|v_d|^2 + (thickness |w_d|)^2) (M^-1)_dd,   M^-1 of the trees without constraints
-
-with the velocity v_d of the point by a dof, and the smaller of the thicknesses of both colliders.
+Where joints let a point move along the normal hardly, `reach` of `constraints.contact_lever` says whether it acts; a
+dof has (M^-1)_dd of the trees without constraints.
 """
 
 from functools import cache
@@ -21,13 +16,11 @@ from types import SimpleNamespace
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
+from warp_artic.constraints.contact_lever import LEAST_LEVER, reach_of_dof
 from warp_artic.constraints.contact_pair import SLIDES
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.narrow_phase import narrow_phase_kernels
 from warp_artic.math.numbers import vec3
-
-LEAST_LEVER = wp.constant(1e-6)
-"""Of `reach`: what is below is rounding of places and axes."""
 
 OPTIONS = {"enable_backward": False, "module": "unique"}
 
@@ -116,8 +109,12 @@ def response_kernels(precision: str) -> SimpleNamespace:
                     movers.jacobian[row + 5 * dofs + dof],
                 )
                 v = linear + wp.cross(angular, r)
-                square = wp.length_sq(v) + thickness * thickness * wp.length_sq(angular)
-                points.reach[point] = points.reach[point] + square * movers.mobility[own + dof]
+                points.reach[point] = points.reach[point] + reach_of_dof(
+                    vec3(v[0], v[1], v[2]),
+                    vec3(angular[0], angular[1], angular[2]),
+                    thickness,
+                    movers.mobility[own + dof],
+                )
                 points.J[term + dof] = points.J[term + dof] + V(wp.dot(n, v), wp.dot(t_1, v), wp.dot(t_2, v)) * sign
                 if colliders.resist_turning == 1:
                     about = V(wp.dot(n, angular), wp.dot(t_1, angular), wp.dot(t_2, angular))

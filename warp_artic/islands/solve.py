@@ -23,6 +23,7 @@ from functools import cache
 
 import warp as wp
 
+from warp_artic.constraints.contact_lever import lever_share
 from warp_artic.islands.arrays import island_types
 from warp_artic.islands.find_islands import island_struct
 from warp_artic.islands.responses import response_kernels
@@ -36,8 +37,6 @@ FREQUENCY = wp.constant(0.25)
 """Of the spring of an overlap, as a share of that of substeps."""
 DAMPING = wp.constant(10.0)
 """Damping ratio of that spring."""
-LEVER = wp.constant(0.01)
-"""Of `reach`: where joints let a point move by less along the normal, it takes an overlap back more slowly."""
 NEARLY_SINGULAR = {"float32": 1e-6, "float64": 1e-14}
 """What rounding leaves of the determinant of responses in two directions, of which a hinge has one and a slide none."""
 
@@ -190,7 +189,7 @@ def solve_kernel(precision: str) -> wp.Kernel:
         elif is_biased == 1:
             deepest = wp.min(colliders.depenetration[i], colliders.depenetration[j])
             bias = wp.min(-gap * soft.s, deepest)
-            m = soft.m * normal[0] / (normal[0] + T(LEVER) * points.reach[point])
+            m = soft.m * lever_share(normal[0], points.reach[point])
             c = soft.c
         bias = wp.max(bias, points.bounce[point])
         z_n = wp.max(z[0] - m * (y[0] - bias) / normal[0] - c * z[0], T(0.0))

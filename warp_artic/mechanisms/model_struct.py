@@ -15,6 +15,7 @@ from warp_artic.model.families import (
     HOLDS_POSITIONS,
     IS_CURVED,
     LOOKS_AT_ACCELERATIONS,
+    MOVES_DOFS_ALIKE,
     PUSHES_LINKS,
     RETURNS,
 )
@@ -47,6 +48,7 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     struct.island_count = tree.island_count
     struct.placed_rows = sum(row.family.needs_places for row in tree.rows)
     struct.held_positions = tree.count_with(HOLDS_POSITIONS | RETURNS)
+    struct.tying_rows = tree.count_with(HOLDS_POSITIONS | MOVES_DOFS_ALIKE)
     struct.closed_islands = sum(tree.island_keeps_energy)
     struct.is_dual = int(numbers.is_dual)
     struct.pushing_rows = tree.count_with(PUSHES_LINKS)

@@ -15,6 +15,7 @@ COUNTS = {
     "response_count": "responses of rows: those with the same force Jacobian share one",
     "placed_rows": "rows whose law needs the places of links",
     "held_positions": "rows of positions that hold, and of limits that positions return to",
+    "tying_rows": "rows of positions that hold, and of mimic joints",
     "pushing_rows": "rows whose forces act on links at points",
     "rotation_rows": "limits of joints with several rotations; they come last",
     "rotation_drives": "joints with several rotations and a drive",

@@ -49,8 +49,12 @@ def is_normal(model: ModelArrays, work: WorkArrays, a: int, worker: int):
 
 @wp.func
 def largest_velocity(model: ModelArrays, work: WorkArrays, count: int, worker: int):
-    """The largest velocity of rows that are to be solved, without impulses, and of what these did before."""
+    """The largest velocity of points to be solved, without impulses, and of what these did before.
+
+    Where there is none, the largest one that an overlap is to be taken back with.
+    """
     largest = real(0.0, work.y_free[0, worker])
+    back = largest
     for a in range(count):
         if is_contact(model, work, a, worker):
             size = absolute(work.y_free[a, worker]) + work.split_diagonal[a, worker] * absolute(
@@ -58,7 +62,9 @@ def largest_velocity(model: ModelArrays, work: WorkArrays, count: int, worker: i
             )
             solved = work.environment_mask[model.row_island[work.gathered[a, worker]], worker]
             largest = maximum(largest, size * work.row_mask[a, worker] * solved)
-    return largest
+            point = model.row_item[work.gathered[a, worker]] // 3
+            back = maximum(back, work.contact_back[point, worker] * work.row_mask[a, worker] * solved)
+    return where_positive(largest, largest, back)
 
 
 @wp.func

@@ -38,7 +38,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     add,
     any_positive,
     div,
-    is_finite,
     maximum,
     minimum,
     mul,
@@ -63,6 +62,7 @@ from warp_artic.solver.rows.contact_rows import (
 from warp_artic.solver.rows.direct import set_first_working_set, take_solution
 from warp_artic.solver.rows.factors import factor_working_set, set_delassus, solve_consistent, triangle
 from warp_artic.solver.rows.held import scale_innovations
+from warp_artic.solver.rows.levers import is_equality, slow_overlaps
 from warp_artic.solver.rows.problem import gather_rows
 from warp_artic.solver.rows.resting_contacts import find_resting_impulses
 
@@ -91,6 +91,8 @@ def solve_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, itera
     count, known, first_nonsymmetric = gather_rows(model, work, worker)
     if count > 0:
         set_delassus(model, work, known, count, worker)
+        if model.tying_rows > 0:
+            slow_overlaps(model, work, count, worker)
         has_slides = set_first_working_set(model, work, known, count, worker)
         if split_rows(model, work, count, worker):
             find_contact_impulses(model, work, count, worker)
@@ -108,11 +110,9 @@ def split_rows(model: ModelArrays, work: WorkArrays, count: int, worker: int):
         row = work.gathered[a, worker]
         diagonal = work.delassus[triangle(a) + a, worker]
         work.split_diagonal[a, worker] = diagonal
-        is_free = where_positive(
-            work.velocity_bounds[2 * row + 1, worker] - work.velocity_bounds[2 * row, worker], zero, one
+        penalty = where_positive(
+            is_equality(work, row, worker), zero, real(PENALTY, one) * where_positive(diagonal, diagonal, one)
         )
-        is_free = is_free * (one - is_finite(work.impulse_bounds[2 * row, worker]))
-        penalty = where_positive(is_free, zero, real(PENALTY, one) * where_positive(diagonal, diagonal, one))
         work.split_penalty[a, worker] = penalty
         work.split_impulse[a, worker] = work.impulse[row, worker]
         work.split_dual[a, worker] = zero
