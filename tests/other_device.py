@@ -16,6 +16,7 @@ HAVE_DEVICES = (
     wa.solve_tendons,
     adjoint.DeformedInverse.__init__,
     elastic.ElasticMesh.__init__,
+    equilibrium.mesh_with_tendons,
     equilibrium.solve_equilibrium,
     tendon_plan.plan_deformed_tendons,
     tendon_plan.plan_tendons,

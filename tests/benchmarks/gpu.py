@@ -1,8 +1,7 @@
 """Contacts, elastic bodies, graphs and vector environments on a GPU: `python -m tests.benchmarks.gpu [GROUP ...]`.
 
 Steps without contacts are measured by `warp-artic bench`. Times are those of the clock on the wall until the GPU is
-done, the least and the median of some turns; float32, 240 Hz. Contacts are beside MuJoCo Warp where it is installed,
-its step captured in a graph, on the same model.
+done, the least and the median of some turns; float32, 240 Hz.
 """
 
 from __future__ import annotations
@@ -23,19 +22,10 @@ from warp_artic.cli.bench_machine import commit, machine, versions
 from warp_artic.meshes.dynamics import ElasticDynamics
 from warp_artic.meshes.equilibrium import mesh_with_tendons, weights
 
-try:
-    import mujoco
-    import mujoco_warp
-except ImportError:
-    mujoco_warp = None
-
 TURNS = 5
 SETTLED = 480
 MANY = {"humanoid standing": (1024, 16384), "humanoid lying": (1024, 16384), "stack of 10 boxes": (64, 1024)}
 MANY |= {"hand and a box": (1024, 16384), "pile of 100 boxes": (1,), "pile of 1000 boxes": (1,)}
-MOST_CONTACTS, MOST_ROWS = 64, 256
-"""For which MuJoCo Warp has room in each environment."""
-
 Row = tuple[str, int, Callable[[int], object]]
 """What is measured, how many environments it has, and steps of all."""
 
@@ -89,12 +79,6 @@ def of_contacts(device: str) -> Iterator[Row]:
         case = contacts.CASES[name]()
         for environments in counts:
             yield name, environments, ours(replace(case, environments=environments), device)
-            if mujoco_warp is None:
-                continue
-            try:
-                yield f"{name}, MuJoCo Warp", environments, theirs(replace(case, environments=environments), device)
-            except RuntimeError as error:
-                print(f"{name}, MuJoCo Warp: not measured: {error}")
 
 
 GROUPS = {
@@ -115,21 +99,6 @@ def ours(case: contacts.Case, device: str) -> Callable[[int], object]:
         simulation.set_state(joint_velocity=contacts.SHAKEN * np.random.default_rng(0).normal(size=shape))
     simulation.step(SETTLED)
     return simulation.step
-
-
-def theirs(case: contacts.Case, device: str) -> Callable[[int], object]:
-    """The same of MuJoCo Warp; all environments begin with what MuJoCo has after two seconds."""
-    data = mujoco.MjData(case.model)
-    mujoco.mj_step(case.model, data, SETTLED)
-    with wp.ScopedDevice(device):
-        room = max(MOST_CONTACTS, 2 * data.ncon), max(MOST_ROWS, 2 * data.nefc)
-        model = mujoco_warp.put_model(case.model)
-        state = mujoco_warp.put_data(case.model, data, nworld=case.environments, nconmax=room[0], njmax=room[1])
-        mujoco_warp.step(model, state)
-        with wp.ScopedCapture() as capture:
-            mujoco_warp.step(model, state)
-        wp.capture_launch(capture.graph)
-    return often(lambda: wp.capture_launch(capture.graph))
 
 
 def often(call: Callable[[], object]) -> Callable[[int], object]:

@@ -7,7 +7,7 @@ from functools import cache
 
 import warp as wp
 
-from warp_artic.kernels.launch import OPTIONS
+from warp_artic.kernels.launch import BLOCK, OPTIONS
 from warp_artic.math.numbers import Numbers, numbers_for, register_numbers
 
 CHAINS = 12
@@ -36,10 +36,10 @@ def measure_peak(device: str, precision: str) -> Peak:
     numbers = register_numbers(precision) if on_cpu else numbers_for(precision, False)
     threads, count = (1, 1_000_000) if on_cpu else (GPU_THREADS, 4096)
     out = wp.zeros(threads, dtype=numbers.real, device=device)
-    inputs = [out, count]
+    inputs, placed = [out, count], {"device": device, "block_dim": BLOCK}
     operations = 2.0 * CHAINS * count * threads * numbers.lanes
     times = [
-        _best(lambda kernel=_sums(numbers, fused): wp.launch(kernel, threads, inputs, device=device), device)
+        _best(lambda kernel=_sums(numbers, fused): wp.launch(kernel, threads, inputs, **placed), device)
         for fused in (True, False)
     ]
     source, target = (wp.zeros(BLOCK_BYTES // 4, dtype=wp.float32, device=device) for _ in range(2))
