@@ -31,7 +31,8 @@ def test_declared_arrays_are_those_of_a_work_space():
 def test_solvers_of_rows_know_no_other_arrays():
     """What `solver/rows` reads of a work space is the row problem, the velocities and 1 / D of the dofs.
 
-    Where points of contact are solved for, these and what is given to rows are read as well.
+    Where points of contact are solved for, these, what is given to rows and the response of each by itself are read as
+    well.
     """
     known = {
         *ROW_ARRAYS,
@@ -43,6 +44,7 @@ def test_solvers_of_rows_know_no_other_arrays():
         "given",
         "is_changed",
         "shift",
+        "row_delassus",
         *CONTACT_PAIR.scratch,
     }
     for path in sorted((PACKAGE / "solver" / "rows").glob("*.py")):
