@@ -56,8 +56,8 @@ compile, and rewritten 10 s, with the same time of a step. At -O1 in place of Wa
 joints and none for the hand with tendons; a step of float64 scalars 7 to 14 %."""
 
 BLOCK = 64
-"""Threads of a block in a launch on CUDA; on a CPU it is one. Each has all the registers that a thread can have: with fewer
-of them and more threads at a time large batches of a humanoid are slower (see the benchmarks)."""
+"""Threads of a block in a launch on CUDA; on a CPU it is one. Each has all the registers that a thread can have: with
+fewer of them and more threads at a time large batches of a humanoid are slower (see the benchmarks)."""
 
 OPTIONS = {
     "enable_backward": False,
