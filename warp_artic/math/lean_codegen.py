@@ -4,7 +4,7 @@ Warp has no option for that, so one method of it is wrapped, which gives the sou
 whose flags of the compiler have MARK; that is part of the name of a kernel in the cache, so that no kernel is taken for
 one that another version of the rewriting made. Kernels of others, and those that are to check bounds or numbers, are
 left alone. With a version of Warp that is not known, or a source that is not understood, kernels are compiled as Warp
-writes them: the same results, after ten times the time, and on CUDA after hours.
+writes them: the same results, after ten times the time; a step for CUDA was not compiled within ten minutes.
 """
 
 from __future__ import annotations
