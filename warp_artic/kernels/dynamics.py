@@ -8,7 +8,6 @@ import warp as wp
 from warp_artic.constraints.coefficients import set_coefficients
 from warp_artic.kernels.launch import OPTIONS
 from warp_artic.math.numbers import Numbers, add, mul, real  # noqa: F401 (operators)
-from warp_artic.math.processor import native
 from warp_artic.mechanisms.structs import arrays_for
 from warp_artic.model.arrays import load_vec3, store_vec3
 from warp_artic.phases.composite_inertias import compose_inertias, find_center, set_centroidal_matrix, set_mass_matrix
@@ -21,10 +20,6 @@ from warp_artic.phases.link_positions import locate_links
 from warp_artic.solver.bare_dynamics import factor_bare, solve_accelerations
 from warp_artic.solver.constraint_impulses import report_impulses, solve_impulses
 from warp_artic.solver.held_response import hold_solutions
-
-BRIEF_OPTIONS = {**OPTIONS, "module_options": {"cpu_compiler_flags": native("-fno-slp-vectorize")}}
-"""Options of kernels of registered constraints: without inlining everything they are compiled in half the time, 11 s
-instead of 22 s, and are no slower."""
 
 
 @cache
@@ -95,7 +90,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                 for dof in range(model.dof_count):
                     solution[dof * count + k, column] = work.vdot[dof, slot]
 
-    @wp.kernel(**BRIEF_OPTIONS)
+    @wp.kernel(**OPTIONS)
     def held_solutions(
         model: Model,
         state: State,
@@ -179,7 +174,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
                         total = total + matrix[row * model.dof_count + dof, column] * work.v[dof, slot]
                 momentum[row, column] = total
 
-    @wp.kernel(**BRIEF_OPTIONS)
+    @wp.kernel(**OPTIONS)
     def coefficients(
         model: Model,
         state: State,
@@ -194,7 +189,7 @@ def dynamics_kernels_for(numbers: Numbers) -> SimpleNamespace:
         for column in range(slot, columns, workers):
             set_coefficients(model, state, contacts, work, matrix, column, slot, count)
 
-    @wp.kernel(**BRIEF_OPTIONS)
+    @wp.kernel(**OPTIONS)
     def impulses(
         model: Model,
         state: State,
