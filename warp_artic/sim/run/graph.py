@@ -7,42 +7,40 @@ of a launch are packed already, and what Warp would replay takes longer, and run
 
 from __future__ import annotations
 
-import numpy as np
 import warp as wp
 
-from warp_artic.errors import SettingsError
 from warp_artic.sim.run.incoming_forces import IncomingForces
 from warp_artic.sim.run.state import Run
-from warp_artic.sim.run.step import MOST, check_capturable, count_steps, launch_steps, prepare_forces, step
+from warp_artic.sim.run.step import check_capturable, checked_count, count_steps, launch_steps, prepare_forces, step
 
 
 class StepGraph:
     """A number of steps; see `Simulation.capture`."""
 
     def __init__(self, run: Run, count: int, forces: bool | IncomingForces):
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST:
-            raise SettingsError(f"count: {count!r} is not an integer from 1 to {MOST}")
+        self._count = checked_count(count, 1)
         check_capturable(run)
         self._run = run
-        self._forces = prepare_forces(run, forces)
-        self._steps = int(count), self._forces is not None
+        self._is_on_cpu = run.on.is_cpu
+        self._asked = prepare_forces(run, forces) or False
         self._captured: tuple[list, object] | None = None
 
     def launch(self) -> None:
         """Advance every environment by the steps, as `step` does."""
         run = self._run
-        check_capturable(run)
-        if run.on.is_cpu:
-            step(run, self._steps[0], self._forces or False)
+        if run.follows_time:
+            check_capturable(run)
+        if self._is_on_cpu:
+            step(run, self._count, self._asked)
             return
-        prepare_forces(run, self._forces or False)
+        prepare_forces(run, self._asked)
         self._replay()
-        count_steps(run, *self._steps)
+        count_steps(run, self._count, self._asked is not False)
 
     def _replay(self) -> None:
         run = self._run
         if self._captured is None or self._captured[0] is not run.launches.steps:
             with wp.ScopedCapture(device=run.device) as capture:
-                launch_steps(run, *self._steps)
+                launch_steps(run, self._count, self._asked is not False)
             self._captured = run.launches.steps, capture.graph
         wp.capture_launch(self._captured[1])

@@ -80,6 +80,8 @@ class Run:
     """Steps at rest after which a tree sleeps; 0 where none does."""
     is_carried: bool = field(init=False)
     """Whether kinematic bodies carry trees, elastic bodies step beside them, or contacts are found before steps."""
+    has_motion: bool = field(init=False)
+    """Whether it is carried, or articulations are kinematic at times: what follows time with no tracks."""
     remembered: tuple[str, ...] = field(init=False)
     """Fields of the state that steps remember of the motion, without what they count, and what has broken."""
 
@@ -108,6 +110,7 @@ class Run:
     def __post_init__(self):
         self.sleep_steps = self.settings.sleep_steps
         self.is_carried = bool(self.bases or self.elastic or self.islands)
+        self.has_motion = self.is_carried or bool(self.hand_overs)
         names = self.groups[0].state if self.groups else ()
         self.remembered = tuple(name for name in names if name not in (*MOTION, *MEMORY, "clock", "unresolved"))
 
@@ -136,7 +139,7 @@ class Run:
     @property
     def follows_time(self) -> bool:
         """Whether steps are made one at a time, because something follows time."""
-        return bool(self.is_carried or self.tracks or self.hand_overs)
+        return self.has_motion or bool(self.tracks)
 
     def set_anew(self) -> None:
         """Nothing that was reported is of the state any more."""

@@ -16,14 +16,14 @@ MOST = 2**31 - 1
 
 def step(run: Run, count: int, forces: bool | IncomingForces) -> None:
     """See `Simulation.step`."""
+    if type(count) is not int or not 0 <= count <= MOST:
+        count = checked_count(count, 0)
     idle = run.idle
-    if idle.since is not None and type(count) is int and 0 <= count <= MOST and not (forces or run.tracks):
+    if idle.since is not None and not (forces or run.tracks):
         # Half a microsecond, beside nine of a launch.
         if idle.is_undisturbed() and not run.on.is_capturing:
             run.steps_done += count
             return
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 0 <= count <= MOST:
-        raise SettingsError(f"count: {count!r} is not an integer from 0 to {MOST}")
     if run.on.is_capturing:
         check_capturable(run)
         # Whoever captures may launch at any time, unseen.
@@ -31,7 +31,18 @@ def step(run: Run, count: int, forces: bool | IncomingForces) -> None:
         idle.forbid()
     if forces is not False:
         prepare_forces(run, forces)
-    advance(run, int(count), forces is not False)
+    advance(run, count, forces is not False)
+
+
+def checked_count(count: int, least: int) -> int:
+    """A number of steps of one call.
+
+    Raises:
+        SettingsError: It is none, or below `least`.
+    """
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not least <= count <= MOST:
+        raise SettingsError(f"count: {count!r} is not an integer from {least} to {MOST}")
+    return int(count)
 
 
 def advance(run: Run, count: int, with_forces: bool) -> None:
