@@ -19,15 +19,18 @@ SPEED = 2.0
 LEG_MASS, BEAM_MASS = 0.125, 8.0
 
 
-def pin(name: str, body0: str, at0: tuple, body1: str, at1: tuple) -> str:
-    """A pin along Y, at places on two bodies, the first of which may be the world."""
+def pin(name: str, body0: str, at0: tuple, body1: str, at1: tuple, kind: str = "Revolute") -> str:
+    """A pin along Y or another joint, at places on two bodies, the first of which may be the world."""
     content = f"point3f physics:localPos0 = {at0}\npoint3f physics:localPos1 = {at1}\n"
     content += 'uniform token physics:axis = "Y"\n'
-    return joint(name, "Revolute", body0 and f"/World/{body0}", f"/World/{body1}", content)
+    return joint(name, kind, body0 and f"/World/{body0}", f"/World/{body1}", content)
 
 
-def parallelogram(place: tuple, velocity: tuple) -> ContactScene:
-    """Two light upright legs on pins of the world with a heavy beam, without gravity, and a ball on its way to it."""
+def parallelogram(place: tuple, velocity: tuple, bearing: str = "Revolute") -> ContactScene:
+    """Two light upright legs on pins of the world with a heavy beam, without gravity, and a ball on its way to it.
+
+    The beam lies on pins, or on ball joints, on which it can turn about its own axis as well.
+    """
     foot, middle, top = 0.2, 0.2 + LEG / 2, 0.2 + LEG
     half = COUPLER / 2
     solids = [
@@ -39,8 +42,8 @@ def parallelogram(place: tuple, velocity: tuple) -> ContactScene:
     pins = [
         pin("foot0", "", (-half, 0, foot), "left", (0, 0, -LEG / 2)),
         pin("foot1", "", (half, 0, foot), "right", (0, 0, -LEG / 2)),
-        pin("top0", "left", (0, 0, LEG / 2), "beam", (-half, 0, 0)),
-        pin("top1", "right", (0, 0, LEG / 2), "beam", (half, 0, 0)),
+        pin("top0", "left", (0, 0, LEG / 2), "beam", (-half, 0, 0), bearing),
+        pin("top1", "right", (0, 0, LEG / 2), "beam", (half, 0, 0), bearing),
     ]
     return ContactScene(solids=solids, gravity=(0, 0, 0), has_ground=False, joints="".join(pins), friction=0.0)
 
@@ -64,21 +67,26 @@ def followers() -> ContactScene:
     return ContactScene(solids=solids, joints=fixed + slides)
 
 
-def simulation_of(scene: ContactScene, precision: str, root: str, follows: float | None = None) -> wa.Simulation:
+def simulation_of(
+    scene: ContactScene, precision: str, root: str, follows: float | None = None, environments: int = 1, **settings
+) -> wa.Simulation:
     """Of a scene one of whose articulations begins at a body."""
     stage = open_text(scene.usd)
     UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath(f"/World/{root}"))
     if follows is not None:
         wa.author.mimic(stage, "/World/slide_follower", ["/World/slide_leader"], gears=[follows])
-    settings = wa.SolverSettings(dt=DT, precision=precision, sleep_after=float("inf"))
-    return wa.Simulation(wa.read_stage(stage), settings=settings)
+    chosen = wa.SolverSettings(dt=DT, precision=precision, sleep_after=float("inf"), **settings)
+    return wa.Simulation(wa.read_stage(stage), environments=environments, settings=chosen)
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_ball_hits_a_parallelogram(precision):
+@pytest.mark.parametrize("bearing", ("Revolute", "Spherical"))
+@pytest.mark.parametrize(
+    ("solver", "precision"), (("direct", "float32"), ("direct", "float64"), ("pgs", "float32"), ("tgs", "float32"))
+)
+def test_a_ball_hits_a_parallelogram(solver, precision, bearing):
     """They go on together as momentum about the pins says, with the inertia of all bars, and as the exact solver."""
-    scene = parallelogram((-COUPLER / 2 - 0.1, 0, 0.2 + LEG / 2), (SPEED, 0, 0))
-    one = simulation_of(crowded(scene), precision, "left")
+    scene = parallelogram((-COUPLER / 2 - 0.1, 0, 0.2 + LEG / 2), (SPEED, 0, 0), bearing)
+    one = simulation_of(crowded(scene), precision, "left", solver=solver)
     assert one.scene.island_contacts is not None
     found = Motion(one.record(36, quantities=WANTED))
     wanted = Motion(simulation_of(scene, precision, "left").record(36, quantities=WANTED))
@@ -122,6 +130,39 @@ def test_the_ground_bears_what_follows(precision, gear):
         lowest = min(lowest, one.state.link_pose.numpy()[leader, 2, 0])
     assert lowest > 0.1 - 1e-3
     assert one.contact_force_on("/World/leader")[0, 2] == pytest.approx((1.0 + 20.0 * gear) * G, rel=1e-2)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_environments_do_not_notice_each_other(precision):
+    """What holds contacts is of each environment: the same alone and among others."""
+    scene, count = crowded(followers()), 19
+    many = simulation_of(scene, precision, "base", 3.0, environments=count)
+    v = np.random.default_rng(0).normal(scale=0.2, size=(count, len(many.joint_names)))
+    many.set_state(joint_velocity=v)
+    many.step(48)
+    for k in (0, 7, 16, 18):
+        alone = simulation_of(scene, precision, "base", 3.0)
+        alone.set_state(joint_velocity=v[[k]])
+        alone.step(48)
+        assert np.array_equal(alone.state.link_pose.numpy()[..., 0], many.state.link_pose.numpy()[..., k])
+        assert np.abs(alone.state.joint_velocity.numpy()).max() < 1.0
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("gear", (1.0, 3.0))
+def test_what_follows_rests_for_a_minute(precision, gear):
+    """On the ground, in one mechanism: neither sinks, and the follower stays where the gear has it."""
+    one = simulation_of(followers(), precision, "base", gear)
+    assert one.scene.island_contacts is None
+    q = []
+    for _ in range(60):
+        one.step(240)
+        q.append(one.state.joint_position.numpy()[:, 0])
+    leader, follower = np.transpose(q)
+    assert np.abs(leader + 0.05).max() < 1e-5
+    assert np.abs(np.diff(leader[1:])).max() < 1e-5
+    np.testing.assert_allclose(follower, follower[0] + gear * (leader - leader[0]), atol=1e-6)
+    assert np.abs(one.state.joint_velocity.numpy()).max() < 1e-5
 
 
 def linkage_that_touches_itself() -> Usd.Stage:
