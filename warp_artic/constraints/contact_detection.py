@@ -202,6 +202,6 @@ def is_of_surface(model: ModelArrays, pair: int, n: Vec3, block: int):
         row = 4 * seam
         out = n.x * model.contact_seam_way[row, block] + n.y * model.contact_seam_way[row + 1, block]
         bent = out * model.contact_seam_way[row + 2, block] - n.z * model.contact_seam_way[row + 3, block]
-        # From behind, what bends away bends towards.
+        # Seen from the back of the patch the bend has the other sign: any tilt beyond the edge is refused there.
         found = where_positive(where_positive(n.z, bent, out) - real(TILT, one), zero, found)
     return found

@@ -28,10 +28,10 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
 def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
     """Add to v+, until `follow_impacts`, what impacts change of the path of a midpoint step; before `keep_contacts`.
 
-    What other contacts of single bodies, in an island with impacts, do more than in the step before, they do when
-    these are; in a tree with joints these and their limits would have to be moved with them. What
-    loops and mimic joints tie together moves together (`constraints.tied_path`). Of impacts that were passed on
-    (`solver.rows.impacts`) it is known when each of them was.
+    In an island with impacts, other contacts of bodies without joints are taken to give what their impulse is larger by
+    than in the step before at the mean time of the impacts. Those of trees with joints are left out, whose joints and
+    limits would have to move along. What loops and mimic joints tie together moves together (`constraints.tied_path`).
+    Of impacts that were passed on (`solver.rows.impacts`) it is known when each of them was.
     """
     zero = real(0.0, work.v_next[0, worker])
     end = model.contact_row + model.contact_rows

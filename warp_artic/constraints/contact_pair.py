@@ -204,7 +204,7 @@ def set_normal_row(
     resting = where_positive(gap, closes, back)
     g = load_vec3(model.gravity, 0, block)
     e = model.contact_restitution[pair, block]
-    # What an impact gave in the step before does not hold what bounces.
+    # The impulse of an impact in the step before is not counted as one at rest, where something bounces.
     held = where_positive(
         where_positive(e, work.contact_hits[point, worker], zero), zero, maximum(dot(n, before), zero)
     )

@@ -28,7 +28,7 @@ TYPES = {
     "h": Real,
     "force": Real,
 }
-"""Of the arguments of switches."""
+"""Types of the arguments of switches."""
 OF_ROWS = ("model", "work", "row", "block", "worker", "h")
 
 

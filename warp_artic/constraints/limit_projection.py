@@ -30,7 +30,7 @@ HOLDS = wp.constant(6)
 
 
 HOLDS_BY_INERTIA = wp.constant(2)
-"""Of these, the times that it is by the shortest way in terms of M; then the joint alone moves."""
+"""The first of these times, when the mechanism moves by the least change in terms of M; later the joint alone does."""
 
 
 @wp.func

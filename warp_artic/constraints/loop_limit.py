@@ -83,10 +83,10 @@ def set_loop_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: in
     leave_broken(model, work, row, worker)
     work.compliance[row, worker] = zero
     work.row_bias[row, worker] = c
-    # L(start) is known to a part of its curvature; what is less than that was at the end.
+    # The coordinate at the start is known to a share of |c| h^2; a smaller violation counts as being at the limit.
     known = real(AT_END, h) + absolute(c) * h * h * real(KNOWN, h)
     violation = maximum(maximum(lower - before, before - upper) - known, zero)
-    # One more than what may be left, so that zero says that no substep has told it yet.
+    # Stored plus one: zero says that no substep has written it yet.
     one = real(1.0, h)
     left = one + violation * (one - real(RECOVERY, h))
     told = work.tolerance[row, worker]

@@ -39,7 +39,8 @@ RECOVERY = wp.constant(0.2)
 
 
 REDUNDANT = wp.constant(1e-6)
-"""Part of its square, G_aa or what J could be at most, that a redundant row of positions that hold has left."""
+"""Tolerance by which rows that hold positions are redundant: no more than this share is left of G_aa after elimination
+of the rows before it, or |J|^2 is no more than this share of the largest that it could be."""
 
 
 @wp.func

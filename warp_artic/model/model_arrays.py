@@ -143,7 +143,7 @@ PARAMETERS = {
     "armature": "[kg or kg m^2]",
     "sleep_threshold": "energy by mass below which a tree is at rest [m^2/s^2]",
     "gravity": "[m/s^2]",
-    "rounding": "what numbers are known to: solved ones, squares that are left of others; give of contacts",
+    "rounding": "relative rounding errors: of solved numbers, of squares that are left of others; give of contacts",
     "padding": "1 in lanes that are no environment",
 }
 """Numbers that blocks have of their own, or share."""

@@ -25,9 +25,9 @@ def correct_for_curvature(
 ):
     """Correct the limits of finite rotations for curvature in the environments that have an active one; these join.
 
-    If `is_start`, what is active in islands that begin is to be solved yet: this counts for nothing, and all that join
-    already do. Else islands that leave it for later (`model.island_corrects_late`) are left out unless `with_late` is
-    1.
+    If `is_start`, the active rows of islands that begin have not been solved yet: the correction is not counted, and
+    environments that join have joined before. Else islands that leave it for later (`model.island_corrects_late`) are
+    left out unless `with_late` is 1.
     """
     first = model.row_count - model.rotation_rows
     zero = real(0.0, h)

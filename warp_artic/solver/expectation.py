@@ -31,8 +31,9 @@ EXPECTATIONS = wp.constant(2)
 
 
 EXPECTED = wp.constant(0.002)
-"""Share of the largest angular rate by which the rates in the middle may be other than expected; once they have been
-found again in midpoint steps of trees that move freely, whose energy is watched, five times as much."""
+"""Share of the largest angular rate by which the rates in the middle of a step may differ from those that velocity
+forces were found at; beyond it they are found again. After the first time it is five times as much in midpoint steps of
+trees that move freely, whose energy is watched."""
 
 
 @wp.func
@@ -54,9 +55,9 @@ def expect_velocities(
     It was placed with what the acceleration of the step before promised. Where joints turn by a good part of a radian
     in a step, what velocity forces do at other velocities than those of the middle is work: a chain of ball joints, or
     a spinning rod that slides along its cone, would gain energy without end. Without a middle the step was placed with
-    v, at which what turns about several axes gains energy, however slow it is: so it is where it moves freely. Free
-    trees of other joints are looked at once, for motion that the step does not resolve (`solver.energy_projection`).
-    Boundary layers have been placed again.
+    v, and bodies that turn about several axes then gain energy at any speed; islands that move freely are found again
+    there, too. Free trees of other joints are looked at once, for motion that the step does not resolve
+    (`solver.energy_projection`). Boundary layers have been placed again.
     """
     for island in range(model.island_count):
         work.is_solved_again[island, worker] = real(0.0, h)
@@ -111,7 +112,10 @@ def expect_island(
 
 @wp.func
 def spins(model: ModelArrays, island: int, has_middle: int):
-    """Whether joints, or without a middle a body without any, turn about several axes; then if nothing else acts."""
+    """Whether joints of an island turn about several axes.
+
+    In a step without a middle, a body without joints counts as well, and either only where the island moves freely.
+    """
     if has_middle == 1:
         return model.island_turns[island] > 0
     turns = model.island_turns[island] > 0 or model.island_joints[island] == 0

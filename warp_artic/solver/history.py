@@ -7,10 +7,10 @@ and what this step adds to them, A to A''', corrects its end:
 With f = 1 these are the integrals of the curve through the last three accelerations, and of that through four: errors
 are of fourth order where joints have one axis, and what turns gains no energy from velocities that are expected wrong.
 Where drives or viscous friction act, positions are left alone and
-    v_M = v + h (a / 2 + 3 a' / 8),   a' not beyond a / 2:
-of the decays that drives leave behind, a alone would promise what has been, for many steps on end. Where loop joints
-act too, a alone gives v_M: with a' the energy of a four-bar linkage drifts, by 9 % in 10 s at 240 Hz, else 0.7 %.
-f is none where the accelerations are not on a smooth curve: after a start, an impact or a change of load, and in whips
+    v_M = v + h (a / 2 + 3 a' / 8),   |a'| at most |a| / 2:
+while drives settle, accelerations decay over many steps, and a alone would lag behind for all of them. Where loop
+joints act too, a alone gives v_M: with a' the energy of a four-bar linkage drifts by 9 % in 10 s at 240 Hz, else 0.7 %.
+f is zero where the accelerations are not on a smooth curve: after a start, an impact or a change of load, and in whips
 that the step does not resolve; nor where springs, dampers or rows act, which look at the ends of the step, or elastic
 bodies. Each island of a mechanism has its own f.
 """
@@ -105,9 +105,10 @@ def keep_smooth_acceleration(
 ):
     """Write the smooth acceleration of a step, or add that of a further substep to the mean.
 
-    Smooth is all but the impulses of stops, and in the first step of an environment what is no row, as far as springs
-    and dampers let it go on: a start is not what motion before it promised. Of a dof that stops
-    hold, or slow down, only what they leave of it. Where no stop acts it is what the step does: not to find it there
+    The smooth acceleration is without the impulses of stops. In the first step of an environment, which no earlier
+    motion predicts, it is also without nearly all other rows, and less by what springs and dampers take away within the
+    step. Of a dof on which a stop acts it is the actual acceleration, clamped between zero and the smooth one. Where no
+    stop acts it is what the step does: not to find it there
     from the rows takes 4 % off a step of a hand with tendons.
     """
     one = real(1.0, h)
@@ -164,7 +165,7 @@ def keep_smooth_acceleration(
 
 @wp.func
 def add_stop(model: ModelArrays, work: WorkArrays, row: int, worker: int, impulse: Real):
-    """Have the island of a row, of several, counted as one in which a stop acts, if it does."""
+    """Mark the island of a row, of several islands, as one in which a stop acts, if its impulse is not zero."""
     if model.island_count > 1:
         island = model.row_island[row]
         work.stop_acts[island, worker] = maximum(work.stop_acts[island, worker], absolute(impulse))
@@ -191,7 +192,7 @@ def what_goes_on(model: ModelArrays, work: WorkArrays, dof: int, worker: int, h:
 
 @wp.func
 def nearer(actual: Real, smooth: Real):
-    """What an actual acceleration has of a smooth one."""
+    """The actual acceleration, clamped between zero and the smooth one."""
     zero = real(0.0, smooth)
     return where_positive(smooth, maximum(minimum(actual, smooth), zero), minimum(maximum(actual, smooth), zero))
 
@@ -261,7 +262,7 @@ def compare_island(model: ModelArrays, state: StateArrays, work: WorkArrays, isl
 
 @wp.func
 def correct_end(model: ModelArrays, state: StateArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Change v+ for the move of positions, which takes half of h with it; `work.u` is v+ after that."""
+    """Change v+ so that moving positions by h v+ / 2 corrects q+ as well; `work.u` is the corrected v+ after that."""
     dofs = model.dof_count
     for island in range(model.island_count):
         if model.island_moves_freely[island] == 1:

@@ -120,7 +120,7 @@ def slow_island(model: ModelArrays, state: StateArrays, work: WorkArrays, island
         counts = where_positive(maximum(state.failure[0, block], work.unresolved[island, worker]), zero, counts)
         state.unresolved[island, block] = state.unresolved[island, block] + counts
         if model.free_motion == 1:
-            # What turns swings round does not give back what is taken here.
+            # Energy and momentum were taken: their projection after `turn_swings_round` does not put them back.
             for row in range(4 * island + 2, 4 * island + 4):
                 work.watched[row, worker] = maximum(work.watched[row, worker], slowed)
 

@@ -1,7 +1,7 @@
-"""Which rows take part in the row problem of a step: those whose velocity bounds are left.
+"""Which rows take part in the row problem of a step: those whose velocity is outside of its bounds.
 
 A row becomes active in the environments in which the velocities so far leave its bounds, and stays active for the step.
-Rows whose bounds are left only because of the impulses of others join in the next round, which solves again in just
+Rows whose velocity leaves its bounds only by the impulses of others join in the next round, which solves again in just
 those environments, the environment mask, and in the islands that they are of: what an environment does never depends on
 its neighbours in a lane, nor what an island does on the others.
 """

@@ -29,7 +29,7 @@ from warp_artic.solver.rows.held import scale_innovations
 STIFFEST = wp.constant(1.0 / 16384.0)
 """Part of R that is left where points stick, if their rows are known well enough."""
 KNOWN = wp.constant(2000.0)
-"""Times that a solved number is known to which is the least part of R that may be left."""
+"""Times the relative rounding error of solved numbers: the least part of R that may be left."""
 STICKS = wp.constant(0.999)
 """Part of the cone in which a point sticks."""
 

@@ -44,10 +44,11 @@ PIVOT_WITHOUT_REFINEMENT = wp.constant(0.25)
 PIVOT_WITH_ONE_REFINEMENT = wp.constant(0.01)
 """Above this share the residual of the second solution is no more than that."""
 DEPENDENT_PIVOT = wp.constant(0.5)
-"""A row depends on those before it if its pivot is below so many times what a solved number is known to, as a share of
-the diagonal."""
+"""A row depends on those before it if its pivot, as a share of the diagonal, is below so many times the relative
+rounding error of solved numbers."""
 CONSISTENT = wp.constant(32.0)
-"""A row that depends on others is consistent with them to so many times what a solved number is known to."""
+"""A row that depends on others is consistent with them to so many times the relative rounding error of solved
+numbers."""
 
 
 @wp.func

@@ -1,8 +1,9 @@
 """Impacts that travel through bodies that touch, one after the other within a step.
 
-What an impact throws at a body that it touches meets that in a further impact, which takes place after the first one.
-Newton's law for all of them at once has a row of balls take part in the first one as a whole. So impacts of an island
-in which something may bounce are passed on in rounds, each from the velocities v+ that the impulses so far leave:
+A body that an impact sets in motion may strike another one that it touches already: that is a second impact, after the
+first. Newton's law of restitution for all contacts at once would have a whole row of touching balls take part in the
+first impact. So impacts of an island in which something may bounce are passed on in rounds, each from the velocities v+
+that the impulses so far leave:
     round 1     points with an impact of their own (`constraints.contact_pair`) and no others
     then        points whose gap closes before the end of the step, now with an impact
 The impulses of a round are given from then on. With the gap G that the path so far leaves at the end of the step, the
@@ -49,9 +50,10 @@ ROUNDS = wp.constant(100)
 
 @wp.func
 def begin_impacts(model: ModelArrays, work: WorkArrays, worker: int, h: Real):
-    """Leave the points with an impact alone among contacts, where something may bounce; says whether that is anywhere.
+    """Begin the first round: let only those contact points act that have an impact, in islands where one may bounce.
 
-    It is in islands that begin, in environments in which a point with restitution may touch.
+    Returns whether any island has such a round: those that begin, in environments in which a point with restitution may
+    touch.
     """
     zero = real(0.0, h)
     one = real(1.0, h)
@@ -231,6 +233,7 @@ def set_round(
     lower = lower - drift_of(model, work, row, worker)
     lower = where_positive(passing, lower, work.velocity_bounds[2 * row, worker])
     set_velocity_bounds(work, row, worker, lower, work.velocity_bounds[2 * row + 1, worker])
-    # What is not to be there until the end of the step may close.
+    # A point with a gap at the end of the step stays open, unless it closes in the last round; once contacts rest, also
+    # if it had an impact.
     waits = where_positive(gap, maximum(closes * is_last, maximum(closes, hits) * rests), zero)
     open_row(work, row, worker, where_positive(joins, zero, maximum(is_next, waits)))
