@@ -249,17 +249,23 @@ class Attributes:
         if name not in self.names(prim):
             return []
         self.report.used.add(f"{prim.GetPath()}.{name}")
-        try:
-            relationship = prim.GetRelationship(name)
-            if relationship:
-                return list(relationship.GetForwardedTargets())
-        except Exception:  # an attribute of this name, or a target that is no path
-            pass
-        return self._refuse(prim, name, "is no relationship that leads to prims, must be one", [])
+        found = forwarded_targets(prim, name)
+        if found is None:
+            return self._refuse(prim, name, "is no relationship that leads to prims, must be one", [])
+        return found
 
     def _refuse(self, prim, name, text, default):
         self.report.error("attribute-value", f"{prim.GetPath()}.{name}", text)
         return default
+
+
+def forwarded_targets(prim: Usd.Prim, name: str) -> list | None:
+    """Paths that a relationship leads to; None where it is an attribute, or a target is no path."""
+    try:
+        relationship = prim.GetRelationship(name)
+        return list(relationship.GetForwardedTargets()) if relationship else None
+    except Exception:  # an attribute of this name, or a target that is no path
+        return None
 
 
 def _is_read_in_time(prim: Usd.Prim, name: str) -> bool:

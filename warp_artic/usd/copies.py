@@ -16,7 +16,7 @@ from pxr import Sdf, Usd, UsdGeom
 from warp_artic.description.diagnostic import Diagnostic, Severity
 from warp_artic.description.pose import Pose
 from warp_artic.usd import tokens
-from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.attributes import Attributes, forwarded_targets
 from warp_artic.usd.inventory import Inventory, take_inventory
 from warp_artic.usd.placement import Placement, Placements
 
@@ -298,9 +298,7 @@ def _targets(prim: Usd.Prim, attributes: Attributes) -> Iterator[str]:
     """The prims that the relationships of a prim lead to, of those that are read."""
     for name in attributes.names(prim):
         if name.startswith((*tokens.NAMESPACES, BINDING)):
-            relationship = prim.GetRelationship(name)
-            if relationship:
-                yield from (str(target.GetPrimPath()) for target in relationship.GetForwardedTargets())
+            yield from (str(target.GetPrimPath()) for target in forwarded_targets(prim, name) or ())
 
 
 def _place(

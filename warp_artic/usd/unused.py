@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pxr import Usd
 
 from warp_artic.usd import tokens
-from warp_artic.usd.attributes import Attributes
+from warp_artic.usd.attributes import Attributes, forwarded_targets
 from warp_artic.usd.inventory import Inventory
 from warp_artic.usd.not_simulated import SCHEMAS, TYPES
 from warp_artic.usd.not_simulated_mjc import MJC_HARMLESS, MJC_OF_CONTACTS
@@ -194,8 +194,7 @@ def _report_property(
     attribute = prim.GetAttribute(name)
     if attribute and not attribute.HasAuthoredValue():
         return
-    relationship = prim.GetRelationship(name)
-    if relationship and not relationship.GetTargets():
+    if forwarded_targets(prim, name) == []:
         return
     is_known = name in attributes.asked or name in prim.GetPrimDefinition().GetPropertyNames()
     if name not in meant:
