@@ -13,7 +13,7 @@ EXTENSIONS = ROOT / "extensions"
 
 ALLOWED = {
     "description": {"description", "errors"},
-    "math": {"math", "errors"},
+    "math": {"math", "garbage", "errors"},
     "model": {"model", "math", "description"},
     "joints": {"joints", "math"},
     "collision": {"collision", "model", "math"},
@@ -38,13 +38,14 @@ ALLOWED = {
         "description",
         "errors",
     },
-    "usd": {"usd", "sim", "description", "errors"},
+    "usd": {"usd", "sim", "description", "garbage", "errors"},
     "hosts": {"hosts", "usd", "sim", "solver", "description", "errors"},
     "batch": {"batch", "usd", "sim", "solver", "description", "errors"},
     "looking": {"looking", "usd", "sim", "solver", "description", "errors"},
     "cli": {"cli", "looking", "batch", "hosts", "usd", "sim", "meshes", "solver", "description", "errors"},
     "extensions": {"extensions", "batch", "hosts", "usd", "sim", "solver", "description", "errors"},
     "errors": set(),
+    "garbage": set(),
     "author": {"usd"},
     "torch": {"sim", "errors"},
     "jax": {"sim", "errors"},
@@ -62,7 +63,7 @@ ROOMS = (
 """The rooms of `sim`: one imports itself and those before it. What a user calls lies above them, and imports all."""
 
 NO_PXR = set(ALLOWED) - {"usd", "hosts", "extensions"}
-NO_WARP = {"description", "usd", "batch", "cli", "errors", "author", "torch", "jax", "__main__"}
+NO_WARP = {"description", "usd", "batch", "cli", "errors", "garbage", "author", "torch", "jax", "__main__"}
 FOREIGN = {
     "cli/arguments.py": {"_actions", "_SubParsersAction"},
     "math/remembered_types.py": {"_collect_native_types"},

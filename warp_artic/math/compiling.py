@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 import time
@@ -10,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import warp as wp
+
+from warp_artic.garbage import collection_paused
 
 LOG = logging.getLogger("warp_artic")
 SILENT = 1.0
@@ -26,25 +27,10 @@ def load(kernel: wp.Kernel, device: wp.Device | str, block_dim: int | None = Non
     """Compile a kernel for launches on a device, unless that is done; to be called before it is launched first."""
     key = kernel.module, str(device), block_dim
     if key not in _loaded:
-        with tell_compiling(), no_garbage_collection():
+        # Warp makes a million objects: collections would take a fifth of its own part of a compilation.
+        with tell_compiling(), collection_paused():
             wp.force_load(device, [kernel.module], block_dim=block_dim)
         _loaded.add(key)
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Leave garbage alone: Warp makes a million objects that live on, through which each collection goes anew.
-
-    With it the part of a compilation that is Warp's own takes a fifth longer. The collector is that of the process:
-    where several compile at once it is on again when the first one is done.
-    """
-    is_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_on:
-            gc.enable()
 
 
 @contextmanager

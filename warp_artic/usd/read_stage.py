@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pxr import Usd, UsdGeom, UsdPhysics
@@ -20,6 +18,7 @@ from warp_artic.description.tendon_mobility import not_opposing
 from warp_artic.description.validate import findings
 from warp_artic.description.validate_meshes import mesh_findings
 from warp_artic.errors import StageError
+from warp_artic.garbage import collection_paused
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.copies import Copy, Family, Places, find_families, take_inventory_once
@@ -119,24 +118,13 @@ def inspect_stage(
     """Everything that is read from a stage; raises only where it cannot be opened, or a schema family is not known."""
     order = complete_order(dialects)
     stage = open_stage(stage)
-    with _collection_paused(), reading(stage):
+    # Reading makes no garbage: collections took 0.4 s of 1.0 s for 1,000 references of a robot.
+    with collection_paused(), reading(stage):
         prims = traverse(stage)
         families = find_families(prims)
         inspection = _inspect(stage, prims, order, owner, families)
         # What is wrong in one copy may be right in another one.
         return _inspect(stage, prims, order, owner, []) if families and inspection.scene is None else inspection
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """No collection of garbage, of which reading makes none: it took 0.4 s of 1.0 s for 1,000 references of a robot."""
-    is_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_on:
-            gc.enable()
 
 
 def _inspect(

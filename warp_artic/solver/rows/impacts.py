@@ -233,7 +233,7 @@ def set_round(
     lower = lower - drift_of(model, work, row, worker)
     lower = where_positive(passing, lower, work.velocity_bounds[2 * row, worker])
     set_velocity_bounds(work, row, worker, lower, work.velocity_bounds[2 * row + 1, worker])
-    # A point with a gap at the end of the step stays open, unless it closes in the last round; once contacts rest, also
-    # if it had an impact.
+    # A normal with a gap left at the end of the step is released: in the last round if it closes, and once contacts
+    # rest if it closes or had an impact.
     waits = where_positive(gap, maximum(closes * is_last, maximum(closes, hits) * rests), zero)
     open_row(work, row, worker, where_positive(joins, zero, maximum(is_next, waits)))
