@@ -39,6 +39,7 @@ from warp_artic.model.field import Columns, Field
 from warp_artic.model.force_parts import PART_NAMES
 from warp_artic.model.frames import origin_of
 from warp_artic.model.row import Row
+from warp_artic.phases.given_values import ROWS_AT_ONCE
 
 ROUNDING = {wp.float32: (2e-6, 1e-10, 3e-6), wp.float64: (4e-15, 1e-26, 1e-11)}
 """What a solved number is known to, the share of a square that is left of what rows before it say already, and the
@@ -170,20 +171,26 @@ class Group:
         if is_known or wp.get_device(self.columns.device).is_capturing:
             return
         self.checked[name] = field
-        kind, size = ROW_COUNTS[name]
-        rows, model = size * self.tree.row_counts[kind], self.arrays.model
-        if rows == 0:
-            return
-        table = [array.numpy().copy() for array in (model.given, model.given_address, model.given_bounds)]
-        given, address, bounds = table
-        place = [one for one in self.checked if self.tree.row_counts[ROW_COUNTS[one][0]]].index(name)
-        given[0] = max(given[0], place + 1)
-        pitch = self.columns.pitch // self.columns.numbers.lanes
-        given[3 * place + 1 : 3 * place + 4] = rows, pitch, self.first_values[name]
-        address[place] = field.scalars.ptr
-        bounds[2 * place : 2 * place + 2] = ALLOWED[name].bounds(wp.dtype_to_numpy(self.columns.numbers.scalar))
-        for array, values in zip((model.given, model.given_address, model.given_bounds), table):
-            array.assign(values)
+        numbers: list[int] = []
+        addresses: list[int] = []
+        bounds: list[tuple[float, float]] = []
+        for one, values in self.checked.items():
+            kind, size = ROW_COUNTS[one]
+            rows, first = size * self.tree.row_counts[kind], values.scalars
+            numbers += range(self.first_values[one], self.first_values[one] + rows)
+            addresses += range(first.ptr, first.ptr + rows * first.strides[0], first.strides[0])
+            bounds += rows * [ALLOWED[one].bounds(wp.dtype_to_numpy(self.columns.numbers.scalar))]
+        rest = -len(numbers) % ROWS_AT_ONCE
+        model = self.arrays.model
+        for array, values in (
+            (model.given, [len(numbers) + rest, *numbers, *(rest * numbers[-1:])]),
+            (model.given_address, [*addresses, *(rest * addresses[-1:])]),
+            (model.given_bounds, [*bounds, *(rest * bounds[-1:])]),
+        ):
+            whole = array.numpy()
+            flat = np.array(values, dtype=whole.dtype).ravel()
+            whole[: len(flat)] = flat
+            array.assign(whole)
 
     def _make_room_for_forces(self) -> None:
         tree, columns = self.tree, self.columns

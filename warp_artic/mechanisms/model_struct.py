@@ -7,7 +7,7 @@ import warp as wp
 
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.math.numbers import Numbers
-from warp_artic.mechanisms.public_rows import ALLOWED
+from warp_artic.mechanisms.public_rows import ALLOWED, ROW_COUNTS
 from warp_artic.mechanisms.row_tables import entry_places, row_tables, shared_dofs, supports
 from warp_artic.mechanisms.tree import Tree
 from warp_artic.model.families import (
@@ -22,6 +22,7 @@ from warp_artic.model.families import (
 from warp_artic.model.field import Field
 from warp_artic.model.kinds import JointKind
 from warp_artic.model.row_elimination import all_meet, elimination_tables
+from warp_artic.phases.given_values import ROWS_AT_ONCE
 
 WATCHED = (
     "joint_position",
@@ -103,9 +104,10 @@ def model_struct(struct, tree: Tree, parameters: dict[str, Field], numbers: Numb
     }
     for name, values in tables.items():
         setattr(struct, name, wp.array(np.array([*values, 0], dtype=np.int32), dtype=int, device=device))
-    struct.given = wp.zeros(1 + 3 * len(ALLOWED), dtype=int, device=device)
-    struct.given_address = wp.zeros(len(ALLOWED), dtype=wp.uint64, device=device)
-    struct.given_bounds = wp.zeros(2 * len(ALLOWED), dtype=wp.float64, device=device)
+    given = sum(size * tree.row_counts[kind] for kind, size in (ROW_COUNTS[name] for name in ALLOWED)) + ROWS_AT_ONCE
+    struct.given = wp.zeros(1 + given, dtype=int, device=device)
+    struct.given_address = wp.zeros(given, dtype=wp.uint64, device=device)
+    struct.given_bounds = wp.zeros(2 * given, dtype=wp.float64, device=device)
     return struct
 
 

@@ -122,7 +122,7 @@ ROWS = {
 
 WATCHED = {
     "watched": "whether changes of an array wake trees, `phases.sleep`",
-    "given": "the number of arrays that a user may write to, and the rows of each, `phases.given_values`",
+    "given": "how many rows a user may write to, and the number of a failure for each, `phases.given_values`",
 }
 """Tables of arrays that a user may write to."""
 

@@ -6,8 +6,9 @@ It is looked for once in a launch, before its first step, since nobody writes to
 and parameters that somebody has asked for. What is found is in `state.failure`, as one more than the dofs and the rows
 that come before, with the step that would have been the first, and the state stays as it is.
 
-`model.given` has the number of such arrays, and for each, rows, columns from one row to the next, and the first
-number of a failure; `model.given_address` where it lies, and `model.given_bounds` its bounds.
+`model.given` has the number of rows of such arrays, a multiple of `ROWS_AT_ONCE`, and the number of a failure for
+each; `model.given_address` where they lie, and `model.given_bounds` the bounds of each. So many rows are loaded at
+once, since a thread of a GPU would wait for each of them otherwise.
 """
 
 from functools import cache
@@ -27,8 +28,8 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 
-ENTRY = 3
-"""Integers of `model.given` for each array, behind their number."""
+ROWS_AT_ONCE = 8
+"""Rows that are loaded before the first of them is looked at."""
 
 
 @wp.func
@@ -52,28 +53,18 @@ def check_values_for(numbers: Numbers, Model: type, State: type) -> wp.Function:
     Number = numbers.real
 
     @wp.func
-    def parameter(model: Model, place: int):
-        return wp.array(
-            ptr=model.given_address[place],
-            shape=(model.given[1 + ENTRY * place], model.given[2 + ENTRY * place]),
-            dtype=Number,
-        )
-
-    @wp.func
-    def outside(model: Model, place: int, x: Number):
-        least = real(model.given_bounds[2 * place], x)
-        return is_outside(x, least, real(model.given_bounds[2 * place + 1], x))
+    def outside(model: Model, row: int, block: int):
+        x = wp.array(ptr=model.given_address[row], shape=(block + 1,), dtype=Number)[block]
+        least = real(model.given_bounds[2 * row], x)
+        return is_outside(x, least, real(model.given_bounds[2 * row + 1], x))
 
     @wp.func
     def name_value(model: Model, state: State, block: int):
         failure = state.failure[0, block]
         before = failure
-        for place in range(model.given[0]):
-            values = parameter(model, place)
-            first = model.given[3 + ENTRY * place]
-            for row in range(values.shape[0]):
-                bad = outside(model, place, values[row, block]) - failure
-                failure = where_positive(bad, real(float(first + row), failure), failure)
+        for row in range(model.given[0]):
+            bad = outside(model, row, block) - failure
+            failure = where_positive(bad, real(float(model.given[1 + row]), failure), failure)
         step = state.clock[0, block] + real(1.0, failure)
         state.failure[1, block] = where_positive(failure - before, step, state.failure[1, block])
         state.failure[0, block] = failure
@@ -82,10 +73,9 @@ def check_values_for(numbers: Numbers, Model: type, State: type) -> wp.Function:
     def check_values(model: Model, state: State, block: int):
         if model.given[0] > 0:
             bad = real(0.0, state.failure[0, block])
-            for place in range(model.given[0]):
-                values = parameter(model, place)
-                for row in range(values.shape[0]):
-                    bad = maximum(bad, outside(model, place, values[row, block]))
+            for first in range(0, model.given[0], ROWS_AT_ONCE):
+                for k in range(ROWS_AT_ONCE):
+                    bad = maximum(bad, outside(model, first + k, block))
             if any_positive(bad - state.failure[0, block]):
                 name_value(model, state, block)
 
