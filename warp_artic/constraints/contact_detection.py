@@ -54,6 +54,22 @@ def find_contacts_within(model: ModelArrays, work: WorkArrays, block: int, worke
             follow_given(model, work, pair, block, worker, h)
         else:
             find_points(model, work, pair, block, worker, h, further)
+    find_landing(model, work, block, worker, h)
+
+
+@wp.func
+def find_landing(model: ModelArrays, work: WorkArrays, block: int, worker: int, like: Real):
+    """Write which islands land on what they hit: those with joints, in which no point that may touch can bounce."""
+    zero = real(0.0, like)
+    for island in range(model.island_count):
+        work.contact_lands[island, worker] = real(float(int(model.island_joints[island] > 0)), like)
+    for k in range(model.contact_rows // 3):
+        row = model.contact_row + 3 * k
+        point = model.row_item[row] // 3
+        island = model.row_island[row]
+        e = model.contact_restitution[model.contact_of_point[point], block]
+        lands = where_positive(e * work.contact_near[point, worker], zero, work.contact_lands[island, worker])
+        work.contact_lands[island, worker] = lands
 
 
 @wp.func

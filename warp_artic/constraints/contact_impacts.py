@@ -1,7 +1,7 @@
 """How impacts of contacts change the path of a midpoint step.
 
 What an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved by that part of it, instead
-of the weight of their dofs (`constraints.contact_pair`).
+of the weight of their dofs (`constraints.contact_pair`). In islands that land the whole step moves with v+.
 """
 
 import warp as wp
@@ -30,7 +30,7 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
 
     In an island with impacts, other contacts of bodies without joints are taken to give what their impulse is larger by
     than in the step before at the mean time of the impacts. Those of trees with joints are left out, whose joints and
-    limits would have to move along. What loops and mimic joints tie together moves together (`constraints.tied_path`).
+    limits would have to move along: they do in islands that land (`path_weight`). What loops and mimic joints tie together moves together (`constraints.tied_path`).
     Of impacts that were passed on (`solver.rows.impacts`) it is known when each of them was.
     """
     zero = real(0.0, work.v_next[0, worker])
@@ -38,13 +38,18 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
     found = bool(False)
     for dof in range(model.dof_count):
         work.v_before_lead[dof, worker] = work.v_next[dof, worker]
+        work.contact_path[dof, worker] = zero
     rows = int(0)
     if find_impacts(model, work, worker):
         rows = model.contact_rows
+        for dof in range(model.dof_count):
+            more = path_weight(model, work, dof, worker) - work.dof_weight[dof, worker]
+            work.contact_path[dof, worker] = more * (work.v_next[dof, worker] - work.v[dof, worker])
+            found = found or any_positive(more)
     for row in range(model.contact_row, model.contact_row + rows):
         item = model.row_item[row]
         island = model.row_island[row]
-        own = work.dof_weight[model.row_dof[row], worker]
+        own = path_weight(model, work, model.row_dof[row], worker)
         hits = work.contact_hits[item // 3, worker]
         z = work.impulse[row, worker]
         moment = work.island_impact[island, worker]
@@ -60,14 +65,21 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
         if any_positive(absolute(extra)):
             found = bool(True)
     if found:
-        for dof in range(model.dof_count):
-            work.contact_path[dof, worker] = zero
         add_responses(model, work, work.contact_passed, model.contact_row, end, work.contact_path, worker)
         if model.tying_rows > 0:
             tie_path(model, work, worker)
         for dof in range(model.dof_count):
             v = work.v_next[dof, worker]
             work.v_next[dof, worker] = v + work.contact_path[dof, worker] / work.dof_weight[dof, worker]
+
+
+@wp.func
+def path_weight(model: ModelArrays, work: WorkArrays, dof: int, worker: int):
+    """How much of the step a dof moves with v+: all of it where an impact lands, else its own weight."""
+    own = work.dof_weight[dof, worker]
+    island = model.dof_island[dof]
+    lands = work.contact_lands[island, worker] * work.island_impact[island, worker]
+    return where_positive(lands, real(1.0, own), own)
 
 
 @wp.func

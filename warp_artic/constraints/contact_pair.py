@@ -11,9 +11,11 @@ is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and th
                       the lever that joints leave the point (`constraints.contact_lever`, `solver.rows.levers`)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
+    landing           b = - g_0 / h  of an impact where g_0 > 0, in islands with joints in which nothing may bounce
 A point that stays in contact moves as the rest of a midpoint step, and what it ties together moves alike
 (`constraints.dof_weights`); what an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved
-by that part of it, instead of the weight of their dofs.
+by that part of it, instead of the weight of their dofs. What lands moves with v+ for all of the step, with all that is
+joined to it: then no other point, stop or loop of the island ends beyond its bound (`constraints.contact_impacts`).
 
 Every row gives way a little, by R times what its impulse differs from an anchor, so that the solvers have a well
 conditioned problem, in which supports share loads as they did before:
@@ -216,7 +218,9 @@ def set_normal_row(
     bounces = where_positive(e, bounces, zero)
     # One that would come back within the step ends on the other shape.
     bounces = where_positive(bounce, bounces, zero)
-    after = maximum(where_positive(bounces, bounce, zero), where_positive(neg(gap), back, zero))
+    lands = work.contact_lands[model.row_island[row], worker]
+    landing = where_positive(lands, neg(maximum(gap, zero)) / h, zero)
+    after = maximum(where_positive(bounces, bounce, landing), where_positive(neg(gap), back, landing))
     b = where_positive(hits, after, resting)
     work.contact_resting[point, worker] = resting
     deep = where_positive(depth - one, acts, zero)
@@ -238,7 +242,7 @@ def set_normal_row(
     work.contact_still[point, worker] = where_positive(soft, one / zero, real(STILL, h) * still)
     yields = where_positive(deep, real(GIVE, h) * short * (one - one / where_positive(deep, depth, one)), zero)
     work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), yields)
-    work.contact_weight[point, worker] = one - tau / h
+    work.contact_weight[point, worker] = one - where_positive(lands, zero, tau) / h
     t_1, t_2 = tangents(n)
     is_new = maximum(hits, work.contact_hits[point, worker])
     work.contact_hits[point, worker] = hits
@@ -444,6 +448,7 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_unslowed": _points,
         "contact_bounces": _islands,
         "contact_passing": _islands,
+        "contact_lands": _islands,
         "contact_slow": _islands,
         "contact_has_passed": _islands,
         "contact_drift": _drifts,
