@@ -30,8 +30,9 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
 
     In an island with impacts, other contacts of bodies without joints are taken to give what their impulse is larger by
     than in the step before at the mean time of the impacts. Those of trees with joints are left out, whose joints and
-    limits would have to move along: they do in islands that land (`path_weight`). What loops and mimic joints tie together moves together (`constraints.tied_path`).
-    Of impacts that were passed on (`solver.rows.impacts`) it is known when each of them was.
+    limits would have to move along: they do in islands that land (`path_weight`). What loops and mimic joints tie
+    together moves together (`constraints.tied_path`). Of impacts that were passed on (`solver.rows.impacts`) it is
+    known when each of them was.
     """
     zero = real(0.0, work.v_next[0, worker])
     end = model.contact_row + model.contact_rows

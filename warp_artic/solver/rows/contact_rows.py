@@ -23,6 +23,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.families import IS_CONTACT, has_trait
+from warp_artic.solver.rows.active_set import pulling_impulse
 from warp_artic.solver.rows.factors import factor_working_set, solve_consistent, triangle
 from warp_artic.solver.rows.held import scale_innovations
 
@@ -75,6 +76,22 @@ def friction_excess(model: ModelArrays, work: WorkArrays, a: int, worker: int, s
     most = work.contact_friction[model.row_item[work.gathered[a, worker]] // 3, worker] * work.split_impulse[a, worker]
     size = sqrt(z_1 * z_1 + z_2 * z_2)
     return where_positive(most, size - share * most, real(1.0, most))
+
+
+@wp.func
+def bound_excess(work: WorkArrays, a: int, is_active: Real, worker: int):
+    """By how much the impulse of a gathered row of no contact pulls, and by how much it is beyond its bound.
+
+    Positive on the wrong side, where `is_active`; not positive elsewhere.
+    """
+    zero = real(0.0, is_active)
+    row = work.gathered[a, worker]
+    z = work.split_impulse[a, worker]
+    lower = work.velocity_bounds[2 * row, worker]
+    is_stop = where_positive(work.velocity_bounds[2 * row + 1, worker] - lower, is_active, zero)
+    pull = where_positive(is_stop, pulling_impulse(work.target[a, worker] - lower, z), zero)
+    excess = where_positive(is_active, absolute(z) - work.present_bound[a, worker], zero)
+    return pull, excess
 
 
 @wp.func

@@ -16,7 +16,8 @@ would do so by more than ANCHORED of the velocities, the impulses found become t
 
 Then it is known what sticks, slides and holds. There the velocities with a small part of R and without an anchor follow
 from linear equations, which are solved twice, for what each answer leaves. Points that leave the cone by it are let go,
-and it is done again. Where that leaves more, because they are not known well enough, the answer is not taken.
+as other rows that leave their bounds, and it is done again. Where that leaves more, because they are not known well
+enough, the answer is not taken.
 
 An answer has  z G z <= z (target - y_free), as z pushes nothing beyond its target. Where shapes that start in each
 other contradict each other, turns end before there is an answer: impulses that do more work are made smaller until they
@@ -52,6 +53,7 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.solver.rows.active_set import find_working_set
 from warp_artic.solver.rows.contact_rows import (
     STICKS,
+    bound_excess,
     friction_excess,
     is_contact,
     is_normal,
@@ -377,7 +379,7 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
             work.split_impulse[a, worker] = where_positive(wrong, work.split_dual[a, worker], z)
         missed, left = solve_stiffened(model, work, count, wrong, worker)
         gains = where_positive(wrong, missed - left, gains)
-        wrong = let_points_go(model, work, count, wrong, worker)
+        wrong = let_rows_go(model, work, count, wrong, worker)
         rounds += 1
     for a in range(count):
         work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
@@ -397,10 +399,10 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
 
 
 @wp.func
-def let_points_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
-    """Take points that pull out of the working set, and tangents of those that would need more than the cone has.
+def let_rows_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
+    """Take rows out of the working set that leave their bounds: what pulls, or would need more than friction has.
 
-    These have no impulse, or that of the splitting. Says where there are any.
+    These have no impulse, that of the splitting, or that of the bound. Says where there are any.
     """
     one = real(1.0, chosen)
     zero = one - one
@@ -419,6 +421,16 @@ def let_points_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real
                 work.in_working_set[a - k, worker] = where_positive(leaves, zero, work.in_working_set[a - k, worker])
                 base = work.split_dual[a - k, worker]
                 work.split_dual[a - k, worker] = where_positive(pulls, zero, base)
+        elif not is_contact(model, work, a, worker):
+            is_in = work.in_working_set[a, worker] * work.row_mask[a, worker] * chosen
+            pull, excess = bound_excess(work, a, is_in, worker)
+            leaves = where_positive(maximum(pull, excess), is_in, zero)
+            found = maximum(found, leaves)
+            bound = where_positive(excess, work.present_bound[a, worker], zero)
+            end = where_positive(work.split_impulse[a, worker], bound, neg(bound))
+            work.in_working_set[a, worker] = where_positive(leaves, zero, work.in_working_set[a, worker])
+            work.split_dual[a, worker] = where_positive(leaves, end, work.split_dual[a, worker])
+            work.trial_impulse[a, worker] = where_positive(leaves, end, work.trial_impulse[a, worker])
     return found
 
 

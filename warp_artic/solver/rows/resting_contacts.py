@@ -23,9 +23,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     where_positive,
 )
 from warp_artic.model.arrays import ModelArrays, WorkArrays
-from warp_artic.solver.rows.active_set import pulling_impulse
 from warp_artic.solver.rows.contact_rows import (
     STICKS,
+    bound_excess,
     friction_excess,
     is_contact,
     is_normal,
@@ -104,10 +104,6 @@ def find_wrong_rows(model: ModelArrays, work: WorkArrays, count: int, tolerance:
             nears = where_positive(nears, mask - is_active, zero)
             wrong = maximum(wrong, maximum(pulls, maximum(slides, nears)))
         elif not is_contact(model, work, a, worker):
-            row = work.gathered[a, worker]
-            lower = work.velocity_bounds[2 * row, worker]
-            is_stop = where_positive(work.velocity_bounds[2 * row + 1, worker] - lower, is_active, zero)
-            pulls = where_positive(pulling_impulse(work.target[a, worker] - lower, z), is_stop, zero)
-            exceeds = where_positive(absolute(z) - work.present_bound[a, worker], is_active, zero)
-            wrong = maximum(wrong, maximum(pulls, exceeds))
+            pull, excess = bound_excess(work, a, is_active, worker)
+            wrong = maximum(wrong, maximum(pull, excess))
     return wrong
