@@ -58,6 +58,7 @@ from warp_artic.solver.rows.contact_rows import (
     is_contact,
     is_normal,
     largest_velocity,
+    missing_velocity,
     solve_stiffened,
     stiffen_row,
 )
@@ -66,7 +67,7 @@ from warp_artic.solver.rows.factors import factor_working_set, set_delassus, sol
 from warp_artic.solver.rows.held import scale_innovations
 from warp_artic.solver.rows.levers import is_equality, slow_overlaps
 from warp_artic.solver.rows.problem import gather_rows
-from warp_artic.solver.rows.resting_contacts import find_resting_impulses
+from warp_artic.solver.rows.resting_contacts import LEFT, find_resting_impulses
 
 PENALTY = wp.constant(0.4)
 """rho at first, as a share of G_aa."""
@@ -168,7 +169,7 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
             turns = 0
     give_contacts(model, work, count, worker)
     if any_positive(moves):
-        stiffen_contacts(model, work, count, moves, worker)
+        stiffen_contacts(model, work, count, moves, scale * real(LEFT, one), worker)
         limit_work(model, work, count, moves, worker)
 
 
@@ -356,7 +357,7 @@ def give_contacts(model: ModelArrays, work: WorkArrays, count: int, worker: int)
 
 
 @wp.func
-def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
+def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, tolerance: Real, worker: int):
     """Where `chosen`, have the points that stick give way by a part of R only, with the working set of other rows."""
     one = real(1.0, work.y_free[0, worker])
     zero = one - one
@@ -379,7 +380,7 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
             work.split_impulse[a, worker] = where_positive(wrong, work.split_dual[a, worker], z)
         missed, left = solve_stiffened(model, work, count, wrong, worker)
         gains = where_positive(wrong, missed - left, gains)
-        wrong = let_rows_go(model, work, count, wrong, worker)
+        wrong = correct_rows(model, work, count, wrong, tolerance, worker)
         rounds += 1
     for a in range(count):
         work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
@@ -399,10 +400,11 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
 
 
 @wp.func
-def let_rows_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
-    """Take rows out of the working set that leave their bounds: what pulls, or would need more than friction has.
+def correct_rows(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, tolerance: Real, worker: int):
+    """Take rows out of the working set that leave their bounds, and points into it that come nearer than they may.
 
-    These have no impulse, that of the splitting, or that of the bound. Says where there are any.
+    What pulls has no impulse then, what would need more than friction has that of the splitting, or of its bound. Says
+    where there are any.
     """
     one = real(1.0, chosen)
     zero = one - one
@@ -413,12 +415,15 @@ def let_rows_go(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, 
             pulls = where_positive(work.split_impulse[a, worker], zero, is_in)
             exceeds = where_positive(friction_excess(model, work, a, worker, one), is_in, zero)
             slides = exceeds * work.in_working_set[a - 1, worker]
-            found = maximum(found, maximum(pulls, slides))
+            out = (one - work.in_working_set[a, worker]) * work.row_mask[a, worker] * chosen
+            joins = where_positive(missing_velocity(model, work, a, worker) - tolerance, out, zero)
+            found = maximum(found, maximum(joins, maximum(pulls, slides)))
             for k in range(3):
                 leaves = pulls
                 if k > 0:
                     leaves = maximum(pulls, slides)
-                work.in_working_set[a - k, worker] = where_positive(leaves, zero, work.in_working_set[a - k, worker])
+                stays = where_positive(leaves, zero, work.in_working_set[a - k, worker])
+                work.in_working_set[a - k, worker] = where_positive(joins, one, stays)
                 base = work.split_dual[a - k, worker]
                 work.split_dual[a - k, worker] = where_positive(pulls, zero, base)
         elif not is_contact(model, work, a, worker):
