@@ -476,6 +476,7 @@ CONTACT_PAIR = ConstraintFamily(
         "island_work": _islands,
         "island_wanted": _islands,
         "split_impulse": lambda tree: len(tree.rows) * (_points(tree) > 0),
+        "split_found": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_dual": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_penalty": lambda tree: len(tree.rows) * (_points(tree) > 0),
         "split_diagonal": lambda tree: len(tree.rows) * (_points(tree) > 0),

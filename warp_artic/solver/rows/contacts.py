@@ -362,6 +362,7 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
     one = real(1.0, work.y_free[0, worker])
     zero = one - one
     for a in range(count):
+        work.split_found[a, worker] = work.split_impulse[a, worker]
         work.split_dual[a, worker] = work.split_impulse[a, worker]
         if is_normal(model, work, a, worker):
             pushes = where_positive(work.split_impulse[a, worker], work.row_mask[a, worker], zero)
@@ -384,9 +385,10 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
         rounds += 1
     for a in range(count):
         work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
+        taken = where_positive(wrong, zero, gains) * work.row_mask[a, worker]
+        z = where_positive(taken, work.split_impulse[a, worker], work.split_found[a, worker])
+        work.split_impulse[a, worker] = z
         if is_normal(model, work, a, worker):
-            taken = where_positive(wrong, zero, gains) * work.row_mask[a, worker]
-            z = work.split_impulse[a, worker]
             before = work.trial_impulse[a, worker]
             # What slides has the friction of its normal.
             share = where_positive(before, z / where_positive(before, before, one), zero)
@@ -425,6 +427,7 @@ def correct_rows(model: ModelArrays, work: WorkArrays, count: int, chosen: Real,
                 stays = where_positive(leaves, zero, work.in_working_set[a - k, worker])
                 work.in_working_set[a - k, worker] = where_positive(joins, one, stays)
                 base = work.split_dual[a - k, worker]
+                base = where_positive(joins, work.split_found[a - k, worker], base)
                 work.split_dual[a - k, worker] = where_positive(pulls, zero, base)
         elif not is_contact(model, work, a, worker):
             is_in = work.in_working_set[a, worker] * work.row_mask[a, worker] * chosen
