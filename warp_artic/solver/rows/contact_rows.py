@@ -95,10 +95,9 @@ def bound_excess(work: WorkArrays, a: int, is_active: Real, worker: int):
 
 
 @wp.func
-def miss_velocities(model: ModelArrays, work: WorkArrays, count: int, factored: int, worker: int):
-    """Write what the velocities of the working set miss with the impulses so far to `work.residual`; the largest."""
+def set_change(model: ModelArrays, work: WorkArrays, count: int, worker: int):
+    """Write the innovations of all impulses so far, from which `missing_velocity` follows."""
     zero = real(0.0, work.y_free[0, worker])
-    largest = zero
     for dof in range(model.dof_count):
         work.innovation[dof, worker] = zero
     for a in range(count):
@@ -106,6 +105,29 @@ def miss_velocities(model: ModelArrays, work: WorkArrays, count: int, factored: 
         if any_positive(absolute(z)):
             add_innovations(model, work, work.gathered[a, worker], z, worker)
     scale_innovations(model, work, worker)
+
+
+@wp.func
+def largest_miss(model: ModelArrays, work: WorkArrays, count: int, worker: int):
+    """The largest miss of the working set with the impulses so far, and of normals that come nearer than they may."""
+    set_change(model, work, count, worker)
+    largest = real(0.0, work.y_free[0, worker])
+    for a in range(count):
+        is_active = work.in_working_set[a, worker]
+        if is_contact(model, work, a, worker) or any_positive(is_active):
+            missing = missing_velocity(model, work, a, worker) * work.row_mask[a, worker]
+            size = where_positive(is_active, absolute(missing), real(0.0, missing))
+            if is_normal(model, work, a, worker):
+                size = maximum(size, missing)
+            largest = maximum(largest, size)
+    return largest
+
+
+@wp.func
+def miss_velocities(model: ModelArrays, work: WorkArrays, count: int, factored: int, worker: int):
+    """Write what the velocities of the working set miss with the impulses so far to `work.residual`; the largest."""
+    set_change(model, work, count, worker)
+    largest = real(0.0, work.y_free[0, worker])
     for i in range(factored):
         a = work.factored[i, worker]
         missing = missing_velocity(model, work, a, worker) * work.in_working_set[a, worker]

@@ -16,8 +16,8 @@ would do so by more than ANCHORED of the velocities, the impulses found become t
 
 Then it is known what sticks, slides and holds. There the velocities with a small part of R and without an anchor follow
 from linear equations, which are solved twice, for what each answer leaves. Points that leave the cone by it are let go,
-as other rows that leave their bounds, and it is done again. Where that leaves more, because they are not known well
-enough, the answer is not taken.
+as other rows that leave their bounds, and it is done again; points that come nearer than they may join. Where that
+leaves more, because they are not known well enough, the answer is not taken.
 
 An answer has  z G z <= z (target - y_free), as z pushes nothing beyond its target. Where shapes that start in each
 other contradict each other, turns end before there is an answer: impulses that do more work are made smaller until they
@@ -57,6 +57,7 @@ from warp_artic.solver.rows.contact_rows import (
     friction_excess,
     is_contact,
     is_normal,
+    largest_miss,
     largest_velocity,
     missing_velocity,
     solve_stiffened,
@@ -373,32 +374,41 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
             for k in range(3):
                 stiffen_row(model, work, a - k, worker)
     wrong = chosen
-    gains = chosen
+    missed = zero
     rounds = int(0)
     while rounds < ROUNDS and any_positive(wrong):
         for a in range(count):
             z = work.split_impulse[a, worker]
             work.split_impulse[a, worker] = where_positive(wrong, work.split_dual[a, worker], z)
-        missed, left = solve_stiffened(model, work, count, wrong, worker)
-        gains = where_positive(wrong, missed - left, gains)
+        before, _left = solve_stiffened(model, work, count, wrong, worker)
+        if rounds == 0:
+            missed = before
         wrong = correct_rows(model, work, count, wrong, tolerance, worker)
         rounds += 1
+    slide_with_normals(model, work, count, worker)
+    gains = where_positive(wrong, zero, missed - largest_miss(model, work, count, worker))
     for a in range(count):
         work.delassus[triangle(a) + a, worker] = work.split_diagonal[a, worker]
-        taken = where_positive(wrong, zero, gains) * work.row_mask[a, worker]
+        taken = gains * work.row_mask[a, worker]
         z = where_positive(taken, work.split_impulse[a, worker], work.split_found[a, worker])
         work.split_impulse[a, worker] = z
+        if is_contact(model, work, a, worker):
+            work.trial_impulse[a, worker] = where_positive(taken, z, work.trial_impulse[a, worker])
+            work.in_working_set[a, worker] = zero
+
+
+@wp.func
+def slide_with_normals(model: ModelArrays, work: WorkArrays, count: int, worker: int):
+    """Give what slides the friction of its normal."""
+    one = real(1.0, work.y_free[0, worker])
+    for a in range(count):
         if is_normal(model, work, a, worker):
-            before = work.trial_impulse[a, worker]
-            # What slides has the friction of its normal.
-            share = where_positive(before, z / where_positive(before, before, one), zero)
+            before = work.split_found[a, worker]
+            share = work.split_impulse[a, worker] / where_positive(before, before, one)
+            share = where_positive(before, share, one - one)
             share = where_positive(work.in_working_set[a - 1, worker], one, share)
-            work.trial_impulse[a, worker] = where_positive(taken, z, before)
             for k in range(1, 3):
-                side = work.split_impulse[a - k, worker] * share
-                work.trial_impulse[a - k, worker] = where_positive(taken, side, work.trial_impulse[a - k, worker])
-            for k in range(3):
-                work.in_working_set[a - k, worker] = zero
+                work.split_impulse[a - k, worker] = work.split_impulse[a - k, worker] * share
 
 
 @wp.func
