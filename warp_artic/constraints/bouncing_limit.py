@@ -20,12 +20,12 @@ import warp as wp
 
 from warp_artic.constraints.joint_limit import is_limited, reach_beyond, set_joint_limit_row
 from warp_artic.constraints.rows import (
-    gap_velocity,
     row_rate,
     row_velocity,
     set_unbounded_impulse,
     set_unit_jacobian,
     set_velocity_bounds,
+    violation_left,
 )
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
@@ -179,7 +179,7 @@ def meet_limit(
     one = real(1.0, h)
     half = real(0.5, h)
     u_free = u + h * b
-    stop = gap_velocity(gap, h)
+    stop = maximum(gap, zero) / h
     passed = h * ((one - theta) * u + theta * u_free) - gap
 
     near = maximum(gap, zero)
@@ -215,7 +215,6 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
     a_0 = rest_acceleration(model, work, row, block, worker, h)
     e = model.limit_restitution[item, block]
     threshold = model.limit_bounce_threshold[item, block]
-    fastest = model.velocity_limit[item, block]
     free = work.free_weight[0, worker]
     theta = where_positive(work.spring[dof, worker] + work.damper[dof, worker], work.theta[dof, worker], free)
     no_middle = free - real(0.5, h)
@@ -225,8 +224,8 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
         below, neg(v), neg(a), neg(a_0), e, threshold, theta, no_middle, h
     )
     up, share_up, bounces_up, rest_up = meet_limit(above, v, a, a_0, e, threshold, theta, no_middle, h)
-    lower = minimum(neg(down), fastest)
-    upper = maximum(up, neg(fastest))
+    lower = neg(down)
+    upper = up
     # What leaves one limit does not pass the other.
     set_velocity_bounds(
         work,
@@ -237,6 +236,10 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
     )
     weight = where_positive(
         bounces_down, share_down, where_positive(bounces_up, share_up, minimum(share_down, share_up))
+    )
+    fastest = model.velocity_limit[item, block]
+    work.tolerance[row, worker] = violation_left(
+        q, model.limit_lower[item, block], model.limit_upper[item, block], fastest, h
     )
     work.impact_weight[row, worker] = weight
     work.bounced[row, worker] = bounces_down + bounces_up

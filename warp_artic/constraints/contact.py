@@ -18,9 +18,9 @@ improved until it is its own answer. A contact point whose normal has no length 
 import warp as wp
 
 from warp_artic.constraints.rows import (
+    RECOVERY,
     allow_every_velocity,
     forget_response,
-    gap_velocity,
     prepare_rate,
     prepare_response,
     project,
@@ -160,6 +160,13 @@ def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArra
         row = normal_row(model, contacts, contact)
         set_velocity_bounds(work, row, worker, neg(gap_velocity(contacts.gap[contact, block], h)), infinite)
         allow_every_velocity(work, row, worker, work.row_delassus[row, worker])
+
+
+@wp.func
+def gap_velocity(gap: Real, h: Real):
+    """The velocity that uses up a gap in one step; of an overlap (gap < 0) a share of it, backwards."""
+    rate = gap / h
+    return where_positive(neg(gap), rate * real(RECOVERY, gap), rate)
 
 
 @wp.func

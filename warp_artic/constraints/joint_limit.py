@@ -1,8 +1,9 @@
 """Hard limits of one dof:  lower <= q + h v+ <= upper with q at the start of the step, an inelastic stop.
 
 The stop acts in the step in which the limit would be crossed and brings q onto it, not past it. A limit that is
-violated at the start of a step is recovered by a share a step, and no faster than the velocity limit of the dof, so
-that a bad start pose does not become a shot.
+violated at the start of a step stops what leads on beyond it. A share of the violation is taken back in a step, no
+faster than the velocity limit of the dof, by moving positions and not by a velocity, which would last
+(`constraints.limit_projection`): a bad start pose does not become a shot.
 
 A dof that moves with v and then with v+ may pass its limit though neither h v nor h v+ does, or reach it too early in a
 step in which another joint has an impact. It then has v+ for the part of the step that brings it onto the limit, or
@@ -13,7 +14,7 @@ import math
 
 import warp as wp
 
-from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, set_unit_jacobian
+from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, set_unit_jacobian, violation_left
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Dof, Joint
@@ -47,7 +48,8 @@ def set_joint_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: i
     q = work.position[item, worker]
     lower = model.limit_lower[item, block]
     upper = model.limit_upper[item, block]
-    set_position_bounds(work, row, worker, q, lower, upper, model.velocity_limit[item, block], h)
+    set_position_bounds(work, row, worker, q, lower, upper, h)
+    work.tolerance[row, worker] = violation_left(q, lower, upper, model.velocity_limit[item, block], h)
     work.compliance[row, worker] = real(0.0, h)
     set_unbounded_impulse(work, row, worker, h)
     set_unit_jacobian(model, work, row, worker, h)

@@ -1,4 +1,8 @@
-"""Joints that a step has carried beyond limits of finite rotations, brought back onto them."""
+"""Joints that are beyond their limits after a step, brought back onto them.
+
+Limits of finite rotations are passed by what a step curves by, and limits of one dof where a run starts, where somebody
+moves them, or where an impact throws a joint beyond.
+"""
 
 import warp as wp
 
@@ -35,7 +39,7 @@ HOLDS_BY_INERTIA = wp.constant(2)
 
 @wp.func
 def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
-    """Bring joints that have passed limits of finite rotations back onto them, by the shortest way in terms of M.
+    """Bring joints that have passed limits back onto them, by the shortest way in terms of M.
 
     What two such ways leave is taken back in the joint alone. Velocities stay as they were. A limit that was violated
     before the step may still be by what `rows.RECOVERY` leaves.
@@ -59,12 +63,26 @@ def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
 
 
 @wp.func
+def stop_value(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """The coordinate of a limit at the positions so far, and its lower and upper end."""
+    if row < model.row_count - model.rotation_rows:
+        item = model.row_item[row]
+        return work.position[item, worker], model.limit_lower[item, block], model.limit_upper[item, block]
+    dof = model.term_dof[model.row_term[row]]
+    phi = start_rotation(model, work, dof, dof - model.root_dofs, model.row_terms[row], worker)
+    return limit_value(model, row, block, phi)
+
+
+@wp.func
 def linearize_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
-    """Write J of a limit at the positions so far."""
+    """Write J of a limit at the positions so far; returns J J^T."""
+    if row < model.row_count - model.rotation_rows:
+        return real(1.0, work.v_next[0, worker])
     dof = model.term_dof[model.row_term[row]]
     phi = start_rotation(model, work, dof, dof - model.root_dofs, model.row_terms[row], worker)
     y, J, lower, upper = limit_at(model, row, block, phi)
     set_rotation_jacobian(model, work, row, worker, J)
+    return dot(J, J)
 
 
 @wp.func
@@ -74,10 +92,8 @@ def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int,
     found = bool(False)
     for island in range(model.island_count):
         work.environment_mask[island, worker] = zero
-    for row in range(model.row_count - model.rotation_rows, model.row_count):
-        dof = model.term_dof[model.row_term[row]]
-        phi = start_rotation(model, work, dof, dof - model.root_dofs, model.row_terms[row], worker)
-        y, lower, upper = limit_value(model, row, block, phi)
+    for row in range(model.stop_row, model.row_count):
+        y, lower, upper = stop_value(model, work, row, block, worker)
         over = y - upper - work.tolerance[row, worker]
         under = lower - y - work.tolerance[row, worker]
         passed = maximum(over, under) - real(SETTLED, h)
@@ -89,8 +105,7 @@ def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int,
             island = model.row_island[row]
             mask = where_positive(passed, real(1.0, h), zero)
             work.environment_mask[island, worker] = maximum(work.environment_mask[island, worker], mask)
-            y_again, J, lower_again, upper_again = limit_at(model, row, block, phi)
-            set_rotation_jacobian(model, work, row, worker, J)
+            square = linearize_limit(model, work, row, block, worker)
             way = where_positive(over, neg(over), under) - row_velocity(model, work, row, worker)
             way = where_positive(passed, way, zero)
             if passes < HOLDS_BY_INERTIA:
@@ -101,5 +116,5 @@ def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int,
                 start = model.row_term[row]
                 for term in range(start, start + model.row_terms[row]):
                     k = model.term_dof[term]
-                    work.v_next[k, worker] = work.v_next[k, worker] + work.J[term, worker] * way / dot(J, J)
+                    work.v_next[k, worker] = work.v_next[k, worker] + work.J[term, worker] * way / square
     return found

@@ -1,8 +1,8 @@
 """Hard limits of joints with two or three free rotations: their rows, on the coordinates of `rotation_coordinates`.
 
-A row is y at the start of the step, with its Jacobian there. A violated limit is recovered by a part of it a step, and
-no faster than velocity limits of the dofs allow along the shortest way back: there the two do not contradict. What y
-curves by in the step is in `limit_curvature`, and what is beyond a limit after it in `limit_projection`.
+A row is y at the start of the step, with its Jacobian there. Of a violated limit a part is taken back in a step, no
+faster than velocity limits of the dofs allow along the shortest way back. What y curves by in the step is in
+`limit_curvature`, and what is beyond a limit after it in `limit_projection`, which takes violations back, too.
 """
 
 import warp as wp
@@ -18,7 +18,7 @@ from warp_artic.constraints.rotation_coordinates import (
     start_rotation,
     turn_to_middle,
 )
-from warp_artic.constraints.rows import RECOVERY, set_position_bounds, set_unbounded_impulse
+from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, violation_left
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Dof, Joint
@@ -57,15 +57,14 @@ def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
         J = transpose_mul(turn_to_middle(model, work, dof, block, worker, h), J)
     set_rotation_jacobian(model, work, row, worker, J)
     fastest = fastest_way_back(model, work, row, block, worker, dot(J, J))
-    set_position_bounds(work, row, worker, y, lower, upper, fastest, h)
+    set_position_bounds(work, row, worker, y, lower, upper, h)
     work.coordinate[3 * row, worker] = y
     work.coordinate[3 * row + 1, worker] = lower
     work.coordinate[3 * row + 2, worker] = upper
     set_unbounded_impulse(work, row, worker, h)
     work.compliance[row, worker] = zero
     work.curvature_correction[row, worker] = zero
-    violation = maximum(maximum(lower - y, y - upper), zero)
-    work.tolerance[row, worker] = violation - minimum(violation * real(RECOVERY, h), h * fastest)
+    work.tolerance[row, worker] = violation_left(y, lower, upper, fastest, h)
 
 
 @wp.func

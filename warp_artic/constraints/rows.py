@@ -89,20 +89,21 @@ def set_unit_jacobian(model: ModelArrays, work: WorkArrays, row: int, worker: in
 
 
 @wp.func
-def gap_velocity(gap: Real, h: Real):
-    """The velocity that uses up a gap in one step; of a violated limit (gap < 0) a share of it, backwards."""
-    rate = gap / h
-    return where_positive(neg(gap), rate * real(RECOVERY, gap), rate)
+def set_position_bounds(work: WorkArrays, row: int, worker: int, y: Real, lower: Real, upper: Real, h: Real):
+    """Keep a position y in [lower, upper] at the end of the step, or from going on where it is beyond one of them."""
+    zero = real(0.0, h)
+    down = maximum(y - lower, zero) / h
+    set_velocity_bounds(work, row, worker, neg(down), maximum(upper - y, zero) / h)
 
 
 @wp.func
-def set_position_bounds(
-    work: WorkArrays, row: int, worker: int, y: Real, lower: Real, upper: Real, fastest: Real, h: Real
-):
-    """Keep a position y in [lower, upper] at the end of the step, or bring it back no faster than `fastest`."""
-    down = neg(gap_velocity(y - lower, h))
-    up = gap_velocity(upper - y, h)
-    set_velocity_bounds(work, row, worker, minimum(down, fastest), maximum(up, neg(fastest)))
+def violation_left(y: Real, lower: Real, upper: Real, fastest: Real, h: Real):
+    """What a step leaves of a violation of [lower, upper], of which it takes a share back, no faster than `fastest`.
+
+    The position is moved back by it (`constraints.limit_projection`) and velocities are not, which would last.
+    """
+    violation = maximum(maximum(lower - y, y - upper), real(0.0, h))
+    return violation - minimum(violation * real(RECOVERY, h), h * fastest)
 
 
 @wp.func

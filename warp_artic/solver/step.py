@@ -190,7 +190,7 @@ def move(
     take_velocities(model, work, worker, h_sub)
     if is_corrected:
         take_corrected(model, state, work, block, worker)
-    if model.rotation_rows > 0:
+    if model.stop_row < model.row_count:
         hold_limits(model, work, block, worker, h_sub)
 
 
