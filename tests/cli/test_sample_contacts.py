@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pxr import Usd
 
 import warp_artic as wa
 
@@ -14,8 +15,13 @@ G = 9.81
 class Run:
     """A sample as it was recorded, by the last names of its links."""
 
-    def __init__(self, name: str, seconds: float, **settings):
-        simulation = wa.Simulation(wa.read_stage(str(SCENES / f"{name}.usda")), settings=wa.SolverSettings(**settings))
+    def __init__(self, name: str, seconds: float, friction: float | None = None, **settings):
+        stage = Usd.Stage.Open(str(SCENES / f"{name}.usda"))
+        if friction is not None:
+            with Usd.EditContext(stage, stage.GetSessionLayer()):
+                for attribute in ("physics:staticFriction", "physics:dynamicFriction"):
+                    stage.GetPrimAtPath("/World/rubber").GetAttribute(attribute).Set(friction)
+        simulation = wa.Simulation(wa.read_stage(stage), settings=wa.SolverSettings(**settings))
         steps = round(seconds / simulation.settings.dt)
         self.recording = simulation.record(steps, quantities=("link_pose", "link_velocity", "energy", "joint_position"))
         self.scene = simulation.scene
@@ -30,6 +36,11 @@ class Run:
     def velocity(self, name):
         """Linear, then angular, shape (R, 6)."""
         return self.recording.link_velocity[:, 0, self.names.index(name)].astype(float)
+
+    def knuckle(self, finger):
+        """The number of a joint of the hand."""
+        names = [path.rpartition("/")[2] for path in self.recording.joint_names]
+        return names.index(f"{finger}_knuckle")
 
     def up(self, name):
         """The height of the tip of the unit vector Z of a link, shape (R)."""
@@ -125,3 +136,32 @@ def test_ragdoll_comes_to_lie_on_the_stairs():
                 # Where an impact throws a limb against its stop, the step of the impact may end beyond it.
                 beyond = np.maximum(dof.limit.lower - q, q - dof.limit.upper)
                 assert np.minimum(beyond[:-1], beyond[1:]).max() < 0.02 and beyond.max() < 0.04
+
+
+def test_ragdoll_stands_until_its_drives_let_go():
+    """It sways by a few centimetres on feet that stay, then falls, gains nothing and comes to lie."""
+    run = Run("standing", 4.0)
+    stands = run.time < 1.5
+    assert np.ptp(run.place("pelvis")[stands], axis=0).max() < 0.02
+    for foot in ("left_foot", "right_foot"):
+        assert np.ptp(run.place(foot)[stands], axis=0).max() < 1e-4
+    assert np.abs(run.velocity("head")[run.time > 1.4][0]).max() < 0.02
+    assert run.place("head")[-1, 2] < 0.5 and min(run.place(name)[:, 2].min() for name in run.names) > 0.02
+    falls = run.time[:-1] > 1.52
+    assert np.diff(run.energy)[falls].max() < 0.05
+    assert max(np.abs(run.velocity(name)[-1, :3]).max() for name in run.names) < 1e-3
+
+
+@pytest.mark.parametrize("friction, slips", [(0.5, False), (0.2, True)])
+def test_hand_holds_the_bottle_by_friction(friction, slips):
+    """Each finger presses with N from the torque of its knuckle; with 4 mu N above m (g + a) nothing slips."""
+    run = Run("grasp", 3.5, friction)
+    shakes = (run.time > 1.6) & (run.time < 3.4)
+    assert np.ptp(run.place("palm")[run.time > 2.0][:240, 2]) / 2.0 == pytest.approx(0.05, abs=0.003)
+    slip = np.ptp((run.place("bottle") - run.place("palm"))[shakes], axis=0).max()
+    acceleration = np.abs(np.diff(run.velocity("palm")[shakes, 2])).max() * 240.0
+    lever = 0.3 - run.place("front_distal")[0, 2] + 0.07
+    error = np.radians(25.0) - run.recording.joint_position[round(0.95 * 240), 0, run.knuckle("front")]
+    pressing = 0.075 * np.degrees(error) / lever
+    assert (4.0 * friction * pressing < 0.4 * (G + acceleration)) == slips
+    assert slip > 0.05 if slips else slip < 1e-4
