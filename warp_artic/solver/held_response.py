@@ -5,13 +5,16 @@ of the rows that are equalities without a bound on their impulse, with their com
 rods, tendons and springs that act both ways. One row after another, with A = M^-1 at first:
     y = A P,   x = J A,   A -= y x / (J y + C)
 A row that depends on those before it has nothing left of what it was, and is left out, as a step does
-(`solver.rows.problem`). Stops, friction and drives are left out too: more force than theirs may make them give way.
+(`solver.rows.problem`). Stops and friction are left out too: more force than theirs may make them give way.
+
+Springs and dampers of dofs, drives among them, follow as rows J = P = 1 with C = 1 / (h slope) (`phases.implicit`): a
+stiff drive answers within the step. A drive that asks for its maximum force or more is left out.
 """
 
 import warp as wp
 
-from warp_artic.constraints.dispatch import set_held_gradient, set_held_law
-from warp_artic.constraints.drive import clear_efforts
+from warp_artic.constraints.dispatch import measure_row, set_held_gradient, set_held_law
+from warp_artic.constraints.drive import clear_efforts, fold_drives, leave_drives_out
 from warp_artic.constraints.rows import prepare_response, row_response
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
@@ -27,6 +30,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.model.arrays import Array, ControlArrays, ModelArrays, StateArrays, WorkArrays
 from warp_artic.model.families import FROM_OUTSIDE, has_trait
+from warp_artic.phases.implicit import joint_resistance, joint_weights
 from warp_artic.phases.joint_accelerations import accelerate_links
 from warp_artic.solver.bare_dynamics import factor_bare
 from warp_artic.solver.constraint_impulses import place_rows
@@ -63,6 +67,8 @@ def hold_solutions(
             holds = is_held(work, row, worker)
             if any_positive(holds):
                 hold_row(model, work, free, held, row, block, worker, holds)
+    if model.driven == 1:
+        hold_drives(model, control, work, held, block, worker, h)
 
 
 @wp.func
@@ -122,7 +128,48 @@ def hold_row(
     takes_part = gives - dependent_share(model, row, model.rounding[0, 0]) * before
     inverse = where_positive(takes_part, holds / where_positive(takes_part, gives, one), zero)
     for dof in range(n):
-        scaled = work.u[dof, worker] * inverse
+        work.u[dof, worker] = work.u[dof, worker] * inverse
+    take_off_product(model, work, held, block, worker)
+
+
+@wp.func
+def hold_drives(
+    model: ModelArrays, control: ControlArrays, work: WorkArrays, held: Array, block: int, worker: int, h: Real
+):
+    """Take springs and dampers of dofs into the response."""
+    n = model.dof_count
+    zero = real(0.0, h)
+    one = real(1.0, h)
+    if model.acceleration_drives == 1:
+        leave_drives_out(model, control, work, block, worker)
+        for row in range(model.row_count):
+            measure_row(model, work, row, block, worker, h)
+    fold_drives(model, control, work, block, worker, h, 1)
+    for dof in range(model.root_dofs, n):
+        item = dof - model.root_dofs
+        viscous = model.friction_viscous[item, block]
+        damping = work.damper[dof, worker] - viscous
+        force = absolute(work.drive_bias[item, worker] - damping * work.v[dof, worker])
+        gives_way = force - model.drive_max_force[item, block]
+        k = where_positive(gives_way, zero, work.spring[dof, worker])
+        d = viscous + where_positive(gives_way, zero, damping)
+        own = held[dof * n + dof, block]
+        moves = where_positive(own, one, zero)
+        inertia = one / where_positive(own, own, one)
+        theta, reach = joint_weights(k, d, inertia, work.free_weight[0, worker], h)
+        slope = h * theta * joint_resistance(k, d, reach, h)
+        inverse = moves * slope / (one + slope * own)
+        for other in range(n):
+            work.u[other, worker] = held[other * n + dof, block] * inverse
+            work.vdot[other, worker] = held[dof * n + other, block]
+        take_off_product(model, work, held, block, worker)
+
+
+@wp.func
+def take_off_product(model: ModelArrays, work: WorkArrays, held: Array, block: int, worker: int):
+    """Take `work.u` times `work.vdot` off a matrix."""
+    n = model.dof_count
+    for dof in range(n):
         for other in range(n):
             entry = dof * n + other
-            held[entry, block] = held[entry, block] - scaled * work.vdot[other, worker]
+            held[entry, block] = held[entry, block] - work.u[dof, worker] * work.vdot[other, worker]

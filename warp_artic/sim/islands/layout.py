@@ -189,7 +189,7 @@ class IslandLayout:
         tree, columns = group.tree, group.columns
         size = tree.dof_count
         free = Field.zeros(size * size, columns)
-        holds = any(row.family.traits & HOLDS for row in tree.rows)
+        holds = tree.is_driven or any(row.family.traits & HOLDS for row in tree.rows)
         return {
             "movers": self.upload(tree.movers, int),
             "one": Field.of(np.eye(size).ravel(), columns),
