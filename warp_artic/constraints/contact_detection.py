@@ -59,10 +59,24 @@ def find_contacts_within(model: ModelArrays, work: WorkArrays, block: int, worke
 
 @wp.func
 def find_landing(model: ModelArrays, work: WorkArrays, block: int, worker: int, like: Real):
-    """Write which islands land on what they hit: those with joints, in which no point that may touch can bounce."""
+    """Write which islands land on what they hit: those with joints and several points that may touch, none of which
+    can bounce.
+
+    Where there is one point only, the impact may act from its own moment on, as nothing else can be passed by it.
+    """
     zero = real(0.0, like)
+    one = real(1.0, like)
     for island in range(model.island_count):
-        work.contact_lands[island, worker] = real(float(int(model.island_joints[island] > 0)), like)
+        work.contact_lands[island, worker] = zero
+    for k in range(model.contact_rows // 3):
+        row = model.contact_row + 3 * k
+        island = model.row_island[row]
+        near = work.contact_near[model.row_item[row] // 3, worker]
+        work.contact_lands[island, worker] = work.contact_lands[island, worker] + near
+    for island in range(model.island_count):
+        several = work.contact_lands[island, worker] - one
+        jointed = real(float(int(model.island_joints[island] > 0)), like)
+        work.contact_lands[island, worker] = where_positive(several, jointed, zero)
     for k in range(model.contact_rows // 3):
         row = model.contact_row + 3 * k
         point = model.row_item[row] // 3
