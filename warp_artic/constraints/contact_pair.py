@@ -11,7 +11,7 @@ is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and th
                       the lever that joints leave the point (`constraints.contact_lever`, `solver.rows.levers`)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
-    landing           b = - g_0 / h  of an impact where g_0 > 0, in islands with joints and several points without bounce
+    landing           b = - g_0 / h  of an impact where g_0 > 0, in islands with joints and several points without e
 A point that stays in contact moves as the rest of a midpoint step, and what it ties together moves alike
 (`constraints.dof_weights`); what an impact changes acts for the rest of the step, 1 - tau / h, so that points are moved
 by that part of it, instead of the weight of their dofs. What lands moves with v+ for all of the step, with all that is
