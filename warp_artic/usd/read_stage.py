@@ -48,6 +48,16 @@ from warp_artic.usd.report import Reading, Report
 from warp_artic.usd.units import Units
 from warp_artic.usd.unused import report_unused
 
+OF_BODIES = (
+    "physics:velocity",
+    "physics:angularVelocity",
+    "physics:kinematicEnabled",
+    "physics:startsAsleep",
+    "physics:simulationOwner",
+    "physxRigidBody:",
+    "warpArtic:link:",
+)
+"""How attributes begin that a body has which is none of its own."""
 SMALLEST_UNIT, LARGEST_UNIT = 1e-9, 1e9
 """Allowed metres and kilograms in a unit of the stage."""
 
@@ -300,6 +310,13 @@ def _report_held(inventory: Inventory, attributes: Attributes) -> None:
         attributes.report.note("body-held", path, f"{why}: it stays where it is authored, or moves as it is animated")
         names = (name for name in attributes.names(prim) if name.startswith(tokens.NAMESPACES))
         attributes.report.used.update(f"{path}.{name}" for name in names)
+    for path, prim in inventory.parts.items():
+        attributes.report.note("body-held", path, f"is disabled: it is a part of {inventory.body_of[path]}")
+        names = (name for name in attributes.names(prim) if name.startswith(OF_BODIES))
+        attributes.report.used.update(f"{path}.{name}" for name in names)
+        if UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
+            text = "moves over time; as a part of another body it is where it is at the start"
+            attributes.report.warn("time-samples", path, text)
 
 
 def _report_not_followed(joints: list[JointEnds], articulations, inventory: Inventory, attributes: Attributes) -> None:

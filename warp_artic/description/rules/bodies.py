@@ -15,7 +15,8 @@ OF_BODIES = (
     Rule(
         "body-held",
         NOTE,
-        "A body is kinematic, disabled or simulated by another owner, so forces do not move it.",
+        "A body is kinematic, disabled or simulated by another owner, so forces do not move it; or it is disabled "
+        "below another one, of which it is a part.",
         "Any; a dynamic body is none of these.",
         "Set physics:kinematicEnabled = 0 and physics:rigidBodyEnabled = 1 if it should move.",
     ),
