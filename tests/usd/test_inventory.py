@@ -15,12 +15,13 @@ from warp_artic.usd.units import Units
 OFF, KINEMATIC = "bool physics:rigidBodyEnabled = 0\n", "bool physics:kinematicEnabled = 1\n"
 
 
-def cube(name: str, at=(0, 0, 0), content: str = "", applied: tuple[str, ...] = ()) -> str:
-    """A cube of one metre that collides."""
+def cube(name: str, at=(0, 0, 0), content: str = "", applied: tuple[str, ...] = (), resets: bool = False) -> str:
+    """A cube of one metre that collides; where it resets the transform stack, it is placed in the world."""
+    reset = '"!resetXformStack!", ' if resets else ""
     return (
         f'def Cube "{name}" {schemas("PhysicsCollisionAPI", *applied)} {{\ndouble size = 1\n'
         f"double3 xformOp:translate = {tuple(at)}\n{content}\n"
-        'uniform token[] xformOpOrder = ["xformOp:translate"]\n}\n'
+        f'uniform token[] xformOpOrder = [{reset}"xformOp:translate"]\n}}\n'
     )
 
 
@@ -55,6 +56,7 @@ STAGES = {
     "disabled in a body": NESTED,
     "disabled in a kinematic body": body("k", KINEMATIC + body("part", OFF + cube("shape"))),
     "kinematic in a body": body("a", cube("own") + body("k", KINEMATIC + cube("shape"))),
+    "a place of its own": body("a", cube("own") + cube("apart", (0, 4, 0), resets=True)),
     "a body in a disabled one in a body": body("a", cube("own") + body("part", OFF + body("b", cube("shape")))),
 }
 
@@ -79,6 +81,25 @@ def test_mass_of_a_disabled_part():
     xx, xy, xz, yy, yz, zz = link.inertia
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     assert np.linalg.eigvalsh(inertia) == pytest.approx(sorted(moments), rel=1e-5)
+
+
+def test_places_that_leave_the_transform_of_the_body():
+    """A collider that resets the transform stack moves with its body, from where it is in the world."""
+    content = cube("own") + cube("apart", (0, 4, 0), resets=True)
+    turned = content + "quatf xformOp:orient = (0, 0, 0, 1)\n"  # half a turn about Z
+    order = 'uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]\n'
+    text = (
+        f'def Xform "a" {schemas("PhysicsRigidBodyAPI")} {{\ndouble3 xformOp:translate = (1, 0, 0)\n{order}{turned}}}\n'
+    )
+    ends = "point3f physics:localPos0 = (0, 0, 2)"
+    stage = open_text(text + body("b", at=(0, 4, 2)) + joint("hinge", "Revolute", "/a/apart", "/b", ends))
+    scene = read_stage(stage)
+    link = link_of(scene, "/a")
+    assert link.mass == pytest.approx(2000.0)
+    # The cube is (-1, 4, 0) from the body, which half a turn makes (1, -4, 0) in its frame; the other one is at 0.
+    assert link.center_of_mass == pytest.approx((0.5, -2.0, 0.0))
+    assert joint_of(scene, "/hinge").parent_frame.position == pytest.approx((1.0, -4.0, 2.0))
+    assert parsed(stage)[1] == {"/hinge": ("/a", "/b")}
 
 
 def test_joint_on_a_disabled_part():

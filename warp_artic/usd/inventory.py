@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pxr import Usd, UsdGeom
+from pxr import Usd
 
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
@@ -184,14 +184,8 @@ def _own(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str
             kinematic = False
         (inventory.bodies if enabled and not kinematic else inventory.held)[path] = prim
         return
-    if parent in inventory.body_of and not _resets(prim):
+    if parent in inventory.body_of:
         inventory.body_of[path] = inventory.body_of[parent]
-
-
-def _resets(prim: Usd.Prim) -> bool:
-    """Whether a prim leaves the transform of its parent."""
-    xformable = UsdGeom.Xformable(prim)
-    return bool(xformable) and xformable.GetResetXformStack()
 
 
 def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
