@@ -148,6 +148,7 @@ def test_density_of_a_bound_material():
         ("", "", "/box: has no mass"),
         ("", "float physics:mass = 0", "/box: has no mass"),
         (shape("Plane", ""), "", "/box: has no mass"),
+        (shape("Cube", "bool physics:collisionEnabled = 0"), "", "/box: has no mass"),
         ("", "float physics:mass = -5", "/box.physics:mass: is -5 kg, must be positive"),
         ("", "float physics:mass = nan", "/box.physics:mass: is nan, must be finite"),
         ("", 'string physics:mass = "heavy"', "/box.physics:mass: is 'heavy', must be a number"),
@@ -214,6 +215,8 @@ def information(prim):
     return result
 
 
+LAST = (None, None, (0, 0, 0), (1, 1, 1), True)
+"""A cube that is enabled."""
 positive = st.floats(0.25, 4.0, width=32)
 maybe = st.one_of(st.none(), positive)
 
@@ -226,7 +229,9 @@ def authored(kind: str, name: str, value) -> str:
 @given(
     own=st.tuples(maybe, maybe),
     shapes=st.lists(
-        st.tuples(maybe, maybe, st.tuples(*[st.floats(-2, 2, width=16)] * 3), st.tuples(*[positive] * 3)),
+        st.tuples(
+            maybe, maybe, st.tuples(*[st.floats(-2, 2, width=16)] * 3), st.tuples(*[positive] * 3), st.booleans()
+        ),
         min_size=1,
         max_size=3,
     ),
@@ -238,11 +243,14 @@ def test_precedence_is_that_of_usd_physics(own, shapes, center, diagonal):
     content = SCALED + "".join(
         shape(
             "Cube",
-            authored("float", "physics:mass", mass) + authored("float", "physics:density", density) + placed(at, scale),
+            authored("float", "physics:mass", mass)
+            + authored("float", "physics:density", density)
+            + authored("bool", "physics:collisionEnabled", None if is_enabled else 0)
+            + placed(at, scale),
             ("PhysicsMassAPI",),
             f"shape{number}",
         )
-        for number, (mass, density, at, scale) in enumerate(shapes)
+        for number, (mass, density, at, scale, is_enabled) in enumerate((*shapes, LAST))
     )
     values = authored("float", "physics:mass", own[0]) + authored("float", "physics:density", own[1])
     values += authored("point3f", "physics:centerOfMass", center)

@@ -1,8 +1,8 @@
 """Mass, centre of mass and inertia of a body, with the precedence of UsdPhysics.
 
-On the body: an authored mass is the whole mass; else its colliders give it. Of each collider: its mass, else its
-density, else the density of the body, else that of its physics material, else 1000 kg/m^3, times its volume. Centre of
-mass and inertia are as authored, else those of the colliders, scaled to the whole mass. `ComputeMassProperties` of
+On the body: an authored mass is the whole mass; else its enabled colliders give it. Of each collider: its mass, else
+its density, else the density of the body, else that of its physics material, else 1000 kg/m^3, times its volume. Centre
+of mass and inertia are as authored, else those of the colliders, scaled to the whole mass. `ComputeMassProperties` of
 UsdPhysics has the same rules, in single precision, and leaves principal axes undefined where they are not authored;
 tests compare the two.
 """
@@ -57,12 +57,13 @@ def read_mass(prim: Usd.Prim, colliders: list[Usd.Prim], attributes: Attributes,
     center = _center(prim, placement.scale, attributes)
     inertia = _inertia(prim, attributes)
     density = _positive(prim, "physics:density", units.DENSITY, attributes)
+    colliders = [one for one in colliders if attributes.flag(one, "physics:collisionEnabled", True)]
     parts, errors = [], len(attributes.report.errors)
     if mass is None or center is None or inertia is None:
         parts = _parts(prim, placement, density, colliders, attributes, placements)
     if mass is None and not parts:
         if len(attributes.report.errors) == errors:  # else its colliders have been reported
-            text = "has no mass: author physics:mass, or put a collider with a volume on or under the body"
+            text = "has no mass: author physics:mass, or put an enabled collider with a volume on or below it"
             attributes.report.error("mass", prim.GetPath(), text)
         return None
     shape = _sum(parts) if parts else None

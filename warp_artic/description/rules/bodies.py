@@ -52,8 +52,8 @@ OF_BODIES = (
         "mass",
         ERROR,
         "The mass of a body is missing, or not positive.",
-        "A positive physics:mass, or colliders with a volume and a positive density.",
-        "Author physics:mass on the body, or put a collider on or under it.",
+        "A positive physics:mass, or enabled colliders with a volume and a positive density.",
+        "Author physics:mass on the body, or put an enabled collider on or below it.",
     ),
     Rule(
         "inertia",
