@@ -2,6 +2,7 @@
 
 import math
 
+import mujoco
 import pytest
 
 from tests.usd.authoring import body, schemas
@@ -114,7 +115,7 @@ def test_materials_that_cannot_be(content, sentence):
         ("float physxCollision:restOffset = 0.5", 0.52, 0.5),
         ("float newton:contactMargin = 0.01\nfloat newton:contactGap = 0.04", 0.05, 0.01),
         ("float newton:contactMargin = 0.01\nfloat newton:contactGap = -inf", 0.03, 0.01),
-        ("double mjc:margin = 0.05\ndouble mjc:gap = 0.03", 0.05, 0.02),
+        ("double mjc:margin = 0.05\ndouble mjc:gap = 0.03", 0.08, 0.05),
         ("double mjc:margin = 0.05", 0.07, 0.05),
     ],
 )
@@ -122,6 +123,29 @@ def test_offsets(content, contact, rest):
     """Of PhysX, Newton and MuJoCo; by default a fiftieth of the size, 2 cm at most."""
     pair = pair_of(ball(content) + FLOOR)
     assert (pair.contact_distance, pair.rest_distance) == pytest.approx((0.02 + contact, rest))
+
+
+@pytest.mark.parametrize("own, other", [((0.03, 0.01), (0.0, 0.02)), ((0.03, 0.01), (0.02, 0.04))])
+def test_offsets_of_mujoco(own, other):
+    """A force acts up to the sum of the margins, and contacts are there up to that of margins and gaps, as in MuJoCo."""
+    mjc = ["double mjc:margin = {}\ndouble mjc:gap = {}\n".format(*one) for one in (own, other)]
+    floor = collider("Plane", "floor", f'token axis = "Z"\n{mjc[1]}')
+    pair = pair_of(ball(mjc[0]) + floor)
+
+    def found(distance: float) -> tuple[bool, bool]:
+        """Whether MuJoCo has a contact of a ball so far above a floor, and a force."""
+        geoms = ['margin="{}" gap="{}"'.format(*one) for one in (own, other)]
+        model = mujoco.MjModel.from_xml_string(
+            f'<mujoco><worldbody><geom type="plane" size="1 1 1" {geoms[1]}/><body pos="0 0 {1.0 + distance}">'
+            f'<freejoint/><geom type="sphere" size="1" {geoms[0]}/></body></worldbody></mujoco>'
+        )
+        data = mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+        return data.ncon > 0, data.nefc > 0
+
+    for near in (-1e-6, 1e-6):
+        assert found(pair.contact_distance + near)[0] == (near < 0.0)
+        assert found(pair.rest_distance + near)[1] == (near < 0.0)
 
 
 def test_offsets_that_cannot_be():

@@ -5,7 +5,7 @@ no restitution. Distances are, in each dialect,
 
     PhysX     rests at restOffset, is looked at from contactOffset
     Newton    rests at contactMargin, is looked at from contactMargin + contactGap
-    MuJoCo    rests at margin - gap, is looked at from margin
+    MuJoCo    rests at margin, is looked at from margin + gap, as since its version 3.9
 
 and those of two shapes are added. Where none is authored, a collider rests at its surface and is looked at from a
 fiftieth of its size beyond, 2 cm at most.
@@ -154,7 +154,7 @@ def read_offsets(collider: Usd.Prim, shape: Shape, attributes: Attributes) -> tu
     rest, gap, contact = value("rest", REST_FIELD), value("gap", GAP_FIELD), value("contact", CONTACT_FIELD)
     margin, mjc_gap = value("margin", MJC_MARGIN), value("mjc_gap", MJC_GAP)
     if rest is None and gap is None and contact is None and (margin is not None or mjc_gap is not None):
-        rest, gap = (margin or 0.0) - (mjc_gap or 0.0), mjc_gap or window
+        rest, gap = margin, mjc_gap or window
     rest = rest or 0.0
     if gap is not None:
         contact = rest + gap
