@@ -1,5 +1,6 @@
 """Mass properties of bodies, against hand values and against ComputeMassProperties of UsdPhysics."""
 
+import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -191,6 +192,18 @@ def test_bad_mass(content, mass, sentence):
     """What cannot be a mass is one error that names prim, attribute and value."""
     (error,) = errors_of(box(content, mass))
     assert error.startswith(sentence)
+
+
+def test_what_collides_with_nothing_in_mujoco():
+    """It is a disabled collider on a stage, and has a mass, as in MuJoCo."""
+    geoms = ('<geom type="box" size="1 1 1" contype="0" conaffinity="0" mass="3"/>', '<geom size="2" mass="5"/>')
+    text = f"<mujoco><worldbody><body><freejoint/>{''.join(geoms)}</body></worldbody></mujoco>"
+    model = mujoco.MjModel.from_xml_string(text)
+    off = "double size = 2\nfloat physics:mass = 3\nbool physics:collisionEnabled = 0"
+    shapes = shape("Cube", off, ("PhysicsMassAPI", "MjcCollisionAPI"), "off")
+    shapes += shape("Sphere", "double radius = 2\nfloat physics:mass = 5", ("PhysicsMassAPI", "MjcCollisionAPI"))
+    mass, _, inertia = of_box(box(shapes))
+    assert (mass, inertia) == (pytest.approx(model.body_mass[1]), pytest.approx(np.diag(model.body_inertia[1])))
 
 
 def test_triangle_inequality_is_a_warning():

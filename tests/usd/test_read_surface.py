@@ -127,7 +127,7 @@ def test_offsets(content, contact, rest):
 
 @pytest.mark.parametrize("own, other", [((0.03, 0.01), (0.0, 0.02)), ((0.03, 0.01), (0.02, 0.04))])
 def test_offsets_of_mujoco(own, other):
-    """A force acts up to the sum of the margins, and contacts are there up to that of margins and gaps, as in MuJoCo."""
+    """A force acts up to the sum of the margins, contacts are there up to that of margins and gaps, as in MuJoCo."""
     mjc = ["double mjc:margin = {}\ndouble mjc:gap = {}\n".format(*one) for one in (own, other)]
     floor = collider("Plane", "floor", f'token axis = "Z"\n{mjc[1]}')
     pair = pair_of(ball(mjc[0]) + floor)

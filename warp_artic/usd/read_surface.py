@@ -56,7 +56,6 @@ CONTACT_FIELD = (Source("physxCollision:contactOffset", units.DISTANCE, unbounde
 """Offsets; negative infinity means unset."""
 MJC_MARGIN, MJC_GAP = (Source("mjc:margin", units.DISTANCE),), (Source("mjc:gap", units.DISTANCE),)
 CONTACT_DIMENSION = "mjc:condim"
-MJC_COLLISION = "MjcCollisionAPI"
 TURNS_FROM = {"torsional_friction": 4.0, "rolling_friction": 6.0}
 """Dimensions of contacts from which on they have it, in the MuJoCo dialect."""
 MJC_TURN = {"torsional_friction": 0.005, "rolling_friction": 0.0001}
@@ -133,7 +132,7 @@ def on_collider(surface: Surface, collider: Usd.Prim, inventory: Inventory, attr
     patch = resolve(attributes, collider, "patch_radius", PATCH_FIELD)
     if patch is not None and patch.value > 0.0:
         surface = replace(surface, patch_radius=patch.value)
-    of_mujoco = 3.0 if inventory.has_schema(collider, MJC_COLLISION) else 0.0
+    of_mujoco = 3.0 if inventory.has_schema(collider, tokens.MJC_COLLISION) else 0.0
     dimension = attributes.number(collider, CONTACT_DIMENSION, of_mujoco)
     if dimension == 0.0:
         return surface

@@ -44,6 +44,7 @@ MJC_CONNECT = "MjcEqualityConnectAPI"
 MJC_WELD = "MjcEqualityWeldAPI"
 MJC_OF_BODIES = (MJC_CONNECT, MJC_WELD)
 MJC_JOINT = "MjcJointAPI"
+MJC_COLLISION = "MjcCollisionAPI"
 MJC_TENDON = "MjcTendon"
 MJC_ACTUATOR = "MjcActuator"
 SITES = ("MjcSiteAPI", "NewtonSiteAPI")
