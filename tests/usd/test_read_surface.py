@@ -191,6 +191,47 @@ def test_contacts_of_one_dimension():
     assert frictions == {"/ice:/a/shape": (0.0, 0.0), "/floor:/a/shape": (0.5, 0.5)}
 
 
+SURFACES = [(1, (1.0, 0.005, 0.0001)), (3, (0.2, 0.5, 0.01)), (4, (0.7, 0.001, 0.02)), (6, (0.4, 0.003, 0.0002))]
+"""Dimensions of contacts and frictions in MuJoCo."""
+
+
+@pytest.mark.parametrize("own", SURFACES)
+@pytest.mark.parametrize("other", SURFACES)
+def test_pairs_of_mujoco(own, other):
+    """The larger dimension and of each friction the larger one, as MuJoCo combines them."""
+    geoms = [f'condim="{dimension}" friction="{" ".join(map(str, friction))}"' for dimension, friction in (own, other)]
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody><geom type="plane" size="1 1 1" {geoms[1]}/><body pos="0 0 0.9">'
+        f'<freejoint/><geom type="sphere" size="1" {geoms[0]}/></body></worldbody></mujoco>'
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    dimension, (sliding, _, torsional, rolling, _) = int(data.contact[0].dim), data.contact[0].friction
+    text = "float physics:dynamicFriction = {}\ndouble mjc:torsionalfriction = {}\ndouble mjc:rollingfriction = {}\n"
+    materials = [material(text.format(*one[1]), name, "MjcMaterialAPI") for one, name in ((own, "one"), (other, "two"))]
+    of = [
+        f"rel material:binding:physics = </{name}>\nint mjc:condim = {one[0]}\n"
+        for one, name in zip((own, other), ("one", "two"))
+    ]
+    floor = collider("Plane", "floor", f'token axis = "Z"\n{of[1]}', ("MjcCollisionAPI",))
+    pair = pair_of(ball(of[0], applied=("MjcCollisionAPI",)) + floor + "".join(materials))
+    assert pair.dynamic_friction == pair.static_friction == pytest.approx(sliding * (dimension > 1))
+    assert pair.torsional_friction == pytest.approx(torsional * (dimension > 3))
+    assert pair.rolling_friction == pytest.approx(rolling * (dimension > 4))
+
+
+def test_combine_modes_of_pairs_of_mujoco():
+    """A mode that is authored comes before the rule of MuJoCo; beside a collider of PhysX it is the average."""
+    mjc, bind = ("MjcCollisionAPI",), BIND.replace("rubber", "ice")
+    floor = collider("Plane", "floor", f'token axis = "Z"\n{bind}', mjc)
+    rough = material("float physics:dynamicFriction = 0.9")
+    for words, friction in (("", 0.9), ('"min"', 0.1), ('"average"', 0.5), ('"multiply"', 0.09)):
+        words = words and f"uniform token physxMaterial:frictionCombineMode = {words}\n"
+        ice = material("float physics:dynamicFriction = 0.1\n" + words, "ice", "PhysxMaterialAPI")
+        assert pair_of(ball(BIND, applied=mjc) + rough + ice + floor).dynamic_friction == pytest.approx(friction)
+    assert pair_of(ball(BIND) + rough + ice.replace(words, "") + floor).dynamic_friction == pytest.approx(0.5)
+
+
 def test_torsional_and_rolling_friction():
     """Of Newton as authored, of MuJoCo by the dimension of contacts, of PhysX by a patch; the larger one counts."""
 
@@ -209,5 +250,7 @@ def test_torsional_and_rolling_friction():
     assert turns(both.replace("= 6", "= 4")) == (0.03, 0.0)
     assert turns(both.replace("= 6", "= 3")) == (0.0, 0.0)
     assert turns(ball(BIND, applied=("MjcCollisionAPI",)) + newton + FLOOR) == (0.0, 0.0)
+    mjc = material("double mjc:torsionalfriction = 0.2\ndouble mjc:rollingfriction = 0.0\n", "rubber", "MjcMaterialAPI")
+    assert turns(ball("int mjc:condim = 6\n" + BIND) + mjc + FLOOR) == (0.2, 0.0)
     patch = "float physxCollision:minTorsionalPatchRadius = 0.1\n"
     assert turns(ball(patch) + FLOOR) == (0.05, 0.0)

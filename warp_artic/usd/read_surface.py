@@ -31,8 +31,14 @@ from warp_artic.usd.lookup import SMALLEST, Source, resolve
 SURFACE_FIELDS: dict[str, tuple[Source, ...]] = {
     "static_friction": (Source("physics:staticFriction", units.NUMBER),),
     "dynamic_friction": (Source("physics:dynamicFriction", units.NUMBER),),
-    "torsional_friction": (Source("newton:torsionalFriction", units.DISTANCE),),
-    "rolling_friction": (Source("newton:rollingFriction", units.DISTANCE),),
+    "torsional_friction": (
+        Source("newton:torsionalFriction", units.DISTANCE),
+        Source("mjc:torsionalfriction", units.DISTANCE),
+    ),
+    "rolling_friction": (
+        Source("newton:rollingFriction", units.DISTANCE),
+        Source("mjc:rollingfriction", units.DISTANCE),
+    ),
     "restitution": (Source("physics:restitution", units.NUMBER),),
     "stiffness": (
         Source("newton:contactStiffness", units.LINEAR_STIFFNESS, unbounded=True, unset_below=SMALLEST),
@@ -56,8 +62,6 @@ CONTACT_FIELD = (Source("physxCollision:contactOffset", units.DISTANCE, unbounde
 """Offsets; negative infinity means unset."""
 MJC_MARGIN, MJC_GAP = (Source("mjc:margin", units.DISTANCE),), (Source("mjc:gap", units.DISTANCE),)
 CONTACT_DIMENSION = "mjc:condim"
-TURNS_FROM = {"torsional_friction": 4.0, "rolling_friction": 6.0}
-"""Dimensions of contacts from which on they have it, in the MuJoCo dialect."""
 MJC_TURN = {"torsional_friction": 0.005, "rolling_friction": 0.0001}
 """What MuJoCo takes where none is authored [m]."""
 PATCH_FIELD = (Source("physxCollision:minTorsionalPatchRadius", units.DISTANCE),)
@@ -115,31 +119,30 @@ def read_surface(material: Usd.Prim, attributes: Attributes) -> Surface:
             allowed = "from 0 to 1" if name == "restitution" else "finite and not negative"
             attributes.report.error("contact-material", reading.attribute, f"is {reading.found}, must be {allowed}")
             is_right = False
-    modes = {
-        field: CombineMode(attributes.token(material, f"physxMaterial:{name}CombineMode", WORDS[0], WORDS))
+    words = {
+        field: attributes.token(material, f"physxMaterial:{name}CombineMode", "", WORDS)
         for field, name in MODES.items()
     }
+    modes = {field: CombineMode(word) for field, word in words.items() if word}
     return Surface(**values, **modes) if is_right else GOES_ON
 
 
 def on_collider(surface: Surface, collider: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Surface:
     """The surface of a collider, which has its own say in some of it.
 
-    In the MuJoCo dialect contacts of one dimension are smooth, and only those of four have torsional friction, those of
-    six rolling friction too, whatever their material says; there are three unless it is authored. In that of PhysX
-    friction acts on a patch against turning.
+    In the MuJoCo dialect it has the dimension of contacts, which is three unless it is authored, and torsional and
+    rolling friction also where its material says nothing of them. In that of PhysX friction acts on a patch against
+    turning.
     """
     patch = resolve(attributes, collider, "patch_radius", PATCH_FIELD)
     if patch is not None and patch.value > 0.0:
         surface = replace(surface, patch_radius=patch.value)
     of_mujoco = 3.0 if inventory.has_schema(collider, tokens.MJC_COLLISION) else 0.0
-    dimension = attributes.number(collider, CONTACT_DIMENSION, of_mujoco)
-    if dimension == 0.0:
+    dimension = int(attributes.number(collider, CONTACT_DIMENSION, of_mujoco))
+    if dimension == 0:
         return surface
-    turns = {
-        name: (getattr(surface, name) or MJC_TURN[name]) * (dimension >= least) for name, least in TURNS_FROM.items()
-    }
-    return replace(surface, **turns, is_smooth=dimension == 1.0)
+    turns = {name: fallback for name, fallback in MJC_TURN.items() if getattr(surface, name) is None}
+    return replace(surface, **turns, dimension=dimension)
 
 
 def read_offsets(collider: Usd.Prim, shape: Shape, attributes: Attributes) -> tuple[float, float]:

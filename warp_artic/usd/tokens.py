@@ -6,7 +6,7 @@ RIGID_BODY = "PhysicsRigidBodyAPI"
 PHYSX_RIGID_BODY = "PhysxRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"
 COLLISION_GROUP = "PhysicsCollisionGroup"
-MATERIALS = ("PhysicsMaterialAPI", "NewtonMaterialAPI")
+MATERIALS = ("PhysicsMaterialAPI", "NewtonMaterialAPI", "MjcMaterialAPI")
 """The second brings the first with it, also where its plugin is not registered."""
 ARTICULATION_ROOTS = ("PhysicsArticulationRootAPI", "NewtonArticulationRootAPI")
 """The second brings the first with it, also where its plugin is not registered."""
