@@ -9,6 +9,7 @@ from pxr import Gf, UsdPhysics
 
 from tests.usd.authoring import SMALL_UNITS, body, errors_of, link_of, notes_of, open_text, schemas, warnings_of
 from warp_artic.description.pose import matrix_from_quaternion
+from warp_artic.usd import tessellate
 from warp_artic.usd.read_stage import read_stage
 
 COLLIDER = ("PhysicsCollisionAPI",)
@@ -133,6 +134,29 @@ def test_mesh_with_polygons():
     mass, center, inertia = of_box(box(mesh))
     assert (mass, center) == (pytest.approx(1000), pytest.approx((0.5, 0.5, 0.5)))
     assert inertia == pytest.approx(1000 / 6 * np.eye(3))
+
+
+@pytest.mark.parametrize("approximation", ["none", "convexHull", "boundingSphere", "boundingCube"])
+def test_points_at_one_place_are_one(approximation):
+    """A ball whose triangles have points of their own, as with creases or UVs, is as heavy as one that shares them."""
+    points, triangles = tessellate.sphere(0.5)
+    found = []
+    for own, corners in ((points, triangles), (points[triangles.reshape(-1)], np.arange(triangles.size))):
+        listed = ", ".join("({}, {}, {})".format(*point) for point in own.tolist())
+        mesh = shape(
+            "Mesh",
+            f"point3f[] points = [{listed}]\nint[] faceVertexCounts = {[3] * len(triangles)}\n"
+            f"int[] faceVertexIndices = {corners.reshape(-1).tolist()}\n"
+            f'uniform token physics:approximation = "{approximation}"',
+            ("PhysicsMeshCollisionAPI",),
+        )
+        stage = box(mesh)
+        assert not any("not closed" in text for text in warnings_of(stage))
+        found.append(of_box(stage))
+    (mass, center, inertia), (own_mass, own_center, own_inertia) = found
+    assert own_mass == pytest.approx(mass) and own_center == pytest.approx(center, abs=1e-9)
+    assert own_inertia == pytest.approx(inertia, abs=1e-6 * inertia.max())
+    assert mass == pytest.approx(4 / 3 * np.pi * 0.125 * 1000, rel=0.03)  # a polyhedron in the ball
 
 
 def test_density_of_a_bound_material():
