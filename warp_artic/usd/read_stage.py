@@ -42,6 +42,7 @@ from warp_artic.usd.read_obstacles import with_obstacles
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_skel_joints import read_skel_joints
 from warp_artic.usd.read_skel_targets import SkelTargets
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.read_trees import plan_trees, report_loop, split_beside, split_between_roots
 from warp_artic.usd.replicate import Readings, Replicator
 from warp_artic.usd.report import Reading, Report
@@ -157,21 +158,24 @@ def _inspect(
 
 def start_time(stage: Usd.Stage) -> Usd.TimeCode:
     """The time at which a stage is read: its start time, else zero."""
-    root = stage.GetRootLayer()
-    is_usable = root.HasStartTimeCode() and math.isfinite(root.startTimeCode)
-    return Usd.TimeCode(root.startTimeCode if is_usable else 0.0)
+    return Usd.TimeCode(start_code(stage))
 
 
 def _check_times(stage: Usd.Stage, report: Report) -> None:
     """Refuse rates and time codes at which nothing can be read or written."""
     root = stage.GetRootLayer()
-    for name in ("timeCodesPerSecond", "framesPerSecond"):
-        rate = getattr(root, name)
-        if not (0.0 < rate < math.inf):
-            report.error("stage-time", "/", f"{name} is {rate:g}, must be positive and finite")
-    for name in ("startTimeCode", "endTimeCode"):
-        if not math.isfinite(getattr(root, name)):
-            report.error("stage-time", "/", f"{name} is {getattr(root, name):g}, must be finite")
+    of_stage = {
+        "timeCodesPerSecond": stage.GetTimeCodesPerSecond(),
+        "framesPerSecond": stage.GetFramesPerSecond(),
+        "startTimeCode": stage.GetStartTimeCode(),
+        "endTimeCode": stage.GetEndTimeCode(),
+    }
+    for name, own in of_stage.items():
+        for value in (getattr(root, name), own):  # the session may have another one
+            if name.endswith("PerSecond") and not 0.0 < value < math.inf:
+                report.error("stage-time", "/", f"{name} is {value:g}, must be positive and finite")
+            elif not math.isfinite(value):
+                report.error("stage-time", "/", f"{name} is {value:g}, must be finite")
 
 
 def _read_units(stage: Usd.Stage, report: Report) -> Units:
