@@ -52,6 +52,28 @@ def test_material_by_binding():
     assert pair_of(looks).dynamic_friction == 0.5
 
 
+def test_materials_of_faces():
+    """A collider has one material: those of subsets of its faces are told by name, and what is taken instead."""
+    subset = (
+        f'def GeomSubset "{{}}" {schemas("MaterialBindingAPI")} {{{{\nuniform token elementType = "face"\n'
+        'uniform token familyName = "materialBind"\nint[] indices = {}\nrel material:binding{} = </{}>\n}}\n'
+    )
+    mesh = (
+        "int[] faceVertexCounts = [3, 3, 3, 3]\nint[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3]\n"
+        "point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]\n"
+    )
+    mesh += subset.format("lid", "[0, 1]", ":physics", "rubber") + subset.format("rest", "[2, 3]", "", "looks")
+    more = material(FRICTION) + material(FRICTION, "ice") + 'def Material "looks" {\n}\n' + FLOOR
+    text = "/a/shape: physics materials of subsets of its faces do not count: /rubber of lid; {} taken for all of it"
+    bare = body("a", collider("Mesh", "shape", mesh))
+    told = (text.format("friction 0.5 and restitution 0 are"),)
+    assert pair_of(bare + more, told=told).dynamic_friction == pytest.approx(0.5)
+    bound = body("a", collider("Mesh", "shape", mesh + BIND.replace("rubber", "ice"), ("MaterialBindingAPI",)))
+    assert pair_of(bound + more, told=(text.format("/ice is"),)).dynamic_friction == pytest.approx(0.6)
+    same = body("a", collider("Mesh", "shape", mesh + BIND, ("MaterialBindingAPI",)))
+    assert pair_of(same + more).dynamic_friction == pytest.approx(0.6)
+
+
 def test_material_of_the_scene():
     """What is bound to the physics scene is taken where nothing is bound."""
     scene = f'def PhysicsScene "scene" {schemas("MaterialBindingAPI")} {{\n{BIND}}}\n'

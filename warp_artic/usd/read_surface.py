@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pxr import Usd, UsdShade
+from pxr import Usd, UsdGeom, UsdShade
 
 from warp_artic.description.contact_pair import BOUNCE_THRESHOLD, DEPENETRATION_SPEED
 from warp_artic.description.reach import ball_of
@@ -98,10 +98,30 @@ class Materials:
         materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(list(colliders), "physics")
         return [self._of_material(one.GetPrim()) if one else self.fallback for one in materials]
 
+    def report_subsets(self, colliders: Sequence[Usd.Prim]) -> None:
+        """Say of which meshes faces have a physics material of their own, and what is taken for all of them."""
+        for mesh in colliders:
+            subsets = UsdShade.MaterialBindingAPI(mesh).GetMaterialBindSubsets() if mesh.IsA(UsdGeom.Mesh) else ()
+            if not subsets:
+                continue
+            prims = [mesh, *(subset.GetPrim() for subset in subsets)]
+            materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(prims, "physics")
+            own, *others = [one.GetPrim() if one and self._is_physical(one.GetPrim()) else None for one in materials]
+            bound = {prim.GetName(): str(one.GetPath()) for prim, one in zip(prims[1:], others) if one and one != own}
+            if bound:
+                told = ", ".join(f"{material} of {name}" for name, material in bound.items())
+                used = Surface() if self.fallback is None else self.fallback
+                instead = f"friction {used.dynamic_friction:g} and restitution {used.restitution:g} are taken"
+                instead = instead if own is None else f"{own.GetPath()} is taken"
+                text = f"physics materials of subsets of its faces do not count: {told}; {instead} for all of it"
+                self.attributes.report.warn("contact-subset", mesh.GetPath(), text)
+
+    def _is_physical(self, material: Usd.Prim) -> bool:
+        return any(self.inventory.has_schema(material, schema) for schema in tokens.MATERIALS)
+
     def _of_material(self, material: Usd.Prim) -> Surface | None:
         if material not in self.known:
-            has_schema = any(self.inventory.has_schema(material, schema) for schema in tokens.MATERIALS)
-            self.known[material] = read_surface(material, self.attributes) if has_schema else None
+            self.known[material] = read_surface(material, self.attributes) if self._is_physical(material) else None
         own = self.known[material]
         return self.fallback if own is None else own
 
