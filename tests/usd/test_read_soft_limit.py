@@ -102,6 +102,7 @@ def test_newton_without_stiffness_leaves_an_axis_free():
     assert warning.startswith("/World/hinge.newton:limitStiffness: is 0 torque/deg, without damping: no force acts")
     damped = limit_of("float newton:limitStiffness = 0\nfloat newton:limitDamping = 0.5")
     assert (damped.stiffness, damped.damping) == pytest.approx((0.0, 0.5 / DEGREE))
+    assert limit_of("float newton:limitStiffness = 0\nfloat newton:limitDamping = inf") is None
     assert limit_of("float physxLimit:angular:stiffness = 0") == Limit(lower=-10 * DEGREE, upper=10 * DEGREE)
     assert hinge_of(pendulum(ANGLES + "float newton:limitStiffness = 0", "Spherical")).cone_limit is None
     assert warnings_of(pendulum("float newton:limitStiffness = 0")) == []

@@ -89,13 +89,9 @@ def damps(stiffness: Reading | None, damping: Reading) -> bool:
 
 
 def is_without_force(stiffness: Reading | None, damping: Reading | None) -> bool:
-    """Whether nothing acts beyond a limit: Newton says a stiffness of zero, and there is no damping."""
-    return (
-        stiffness is not None
-        and _is_newton(stiffness)
-        and stiffness.value == 0.0
-        and (damping is None or damping.value == 0.0)
-    )
+    """Whether nothing acts beyond a limit: Newton says a stiffness of zero, and there is no finite damping."""
+    is_damped = damping is not None and 0.0 < damping.value < math.inf
+    return stiffness is not None and _is_newton(stiffness) and stiffness.value == 0.0 and not is_damped
 
 
 def _is_newton(reading: Reading) -> bool:
