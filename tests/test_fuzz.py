@@ -28,7 +28,7 @@ CONVERTED = 100
 WITHOUT_EFFECT = re.compile(
     r"mjc:ref|limit:\w+:physics:(low|high)"
     r"|newton:contact(Gap|Margin)|mjc:(gap|margin)|physxCollision:(contact|rest)Offset"
-    r"|newton:(torsional|rolling)Friction"
+    r"|newton:(torsional|rolling)Friction|mjc:(torsional|rolling)friction"
 )
 """What shifts the coordinates that others count in; bounds, which lock an axis by any two that are inverted; where
 colliders begin to touch, of those that never meet; and friction against turning, which the dimension of a contact of

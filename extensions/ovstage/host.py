@@ -34,6 +34,7 @@ from warp_artic.usd.outputs import (
     joint_quantity,
     tendon_attribute,
 )
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import prim_named
 from warp_artic.usd.units import Quantity
@@ -172,7 +173,7 @@ class Host:
                     f"{absent[0]}: is a {noun} and not on the stage of ovstage, as {share}; populate it from the same "
                     "file, rendering and physics"
                 )
-        start = source.GetStartTimeCode() if source.GetRootLayer().HasStartTimeCode() else 0.0
+        start = start_code(source)
         self._scale = world_scales([prim_named(source, path, "link") for path in links], UsdGeom.XformCache(start))
         self._mesh_places = [_place_of(prim_named(source, path, "elastic body"), links) for path in meshes]
         by_prims = defaultdict(list)

@@ -18,6 +18,7 @@ from warp_artic.errors import SettingsError
 from warp_artic.hosts.backend import StageBackend
 from warp_artic.hosts.live_layer import LiveLayer
 from warp_artic.hosts.registry import load_backend
+from warp_artic.usd.read_track import start_code
 
 REMEMBERED = 3600
 """Frames that can be shown again, by default: a minute."""
@@ -145,7 +146,5 @@ class Player:
         self._publish(self.frame, poses, points)
 
     def _publish(self, frame: int, poses: np.ndarray, points: tuple[np.ndarray, ...]) -> None:
-        root = self.stage.GetRootLayer()
-        start = root.startTimeCode if root.HasStartTimeCode() else 0.0
-        code = Usd.TimeCode(start + frame / self._rate * self.stage.GetTimeCodesPerSecond())
+        code = Usd.TimeCode(start_code(self.stage) + frame / self._rate * self.stage.GetTimeCodesPerSecond())
         self._layer.publish(poses, code, points)

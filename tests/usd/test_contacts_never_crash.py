@@ -45,7 +45,10 @@ PLACES = [
     *(("/World/rubber", f"physxMaterial:{name}CombineMode") for name in ("friction", "restitution", "damping")),
     *(("/World/rubber", f"newton:contact{name}") for name in ("Stiffness", "Damping")),
     *((GROUP, f"physics:{name}") for name in ("filteredGroups", "mergeGroup", "invertFilteredGroups")),
-    *((GROUP, f"collection:colliders:{name}") for name in ("includes", "excludes", "expansionRule", "includeRoot")),
+    *(
+        (GROUP, f"collection:colliders:{name}")
+        for name in ("includes", "excludes", "expansionRule", "includeRoot", "membershipExpression")
+    ),
     *(("/World", name) for name in ("newton:selfCollisionEnabled", "physxArticulation:enabledSelfCollisions")),
     *(("/scene", f"physxScene:{name}") for name in ("bounceThreshold", "invertCollisionGroupFilter")),
     *(("/World/hinge", name) for name in ("physics:collisionEnabled",)),

@@ -102,6 +102,31 @@ def test_the_description_is_the_same(name, header, tmp_path):
     assert kept <= {"PhysxArticulationAPI"}
 
 
+LIMITS = {
+    "hard": ("float newton:limitStiffness = inf\nfloat newton:limitDamping = 0.5", []),
+    "hard by fallback": ("float newton:limitDamping = 0.5", []),
+    "damped": ("float newton:limitStiffness = 0\nfloat newton:limitDamping = 0.5", []),
+    "free": ("float newton:limitStiffness = 0", ["newton:limitStiffness"]),
+    "hard beside ours": (
+        "float newton:limitStiffness = inf\ndouble warpArtic:joint:angular:limitDamping = 0.5",
+        ["newton:limitStiffness"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_of_newton_stay_what_they_are(name, tmp_path):
+    """Hard, damped or free: what ours has no word for is left."""
+    content, left = LIMITS[name]
+    bounds = "float physics:lowerLimit = -60\nfloat physics:upperLimit = 75\n"
+    stage = chain(("Revolute", ("NewtonJointAPI",), bounds + content), SLIDE)
+    conversion, result = converted(stage, tmp_path)
+    first, second = (read_stage(each).articulations[0].joints[1].dofs[0] for each in (stage, result))
+    assert first.limit == second.limit
+    assert [one.path for one in conversion.left] == [f"/World/j1.{one}" for one in left]
+    assert [one for one in foreign(result) if ".newton:" in one] == [f"/World/j1.{one}" for one in left]
+
+
 def test_only_the_force_coefficients_are_rounded(tmp_path):
     """PhysX has them without degrees: all other numbers of a stage are bitwise the same."""
     stage = same.physx(SMALL_UNITS)

@@ -17,7 +17,7 @@ def check(points, hull):
     """A hull is closed, encloses all points, and is as large as the one of SciPy."""
     corners, triangles = np.array(hull.points), np.array(hull.triangles)
     size = np.ptp(points, axis=0).max()
-    assert is_closed(triangles)
+    assert is_closed(corners, triangles)
     a, b, c = (corners[triangles[:, place]] for place in range(3))
     normals = np.cross(b - a, c - a)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)

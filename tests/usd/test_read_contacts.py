@@ -12,6 +12,7 @@ from warp_artic.description.joint import WORLD
 
 GROUP = "PhysicsCollisionGroup"
 FILTER = ("PhysicsFilteredPairsAPI",)
+EXPRESSION = "collection:colliders:membershipExpression"
 
 
 def ball(name: str, content: str = "", on: str = "", on_applied=(), applied=(), at=(0, 0, 0)) -> str:
@@ -172,6 +173,41 @@ def test_groups_keep_apart():
         "/a/shape:/b/shape",
         "/b/shape:/c/shape",
     }
+
+
+@pytest.mark.parametrize("expression", ["/b//", "//{isa:Sphere} - /b//", "/a//", "/c/shape /b/shape", ""])
+def test_groups_by_expression(expression):
+    """A collection without relationships is its expression, as USD says what is in it; /one is kept from /two."""
+    bodies = "".join(ball(name, at=(5 * place, 0, 0)) for place, name in enumerate("abc"))
+    text = f'pathExpression {EXPRESSION} = "{expression}"\nrel physics:filteredGroups = </two>'
+    text = bodies + group("one", "", text).replace("rel collection:colliders:includes = []\n", "")
+    stage = open_text(text)
+    query = UsdPhysics.CollisionGroup(stage.GetPrimAtPath("/one")).GetCollidersCollectionAPI().ComputeMembershipQuery()
+    in_two = {"/a/shape", "/c/shape"}
+    expected = {
+        f"{first}:{second}"
+        for first, second in itertools.combinations(("/a/shape", "/b/shape", "/c/shape"), 2)
+        if not (query.IsPathIncluded(first) and second in in_two)
+        and not (query.IsPathIncluded(second) and first in in_two)
+    }
+    read = contacts_of(text + group("two", "</a>, </c>"))
+    assert (set(read.pairs), read.told) == (expected, [])
+
+
+def test_expressions_beside_relationships():
+    """Do not count in USD, which is told; groups in copies have the expressions of their own prims."""
+    bodies = "".join(ball(name, at=(5 * place, 0, 0)) for place, name in enumerate("abc"))
+    content = f'pathExpression {EXPRESSION} = "/c//"\nrel physics:filteredGroups = </two>'
+    read = contacts_of(bodies + group("one", "</a>", content) + group("two", "</b>, </c>"))
+    assert set(read.pairs) == {"/b/shape:/c/shape"}
+    assert read.told == [
+        f"/one.{EXPRESSION}: has no effect: the collection includes prims by relationships, which count alone"
+    ]
+    one = group("one", "", f'pathExpression {EXPRESSION} = "/robot//"\nrel physics:filteredGroups = </robot/one>')
+    robot = bodies + one.replace("rel collection:colliders:includes = []\n", "")
+    place = "double3 xformOp:translate = (100, 0, 0)\n" + 'uniform token[] xformOpOrder = ["xformOp:translate"]\n'
+    copies = f'def Xform "robot" {{\n{robot}}}\ndef Xform "copy" (references = </robot>) {{\n{place}}}\n'
+    assert names(copies) == set()
 
 
 @pytest.mark.parametrize("seed", range(30))

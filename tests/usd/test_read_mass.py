@@ -1,5 +1,6 @@
 """Mass properties of bodies, against hand values and against ComputeMassProperties of UsdPhysics."""
 
+import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +9,7 @@ from pxr import Gf, UsdPhysics
 
 from tests.usd.authoring import SMALL_UNITS, body, errors_of, link_of, notes_of, open_text, schemas, warnings_of
 from warp_artic.description.pose import matrix_from_quaternion
+from warp_artic.usd import tessellate
 from warp_artic.usd.read_stage import read_stage
 
 COLLIDER = ("PhysicsCollisionAPI",)
@@ -134,6 +136,29 @@ def test_mesh_with_polygons():
     assert inertia == pytest.approx(1000 / 6 * np.eye(3))
 
 
+@pytest.mark.parametrize("approximation", ["none", "convexHull", "boundingSphere", "boundingCube"])
+def test_points_at_one_place_are_one(approximation):
+    """A ball whose triangles have points of their own, as with creases or UVs, is as heavy as one that shares them."""
+    points, triangles = tessellate.sphere(0.5)
+    found = []
+    for own, corners in ((points, triangles), (points[triangles.reshape(-1)], np.arange(triangles.size))):
+        listed = ", ".join("({}, {}, {})".format(*point) for point in own.tolist())
+        mesh = shape(
+            "Mesh",
+            f"point3f[] points = [{listed}]\nint[] faceVertexCounts = {[3] * len(triangles)}\n"
+            f"int[] faceVertexIndices = {corners.reshape(-1).tolist()}\n"
+            f'uniform token physics:approximation = "{approximation}"',
+            ("PhysicsMeshCollisionAPI",),
+        )
+        stage = box(mesh)
+        assert not any("not closed" in text for text in warnings_of(stage))
+        found.append(of_box(stage))
+    (mass, center, inertia), (own_mass, own_center, own_inertia) = found
+    assert own_mass == pytest.approx(mass) and own_center == pytest.approx(center, abs=1e-9)
+    assert own_inertia == pytest.approx(inertia, abs=1e-6 * inertia.max())
+    assert mass == pytest.approx(4 / 3 * np.pi * 0.125 * 1000, rel=0.03)  # a polyhedron in the ball
+
+
 def test_density_of_a_bound_material():
     """A physics material gives the density where neither collider nor body does."""
     text = body("box", shape("Cube", "rel material:binding:physics = </steel>", ("MaterialBindingAPI",)), (), "")
@@ -148,6 +173,7 @@ def test_density_of_a_bound_material():
         ("", "", "/box: has no mass"),
         ("", "float physics:mass = 0", "/box: has no mass"),
         (shape("Plane", ""), "", "/box: has no mass"),
+        (shape("Cube", "bool physics:collisionEnabled = 0"), "", "/box: has no mass"),
         ("", "float physics:mass = -5", "/box.physics:mass: is -5 kg, must be positive"),
         ("", "float physics:mass = nan", "/box.physics:mass: is nan, must be finite"),
         ("", 'string physics:mass = "heavy"', "/box.physics:mass: is 'heavy', must be a number"),
@@ -192,6 +218,18 @@ def test_bad_mass(content, mass, sentence):
     assert error.startswith(sentence)
 
 
+def test_what_collides_with_nothing_in_mujoco():
+    """It is a disabled collider on a stage, and has a mass, as in MuJoCo."""
+    geoms = ('<geom type="box" size="1 1 1" contype="0" conaffinity="0" mass="3"/>', '<geom size="2" mass="5"/>')
+    text = f"<mujoco><worldbody><body><freejoint/>{''.join(geoms)}</body></worldbody></mujoco>"
+    model = mujoco.MjModel.from_xml_string(text)
+    off = "double size = 2\nfloat physics:mass = 3\nbool physics:collisionEnabled = 0"
+    shapes = shape("Cube", off, ("PhysicsMassAPI", "MjcCollisionAPI"), "off")
+    shapes += shape("Sphere", "double radius = 2\nfloat physics:mass = 5", ("PhysicsMassAPI", "MjcCollisionAPI"))
+    mass, _, inertia = of_box(box(shapes))
+    assert (mass, inertia) == (pytest.approx(model.body_mass[1]), pytest.approx(np.diag(model.body_inertia[1])))
+
+
 def test_triangle_inequality_is_a_warning():
     """An inertia of no solid body is simulated, and reported."""
     stage = box("", "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, 3)")
@@ -214,6 +252,8 @@ def information(prim):
     return result
 
 
+LAST = (None, None, (0, 0, 0), (1, 1, 1), True)
+"""A cube that is enabled."""
 positive = st.floats(0.25, 4.0, width=32)
 maybe = st.one_of(st.none(), positive)
 
@@ -226,7 +266,9 @@ def authored(kind: str, name: str, value) -> str:
 @given(
     own=st.tuples(maybe, maybe),
     shapes=st.lists(
-        st.tuples(maybe, maybe, st.tuples(*[st.floats(-2, 2, width=16)] * 3), st.tuples(*[positive] * 3)),
+        st.tuples(
+            maybe, maybe, st.tuples(*[st.floats(-2, 2, width=16)] * 3), st.tuples(*[positive] * 3), st.booleans()
+        ),
         min_size=1,
         max_size=3,
     ),
@@ -238,11 +280,14 @@ def test_precedence_is_that_of_usd_physics(own, shapes, center, diagonal):
     content = SCALED + "".join(
         shape(
             "Cube",
-            authored("float", "physics:mass", mass) + authored("float", "physics:density", density) + placed(at, scale),
+            authored("float", "physics:mass", mass)
+            + authored("float", "physics:density", density)
+            + authored("bool", "physics:collisionEnabled", None if is_enabled else 0)
+            + placed(at, scale),
             ("PhysicsMassAPI",),
             f"shape{number}",
         )
-        for number, (mass, density, at, scale) in enumerate(shapes)
+        for number, (mass, density, at, scale, is_enabled) in enumerate((*shapes, LAST))
     )
     values = authored("float", "physics:mass", own[0]) + authored("float", "physics:density", own[1])
     values += authored("point3f", "physics:centerOfMass", center)

@@ -28,9 +28,12 @@ def test_unauthored_gravity_points_down_the_up_axis(header, gravity):
     assert read_stage(scene(header=header)).gravity == pytest.approx(gravity)
 
 
-def test_gravity_magnitude_of_minus_infinity_means_earth():
-    """Minus infinity is the fallback of the schema, and may be authored."""
-    assert read_stage(scene("float physics:gravityMagnitude = -inf")).gravity == pytest.approx((0, 0, -9.81))
+@pytest.mark.parametrize("header, gravity", [(SI, (0, 0, -9.81)), (SMALL_UNITS, (0, -9.81, 0))])
+@pytest.mark.parametrize("magnitude", [-1, -981, "-inf"])
+def test_negative_gravity_means_earth(magnitude, header, gravity):
+    """A negative value requests what Earth has, whatever metersPerUnit (schema of UsdPhysics)."""
+    stage = scene(f"float physics:gravityMagnitude = {magnitude}", header)
+    assert read_stage(stage).gravity == pytest.approx(gravity)
 
 
 def test_gravity_can_be_switched_off():

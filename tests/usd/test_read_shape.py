@@ -10,6 +10,7 @@ import pytest
 from tests.usd.authoring import body
 from tests.usd.contact_stages import CENTIMETRES, FLOOR, collider, contacts_of, scaled
 from warp_artic.description.shape import Shape, ShapeKind
+from warp_artic.usd import tessellate
 from warp_artic.usd.solids import mesh
 
 MESH = "PhysicsMeshCollisionAPI"
@@ -166,6 +167,21 @@ def test_a_mesh_of_convex_parts(word):
         x = 5.0 * place
         assert corners == {(x, 0, 0), (x + 1, 0, 0), (x, 2, 0), (x, 0, 3)}
     assert len(shapes) == 2
+
+
+def test_a_mesh_whose_triangles_have_points_of_their_own():
+    """It is closed where these are at one place: convex on what moves, a hull or one-sided where it stays."""
+    points, triangles = tessellate.box(2.0)
+    for size, is_hull in ((1.0, True), (-1.0, False)):  # inside out it is a room, whose walls are one-sided
+        own = (points * size)[triangles.reshape(-1)]
+        content = f"point3f[] points = {list(map(tuple, own.tolist()))}\n"
+        content += f"int[] faceVertexCounts = {[3] * len(triangles)}\n"
+        content += f"int[] faceVertexIndices = {list(range(triangles.size))}\n"
+        read = contacts_of(body("a", collider("Mesh", "shape", content, (MESH,))) + collider("Mesh", "room", content))
+        assert read.told == []
+        shapes = [one.shape for one in read.contacts.colliders if one.path == "/room"]
+        assert [len(one.points) for one in shapes] == ([8] if is_hull else 6 * [4])
+        assert is_hull or all(one.is_one_sided for one in shapes)
 
 
 def test_a_mesh_of_parts_that_are_not_convex():

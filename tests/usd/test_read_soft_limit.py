@@ -10,6 +10,7 @@ from warp_artic.usd.read_stage import inspect_stage
 
 DEGREE = math.pi / 180
 BOUNDS = "float physics:lowerLimit = -10\nfloat physics:upperLimit = 10\n"
+ANGLES = "float physics:coneAngle0Limit = 40\nfloat physics:coneAngle1Limit = 30\n"
 VALUES = """
 float physxLimit:{0}:stiffness = 300
 float physxLimit:{0}:damping = 20
@@ -66,6 +67,45 @@ def test_newton_comes_first():
     assert any("but newton:limitStiffness gives" in text for text in warnings_of(both))
     assert limit_of("float newton:limitStiffness = -inf\n" + VALUES.format("angular")).stiffness > 0
     assert limit_of("float newton:limitStiffness = inf").stiffness == 0.0
+
+
+@pytest.mark.parametrize("stiffness", ["", "float newton:limitStiffness = -inf", "float newton:limitStiffness = inf"])
+def test_newton_has_no_damper_without_a_spring(stiffness):
+    """A hard limit has no spring to damp (NewtonJointAPI), so it stays hard, and the damping is told."""
+    content = f"{stiffness}\nfloat newton:limitDamping = 0.5"
+    stage = pendulum(BOUNDS + content)
+    assert hinge_of(stage).dofs[0].limit == Limit(lower=-10 * DEGREE, upper=10 * DEGREE)
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/hinge.newton:limitDamping: is 0.5 torque*s/deg and has no effect: the limit is")
+    assert warnings_of(pendulum(BOUNDS + f"{stiffness}\nfloat newton:limitDamping = 0")) == []
+    cone = pendulum(ANGLES + content, "Spherical")
+    assert not hinge_of(cone).cone_limit.is_soft
+    assert [text.partition(":")[0] for text in warnings_of(cone)] == ["/World/hinge.newton"]
+
+
+def test_a_damper_alone_is_what_physx_says():
+    """PhysX has soft limits where the stiffness or the damping is above zero; a stiffness of Newton makes them hard."""
+    content = "float physxLimit:angular:damping = 20\n"
+    assert limit_of(content).damping == pytest.approx(20 / DEGREE)
+    assert limit_of("float physxLimit:angular:stiffness = 300\nfloat newton:limitDamping = 0.5").damping == (
+        pytest.approx(0.5 / DEGREE)
+    )
+    assert not limit_of("float newton:limitStiffness = inf\n" + content).is_soft
+    assert not limit_of("float physxLimit:angular:stiffness = 0\nfloat newton:limitDamping = 0.5").is_soft
+
+
+def test_newton_without_stiffness_leaves_an_axis_free():
+    """Effort = stiffness * penetration: nothing holds where it is zero, unless there is a damper; that is told."""
+    stage = pendulum(BOUNDS + "float newton:limitStiffness = 0")
+    assert hinge_of(stage).dofs[0].limit is None
+    (warning,) = warnings_of(stage)
+    assert warning.startswith("/World/hinge.newton:limitStiffness: is 0 torque/deg, without damping: no force acts")
+    damped = limit_of("float newton:limitStiffness = 0\nfloat newton:limitDamping = 0.5")
+    assert (damped.stiffness, damped.damping) == pytest.approx((0.0, 0.5 / DEGREE))
+    assert limit_of("float newton:limitStiffness = 0\nfloat newton:limitDamping = inf") is None
+    assert limit_of("float physxLimit:angular:stiffness = 0") == Limit(lower=-10 * DEGREE, upper=10 * DEGREE)
+    assert hinge_of(pendulum(ANGLES + "float newton:limitStiffness = 0", "Spherical")).cone_limit is None
+    assert warnings_of(pendulum("float newton:limitStiffness = 0")) == []
 
 
 def test_without_bounds_there_is_nothing_to_soften():
@@ -131,9 +171,6 @@ def test_what_has_no_effect_is_reported():
     content = "float physics:coneAngle0Limit = 0\nfloat physics:coneAngle1Limit = 30\n" + VALUES.format("rotZ")
     (warning,) = warnings_of(pendulum(content, "Spherical", ("PhysxLimitAPI:rotZ",)))
     assert warning.startswith("/World/hinge:rotZ: the restitution of its limit has no effect")
-
-
-ANGLES = "float physics:coneAngle0Limit = 40\nfloat physics:coneAngle1Limit = 30\n"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import math
 
+import mujoco
 import pytest
 
 from tests.usd.authoring import body, schemas
@@ -49,6 +50,28 @@ def test_material_by_binding():
     assert (bare.static_friction, bare.dynamic_friction, bare.restitution) == pytest.approx((0.4, 0.4, 0.0))
     looks = f'def Material "rubber" {{\n}}\n{ball(BIND.replace(":physics", ""))}{FLOOR}'
     assert pair_of(looks).dynamic_friction == 0.5
+
+
+def test_materials_of_faces():
+    """A collider has one material: those of subsets of its faces are told by name, and what is taken instead."""
+    subset = (
+        f'def GeomSubset "{{}}" {schemas("MaterialBindingAPI")} {{{{\nuniform token elementType = "face"\n'
+        'uniform token familyName = "materialBind"\nint[] indices = {}\nrel material:binding{} = </{}>\n}}\n'
+    )
+    mesh = (
+        "int[] faceVertexCounts = [3, 3, 3, 3]\nint[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3]\n"
+        "point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]\n"
+    )
+    mesh += subset.format("lid", "[0, 1]", ":physics", "rubber") + subset.format("rest", "[2, 3]", "", "looks")
+    more = material(FRICTION) + material(FRICTION, "ice") + 'def Material "looks" {\n}\n' + FLOOR
+    text = "/a/shape: physics materials of subsets of its faces do not count: /rubber of lid; {} taken for all of it"
+    bare = body("a", collider("Mesh", "shape", mesh))
+    told = (text.format("friction 0.5 and restitution 0 are"),)
+    assert pair_of(bare + more, told=told).dynamic_friction == pytest.approx(0.5)
+    bound = body("a", collider("Mesh", "shape", mesh + BIND.replace("rubber", "ice"), ("MaterialBindingAPI",)))
+    assert pair_of(bound + more, told=(text.format("/ice is"),)).dynamic_friction == pytest.approx(0.6)
+    same = body("a", collider("Mesh", "shape", mesh + BIND, ("MaterialBindingAPI",)))
+    assert pair_of(same + more).dynamic_friction == pytest.approx(0.6)
 
 
 def test_material_of_the_scene():
@@ -114,7 +137,7 @@ def test_materials_that_cannot_be(content, sentence):
         ("float physxCollision:restOffset = 0.5", 0.52, 0.5),
         ("float newton:contactMargin = 0.01\nfloat newton:contactGap = 0.04", 0.05, 0.01),
         ("float newton:contactMargin = 0.01\nfloat newton:contactGap = -inf", 0.03, 0.01),
-        ("double mjc:margin = 0.05\ndouble mjc:gap = 0.03", 0.05, 0.02),
+        ("double mjc:margin = 0.05\ndouble mjc:gap = 0.03", 0.08, 0.05),
         ("double mjc:margin = 0.05", 0.07, 0.05),
     ],
 )
@@ -122,6 +145,29 @@ def test_offsets(content, contact, rest):
     """Of PhysX, Newton and MuJoCo; by default a fiftieth of the size, 2 cm at most."""
     pair = pair_of(ball(content) + FLOOR)
     assert (pair.contact_distance, pair.rest_distance) == pytest.approx((0.02 + contact, rest))
+
+
+@pytest.mark.parametrize("own, other", [((0.03, 0.01), (0.0, 0.02)), ((0.03, 0.01), (0.02, 0.04))])
+def test_offsets_of_mujoco(own, other):
+    """A force acts up to the sum of the margins, contacts are there up to that of margins and gaps, as in MuJoCo."""
+    mjc = ["double mjc:margin = {}\ndouble mjc:gap = {}\n".format(*one) for one in (own, other)]
+    floor = collider("Plane", "floor", f'token axis = "Z"\n{mjc[1]}')
+    pair = pair_of(ball(mjc[0]) + floor)
+
+    def found(distance: float) -> tuple[bool, bool]:
+        """Whether MuJoCo has a contact of a ball so far above a floor, and a force."""
+        geoms = ['margin="{}" gap="{}"'.format(*one) for one in (own, other)]
+        model = mujoco.MjModel.from_xml_string(
+            f'<mujoco><worldbody><geom type="plane" size="1 1 1" {geoms[1]}/><body pos="0 0 {1.0 + distance}">'
+            f'<freejoint/><geom type="sphere" size="1" {geoms[0]}/></body></worldbody></mujoco>'
+        )
+        data = mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+        return data.ncon > 0, data.nefc > 0
+
+    for near in (-1e-6, 1e-6):
+        assert found(pair.contact_distance + near)[0] == (near < 0.0)
+        assert found(pair.rest_distance + near)[1] == (near < 0.0)
 
 
 def test_offsets_that_cannot_be():
@@ -167,6 +213,47 @@ def test_contacts_of_one_dimension():
     assert frictions == {"/ice:/a/shape": (0.0, 0.0), "/floor:/a/shape": (0.5, 0.5)}
 
 
+SURFACES = [(1, (1.0, 0.005, 0.0001)), (3, (0.2, 0.5, 0.01)), (4, (0.7, 0.001, 0.02)), (6, (0.4, 0.003, 0.0002))]
+"""Dimensions of contacts and frictions in MuJoCo."""
+
+
+@pytest.mark.parametrize("own", SURFACES)
+@pytest.mark.parametrize("other", SURFACES)
+def test_pairs_of_mujoco(own, other):
+    """The larger dimension and of each friction the larger one, as MuJoCo combines them."""
+    geoms = [f'condim="{dimension}" friction="{" ".join(map(str, friction))}"' for dimension, friction in (own, other)]
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody><geom type="plane" size="1 1 1" {geoms[1]}/><body pos="0 0 0.9">'
+        f'<freejoint/><geom type="sphere" size="1" {geoms[0]}/></body></worldbody></mujoco>'
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    dimension, (sliding, _, torsional, rolling, _) = int(data.contact[0].dim), data.contact[0].friction
+    text = "float physics:dynamicFriction = {}\ndouble mjc:torsionalfriction = {}\ndouble mjc:rollingfriction = {}\n"
+    materials = [material(text.format(*one[1]), name, "MjcMaterialAPI") for one, name in ((own, "one"), (other, "two"))]
+    of = [
+        f"rel material:binding:physics = </{name}>\nint mjc:condim = {one[0]}\n"
+        for one, name in zip((own, other), ("one", "two"))
+    ]
+    floor = collider("Plane", "floor", f'token axis = "Z"\n{of[1]}', ("MjcCollisionAPI",))
+    pair = pair_of(ball(of[0], applied=("MjcCollisionAPI",)) + floor + "".join(materials))
+    assert pair.dynamic_friction == pair.static_friction == pytest.approx(sliding * (dimension > 1))
+    assert pair.torsional_friction == pytest.approx(torsional * (dimension > 3))
+    assert pair.rolling_friction == pytest.approx(rolling * (dimension > 4))
+
+
+def test_combine_modes_of_pairs_of_mujoco():
+    """A mode that is authored comes before the rule of MuJoCo; beside a collider of PhysX it is the average."""
+    mjc, bind = ("MjcCollisionAPI",), BIND.replace("rubber", "ice")
+    floor = collider("Plane", "floor", f'token axis = "Z"\n{bind}', mjc)
+    rough = material("float physics:dynamicFriction = 0.9")
+    for words, friction in (("", 0.9), ('"min"', 0.1), ('"average"', 0.5), ('"multiply"', 0.09)):
+        words = words and f"uniform token physxMaterial:frictionCombineMode = {words}\n"
+        ice = material("float physics:dynamicFriction = 0.1\n" + words, "ice", "PhysxMaterialAPI")
+        assert pair_of(ball(BIND, applied=mjc) + rough + ice + floor).dynamic_friction == pytest.approx(friction)
+    assert pair_of(ball(BIND) + rough + ice.replace(words, "") + floor).dynamic_friction == pytest.approx(0.5)
+
+
 def test_torsional_and_rolling_friction():
     """Of Newton as authored, of MuJoCo by the dimension of contacts, of PhysX by a patch; the larger one counts."""
 
@@ -185,5 +272,7 @@ def test_torsional_and_rolling_friction():
     assert turns(both.replace("= 6", "= 4")) == (0.03, 0.0)
     assert turns(both.replace("= 6", "= 3")) == (0.0, 0.0)
     assert turns(ball(BIND, applied=("MjcCollisionAPI",)) + newton + FLOOR) == (0.0, 0.0)
+    mjc = material("double mjc:torsionalfriction = 0.2\ndouble mjc:rollingfriction = 0.0\n", "rubber", "MjcMaterialAPI")
+    assert turns(ball("int mjc:condim = 6\n" + BIND) + mjc + FLOOR) == (0.2, 0.0)
     patch = "float physxCollision:minTorsionalPatchRadius = 0.1\n"
     assert turns(ball(patch) + FLOOR) == (0.05, 0.0)

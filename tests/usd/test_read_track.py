@@ -9,6 +9,7 @@ from tests.usd.authoring import SI, body, errors_of, hinge_of, joint, pendulum, 
 from warp_artic import read_stage
 from warp_artic.description.track import Track
 from warp_artic.usd.read_stage import inspect_stage
+from warp_artic.usd.read_track import start_code
 
 TIMES = "timeCodesPerSecond = 10\nstartTimeCode = 20\nendTimeCode = 40\n"
 
@@ -28,6 +29,18 @@ def test_time_samples_are_linear_in_seconds_from_the_start():
     assert drive.position_target == 0.0 and drive.velocity_track is None
     assert drive.position_track.at(2.0) == pytest.approx(0.375 * math.pi)
     assert not warnings_of(stage)
+
+
+def test_the_start_of_the_session():
+    """It comes before that of the root layer, as in USD: for values, for times, and for what a run writes."""
+    _, stage = drive_of("float {}targetPosition.timeSamples = { 20: 0, 30: 90, 50: 45 }")
+    stage.GetSessionLayer().startTimeCode = 30
+    assert stage.GetStartTimeCode() == start_code(stage) == 30.0
+    drive = hinge_of(stage).dofs[0].drive
+    assert drive.position_target == pytest.approx(math.pi / 2)
+    assert drive.position_track.times == (-1.0, 0.0, 2.0)
+    stage.GetSessionLayer().startTimeCode = math.nan
+    assert errors_of(stage) == ["/: startTimeCode is nan, must be finite"]
 
 
 def test_velocity_targets_on_a_slide_in_centimetres():

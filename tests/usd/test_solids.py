@@ -53,12 +53,14 @@ def test_mesh_of_a_box(flip):
 
 def test_closed_and_open_meshes():
     """A surface with a face missing, or one face turned, is not closed."""
-    _, triangles = cube_mesh()
-    assert solids.is_closed(triangles)
-    assert not solids.is_closed(triangles[:-1])
+    points, triangles = cube_mesh()
     turned = triangles.copy()
     turned[0] = turned[0, ::-1]
-    assert not solids.is_closed(turned)
+    for own in (points, 1e5 + points):
+        for corners, is_closed in ((triangles, True), (triangles[:-1], False), (turned, False)):
+            assert solids.is_closed(own, corners) == is_closed
+            alone = np.arange(corners.size).reshape(-1, 3)  # each triangle has points of its own
+            assert solids.is_closed(own[corners.reshape(-1)], alone) == is_closed
 
 
 @pytest.mark.parametrize("axis", ["X", "Y", "Z"])

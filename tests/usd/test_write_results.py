@@ -113,6 +113,17 @@ def test_poses_read_back(tmp_path):
     assert_records_on_stage(Usd.Stage.Open(str(tmp_path / "run.usdc")), recording)
 
 
+def test_a_run_starts_where_the_session_does(tmp_path):
+    """Its first samples are at the start time of the session, at which the stage is read."""
+    stage = Usd.Stage.Open(str(stage_file(tmp_path, PENDULUM)))
+    stage.GetSessionLayer().startTimeCode = 20
+    recording = turning(["/World/rod"])
+    write_results(stage, recording, tmp_path / "run.usda")
+    run = Usd.Stage.Open(str(tmp_path / "run.usda"))
+    assert (run.GetStartTimeCode(), run.GetEndTimeCode()) == (20.0, 50.0)
+    assert_records_on_stage(run, recording)
+
+
 def test_stage_metadata_is_that_of_the_source(tmp_path):
     """Units, axis, default prim and time codes carry over; the time range is that of the run."""
     source = stage_file(tmp_path, PENDULUM)

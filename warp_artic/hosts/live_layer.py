@@ -15,6 +15,7 @@ import numpy as np
 from pxr import Sdf, Usd, UsdGeom, Vt
 
 from warp_artic.errors import StageError
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.time_samples import over, prim_named
 from warp_artic.usd.write_links import matrices, world_matrices, world_scales
 from warp_artic.usd.write_meshes import follows, hold, local_points, start_matrix
@@ -46,7 +47,7 @@ class LiveLayer:
         mesh_prims = [prim_named(stage, path, "elastic body") for path in meshes]
         prims = [prim_named(stage, path, "link") for path in links]
         self._meters = UsdGeom.GetStageMetersPerUnit(stage)
-        time = Usd.TimeCode(stage.GetStartTimeCode() if stage.GetRootLayer().HasStartTimeCode() else 0.0)
+        time = Usd.TimeCode(start_code(stage))
         cache = UsdGeom.XformCache(time)
         self._carriers = _carriers(prims)
         self._moving = [row for row, prim in enumerate(prims) if _varies(prim, prims, self._carriers[row])]

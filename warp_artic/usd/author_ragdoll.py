@@ -16,6 +16,7 @@ from warp_artic.usd.edit import checked_path, prim_at
 from warp_artic.usd.placement import SHEAR, decompose
 from warp_artic.usd.ragdoll_joints import JointFrames, joint_frames, ranges_of
 from warp_artic.usd.ragdoll_plan import Plan, link_frames, plan_ragdoll, volumes
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.skeleton import Skeleton, skeleton_at
 from warp_artic.usd.skin_parts import read_skin
 from warp_artic.usd.stage_units import stage_units
@@ -107,7 +108,7 @@ def ragdoll(
         raise StageError(f"{prim.GetPath()}: is inside an instance; author the ragdoll in the asset that it refers to")
     source = Skeleton(prim)
     place = _free_place(stage, prim, path)
-    code = stage.GetStartTimeCode() if stage.GetRootLayer().HasStartTimeCode() else 0.0
+    code = start_code(stage)
     scale = _uniform_scale(prim, code)
     skin = read_skin(source)
     plan = plan_ragdoll(source, skin, code, merge)

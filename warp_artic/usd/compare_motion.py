@@ -8,8 +8,8 @@ import numpy as np
 from pxr import Usd, UsdGeom
 
 from warp_artic.errors import StageError
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.write_links import scale_and_rotation
-from warp_artic.usd.write_results import start_code
 
 
 @dataclass(frozen=True)

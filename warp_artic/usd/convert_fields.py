@@ -23,7 +23,7 @@ from warp_artic.usd.lookup import (
 )
 from warp_artic.usd.read_dof import instances_of
 from warp_artic.usd.read_scene import choose_scene
-from warp_artic.usd.read_soft_limit import CONE, limit_instances
+from warp_artic.usd.read_soft_limit import CONE, damps, is_without_force, limit_instances
 
 OURS = {
     "warpArtic:joint:": tokens.ARTIC_JOINT,
@@ -62,9 +62,9 @@ def convert_fields(conversion: Conversion) -> None:
                 _convert(prim, DOF_FIELDS, own, dof, done, conversion)
                 has_cone = joint.cone_limit is not None
                 of_limit = limit_instances(prim, own, dof.limit is not None and not has_cone)
-                _convert(prim, LIMIT_FIELDS, of_limit, dof, done, conversion)
+                _convert_limit(prim, of_limit, dof, done, conversion)
                 if has_cone and dof.axis is not joint.cone_axis:
-                    _convert(prim, LIMIT_FIELDS, (CONE,), dof, done, conversion)
+                    _convert_limit(prim, (CONE,), dof, done, conversion)
                 if dof.drive is not None:
                     # Authored on an axis without a drive they have no effect; ours would be a drive.
                     _convert(prim, ENVELOPE_FIELDS, own, dof, done, conversion)
@@ -114,6 +114,36 @@ def _convert_common(field: str, scene: Usd.Prim, conversion: Conversion) -> None
         found = {name: conversion.attributes.number(prim, name, quantity=own.linear) for name in names}
         is_used = {name: number == value for name, number in found.items()}
         _retire(prim, {name: [now] if used else [] for name, used in is_used.items()}, conversion)
+
+
+def _convert_limit(
+    prim: Usd.Prim, instances: tuple[str, ...], dof: Dof, done: dict[str, list[str]], conversion: Conversion
+) -> None:
+    """Rewrite what happens beyond a limit; Newton alone has a word for no force, and damping without effect."""
+    attributes, inventory = conversion.attributes, conversion.inventory
+    stiffness, damping = (
+        resolve(attributes, prim, field, LIMIT_FIELDS[field], instances, dof.axis.is_linear, inventory)
+        for field in ("stiffness", "damping")
+    )
+    old = {
+        field: [name for name in _names(LIMIT_FIELDS[field], instances, prim, conversion) if name.startswith(FOREIGN)]
+        for field in ("stiffness", "damping")
+    }
+    is_idle = damping is not None and not damps(stiffness, damping)
+    obstacle = conversion.obstacle(prim, [name for names in old.values() for name in names])
+    if is_without_force(stiffness, damping):
+        obstacle = "leaves a joint free beyond its bounds, for which our schema has no word"
+    elif is_idle and damping.attribute.rpartition(".")[2] not in old["damping"]:
+        obstacle = "makes a limit hard that has a damping in our schema"
+    if obstacle:
+        conversion.leave((f"{prim.GetPath()}.{name}" for names in old.values() for name in names), obstacle)
+        fields = {field: sources for field, sources in LIMIT_FIELDS.items() if field not in old}
+    elif is_idle:
+        done |= {name: done.get(name, []) for name in old["damping"]}
+        fields = {field: sources for field, sources in LIMIT_FIELDS.items() if field != "damping"}
+    else:
+        fields = LIMIT_FIELDS
+    _convert(prim, fields, instances, dof, done, conversion)
 
 
 def _convert(

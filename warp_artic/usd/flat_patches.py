@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from warp_artic.description.shape import Seam
+from warp_artic.usd.weld import WELDED, weld, welding_distance
 
-WELDED = 1e-6
-"""Points that are closer to each other are one, relative to the size of the surface; and how flat a face is."""
 PARALLEL = 1e-5
 """Sine of the angle between normals of one face."""
 FILLED = 1e-6
@@ -81,10 +80,7 @@ def is_convex(points: np.ndarray, triangles: np.ndarray) -> bool:
 
 def _welded(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points that are one have one number; triangles without area, and those that are there twice, are left out."""
-    used = points[np.unique(triangles)] if len(triangles) else np.zeros((1, 3))
-    step = WELDED * float(np.ptp(used, axis=0).max()) or 1.0
-    _, first, number = np.unique(np.round(points / step), axis=0, return_index=True, return_inverse=True)
-    welded = first[number.reshape(-1)][triangles]
+    step, welded = welding_distance(points, triangles), weld(points, triangles)
     a, b, c = (points[welded[:, corner]] for corner in range(3))
     longest = np.max([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)], axis=0)
     welded = welded[np.linalg.norm(np.cross(b - a, c - a), axis=1) > step * longest]

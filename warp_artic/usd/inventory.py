@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pxr import Usd, UsdGeom
+from pxr import Usd
 
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
@@ -27,6 +27,8 @@ class Inventory:
     """Rigid bodies that move by forces."""
     held: dict[str, Usd.Prim] = field(default_factory=dict)
     """Rigid bodies that are kinematic or disabled, or those of another owner."""
+    parts: dict[str, Usd.Prim] = field(default_factory=dict)
+    """Disabled rigid bodies below others, of which they are a part."""
     foreign: dict[str, str] = field(default_factory=dict)
     """Of these, the bodies of another owner, by path, with the physics scene that owns them."""
     switched: set[str] = field(default_factory=set)
@@ -65,7 +67,7 @@ class Inventory:
     order: dict[str, int] = field(default_factory=dict)
     """Place of each prim in the traversal."""
     body_of: dict[str, str] = field(default_factory=dict)
-    """The nearest rigid body at or above each prim that has one, held or not."""
+    """The nearest rigid body at or above each prim that has one, held or not, that is no part of another one."""
     copied_colliders: int = 0
     """How many colliders there are in prims that are left out."""
 
@@ -75,7 +77,8 @@ class Inventory:
         mjc = (self.mjc_tendons, self.mjc_actuators)
         meshes = (self.elastic_bodies, self.mesh_tendons)
         joints = (self.joints, self.gears)
-        groups = (self.scenes, self.bodies, self.held, *joints, self.roots, *tendons, *mjc, *meshes, self.others)
+        bodies = (self.bodies, self.held, self.parts)
+        groups = (self.scenes, *bodies, *joints, self.roots, *tendons, *mjc, *meshes, self.others)
         prims = {path: prim for group in groups for path, prim in group.items()}
         prims |= {str(prim.GetPath()): prim for group in self.colliders.values() for prim in group}
         return [prims[path] for path in sorted(prims, key=self.order.__getitem__)]
@@ -166,25 +169,23 @@ def _switches(prim: Usd.Prim) -> bool:
 
 
 def _own(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:
-    """Find the body a prim moves with."""
+    """Find the body a prim moves with: a disabled body below another one is a part of it, as UsdPhysics has it."""
+    parent = path.rpartition("/")[0]
     if tokens.RIGID_BODY in schemas:
-        inventory.body_of[path] = path
         enabled = attributes.flag(prim, "physics:rigidBodyEnabled", True)
+        if not enabled and parent in inventory.body_of:
+            inventory.body_of[path] = inventory.body_of[parent]
+            inventory.parts[path] = prim
+            return
+        inventory.body_of[path] = path
         kinematic = attributes.flag(prim, KINEMATIC, False)
         if enabled and _switches(prim):
             inventory.switched.add(path)
             kinematic = False
         (inventory.bodies if enabled and not kinematic else inventory.held)[path] = prim
         return
-    parent = path.rpartition("/")[0]
-    if parent in inventory.body_of and not _resets(prim):
+    if parent in inventory.body_of:
         inventory.body_of[path] = inventory.body_of[parent]
-
-
-def _resets(prim: Usd.Prim) -> bool:
-    """Whether a prim leaves the transform of its parent."""
-    xformable = UsdGeom.Xformable(prim)
-    return bool(xformable) and xformable.GetResetXformStack()
 
 
 def _classify(inventory: Inventory, attributes: Attributes, prim: Usd.Prim, path: str, schemas: frozenset[str]) -> None:

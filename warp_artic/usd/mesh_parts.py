@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-WELDED = 1e-6
-"""Points that are closer to each other are one, relative to the size of the mesh."""
+from warp_artic.usd.weld import weld
 
 
 def connected_parts(points: np.ndarray, triangles: np.ndarray) -> list[np.ndarray]:
     """Numbers of the triangles of each part, of points (N, 3) and triangles (M, 3), by their first ones."""
-    used = points[np.unique(triangles)]
-    step = WELDED * float(np.ptp(used, axis=0).max()) or 1.0
-    _, welded = np.unique(np.round(points / step), axis=0, return_inverse=True)
-    corners = welded.reshape(-1)[triangles]
+    corners = weld(points, triangles)
     label = np.arange(corners.max() + 1)
     while True:
         least = label[corners].min(axis=1)

@@ -73,8 +73,8 @@ class Placements:
     def relative(self, prim: Usd.Prim, base: Usd.Prim) -> np.ndarray | None:
         """The affine transform (4, 4) from the space of a prim to that of another, in stage units.
 
-        It is put together below the prim that both are under, so that it does not depend on where that one is. None,
-        and an error, where there is none.
+        It is put together below the prim that both are under, so that it does not depend on where that one is, unless
+        one leaves the transform above it. None, and an error, where there is none.
         """
         stage = prim.GetStage()
         above = stage.GetPrimAtPath(prim.GetPath().GetCommonPrefix(base.GetPath()))
@@ -83,12 +83,14 @@ class Placements:
         except Exception:  # a cache of USD takes ops that it could not read for none, but not here
             self._refuse(prim, UNREADABLE)
             return None
-        if any(resets for _, resets in to_above):
+        resets = any(resets for _, resets in to_above)
+        if resets:
             matrices = [self.cache.GetLocalToWorldTransform(one) for one in (base, prim)]
         else:
             matrices = [matrix for matrix, _ in to_above]
         A_base, A_prim = (np.array(matrix).T for matrix in matrices)
-        return A_prim if prim == base or above == base else np.linalg.inv(A_base) @ A_prim
+        is_below = prim == base or (above == base and not resets)
+        return A_prim if is_below else np.linalg.inv(A_base) @ A_prim
 
     def pose(self, prim: Usd.Prim, base: Usd.Prim) -> Pose | None:
         """The pose of a prim in the frame of another; None, and an error, where one has no rigid pose."""

@@ -4,7 +4,8 @@
     filteredPairs          the prim that has them and those they lead to: colliders, bodies, articulations
     self-collision off     all links of an articulation
     collision group        its colliders and those of its filteredGroups; inverted, of all other groups
-Groups with the same mergeGroup are one. `physxScene:invertCollisionGroupFilter` inverts all groups.
+The colliders of a group are those of its collection, by relationships, or where it has none by its expression. Groups
+with the same mergeGroup are one. `physxScene:invertCollisionGroupFilter` inverts all groups.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ FILTERED_GROUPS = "physics:filteredGroups"
 SELF_COLLISION = ("newton:selfCollisionEnabled", "physxArticulation:enabledSelfCollisions")
 """On an articulation root, in order of priority."""
 COLLIDERS = "collection:colliders:"
+EXPRESSION = f"{COLLIDERS}membershipExpression"
 EXPAND = ("expandPrims", "expandPrimsAndProperties")
 
 
@@ -36,6 +38,8 @@ class Groups:
         self.groups: list[CollisionGroup] = []
         self.rules: dict[str, list[tuple[str, str]]] = {}
         """By the path of a prim the groups whose collections name it, and what they say of it and those below it."""
+        self.queries: list[tuple[str, Usd.UsdCollectionMembershipQuery]] = []
+        """Groups whose collections are expressions, and what tells what is in them."""
         is_inverted = any(
             attributes.flag(scene, "physxScene:invertCollisionGroupFilter", False)
             for scene in inventory.scenes.values()
@@ -61,17 +65,23 @@ class Groups:
         )
         try:
             query = Usd.CollectionAPI(prim, "colliders").ComputeMembershipQuery()
-            rules = query.GetAsPathExpansionRuleMap()
+            is_expression, rules = not query.UsesPathExpansionRuleMap(), query.GetAsPathExpansionRuleMap()
         except Exception:  # a damaged collection; what pxr raises differs between releases
             attributes.report.error("contact-filter", path, "its collection of colliders cannot be read")
             return
+        if is_expression:
+            self.queries.append((path, query))
+        elif EXPRESSION in attributes.names(prim):
+            text = "has no effect: the collection includes prims by relationships, which count alone"
+            attributes.report.warn("contact-filter", f"{path}.{EXPRESSION}", text)
         for place, rule in rules.items():
             self.rules.setdefault(str(place), []).append((path, str(rule)))
 
     def of(self, collider: str) -> frozenset[str]:
-        """The groups that a collider is in: of each collection the rule of the nearest prim at or above counts."""
+        """The groups that a collider is in: of relationships the rule of the nearest prim at or above counts."""
+        by_expression = {group for group, query in self.queries if query.IsPathIncluded(collider)}
         if not self.rules:
-            return frozenset()
+            return frozenset(by_expression)
         decided: dict[str, bool] = {}
         place = collider
         while True:
@@ -79,7 +89,7 @@ class Groups:
                 if rule in EXPAND or rule == "exclude" or place == collider:
                     decided.setdefault(group, rule != "exclude")
             if not place:
-                return frozenset(group for group, is_in in decided.items() if is_in)
+                return frozenset(by_expression.union(group for group, is_in in decided.items() if is_in))
             place = place.rpartition("/")[0]
 
 

@@ -129,7 +129,9 @@ def read_contacts(
         return Contacts((), ContactFilter(), BOUNCE_THRESHOLD, ())
     reader = _Reader(groups, inventory, attributes, placements)
     prims = _acting(inventory, home, attributes)
-    surfaces = Materials(scene, inventory, attributes).of([prim for prim, _ in prims])
+    materials = Materials(scene, inventory, attributes)
+    surfaces = materials.of([prim for prim, _ in prims])
+    materials.report_subsets([prim for prim, _ in prims])
     found, bare, soft, bare_soft = [], [], [], []
     for (prim, body), surface in zip(prims, surfaces):
         own = reader.read(prim, body, home.get(body, ""), surface)

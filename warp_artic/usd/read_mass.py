@@ -1,10 +1,11 @@
 """Mass, centre of mass and inertia of a body, with the precedence of UsdPhysics.
 
-On the body: an authored mass is the whole mass; else its colliders give it. Of each collider: its mass, else its
-density, else the density of the body, else that of its physics material, else 1000 kg/m^3, times its volume. Centre of
-mass and inertia are as authored, else those of the colliders, scaled to the whole mass. `ComputeMassProperties` of
+On the body: an authored mass is the whole mass; else its enabled colliders give it. Of each collider: its mass, else
+its density, else the density of the body, else that of its physics material, else 1000 kg/m^3, times its volume. Centre
+of mass and inertia are as authored, else those of the colliders, scaled to the whole mass. `ComputeMassProperties` of
 UsdPhysics has the same rules, in single precision, and leaves principal axes undefined where they are not authored;
-tests compare the two.
+tests compare the two. One rule is that of MuJoCo: what collides with nothing there has a mass, so colliders of its
+schema count where they are disabled, too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pxr import Usd, UsdShade
 from warp_artic.description.diagnostic import Severity
 from warp_artic.description.pose import matrix_from_quaternion
 from warp_artic.description.validate import inertia_findings
-from warp_artic.usd import units
+from warp_artic.usd import tokens, units
 from warp_artic.usd.attributes import UNBOUNDED, Attributes
 from warp_artic.usd.placement import Placement, Placements, nearest_rotation
 from warp_artic.usd.read_solid import read_solid
@@ -57,12 +58,13 @@ def read_mass(prim: Usd.Prim, colliders: list[Usd.Prim], attributes: Attributes,
     center = _center(prim, placement.scale, attributes)
     inertia = _inertia(prim, attributes)
     density = _positive(prim, "physics:density", units.DENSITY, attributes)
+    colliders = [one for one in colliders if _has_mass(one, attributes)]
     parts, errors = [], len(attributes.report.errors)
     if mass is None or center is None or inertia is None:
         parts = _parts(prim, placement, density, colliders, attributes, placements)
     if mass is None and not parts:
         if len(attributes.report.errors) == errors:  # else its colliders have been reported
-            text = "has no mass: author physics:mass, or put a collider with a volume on or under the body"
+            text = "has no mass: author physics:mass, or put an enabled collider with a volume on or below it"
             attributes.report.error("mass", prim.GetPath(), text)
         return None
     shape = _sum(parts) if parts else None
@@ -74,6 +76,12 @@ def read_mass(prim: Usd.Prim, colliders: list[Usd.Prim], attributes: Attributes,
     }
     _note_sources(prim, properties, authored, shape is not None, attributes)
     return properties
+
+
+def _has_mass(collider: Usd.Prim, attributes: Attributes) -> bool:
+    """Whether a collider is enabled, or is one of MuJoCo."""
+    is_enabled = attributes.flag(collider, "physics:collisionEnabled", True)
+    return is_enabled or tokens.MJC_COLLISION in collider.GetPrimTypeInfo().GetAppliedAPISchemas()
 
 
 def _note_sources(

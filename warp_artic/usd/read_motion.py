@@ -9,11 +9,11 @@ from warp_artic.description.drawing import Drawing, Motion
 from warp_artic.description.pose import quaternion_from_matrix
 from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import Recording
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import continuous
 from warp_artic.usd.write_links import scale_and_rotation, write_links
 from warp_artic.usd.write_meshes import write_meshes
-from warp_artic.usd.write_results import start_code
 
 
 def played(stage: Usd.Stage, recording: Recording, environment: int, times: np.ndarray) -> Usd.Stage:

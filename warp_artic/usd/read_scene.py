@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from pxr import Usd, UsdGeom
@@ -129,8 +129,8 @@ def _gravity(prim: Usd.Prim, attributes: Attributes, up: np.ndarray) -> tuple[fl
     source = Source(name, units.ACCELERATION, unbounded=True)
     reading = resolve(attributes, prim, "gravity", (source,))
     magnitude = -np.inf if reading is None else reading.value
-    if magnitude == -np.inf:
-        reading, magnitude = None, EARTH
+    if magnitude < 0.0:  # a request for that of Earth, whatever the units
+        reading, magnitude = None if magnitude == -np.inf else replace(reading, value=EARTH), EARTH
     elif magnitude == np.inf:
         attributes.report.error("attribute-value", f"{prim.GetPath()}.{name}", "is inf, must be finite")
         magnitude = EARTH

@@ -128,7 +128,7 @@ class ShapeReader:
             return []
         points, triangles = self.place.apply(surface[0]), self._outward(surface[1])
         hull = self._hull(surface[0][np.unique(triangles)], ANY) if len(triangles) else None
-        is_closed = solids.is_closed(triangles)
+        is_closed = solids.is_closed(points, triangles)
         if hull is not None and is_closed and len(hull.points) <= HULL_VERTICES and is_convex(points, triangles):
             return [hull]
         found = flat_patches(points, triangles)
@@ -240,7 +240,7 @@ class ShapeReader:
 
     def _is_filled_by(self, hull: Shape, points: np.ndarray, triangles: np.ndarray) -> bool:
         """Whether a mesh is as large as its hull."""
-        if not solids.is_closed(triangles):
+        if not solids.is_closed(points, triangles):
             return False
         own = solids.mesh(self.place.apply(points), triangles).volume
         whole = solids.mesh(np.array(hull.points), np.array(hull.triangles)).volume

@@ -108,7 +108,7 @@ def _mesh(shape: Sizes) -> Solid | None:
             report.warn("collider-shape", path, text)
         return None
     points, triangles = surface
-    if solids.is_closed(triangles):
+    if solids.is_closed(points, triangles):
         return solids.mesh(points, triangles)
     report.warn("collider-open", path, "the mesh is not closed: mass properties are those of the box around it")
     low, high = points.min(axis=0), points.max(axis=0)

@@ -42,12 +42,23 @@ from warp_artic.usd.read_obstacles import with_obstacles
 from warp_artic.usd.read_scene import SceneSettings, read_scene
 from warp_artic.usd.read_skel_joints import read_skel_joints
 from warp_artic.usd.read_skel_targets import SkelTargets
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.read_trees import plan_trees, report_loop, split_beside, split_between_roots
 from warp_artic.usd.replicate import Readings, Replicator
 from warp_artic.usd.report import Reading, Report
 from warp_artic.usd.units import Units
 from warp_artic.usd.unused import report_unused
 
+OF_BODIES = (
+    "physics:velocity",
+    "physics:angularVelocity",
+    "physics:kinematicEnabled",
+    "physics:startsAsleep",
+    "physics:simulationOwner",
+    "physxRigidBody:",
+    "warpArtic:link:",
+)
+"""How attributes begin that a body has which is none of its own."""
 SMALLEST_UNIT, LARGEST_UNIT = 1e-9, 1e9
 """Allowed metres and kilograms in a unit of the stage."""
 
@@ -147,21 +158,24 @@ def _inspect(
 
 def start_time(stage: Usd.Stage) -> Usd.TimeCode:
     """The time at which a stage is read: its start time, else zero."""
-    root = stage.GetRootLayer()
-    is_usable = root.HasStartTimeCode() and math.isfinite(root.startTimeCode)
-    return Usd.TimeCode(root.startTimeCode if is_usable else 0.0)
+    return Usd.TimeCode(start_code(stage))
 
 
 def _check_times(stage: Usd.Stage, report: Report) -> None:
     """Refuse rates and time codes at which nothing can be read or written."""
     root = stage.GetRootLayer()
-    for name in ("timeCodesPerSecond", "framesPerSecond"):
-        rate = getattr(root, name)
-        if not (0.0 < rate < math.inf):
-            report.error("stage-time", "/", f"{name} is {rate:g}, must be positive and finite")
-    for name in ("startTimeCode", "endTimeCode"):
-        if not math.isfinite(getattr(root, name)):
-            report.error("stage-time", "/", f"{name} is {getattr(root, name):g}, must be finite")
+    of_stage = {
+        "timeCodesPerSecond": stage.GetTimeCodesPerSecond(),
+        "framesPerSecond": stage.GetFramesPerSecond(),
+        "startTimeCode": stage.GetStartTimeCode(),
+        "endTimeCode": stage.GetEndTimeCode(),
+    }
+    for name, own in of_stage.items():
+        for value in (getattr(root, name), own):  # the session may have another one
+            if name.endswith("PerSecond") and not 0.0 < value < math.inf:
+                report.error("stage-time", "/", f"{name} is {value:g}, must be positive and finite")
+            elif not math.isfinite(value):
+                report.error("stage-time", "/", f"{name} is {value:g}, must be finite")
 
 
 def _read_units(stage: Usd.Stage, report: Report) -> Units:
@@ -300,6 +314,13 @@ def _report_held(inventory: Inventory, attributes: Attributes) -> None:
         attributes.report.note("body-held", path, f"{why}: it stays where it is authored, or moves as it is animated")
         names = (name for name in attributes.names(prim) if name.startswith(tokens.NAMESPACES))
         attributes.report.used.update(f"{path}.{name}" for name in names)
+    for path, prim in inventory.parts.items():
+        attributes.report.note("body-held", path, f"is disabled: it is a part of {inventory.body_of[path]}")
+        names = (name for name in attributes.names(prim) if name.startswith(OF_BODIES))
+        attributes.report.used.update(f"{path}.{name}" for name in names)
+        if UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
+            text = "moves over time; as a part of another body it is where it is at the start"
+            attributes.report.warn("time-samples", path, text)
 
 
 def _report_not_followed(joints: list[JointEnds], articulations, inventory: Inventory, attributes: Attributes) -> None:

@@ -5,7 +5,7 @@ no restitution. Distances are, in each dialect,
 
     PhysX     rests at restOffset, is looked at from contactOffset
     Newton    rests at contactMargin, is looked at from contactMargin + contactGap
-    MuJoCo    rests at margin - gap, is looked at from margin
+    MuJoCo    rests at margin, is looked at from margin + gap, as since its version 3.9
 
 and those of two shapes are added. Where none is authored, a collider rests at its surface and is looked at from a
 fiftieth of its size beyond, 2 cm at most.
@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pxr import Usd, UsdShade
+from pxr import Usd, UsdGeom, UsdShade
 
 from warp_artic.description.contact_pair import BOUNCE_THRESHOLD, DEPENETRATION_SPEED
 from warp_artic.description.reach import ball_of
@@ -31,8 +31,14 @@ from warp_artic.usd.lookup import SMALLEST, Source, resolve
 SURFACE_FIELDS: dict[str, tuple[Source, ...]] = {
     "static_friction": (Source("physics:staticFriction", units.NUMBER),),
     "dynamic_friction": (Source("physics:dynamicFriction", units.NUMBER),),
-    "torsional_friction": (Source("newton:torsionalFriction", units.DISTANCE),),
-    "rolling_friction": (Source("newton:rollingFriction", units.DISTANCE),),
+    "torsional_friction": (
+        Source("newton:torsionalFriction", units.DISTANCE),
+        Source("mjc:torsionalfriction", units.DISTANCE),
+    ),
+    "rolling_friction": (
+        Source("newton:rollingFriction", units.DISTANCE),
+        Source("mjc:rollingfriction", units.DISTANCE),
+    ),
     "restitution": (Source("physics:restitution", units.NUMBER),),
     "stiffness": (
         Source("newton:contactStiffness", units.LINEAR_STIFFNESS, unbounded=True, unset_below=SMALLEST),
@@ -56,9 +62,6 @@ CONTACT_FIELD = (Source("physxCollision:contactOffset", units.DISTANCE, unbounde
 """Offsets; negative infinity means unset."""
 MJC_MARGIN, MJC_GAP = (Source("mjc:margin", units.DISTANCE),), (Source("mjc:gap", units.DISTANCE),)
 CONTACT_DIMENSION = "mjc:condim"
-MJC_COLLISION = "MjcCollisionAPI"
-TURNS_FROM = {"torsional_friction": 4.0, "rolling_friction": 6.0}
-"""Dimensions of contacts from which on they have it, in the MuJoCo dialect."""
 MJC_TURN = {"torsional_friction": 0.005, "rolling_friction": 0.0001}
 """What MuJoCo takes where none is authored [m]."""
 PATCH_FIELD = (Source("physxCollision:minTorsionalPatchRadius", units.DISTANCE),)
@@ -95,10 +98,30 @@ class Materials:
         materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(list(colliders), "physics")
         return [self._of_material(one.GetPrim()) if one else self.fallback for one in materials]
 
+    def report_subsets(self, colliders: Sequence[Usd.Prim]) -> None:
+        """Say of which meshes faces have a physics material of their own, and what is taken for all of them."""
+        for mesh in colliders:
+            subsets = UsdShade.MaterialBindingAPI(mesh).GetMaterialBindSubsets() if mesh.IsA(UsdGeom.Mesh) else ()
+            if not subsets:
+                continue
+            prims = [mesh, *(subset.GetPrim() for subset in subsets)]
+            materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(prims, "physics")
+            own, *others = [one.GetPrim() if one and self._is_physical(one.GetPrim()) else None for one in materials]
+            bound = {prim.GetName(): str(one.GetPath()) for prim, one in zip(prims[1:], others) if one and one != own}
+            if bound:
+                told = ", ".join(f"{material} of {name}" for name, material in bound.items())
+                used = Surface() if self.fallback is None else self.fallback
+                instead = f"friction {used.dynamic_friction:g} and restitution {used.restitution:g} are taken"
+                instead = instead if own is None else f"{own.GetPath()} is taken"
+                text = f"physics materials of subsets of its faces do not count: {told}; {instead} for all of it"
+                self.attributes.report.warn("contact-subset", mesh.GetPath(), text)
+
+    def _is_physical(self, material: Usd.Prim) -> bool:
+        return any(self.inventory.has_schema(material, schema) for schema in tokens.MATERIALS)
+
     def _of_material(self, material: Usd.Prim) -> Surface | None:
         if material not in self.known:
-            has_schema = any(self.inventory.has_schema(material, schema) for schema in tokens.MATERIALS)
-            self.known[material] = read_surface(material, self.attributes) if has_schema else None
+            self.known[material] = read_surface(material, self.attributes) if self._is_physical(material) else None
         own = self.known[material]
         return self.fallback if own is None else own
 
@@ -116,31 +139,30 @@ def read_surface(material: Usd.Prim, attributes: Attributes) -> Surface:
             allowed = "from 0 to 1" if name == "restitution" else "finite and not negative"
             attributes.report.error("contact-material", reading.attribute, f"is {reading.found}, must be {allowed}")
             is_right = False
-    modes = {
-        field: CombineMode(attributes.token(material, f"physxMaterial:{name}CombineMode", WORDS[0], WORDS))
+    words = {
+        field: attributes.token(material, f"physxMaterial:{name}CombineMode", "", WORDS)
         for field, name in MODES.items()
     }
+    modes = {field: CombineMode(word) for field, word in words.items() if word}
     return Surface(**values, **modes) if is_right else GOES_ON
 
 
 def on_collider(surface: Surface, collider: Usd.Prim, inventory: Inventory, attributes: Attributes) -> Surface:
     """The surface of a collider, which has its own say in some of it.
 
-    In the MuJoCo dialect contacts of one dimension are smooth, and only those of four have torsional friction, those of
-    six rolling friction too, whatever their material says; there are three unless it is authored. In that of PhysX
-    friction acts on a patch against turning.
+    In the MuJoCo dialect it has the dimension of contacts, which is three unless it is authored, and torsional and
+    rolling friction also where its material says nothing of them. In that of PhysX friction acts on a patch against
+    turning.
     """
     patch = resolve(attributes, collider, "patch_radius", PATCH_FIELD)
     if patch is not None and patch.value > 0.0:
         surface = replace(surface, patch_radius=patch.value)
-    of_mujoco = 3.0 if inventory.has_schema(collider, MJC_COLLISION) else 0.0
-    dimension = attributes.number(collider, CONTACT_DIMENSION, of_mujoco)
-    if dimension == 0.0:
+    of_mujoco = 3.0 if inventory.has_schema(collider, tokens.MJC_COLLISION) else 0.0
+    dimension = int(attributes.number(collider, CONTACT_DIMENSION, of_mujoco))
+    if dimension == 0:
         return surface
-    turns = {
-        name: (getattr(surface, name) or MJC_TURN[name]) * (dimension >= least) for name, least in TURNS_FROM.items()
-    }
-    return replace(surface, **turns, is_smooth=dimension == 1.0)
+    turns = {name: fallback for name, fallback in MJC_TURN.items() if getattr(surface, name) is None}
+    return replace(surface, **turns, dimension=dimension)
 
 
 def read_offsets(collider: Usd.Prim, shape: Shape, attributes: Attributes) -> tuple[float, float]:
@@ -154,7 +176,7 @@ def read_offsets(collider: Usd.Prim, shape: Shape, attributes: Attributes) -> tu
     rest, gap, contact = value("rest", REST_FIELD), value("gap", GAP_FIELD), value("contact", CONTACT_FIELD)
     margin, mjc_gap = value("margin", MJC_MARGIN), value("mjc_gap", MJC_GAP)
     if rest is None and gap is None and contact is None and (margin is not None or mjc_gap is not None):
-        rest, gap = (margin or 0.0) - (mjc_gap or 0.0), mjc_gap or window
+        rest, gap = margin, mjc_gap or window
     rest = rest or 0.0
     if gap is not None:
         contact = rest + gap

@@ -36,6 +36,15 @@ def codes_per_second(stage: Usd.Stage) -> float:
     return rate if 0.0 < rate < math.inf else 24.0
 
 
+def start_code(stage: Usd.Stage) -> float:
+    """The time code at which a stage starts, of its session before that of its root layer; zero where it has none.
+
+    So it is where it is not finite, too, which is refused (rule "stage-time").
+    """
+    code = stage.GetStartTimeCode()
+    return code if math.isfinite(code) else 0.0
+
+
 def read_track(attributes: Attributes, prim: Usd.Prim, name: str, quantity: Quantity) -> Track | None:
     """What an attribute gives over time, in SI units; None where it has one value, or a wrong one, which is reported.
 

@@ -14,6 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
+from warp_artic.usd.weld import weld
+
 GAUSS = np.polynomial.legendre.leggauss(4)
 """Nodes and weights, exact up to degree 7."""
 
@@ -115,9 +117,17 @@ def mesh(points: np.ndarray, triangles: np.ndarray) -> Solid:
     return Solid(sign * float(volumes.sum()), sign * first, sign * second).transformed(X)
 
 
-def is_closed(triangles: np.ndarray) -> bool:
-    """Whether each edge of a surface is walked as often one way as the other."""
+def is_closed(points: np.ndarray, triangles: np.ndarray) -> bool:
+    """Whether each edge of a surface of points (N, 3) and triangles (M, 3) is walked as often one way as the other.
+
+    Points at one place are one.
+    """
+    return _is_closed(triangles) or _is_closed(weld(points, triangles))
+
+
+def _is_closed(triangles: np.ndarray) -> bool:
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    edges = edges[edges[:, 0] != edges[:, 1]]
     low, high = edges.min(axis=1), edges.max(axis=1)
     ways = np.where(edges[:, 0] < edges[:, 1], 1, -1)
     _, group = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True)

@@ -6,7 +6,7 @@ RIGID_BODY = "PhysicsRigidBodyAPI"
 PHYSX_RIGID_BODY = "PhysxRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"
 COLLISION_GROUP = "PhysicsCollisionGroup"
-MATERIALS = ("PhysicsMaterialAPI", "NewtonMaterialAPI")
+MATERIALS = ("PhysicsMaterialAPI", "NewtonMaterialAPI", "MjcMaterialAPI")
 """The second brings the first with it, also where its plugin is not registered."""
 ARTICULATION_ROOTS = ("PhysicsArticulationRootAPI", "NewtonArticulationRootAPI")
 """The second brings the first with it, also where its plugin is not registered."""
@@ -44,6 +44,7 @@ MJC_CONNECT = "MjcEqualityConnectAPI"
 MJC_WELD = "MjcEqualityWeldAPI"
 MJC_OF_BODIES = (MJC_CONNECT, MJC_WELD)
 MJC_JOINT = "MjcJointAPI"
+MJC_COLLISION = "MjcCollisionAPI"
 MJC_TENDON = "MjcTendon"
 MJC_ACTUATOR = "MjcActuator"
 SITES = ("MjcSiteAPI", "NewtonSiteAPI")

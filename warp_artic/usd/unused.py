@@ -40,7 +40,7 @@ READ_SCHEMAS = frozenset(
         "NewtonCollisionAPI",
         "NewtonMeshCollisionAPI",
         "NewtonMaterialAPI",
-        "MjcCollisionAPI",
+        tokens.MJC_COLLISION,
         "MjcMaterialAPI",
         "MjcMeshCollisionAPI",
         "MjcSceneAPI",

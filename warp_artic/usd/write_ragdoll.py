@@ -11,7 +11,8 @@ from warp_artic.errors import StageError
 from warp_artic.usd.author_ragdoll import Ragdoll, ragdoll
 from warp_artic.usd.layer_file import check_output, write_layer
 from warp_artic.usd.open_stage import open_stage, reading
-from warp_artic.usd.write_results import describe_layer, start_code
+from warp_artic.usd.read_track import start_code
+from warp_artic.usd.write_results import describe_layer
 from warp_artic.usd.write_target_lengths import set_range
 
 

@@ -14,6 +14,7 @@ from warp_artic.errors import SettingsError
 from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.layer_file import check_output, relative_path, write_layer
 from warp_artic.usd.open_stage import open_stage
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import sample_times
 from warp_artic.usd.write_guides import write_guides
@@ -96,12 +97,6 @@ def write_motion(
             write(layer, stage, recording, environment, times, codes, units)
         if guides is not None:
             write_guides(layer, stage, guides, recording, environment, times, frames)
-
-
-def start_code(stage: Usd.Stage) -> float:
-    """The time code at which a run of a stage starts."""
-    root = stage.GetRootLayer()
-    return root.startTimeCode if root.HasStartTimeCode() else 0.0
 
 
 def describe_run(

@@ -13,10 +13,11 @@ from warp_artic.description.articulation import Articulation
 from warp_artic.description.start_pose import start_poses
 from warp_artic.sim.record.recording import Recording
 from warp_artic.usd.layer_file import write_layer
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.write_joints import write_joints
 from warp_artic.usd.write_links import write_links
-from warp_artic.usd.write_results import describe_layer, start_code
+from warp_artic.usd.write_results import describe_layer
 from warp_artic.usd.write_target_lengths import set_range
 
 

@@ -12,9 +12,10 @@ from pxr import Sdf, Usd
 
 from warp_artic.usd import units
 from warp_artic.usd.layer_file import write_layer
+from warp_artic.usd.read_track import start_code
 from warp_artic.usd.stage_units import stage_units
 from warp_artic.usd.time_samples import over, prim_named, write_samples
-from warp_artic.usd.write_results import describe_layer, start_code
+from warp_artic.usd.write_results import describe_layer
 
 
 @dataclass(frozen=True)

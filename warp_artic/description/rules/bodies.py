@@ -15,7 +15,8 @@ OF_BODIES = (
     Rule(
         "body-held",
         NOTE,
-        "A body is kinematic, disabled or simulated by another owner, so forces do not move it.",
+        "A body is kinematic, disabled or simulated by another owner, so forces do not move it; or it is disabled "
+        "below another one, of which it is a part.",
         "Any; a dynamic body is none of these.",
         "Set physics:kinematicEnabled = 0 and physics:rigidBodyEnabled = 1 if it should move.",
     ),
@@ -51,8 +52,8 @@ OF_BODIES = (
         "mass",
         ERROR,
         "The mass of a body is missing, or not positive.",
-        "A positive physics:mass, or colliders with a volume and a positive density.",
-        "Author physics:mass on the body, or put a collider on or under it.",
+        "A positive physics:mass, or enabled colliders with a volume and a positive density.",
+        "Author physics:mass on the body, or put an enabled collider on or below it.",
     ),
     Rule(
         "inertia",

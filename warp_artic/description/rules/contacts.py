@@ -34,6 +34,13 @@ OF_CONTACTS = (
         "Correct the value, or bind a Material with PhysicsMaterialAPI (material:binding:physics).",
     ),
     Rule(
+        "contact-subset",
+        WARNING,
+        "Physics materials are bound to subsets of the faces of a mesh; a collider has one material.",
+        "One physics material for all of a mesh.",
+        "Bind the material to the mesh, or split the mesh where materials differ.",
+    ),
+    Rule(
         "contact-offset",
         ERROR,
         "The contact offset of a collider is below its rest offset.",

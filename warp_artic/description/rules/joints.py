@@ -72,8 +72,10 @@ OF_JOINTS = (
         "limit-soft",
         ERROR_OR_WARNING,
         "Compliance or restitution of a limit is out of range; or restitution has no effect, as on soft limits and on "
-        "ball and zero-twist joints.",
-        "Stiffness and damping of zero or more, or restitution from 0 to 1; not both.",
+        "ball and zero-twist joints; or newton:limitDamping has none on a hard limit; or newton:limitStiffness is "
+        "zero, without damping, so that no force acts beyond the limit.",
+        "Stiffness and damping of zero or more, or restitution from 0 to 1; not both. A finite newton:limitStiffness "
+        "beside newton:limitDamping.",
         "Correct the value, or remove restitution or compliance.",
     ),
     Rule(
