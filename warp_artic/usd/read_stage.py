@@ -34,6 +34,7 @@ from warp_artic.usd.read_articulation import read_articulation
 from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_contacts import read_contacts, with_contacts
 from warp_artic.usd.read_couplings import refuse_strays
+from warp_artic.usd.read_dof import report_far_targets
 from warp_artic.usd.read_hand_over import HandOverReader
 from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
@@ -237,6 +238,7 @@ def _read(
     for tree in articulations:
         for path, text in inertias_out_of_range(tree, settings.words.get("precision", "float32")):
             report.warn("inertia-range", path, text)
+        report_far_targets(tree, inventory, attributes)
     mobilities = {tree.path: not_opposing(tree) for tree in articulations}
     replicator = Replicator(copies, articulations, inventory, attributes, placements)
     for copy in copies:
