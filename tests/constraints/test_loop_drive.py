@@ -45,6 +45,15 @@ DRIVEN = {
     ),
     "universal": ((RX, RZ), (0.1, 0.2), (2.0, 1.5), ((RX, drive(3.0, 0.05, 0.5)), (RZ, drive(3.0, 0.05, -0.5)))),
     "zero twist": ((RY, RZ), (0.1, 0.2), (2.0, 1.5), ((RY, drive(3.0, 0.05, 0.5)), (RZ, drive(2.0, 0.05, -0.5)))),
+    "one of a ball": ((RX, RY, RZ), (0.8, -0.7, 0.5), (2.0, 1.0, -0.5), ((RZ, drive(4.0, 0.1, 0.8)),)),
+    "two of a ball": (
+        (RX, RY, RZ),
+        (0.8, -0.7, 0.5),
+        (2.0, 1.0, -0.5),
+        ((RX, drive(3.0, 0.05, 0.5)), (RZ, drive(4.0, 0.1, 0.8))),
+    ),
+    "one bounded": ((RX, RY, RZ), (0.8, -0.7, 0.5), (2.0, 1.0, -0.5), ((RZ, drive(1.0, 0.05, 0.8, max_force=0.25)),)),
+    "one swing": ((RY, RZ), (0.7, 0.9), (2.0, -1.5), ((RY, drive(5.0, 0.0, 0.7)),)),
 }
 """Free axes, start, speeds and drives."""
 
@@ -185,6 +194,7 @@ ROTATIONS = (RX, RY, RZ)
 SPRINGS = {
     "linear": dict(drives=((X, drive(200.0, 0.0)), (Z, drive(300.0, 0.0, 0.1)))),
     "three rotations": dict(drives=((RX, drive(4.0, 0.0)), (RY, drive(3.0, 0.0)), (RZ, drive(5.0, 0.0, 0.4)))),
+    "one of three rotations": dict(drives=((RZ, drive(5.0, 0.0, 1.0)),)),
     "slerp": slerp(4.0, 0.0, (0.1, 0.5, 0.2)),
 }
 
@@ -195,11 +205,12 @@ def stored(name, tree, pose):
     if name == "linear":
         return sum(0.5 * own.stiffness * (pose[axis.index] - own.position_target) ** 2 for axis, own in drives.items())
     R = Pose(tuple(pose[:3]), tuple(pose[3:])).rotation
-    target = loop_pairs.quaternion_from_rotation_vector([drives[axis].position_target for axis in ROTATIONS])
+    own = [drives.get(axis, drive(0.0, 0.0)) for axis in ROTATIONS]
+    target = loop_pairs.quaternion_from_rotation_vector([one.position_target for one in own])
     error = rotation_vector_from_matrix(R.T @ Pose((0.0, 0.0, 0.0), target).rotation)
     angle = np.linalg.norm(error)
     e = error if name == "slerp" else 4.0 * np.sin(angle / 4.0) * error / angle
-    return 0.5 * sum(drives[axis].stiffness * e[axis.index] ** 2 for axis in ROTATIONS)
+    return 0.5 * sum(one.stiffness * e[axis.index] ** 2 for one, axis in zip(own, ROTATIONS))
 
 
 @pytest.mark.parametrize("name", SPRINGS)
@@ -215,13 +226,26 @@ def test_springs_keep_energy_for_a_minute(name):
     assert np.ptp(found) < 0.02 * max(found)
 
 
+@pytest.mark.parametrize("axis", ROTATIONS)
+def test_an_acceleration_drive_of_one_of_three_rotations_has_its_inertia(axis):
+    """About a principal axis of a body it is the drive of forces with k I and d I, about all axes."""
+    I = INERTIA[axis.index - 3]
+    own = {
+        DriveKind.ACCELERATION: drive(20.0, 0.5, 1.2, 0.4, kind=DriveKind.ACCELERATION),
+        DriveKind.FORCE: drive(20.0 * I, 0.5 * I, 1.2, 0.4),
+    }
+    start = dict(turn=(0.8, -0.4, 0.3), spin=(1.0, -2.0, 1.5))
+    found = [np.concatenate(moved(body_at(**start, drives=((axis, one),)), 240)) for one in own.values()]
+    np.testing.assert_allclose(*found, atol=1e-9)
+
+
 def test_targets_are_written_at_run_time():
     """An array for all axes on which something acts; each environment has its own."""
     tree = body_at(drives=((X, drive(50.0, 20.0)), (RX, drive(5.0, 2.0))))
     simulation = simulate(tree, 17, gravity=(0.0, 0.0, 0.0), variant="lanes")
     targets = np.linspace(-0.4, 0.4, 17)
-    simulation.parameters.loop_drive_position_target = np.array([targets, 2.0 * targets])
-    simulation.parameters.loop_drive_max_force = np.where(np.arange(17) == 3, -1.0, np.inf) * np.ones((2, 1))
+    simulation.parameters.loop_drive_position_target = np.array([targets, 2.0 * targets, 0.0 * targets, 0.0 * targets])
+    simulation.parameters.loop_drive_max_force = np.where(np.arange(17) == 3, -1.0, np.inf) * np.ones((4, 1))
     simulation.step(2400)
     pose = simulation.state.link_pose.numpy().reshape(7, 17)
     moves = np.arange(17) != 3

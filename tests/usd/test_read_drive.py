@@ -1,12 +1,15 @@
 """Drives: force and acceleration, on every kind of joint, and those that have no effect."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from tests.usd.authoring import SI, SMALL_UNITS, errors_of, hinge_of, pendulum, warnings_of
+from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import DriveKind
 from warp_artic.usd import not_simulated
+from warp_artic.usd.read_stage import check_stage, read_stage
 
 
 def drive(instance: str, content: str, kind: str = "Revolute", applied: tuple[str, ...] = (), more: str = ""):
@@ -122,3 +125,49 @@ def test_a_simulated_envelope_is_not_reported(monkeypatch):
     assert warnings_of(with_envelope("angular", "Revolute"))
     monkeypatch.setattr(not_simulated, "NOT_YET", ())
     assert not warnings_of(with_envelope("angular", "Revolute"))
+
+
+DRIVEN = "float drive:angular:physics:stiffness = 2\n"
+FAR = "float drive:angular:physics:targetPosition = 400\n"
+OVER_TIME = "float drive:angular:physics:targetPosition.timeSamples = {0: 0, 96: -720}\n"
+COUNTED = "bool warpArtic:joint:angular:countTurns = 1\n"
+
+
+def far_targets(content, kind="Revolute", applied=("PhysicsDriveAPI:angular", "WarpArticJointAPI:angular")):
+    """Findings of targets that are not reached."""
+    found = check_stage(pendulum(content, kind, applied))
+    return [(str(one.severity.value), one.path, one.message) for one in found if one.rule == "drive-turns"]
+
+
+@pytest.mark.parametrize(
+    "target, said", [(FAR, "400 degrees,"), (OVER_TIME, "-720 degrees at some time,")], ids=["now", "later"]
+)
+def test_a_target_that_is_never_reached_is_told(target, said):
+    """Positions start anew after a turn: the hinge would be turned on and on."""
+    ((severity, path, message),) = far_targets(DRIVEN + target)
+    assert (severity, path) == ("warning", "/World/hinge")
+    assert message.startswith(
+        f"its drive has the position target {said} but its position starts anew after 360 degrees"
+    )
+    assert message.endswith("apply WarpArticJointAPI:angular with warpArtic:joint:angular:countTurns = true")
+
+
+def test_targets_that_are_reached_are_not_told():
+    """Within a turn, where turns are counted, where limits or a slide keep them, and without a spring."""
+    limits = "float physics:lowerLimit = -500\nfloat physics:upperLimit = 500\n"
+    for content in (DRIVEN + FAR.replace("400", "350"), DRIVEN + FAR + COUNTED, DRIVEN + FAR + limits, FAR):
+        assert not far_targets(content)
+    assert not far_targets((DRIVEN + FAR).replace("angular", "linear"), "Prismatic", ("PhysicsDriveAPI:linear",))
+
+
+def test_what_is_told_of_targets_is_what_moves():
+    """A damped hinge comes to rest at its target but where that is told."""
+    for target, counted in ((350.0, False), (400.0, False), (400.0, True)):
+        text = "float drive:angular:physics:stiffness = 20\nfloat drive:angular:physics:damping = 4\n"
+        content = text + FAR.replace("400", str(target)) + COUNTED * counted
+        stage = pendulum(content, applied=("PhysicsDriveAPI:angular", "WarpArticJointAPI:angular"))
+        scene = replace(read_stage(stage), gravity=(0.0, 0.0, 0.0))
+        simulation = Simulation(scene, device="cpu", settings=SolverSettings(precision="float64", variant="scalar"))
+        simulation.step(2400)
+        reached = abs(simulation.state.joint_position.numpy().item() - math.radians(target)) < 1e-3
+        assert reached is not any(one.rule == "drive-turns" for one in scene.diagnostics)

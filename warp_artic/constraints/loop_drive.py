@@ -7,6 +7,8 @@ Of several rotations the rows are about the axes a_i of frame 1, on which the to
     f_i = tau_i + d_i (v*_i - a_i . w),   |f_i| <= f_max,   w = w_1 - w_0
 with the tau of a potential, that of joints of trees (`rotation_drive`), or for a slerp drive
     tau_i = k_i phi_i,   phi the rotation vector of the shortest turn from the pose to the target, |phi| <= pi.
+The potential of one axis has a torque about all of them, so that every free rotation has a row: without gains of its
+own it has its tau_i alone, unbounded, as in trees.
 Without a twist tau is the torque of a zero-twist joint up to `joints.swing.FAR`, and falls short of it beyond.
 A step takes tau where links are placed, and lets it give way by the sum of the entries of a row of the matrix K of the
 potential, or by k_i: these bound how it changes, so that any k is stable, and it is of second order.
@@ -66,7 +68,7 @@ def loop_drive_gains(model: ModelArrays, work: WorkArrays, item: int, block: int
 
 @wp.func
 def set_loop_drive_gradient(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real):
-    """Write J, and what the spring has lost where the links are placed; says whether any environment has gains."""
+    """Write J, and what the spring has lost where the links are placed; says whether it acts in any environment."""
     item = model.row_item[row]
     k, d = loop_drive_gains(model, work, item, block, worker)
     if model.loop_axis_turn[item] == TURN_NONE:
@@ -80,6 +82,7 @@ def set_loop_drive_gradient(model: ModelArrays, work: WorkArrays, row: int, bloc
         tau, spring = place_turn(model, work, row, block, worker)
         work.loop_drive_torque[row, worker] = neg(tau)
         work.loop_drive_spring[row, worker] = spring
+        k = k + spring
     return any_positive(k + d)
 
 

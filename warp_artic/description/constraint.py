@@ -34,6 +34,10 @@ class Constraint:
     Articulations that a constraint joins are one mechanism (`description.mechanism`).
     """
 
+    on_carrier: bool = False
+    """Whether its end on the world is on the kinematic body that carries the articulation, where that is at the start,
+    as those of joints to the world are."""
+
     @property
     def own_links(self) -> tuple[str, ...]:
         """The fields that are indices of links of the articulation that has the constraint."""
@@ -60,7 +64,7 @@ class Constraint:
                 yield f"{field.replace('_', ' ')} is link {link} of {count}, counted from 0{world}"
 
     def _problems_with_world(self, articulation: Articulation) -> Iterator[str]:
-        if articulation.base_motion is not None:
+        if articulation.base_motion is not None and not self.on_carrier:
             yield (
                 f"joins a link to the world, but the articulation is carried by {articulation.base_motion.path}, which "
                 "moves; this is not simulated yet"

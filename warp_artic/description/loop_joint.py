@@ -114,8 +114,12 @@ class LoopJoint(Constraint):
 
     @property
     def axes(self) -> tuple[LoopAxis, ...]:
-        """All that acts on free axes, in the order of these; distance and cone come last."""
+        """All that acts on free axes, in the order of these; distance and cone come last.
+
+        Of several rotations each has a drive where one has: the torque of their potential has a part about all axes.
+        """
         parts = {name: dict(getattr(self, name)) for name in _OF_AXES}
+        parts["drives"] |= {axis: Drive() for axis in self._turned_by_others}
         found = [
             LoopAxis(
                 name=f"{self.name}:{axis.value}",
@@ -130,6 +134,14 @@ class LoopJoint(Constraint):
         if self.cone_limit is not None:
             found.append(LoopAxis(name=f"{self.name}:cone", cone=self.cone_limit))
         return tuple(found)
+
+    @property
+    def _turned_by_others(self) -> tuple[Axis, ...]:
+        """Rotations without a drive that the potential of the drives of others turns: of several, not each an angle."""
+        driven = [axis for axis, _ in self.drives if not axis.is_linear]
+        if not driven or self.has_angles:
+            return ()
+        return tuple(axis for axis in self.free_rotations if axis not in driven)
 
     @property
     def free_rotations(self) -> tuple[Axis, ...]:
@@ -151,7 +163,7 @@ class LoopJoint(Constraint):
         """Its locked axes, what acts on the others, and the loads at which it breaks."""
         loads = ((self.break_force, "N"), (self.break_torque, "N m"))
         limited = ", ".join(_last(one) for one in self.axes if one.limit is not None or one.cone is not None)
-        driven = ", ".join(_last(one) for one in self.axes if one.drive is not None)
+        driven = ", ".join(axis.value for axis in self.free if axis in dict(self.drives))
         return {
             "holds": ", ".join(axis.value for axis in self.held),
             "limits": limited,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from warp_artic.constraints.table import FAMILIES
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Joint
-from warp_artic.description.limit import Limit
 from warp_artic.description.mechanism import Mechanism
+from warp_artic.description.turns import may_wrap
 from warp_artic.model.dofs import DofLayout
 from warp_artic.model.frames import link_to_moving, moving_frame_rotation
 
@@ -90,13 +88,6 @@ def _wraps(articulation: Articulation | Mechanism) -> list[float]:
     found = []
     for joint in articulation.joints:
         own = range(len(found), len(found) + len(joint.dofs))
-        free = coupled.isdisjoint(own)
-        if len(joint.dofs) == 1:
-            dof = joint.dofs[0]
-            free = free and dof.wraps and not dof.axis.is_linear and not _is_limited(dof.limit)
-        found += [float(free)] * len(joint.dofs)
+        starts_anew = coupled.isdisjoint(own) and (len(joint.dofs) > 1 or may_wrap(joint))
+        found += [float(starts_anew)] * len(joint.dofs)
     return found
-
-
-def _is_limited(limit: Limit | None) -> bool:
-    return limit is not None and (math.isfinite(limit.lower) or math.isfinite(limit.upper))

@@ -35,6 +35,11 @@ class JointEnds:
     end0: JointEnd
     end1: JointEnd
 
+    @property
+    def carrier(self) -> str | None:
+        """Path of the kinematic body that it joins, if it does."""
+        return self.end0.carrier or self.end1.carrier
+
 
 def read_joint_ends(prim: Usd.Prim, inventory: Inventory, attributes: Attributes, placements: Placements):
     """The ends of a joint, or None, and an error, where it does not join two different bodies, or one to the world."""

@@ -47,7 +47,8 @@ def read_link_joints(
         if constraint is None:
             attributes.pass_over(ends.prim)
         else:
-            found.append(constraint)
+            carrier = articulation.base_motion and articulation.base_motion.path
+            found.append(replace(constraint, on_carrier=carrier is not None and ends.carrier == carrier))
             inventory.link_joints.add(ends.path)
     return tuple(found)
 

@@ -88,9 +88,8 @@ def _carrier(plan: TreePlan, joints: list[JointEnds]) -> str | None:
     for branch in plan.tree.branches:
         if branch.parent == WORLD:
             for edge in plan.stacks.get(branch.edge, (branch.edge,)):
-                for end in (joints[edge].end0, joints[edge].end1):
-                    if end.carrier is not None:
-                        return end.carrier
+                if joints[edge].carrier is not None:
+                    return joints[edge].carrier
     return None
 
 

@@ -6,9 +6,11 @@ import math
 
 from pxr import Usd, UsdPhysics
 
+from warp_artic.description.articulation import Articulation
 from warp_artic.description.friction import Friction
 from warp_artic.description.joint import Axis, Dof
 from warp_artic.description.limit import Limit
+from warp_artic.description.turns import targets_beyond
 from warp_artic.usd import tokens
 from warp_artic.usd.attributes import Attributes
 from warp_artic.usd.inventory import Inventory
@@ -80,6 +82,20 @@ def report_turns(prim: Usd.Prim, dofs: list[Dof], attributes: Attributes) -> Non
             why = "it slides" if dof.axis.is_linear else f"it is one of {turning} rotations"
             text = f"{dof.axis.value} counts no turns: {why}; countTurns is for the one rotation of a joint"
             attributes.report.warn("count-turns", prim.GetPath(), text)
+
+
+def report_far_targets(articulation: Articulation, inventory: Inventory, attributes: Attributes) -> None:
+    """Warn of drives with targets that positions do not reach, as these start anew after a turn."""
+    for joint, farthest in targets_beyond(articulation):
+        prim, (dof,) = inventory.joints[joint.path], joint.dofs
+        when = "" if dof.drive.position_track is None else " at some time"
+        instance = instances_of(prim, dof.axis)[0]
+        text = (
+            f"its drive has the position target {math.degrees(farthest):g} degrees{when}, but its position starts anew "
+            "after 360 degrees either way: the drive never gets there, and turns it on and on; to count all turns "
+            f"apply {tokens.ARTIC_JOINT}:{instance} with warpArtic:joint:{instance}:countTurns = true"
+        )
+        attributes.report.warn("drive-turns", joint.path, text)
 
 
 def _fields(prim: Usd.Prim, axis: Axis, instances: tuple[str, ...], attributes: Attributes) -> dict[str, Reading]:

@@ -34,6 +34,7 @@ from warp_artic.usd.read_articulation import read_articulation
 from warp_artic.usd.read_base_motion import moves_over_time
 from warp_artic.usd.read_contacts import read_contacts, with_contacts
 from warp_artic.usd.read_couplings import refuse_strays
+from warp_artic.usd.read_dof import report_far_targets
 from warp_artic.usd.read_hand_over import HandOverReader
 from warp_artic.usd.read_joint import check_axes
 from warp_artic.usd.read_meshes import Meshes, read_meshes
@@ -217,6 +218,7 @@ def _read(
     placements.place(inventory.bodies.values())
     _report_held(inventory, attributes)
     joints, others = _read_joints(inventory, attributes, placements)
+    joined = [*joints, *others]
     joints, between = split_between_roots(joints, inventory, attributes)
     joints, beside = split_beside(joints, attributes)
     plans = plan_trees(joints, inventory, attributes, beside)
@@ -230,7 +232,7 @@ def _read(
     hand_overs = HandOverReader(skel_joints, inventory, attributes).read(articulations)
     articulations = with_joints_between(articulations, others, inventory, attributes)
     _report_others(others, attributes)
-    _report_not_followed(joints, articulations, inventory, attributes)
+    _report_not_followed(joined, articulations, inventory, attributes)
     if None not in articulations:
         refuse_strays(articulations, inventory, attributes)
     meshes = read_meshes(inventory, attributes, placements)
@@ -251,6 +253,7 @@ def _read(
     for tree in articulations:
         for path, text in inertias_out_of_range(tree, settings.words.get("precision", "float32")):
             report.warn("inertia-range", path, text)
+        report_far_targets(tree, inventory, attributes)
     mobilities = {tree.path: not_opposing(tree) for tree in articulations}
     replicator = Replicator(copies, articulations, inventory, attributes, placements)
     for copy in copies:
@@ -324,14 +327,19 @@ def _report_held(inventory: Inventory, attributes: Attributes) -> None:
 
 
 def _report_not_followed(joints: list[JointEnds], articulations, inventory: Inventory, attributes: Attributes) -> None:
-    """Warn of kinematic bodies that move and are joined to something, but carry no root."""
-    followed = {tree.base_motion.path for tree in articulations if tree is not None and tree.base_motion}
-    for path in sorted({end.carrier for ends in joints for end in (ends.end0, ends.end1)} - {None, *followed}):
-        if moves_over_time(inventory.held[path]):
-            text = (
-                "is kinematic and moves over time, but carries no root of a mechanism: it is taken to stay where it is"
-            )
-            attributes.report.warn("time-samples", path, f"{text} at the start")
+    """Warn of joints to kinematic bodies that move, and do not carry the mechanism that is joined to them."""
+    trees = [tree for tree in articulations if tree is not None and tree.base_motion is not None]
+    carrier_of = {path: tree.base_motion.path for tree in trees for path in tree.bodies}
+    for ends in joints:
+        carrier, body = ends.carrier, ends.end0.body or ends.end1.body
+        if carrier is None or carrier_of.get(body) == carrier or not moves_over_time(inventory.held[carrier]):
+            continue
+        text = (
+            f"joins {body} to {carrier}, which is kinematic and moves over time, but does not carry its tree: the "
+            f"joint stays where it is at the start; it follows {carrier} where the tree hangs on it by another joint, "
+            "which may be a PhysicsJoint that leaves all axes free"
+        )
+        attributes.report.warn("time-samples", ends.path, text)
 
 
 def _read_joints(

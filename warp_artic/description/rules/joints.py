@@ -173,6 +173,14 @@ OF_DRIVES = (
         "Apply the drive with one of these names.",
     ),
     Rule(
+        "drive-turns",
+        WARNING,
+        "A drive of a rotation without limits has a position target that is never reached, as positions start anew "
+        "after a turn either way; it turns on and on.",
+        "Targets within 360 degrees, also at all time samples, or countTurns.",
+        "Author countTurns = true of WarpArticJointAPI on the axis, or a target that is whole turns less.",
+    ),
+    Rule(
         "actuator",
         WARNING,
         "An actuator, or a feature of one, is not simulated yet.",
