@@ -1,11 +1,15 @@
 """What solutions leave of the law of contacts is told, and is little."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import warp_artic as wa
 from tests.contact_stages import ContactScene, box, capsule, sphere
 from tests.contacts.motion import simulation
 
+STANDING = Path(__file__).parents[2] / "samples" / "scenes" / "standing.usda"
 STACK = [box(f"box{number}", 0.1, (0, 0, 0.1 + 0.2 * number)) for number in range(5)]
 
 
@@ -48,3 +52,15 @@ def test_the_cone(precision):
         assert (np.hypot(*impulses.T[:2]) <= most * (1.0 + 1e-5) + 1e-12).all()
         pressed += int((most > 0.0).sum())
     assert pressed > 200
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_ragdoll_that_lies_obeys_the_law(precision):
+    """Joint friction, stops and ten points hold it, more than carry it: what is left of the law moves nothing."""
+    simulation = wa.Simulation(wa.read_stage(str(STANDING)), settings=wa.SolverSettings(precision=precision))
+    simulation.step(1000)
+    residual = simulation.state.contact_residual
+    residual.fill_(0.0)
+    simulation.step(120)
+    assert residual.numpy().max() < 1e-4
+    assert np.abs(simulation.state.joint_velocity.numpy()).max() < 1e-3

@@ -16,6 +16,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     any_positive,
     maximum,
     mul,
+    neg,
     real,
     sqrt,
     sub,
@@ -109,11 +110,13 @@ def set_change(model: ModelArrays, work: WorkArrays, count: int, worker: int):
 
 @wp.func
 def largest_miss(model: ModelArrays, work: WorkArrays, count: int, worker: int):
-    """The largest miss of the working set with the impulses so far, and of normals that come nearer than they may."""
+    """The largest miss of the working set with the impulses so far, and of the laws of what is not in it."""
     set_change(model, work, count, worker)
     largest = real(0.0, work.y_free[0, worker])
     for a in range(count):
         is_active = work.in_working_set[a, worker]
+        if not is_contact(model, work, a, worker):
+            largest = maximum(largest, slip_miss(model, work, a, worker))
         if is_contact(model, work, a, worker) or any_positive(is_active):
             missing = missing_velocity(model, work, a, worker) * work.row_mask[a, worker]
             size = where_positive(is_active, absolute(missing), real(0.0, missing))
@@ -150,6 +153,20 @@ def missing_velocity(model: ModelArrays, work: WorkArrays, a: int, worker: int):
         if item % 3 == 0:
             target = work.contact_speed[item // 3, worker]
     return target - y - compliance * work.split_impulse[a, worker]
+
+
+@wp.func
+def slip_miss(model: ModelArrays, work: WorkArrays, a: int, worker: int):
+    """By how much a gathered row of no contact moves with its impulse, where that is at a bound; else not positive.
+
+    What is at its bound has not enough impulse for its target: it moves against it.
+    """
+    zero = real(0.0, work.y_free[a, worker])
+    out = where_positive(work.in_working_set[a, worker], zero, work.row_mask[a, worker])
+    z = work.split_impulse[a, worker]
+    missing = missing_velocity(model, work, a, worker)
+    moves = where_positive(z, neg(missing), where_positive(neg(z), missing, zero))
+    return where_positive(out, moves, zero)
 
 
 @wp.func

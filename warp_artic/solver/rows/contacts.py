@@ -60,6 +60,7 @@ from warp_artic.solver.rows.contact_rows import (
     largest_miss,
     largest_velocity,
     missing_velocity,
+    slip_miss,
     solve_stiffened,
     stiffen_row,
 )
@@ -75,10 +76,14 @@ PENALTY = wp.constant(0.4)
 PENALTY_STEP = wp.constant(4.0)
 """By which rho changes, where one condition is left by IMBALANCE times more than the other."""
 IMBALANCE = wp.constant(5.0)
+DOUBLE = wp.constant(1e-10)
+"""Relative rounding error below which numbers are of double precision."""
 TURNS_BETWEEN = wp.constant(10)
 """Turns after which rho may change."""
 MOST_TURNS = wp.constant(100)
-"""After which the impulses are taken as they are."""
+"""After which the impulses are taken as they are, in single precision."""
+MORE_TURNS = wp.constant(4)
+"""Times as many turns in double precision, which has more digits to find."""
 ANCHORED = wp.constant(1e-6)
 """Part of the velocities that contacts may give way by."""
 ANCHORS = wp.constant(4)
@@ -149,6 +154,9 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
     factored = int(0)
     if goes:
         factored = factor_penalized(model, work, count, worker)
+    most = int(MOST_TURNS)
+    if any_positive(real(DOUBLE, one) - model.rounding[0, 0]):
+        most = MORE_TURNS * MOST_TURNS
     turns = int(0)
     anchors = int(0)
     while goes:
@@ -162,7 +170,7 @@ def find_contact_impulses(model: ModelArrays, work: WorkArrays, count: int, work
             if any_positive(wider + narrower):
                 change_penalties(work, count, wider, narrower, worker)
                 factored = factor_penalized(model, work, count, worker)
-        goes = any_positive(going) and turns < MOST_TURNS
+        goes = any_positive(going) and turns < most
         if not goes and anchors < ANCHORS:
             anchors += 1
             going = move_anchors(model, work, count, maximum(scale * real(ANCHORED, one), tolerance), worker)
@@ -374,15 +382,13 @@ def stiffen_contacts(model: ModelArrays, work: WorkArrays, count: int, chosen: R
             for k in range(3):
                 stiffen_row(model, work, a - k, worker)
     wrong = chosen
-    missed = zero
+    missed = largest_miss(model, work, count, worker)
     rounds = int(0)
     while rounds < ROUNDS and any_positive(wrong):
         for a in range(count):
             z = work.split_impulse[a, worker]
             work.split_impulse[a, worker] = where_positive(wrong, work.split_dual[a, worker], z)
-        before, _left = solve_stiffened(model, work, count, wrong, worker)
-        if rounds == 0:
-            missed = before
+        solve_stiffened(model, work, count, wrong, worker)
         wrong = correct_rows(model, work, count, wrong, tolerance, worker)
         rounds += 1
     slide_with_normals(model, work, count, worker)
@@ -443,12 +449,16 @@ def correct_rows(model: ModelArrays, work: WorkArrays, count: int, chosen: Real,
             is_in = work.in_working_set[a, worker] * work.row_mask[a, worker] * chosen
             pull, excess = bound_excess(work, a, is_in, worker)
             leaves = where_positive(maximum(pull, excess), is_in, zero)
-            found = maximum(found, leaves)
+            joins = where_positive(slip_miss(model, work, a, worker) - tolerance, chosen, zero)
+            found = maximum(found, maximum(joins, leaves))
             bound = where_positive(excess, work.present_bound[a, worker], zero)
             end = where_positive(work.split_impulse[a, worker], bound, neg(bound))
-            work.in_working_set[a, worker] = where_positive(leaves, zero, work.in_working_set[a, worker])
-            work.split_dual[a, worker] = where_positive(leaves, end, work.split_dual[a, worker])
-            work.trial_impulse[a, worker] = where_positive(leaves, end, work.trial_impulse[a, worker])
+            stays = where_positive(leaves, zero, work.in_working_set[a, worker])
+            work.in_working_set[a, worker] = where_positive(joins, one, stays)
+            base = where_positive(joins, work.split_found[a, worker], work.split_dual[a, worker])
+            work.split_dual[a, worker] = where_positive(leaves, end, base)
+            given = where_positive(joins, zero, work.trial_impulse[a, worker])
+            work.trial_impulse[a, worker] = where_positive(leaves, end, given)
     return found
 
 
