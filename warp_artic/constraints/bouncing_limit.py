@@ -20,6 +20,7 @@ import warp as wp
 
 from warp_artic.constraints.joint_limit import is_limited, reach_beyond, set_joint_limit_row
 from warp_artic.constraints.rows import (
+    gap_velocity,
     row_rate,
     row_velocity,
     set_unbounded_impulse,
@@ -179,7 +180,7 @@ def meet_limit(
     one = real(1.0, h)
     half = real(0.5, h)
     u_free = u + h * b
-    stop = maximum(gap, zero) / h
+    stop = gap_velocity(gap, h)
     passed = h * ((one - theta) * u + theta * u_free) - gap
 
     near = maximum(gap, zero)

@@ -158,12 +158,12 @@ def set_contact_rows(model: ModelArrays, contacts: ContactArrays, work: WorkArra
         set_velocity_bounds(work, row, worker, zero, zero)
     for contact in range(contacts.count):
         row = normal_row(model, contacts, contact)
-        set_velocity_bounds(work, row, worker, neg(gap_velocity(contacts.gap[contact, block], h)), infinite)
+        set_velocity_bounds(work, row, worker, neg(overlap_velocity(contacts.gap[contact, block], h)), infinite)
         allow_every_velocity(work, row, worker, work.row_delassus[row, worker])
 
 
 @wp.func
-def gap_velocity(gap: Real, h: Real):
+def overlap_velocity(gap: Real, h: Real):
     """The velocity that uses up a gap in one step; of an overlap (gap < 0) a share of it, backwards."""
     rate = gap / h
     return where_positive(neg(gap), rate * real(RECOVERY, gap), rate)

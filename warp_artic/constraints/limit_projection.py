@@ -38,14 +38,14 @@ HOLDS_BY_INERTIA = wp.constant(2)
 
 
 @wp.func
-def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real):
+def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h: Real, is_last: int):
     """Bring joints that have passed limits back onto them, by the shortest way in terms of M.
 
     What two such ways leave is taken back in the joint alone. Velocities stay as they were. A limit that was violated
-    before the step may still be by what `rows.RECOVERY` leaves.
+    before may still be by what `rows.RECOVERY` leaves; it is taken back once in a step, in the last substep.
     """
     passes = int(0)
-    while passes < HOLDS and find_way_back(model, work, block, worker, passes, h):
+    while passes < HOLDS and find_way_back(model, work, block, worker, passes, h, is_last):
         one = real(1.0, h)
         if model.placed_rows > 0:
             for dof in range(model.dof_count):
@@ -86,7 +86,7 @@ def linearize_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, 
 
 
 @wp.func
-def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int, passes: int, h: Real):
+def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int, passes: int, h: Real, is_last: int):
     """Write to `work.v_next` how the dofs are to move so that no limit is passed; says whether any has to."""
     zero = real(0.0, h)
     found = bool(False)
@@ -97,6 +97,8 @@ def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int,
         over = y - upper - work.tolerance[row, worker]
         under = lower - y - work.tolerance[row, worker]
         passed = maximum(over, under) - real(SETTLED, h)
+        if is_last == 0:
+            passed = where_positive(work.tolerance[row, worker], zero, passed)
         if any_positive(passed):
             if not found:
                 for k in range(model.dof_count):

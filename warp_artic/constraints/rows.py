@@ -36,6 +36,8 @@ from warp_artic.phases.impulse_response import innovate, keep_innovations, pass_
 
 RECOVERY = wp.constant(0.2)
 """Share of a violated limit that is taken back in a step."""
+SETTLES = wp.constant(2e-6)
+"""Violation that is taken back by a velocity [rad or m]: what curves and rounding of a step leave of limits."""
 
 
 REDUNDANT = wp.constant(1e-6)
@@ -89,11 +91,15 @@ def set_unit_jacobian(model: ModelArrays, work: WorkArrays, row: int, worker: in
 
 
 @wp.func
+def gap_velocity(gap: Real, h: Real):
+    """The velocity that uses up a gap in one step; of a violation (gap < 0) a share, of no more than SETTLES of it."""
+    return where_positive(neg(gap), maximum(gap, real(-SETTLES, gap)) * real(RECOVERY, gap), gap) / h
+
+
+@wp.func
 def set_position_bounds(work: WorkArrays, row: int, worker: int, y: Real, lower: Real, upper: Real, h: Real):
     """Keep a position y in [lower, upper] at the end of the step, or from going on where it is beyond one of them."""
-    zero = real(0.0, h)
-    down = maximum(y - lower, zero) / h
-    set_velocity_bounds(work, row, worker, neg(down), maximum(upper - y, zero) / h)
+    set_velocity_bounds(work, row, worker, neg(gap_velocity(y - lower, h)), gap_velocity(upper - y, h))
 
 
 @wp.func

@@ -94,7 +94,7 @@ def step_block(
     for substep in range(plan.substeps):
         solve_velocities(model, control, work, block, worker, h_sub, h, plan, substep, solver)
         observe(model, state, control, work, forces, block, worker, h_sub, h, plan, substep)
-        move(model, state, work, block, worker, h_sub, h, plan)
+        move(model, state, work, block, worker, h_sub, h, plan, substep)
     if model.held_positions > 0:
         close_loops(model, state, work, forces, block, worker, h, plan, solver)
     keep_invariants(model, state, control, work, forces, block, worker, h, plan)
@@ -170,6 +170,7 @@ def move(
     h_sub: Real,
     h: Real,
     plan: StepPlan,
+    substep: int,
 ):
     """Move positions by the velocities of a substep, which become v."""
     set_dof_weights(model, work, worker, h, plan.has_middle)
@@ -191,7 +192,7 @@ def move(
     if is_corrected:
         take_corrected(model, state, work, block, worker)
     if model.stop_row < model.row_count:
-        hold_limits(model, work, block, worker, h_sub)
+        hold_limits(model, work, block, worker, h_sub, int(substep == plan.substeps - 1))
 
 
 @wp.func
