@@ -48,8 +48,8 @@ def force_of(recording, part, record=-1, environment=0):
 @pytest.mark.parametrize("solver", ["direct", "pgs", "tgs"])
 def test_the_parts_are_what_the_equation_of_motion_lacks(solver, integrator):
     """Of random trees with all families, in the first steps: each part acts, and their sum closes the equation."""
-    # In substeps of a midpoint step the axes of ball joints at stops turn each time, and those of two rotations, of which
-    # none in this tree comes to a stop.
+    # In substeps of a midpoint step the axes of ball joints at stops turn each time, and those of two rotations, of
+    # which none in this tree comes to a stop.
     balls = (solver, integrator) != ("tgs", "midpoint")
     rng = np.random.default_rng(8 if balls else 13)
     tree = busy_tree(rng, balls=balls)
