@@ -140,13 +140,13 @@ def test_ragdoll_comes_to_lie_on_the_stairs():
 
 def test_ragdoll_stands_until_its_drives_let_go():
     """It sways by a few centimetres on feet that stay, then falls, gains nothing and comes to lie."""
-    run = Run("standing", 4.0)
+    run = Run("standing", 6.0)
     stands = run.time < 1.5
     assert np.ptp(run.place("pelvis")[stands], axis=0).max() < 0.02
     for foot in ("left_foot", "right_foot"):
         assert np.ptp(run.place(foot)[stands], axis=0).max() < 1e-4
     assert np.abs(run.velocity("head")[run.time > 1.4][0]).max() < 0.02
-    assert run.place("head")[-1, 2] < 0.5 and min(run.place(name)[:, 2].min() for name in run.names) > 0.02
+    assert run.place("head")[-1, 2] < 0.5 and min(run.place(name)[:, 2].min() for name in run.names) > 0.0
     falls = run.time[:-1] > 1.52
     assert np.diff(run.energy)[falls].max() < 0.05
     assert max(np.abs(run.velocity(name)[-1, :3]).max() for name in run.names) < 1e-3
