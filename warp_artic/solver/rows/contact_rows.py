@@ -182,16 +182,15 @@ def stiffen_row(model: ModelArrays, work: WorkArrays, a: int, worker: int):
 def solve_stiffened(model: ModelArrays, work: WorkArrays, count: int, chosen: Real, worker: int):
     """Add to the impulses of the working set what brings its velocities to their targets, where `chosen`.
 
-    Returns the largest miss of a velocity before and after.
+    Returns the largest miss of a velocity that is left.
     """
     factored, _inaccurate, _refines = factor_working_set(model, work, count, worker)
-    missed = miss_velocities(model, work, count, factored, worker)
-    left = missed
+    left = miss_velocities(model, work, count, factored, worker)
     for _turn in range(2):
         solve_consistent(model, work, factored, worker)
         for i in range(factored):
             a = work.factored[i, worker]
-            more = where_positive(work.in_working_set[a, worker] * chosen, work.residual[i, worker], missed - missed)
+            more = where_positive(work.in_working_set[a, worker] * chosen, work.residual[i, worker], left - left)
             work.split_impulse[a, worker] = work.split_impulse[a, worker] + more
         left = miss_velocities(model, work, count, factored, worker)
-    return missed, left
+    return left
