@@ -10,15 +10,21 @@ from warp_artic import Simulation, SolverSettings
 from warp_artic.description.tendon import FixedTendon
 
 H = 1 / 240
+SOLVED = {"direct": {}, "pgs": {"position_iterations": 16}}
+"""Settings with which stops are exact: what fewer sweeps leave of them is moved back, at no velocity."""
 ONE_AXIS = tuple(kind for kind, axes in trees.JOINT_KINDS.items() if len(axes) == 1)
 
 
 def simulate(tree, seed=0, **settings):
-    """A tree in a random state."""
+    """A tree in a random state within its limits: positions beyond them are moved back, at no velocity."""
     options = {"dt": H, "precision": "float64", "variant": "scalar", **settings}
     simulation = Simulation(trees.scene(tree), settings=SolverSettings(**options))
     state = trees.random_state(seed, tree)
-    put(simulation, trees.replace(state, joint_position=0.2 * state.joint_position))
+    q = 0.2 * state.joint_position
+    limited = [(item, dof.limit) for item, dof in enumerate(tree.dofs) if dof.limit is not None]
+    for item, limit in limited:
+        q[item] = np.clip(q[item], limit.lower, limit.upper)
+    put(simulation, trees.replace(state, joint_position=q))
     return simulation
 
 
@@ -29,19 +35,21 @@ def paths(run):
     return q[1:] - q[:-1], h * v[:-1], h * v[1:]
 
 
-@pytest.mark.parametrize("solver", ["direct", "pgs"])
+@pytest.mark.parametrize("solver", SOLVED)
 def test_semi_implicit_steps_move_with_the_velocity_at_their_end(solver):
     """Exactly, whatever acts: drives, friction, stops, tendons, mimic joints."""
-    moved, _before, after = paths(simulate(busy_joints(0.4), solver=solver, integrator="semi_implicit").record(240))
+    moved, _before, after = paths(
+        simulate(busy_joints(0.4), solver=solver, integrator="semi_implicit", **SOLVED[solver]).record(240)
+    )
     np.testing.assert_allclose(moved, after, rtol=0, atol=1e-13)
     assert np.abs(after).max() > 1e-3
 
 
-@pytest.mark.parametrize("solver", ["direct", "pgs"])
+@pytest.mark.parametrize("solver", SOLVED)
 def test_midpoint_steps_move_with_the_mean_velocity(solver):
     """Exactly, after the first step; joints that meet a stop, or have springs and dampers, have other weights."""
     tree = busy_joints()
-    run = simulate(tree, solver=solver).record(240, forces=True)
+    run = simulate(tree, solver=solver, **SOLVED[solver]).record(240, forces=True)
     moved, before, after = (each[1:] for each in paths(run))
     has_stop = np.array([dof.limit is not None for dof in tree.dofs])
     evenly = ~has_stop & ~has_resistance(tree)

@@ -26,7 +26,7 @@ from warp_artic.constraints.rows import (
     set_unbounded_impulse,
     set_unit_jacobian,
     set_velocity_bounds,
-    violation_left,
+    violation_of,
 )
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
@@ -238,10 +238,7 @@ def set_bouncing_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
     weight = where_positive(
         bounces_down, share_down, where_positive(bounces_up, share_up, minimum(share_down, share_up))
     )
-    fastest = model.velocity_limit[item, block]
-    work.tolerance[row, worker] = violation_left(
-        q, model.limit_lower[item, block], model.limit_upper[item, block], fastest, h
-    )
+    work.tolerance[row, worker] = violation_of(q, model.limit_lower[item, block], model.limit_upper[item, block])
     work.impact_weight[row, worker] = weight
     work.bounced[row, worker] = bounces_down + bounces_up
     work.rest_weight[row, worker] = where_positive(bounces_down, rest_down, rest_up)

@@ -14,7 +14,7 @@ import math
 
 import warp as wp
 
-from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, set_unit_jacobian, violation_left
+from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, set_unit_jacobian, violation_of
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Dof, Joint
@@ -49,7 +49,7 @@ def set_joint_limit_row(model: ModelArrays, work: WorkArrays, row: int, block: i
     lower = model.limit_lower[item, block]
     upper = model.limit_upper[item, block]
     set_position_bounds(work, row, worker, q, lower, upper, h)
-    work.tolerance[row, worker] = violation_left(q, lower, upper, model.velocity_limit[item, block], h)
+    work.tolerance[row, worker] = violation_of(q, lower, upper)
     work.compliance[row, worker] = real(0.0, h)
     set_unbounded_impulse(work, row, worker, h)
     set_unit_jacobian(model, work, row, worker, h)

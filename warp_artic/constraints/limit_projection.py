@@ -7,13 +7,15 @@ moves them, or where an impact throws a joint beyond.
 import warp as wp
 
 from warp_artic.constraints.rotation_coordinates import limit_at, limit_value, set_rotation_jacobian, start_rotation
-from warp_artic.constraints.rows import add_responses, prepare_response, row_response, row_velocity
+from warp_artic.constraints.rows import RECOVERY, add_responses, prepare_response, row_response, row_velocity
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
+    absolute,
     add,
     any_positive,
     div,
     maximum,
+    minimum,
     mul,
     neg,
     real,
@@ -86,6 +88,34 @@ def linearize_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, 
 
 
 @wp.func
+def fastest_way_back(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """The rate of the coordinate of a limit with which the way along its J keeps the velocity limits of the dofs."""
+    if row < model.row_count - model.rotation_rows:
+        return model.velocity_limit[model.row_item[row], block]
+    start = model.row_term[row]
+    end = start + model.row_terms[row]
+    square = work.J[start, worker] * work.J[start, worker]
+    for term in range(start + 1, end):
+        square = square + work.J[term, worker] * work.J[term, worker]
+    fastest = real(1.0, square) / real(0.0, square)
+    for term in range(start, end):
+        own = absolute(work.J[term, worker])
+        most = model.velocity_limit[model.term_dof[term] - model.root_dofs, block] * square
+        fastest = where_positive(own, minimum(fastest, most / where_positive(own, own, square)), fastest)
+    return fastest
+
+
+@wp.func
+def violation_left(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, h: Real, is_last: int):
+    """What may be left of the violation with which a substep of length h starts: all, but for a share in the last."""
+    violation = work.tolerance[row, worker]
+    if is_last == 1 and any_positive(violation):
+        fastest = fastest_way_back(model, work, row, block, worker)
+        violation = violation - minimum(violation * real(RECOVERY, h), h * fastest)
+    return violation
+
+
+@wp.func
 def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int, passes: int, h: Real, is_last: int):
     """Write to `work.v_next` how the dofs are to move so that no limit is passed; says whether any has to."""
     zero = real(0.0, h)
@@ -94,11 +124,10 @@ def find_way_back(model: ModelArrays, work: WorkArrays, block: int, worker: int,
         work.environment_mask[island, worker] = zero
     for row in range(model.stop_row, model.row_count):
         y, lower, upper = stop_value(model, work, row, block, worker)
-        over = y - upper - work.tolerance[row, worker]
-        under = lower - y - work.tolerance[row, worker]
+        left = violation_left(model, work, row, block, worker, h, is_last)
+        over = y - upper - left
+        under = lower - y - left
         passed = maximum(over, under) - real(SETTLED, h)
-        if is_last == 0:
-            passed = where_positive(work.tolerance[row, worker], zero, passed)
         if any_positive(passed):
             if not found:
                 for k in range(model.dof_count):

@@ -18,7 +18,7 @@ from warp_artic.constraints.rotation_coordinates import (
     start_rotation,
     turn_to_middle,
 )
-from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, violation_left
+from warp_artic.constraints.rows import set_position_bounds, set_unbounded_impulse, violation_of
 from warp_artic.constraints.single_dofs import places_of_joints
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Dof, Joint
@@ -36,7 +36,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     sub,
     where_positive,
 )
-from warp_artic.math.spatial import dot, transpose_mul
+from warp_artic.math.spatial import transpose_mul
 from warp_artic.model.allowed_values import ANGLE
 from warp_artic.model.arrays import ModelArrays, WorkArrays
 from warp_artic.model.dofs import DofLayout
@@ -56,7 +56,6 @@ def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
     if count == 3:
         J = transpose_mul(turn_to_middle(model, work, dof, block, worker, h), J)
     set_rotation_jacobian(model, work, row, worker, J)
-    fastest = fastest_way_back(model, work, row, block, worker, dot(J, J))
     set_position_bounds(work, row, worker, y, lower, upper, h)
     work.coordinate[3 * row, worker] = y
     work.coordinate[3 * row + 1, worker] = lower
@@ -64,19 +63,7 @@ def set_rotation_limit_row(model: ModelArrays, work: WorkArrays, row: int, block
     set_unbounded_impulse(work, row, worker, h)
     work.compliance[row, worker] = zero
     work.curvature_correction[row, worker] = zero
-    work.tolerance[row, worker] = violation_left(y, lower, upper, fastest, h)
-
-
-@wp.func
-def fastest_way_back(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int, square: Real):
-    """The rate of y with which the way along J, whose square is given, keeps the velocity limits of the dofs."""
-    fastest = real(1.0, square) / real(0.0, square)
-    start = model.row_term[row]
-    for term in range(start, start + model.row_terms[row]):
-        own = absolute(work.J[term, worker])
-        most = model.velocity_limit[model.term_dof[term] - model.root_dofs, block] * square
-        fastest = where_positive(own, minimum(fastest, most / where_positive(own, own, square)), fastest)
-    return fastest
+    work.tolerance[row, worker] = violation_of(y, lower, upper)
 
 
 def rotation_places(articulation: Articulation, layout: DofLayout, is_soft: bool) -> list[Place]:

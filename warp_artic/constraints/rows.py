@@ -103,13 +103,12 @@ def set_position_bounds(work: WorkArrays, row: int, worker: int, y: Real, lower:
 
 
 @wp.func
-def violation_left(y: Real, lower: Real, upper: Real, fastest: Real, h: Real):
-    """What a step leaves of a violation of [lower, upper], of which it takes a share back, no faster than `fastest`.
+def violation_of(y: Real, lower: Real, upper: Real):
+    """How far a position is beyond [lower, upper], from which `constraints.limit_projection` moves it back.
 
-    The position is moved back by it (`constraints.limit_projection`) and velocities are not, which would last.
+    Velocities are not changed for that: they would last.
     """
-    violation = maximum(maximum(lower - y, y - upper), real(0.0, h))
-    return violation - minimum(violation * real(RECOVERY, h), h * fastest)
+    return maximum(maximum(lower - y, y - upper), real(0.0, y))
 
 
 @wp.func

@@ -161,7 +161,7 @@ ROWS = {
     "spring_resolution": WorkArray("row", 1, "-", "constraints.spring", "(1 - theta) / (1 - least theta)"),
     "coordinate": WorkArray("range row", 3, "q", "constraints", "the coordinate of a limit, its lower and upper end"),
     "curvature_correction": WorkArray("row", 1, "u", "constraints.rotation_limit", "move of the velocity bounds"),
-    "tolerance": WorkArray("row", 1, "q", "constraints.rotation_limit", "violation that may be left of a limit"),
+    "tolerance": WorkArray("row", 1, "q", "constraints.rows", "violation of a limit at the start of a substep"),
     "bounced": WorkArray("row", 1, "0 or 1", "constraints.bouncing_limit", "whether the limit bounces"),
     "impact_weight": WorkArray("row", 1, "-", "constraints.bouncing_limit", "weight of v+ of the dof that bounces"),
     "rest_weight": WorkArray("row", 1, "-", "constraints.bouncing_limit", "the same of the dofs beside it"),

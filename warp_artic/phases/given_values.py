@@ -73,9 +73,9 @@ def check_values_for(numbers: Numbers, Model: type, State: type) -> wp.Function:
     def check_values(model: Model, state: State, block: int):
         if model.given[0] > 0:
             bad = real(0.0, state.failure[0, block])
-            for first in range(0, model.given[0], ROWS_AT_ONCE):
+            for group in range(model.given[0] // ROWS_AT_ONCE):
                 for k in range(ROWS_AT_ONCE):
-                    bad = maximum(bad, outside(model, first + k, block))
+                    bad = maximum(bad, outside(model, group * ROWS_AT_ONCE + k, block))
             if any_positive(bad - state.failure[0, block]):
                 name_value(model, state, block)
 
