@@ -2,7 +2,8 @@
 
 from tests import trees
 from tests.oracles import rigid
-from tests.oracles.dense_step import DenseStep, put, state_of
+from tests.oracles.dense_step import DenseStep
+from tests.oracles.simulated_state import put, state_of
 
 
 def disturb(rng, simulation):

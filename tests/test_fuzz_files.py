@@ -3,7 +3,8 @@
 `python -m tests.fuzz_files --count 10000 --simulate 2000` does the same with many.
 """
 
-from tests.fuzz_files import KINDS, broken_file, outcomes
+from tests.broken_files import KINDS, broken_file
+from tests.fuzz_files import outcomes
 
 COUNT, EVERY = 100, 5
 

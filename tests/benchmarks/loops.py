@@ -12,7 +12,7 @@ from tests import closed_mechanisms as mechanisms
 from tests import trees
 from tests.constraints.test_loop_joint import four_bar
 from tests.oracles import closures
-from tests.oracles.dense_step import put
+from tests.oracles.simulated_state import put
 from tests.test_loop_problems import (
     bricard_error,
     governor_error,

@@ -6,8 +6,8 @@ import pytest
 from tests import trees
 from tests.constraints.test_rotation_drive import bodies, drives_of, simulate
 from tests.oracles import couplings
-from tests.oracles.dense_step import put
 from tests.oracles.rotation_drive import spring_energy
+from tests.oracles.simulated_state import put
 from warp_artic.description.mimic import Mimic
 from warp_artic.description.tendon import FixedTendon
 

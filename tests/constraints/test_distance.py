@@ -5,7 +5,8 @@ import pytest
 
 from tests import trees
 from tests.oracles import rigid
-from tests.oracles.dense_step import DenseStep, Relation, assert_steps, put
+from tests.oracles.dense_step import DenseStep, Relation, assert_steps
+from tests.oracles.simulated_state import put
 from tests.simulations import simulate_exactly as simulate
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.distance import Distance

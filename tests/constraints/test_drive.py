@@ -7,7 +7,8 @@ import pytest
 
 from tests import simulations, trees
 from tests.oracles import rigid
-from tests.oracles.dense_step import DenseStep, assert_steps, put, single_shares, state_of
+from tests.oracles.dense_step import DenseStep, assert_steps, single_shares
+from tests.oracles.simulated_state import put, state_of
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive, DriveKind
 

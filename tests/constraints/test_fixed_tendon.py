@@ -7,7 +7,8 @@ import pytest
 
 from tests import simulations, trees
 from tests.oracles import couplings, rigid
-from tests.oracles.dense_step import DenseStep, Spring, assert_steps, implicit_share, put
+from tests.oracles.dense_step import DenseStep, Spring, assert_steps, implicit_share
+from tests.oracles.simulated_state import put
 from warp_artic.description.tendon import FixedTendon
 
 H = 1.0 / 240.0

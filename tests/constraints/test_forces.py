@@ -6,7 +6,7 @@ import pytest
 from tests import trees
 from tests.busy_mechanisms import busy_tree
 from tests.oracles import rigid
-from tests.oracles.dense_step import put
+from tests.oracles.simulated_state import put
 from tests.simulations import simulate_exactly as simulate
 from tests.step_taken import StepTaken, disturb
 from warp_artic import SettingsError, Simulation, SolverSettings

@@ -7,7 +7,7 @@ from tests import closed_mechanisms as mechanisms
 from tests import trees
 from tests.constraints.test_loop_joint import bricard, four_bar
 from tests.oracles import closures, rigid
-from tests.oracles.dense_step import put
+from tests.oracles.simulated_state import put
 from tests.oracles.state import State
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.friction import Friction

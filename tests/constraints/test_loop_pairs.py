@@ -12,7 +12,8 @@ from tests.constraints.test_pairs_on_rotations import with_drives
 from tests.constraints.test_soft_rotation_limits import limit_springs, passing_limits
 from tests.oracles import closures, rigid
 from tests.oracles.closed_step import Bound, ClosedStep
-from tests.oracles.dense_step import Spring, assert_steps, put
+from tests.oracles.dense_step import Spring, assert_steps
+from tests.oracles.simulated_state import put
 from tests.simulations import simulate_exactly as simulate
 from warp_artic.description.distance import Distance
 from warp_artic.description.drive import Drive

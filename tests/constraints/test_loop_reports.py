@@ -6,7 +6,7 @@ import pytest
 from tests import trees
 from tests.constraints.test_loop_joint import FREE, bodies, bricard, four_bar, in_plane, simulate
 from tests.oracles import loops, rigid
-from tests.oracles.dense_step import state_of
+from tests.oracles.simulated_state import state_of
 from warp_artic import Recording, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD, Axis, Dof, Joint

@@ -8,7 +8,8 @@ from scipy.linalg import expm
 
 from tests import oracle_stages, simulations, trees
 from tests.oracles import couplings, rigid
-from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps, put, state_of
+from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps
+from tests.oracles.simulated_state import put, state_of
 from warp_artic.description.drive import Drive
 from warp_artic.description.mimic import Mimic
 

@@ -8,7 +8,7 @@ import pytest
 from tests import trees
 from tests.constraints.test_spatial_tendon import chain_of, places, random_tendon
 from tests.oracles import couplings, joint_motion, rigid
-from tests.oracles.dense_step import put, state_of
+from tests.oracles.simulated_state import put, state_of
 from tests.simulations import simulate_exactly as simulate
 from tests.step_taken import disturb
 from warp_artic import IncomingForces, SettingsError

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from tests import simulations, trees
 from tests.oracles.couplings import STENCIL
-from tests.oracles.dense_step import moved_joint
+from tests.oracles.movement import moved_joint
 from tests.oracles.rotation_drive import potential
 from warp_artic.description.drive import Drive
 

@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tests.oracles import closures, rigid
-from tests.oracles.dense_step import DenseStep, Relation, Spring, moved, spring_law
+from tests.oracles.dense_step import DenseStep, Relation, Spring, spring_law
+from tests.oracles.movement import moved
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import WORLD

@@ -26,7 +26,7 @@ from tests.oracles import contact_geometry, contact_problem
 from tests.oracles.contact_geometry import Placed, Point
 from tests.oracles.contact_problem import ContactProblem
 from tests.oracles.contact_scenes import frame
-from tests.oracles.dense_step import rotation
+from tests.oracles.movement import rotation
 from warp_artic.description.joint import WORLD
 
 NORMAL_SOFTNESS, TANGENT_SOFTNESS = 0.025, 0.01

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.oracles import joint_motion, rigid
-from tests.oracles.dense_step import moved_joint, rotation
+from tests.oracles.movement import moved_joint, rotation
 from tests.oracles.state import State
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.joint import Joint

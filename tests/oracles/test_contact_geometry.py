@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from tests.oracles.contact_geometry import Placed, between, on_ground
-from tests.oracles.dense_step import rotation
+from tests.oracles.movement import rotation
 
 NO_TURN = np.eye(3)
 

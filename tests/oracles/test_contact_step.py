@@ -9,7 +9,7 @@ import pytest
 
 from tests.oracles import contact_step
 from tests.oracles.contact_step import ContactStep, RigidBody, box, sphere
-from tests.oracles.dense_step import rotation
+from tests.oracles.movement import rotation
 
 G = 9.81
 RIGID = ContactStep()

@@ -6,7 +6,8 @@ import pytest
 from tests import trees
 from tests.busy_mechanisms import busy_tree
 from tests.oracles import rigid
-from tests.oracles.dense_step import implicit_share, state_of
+from tests.oracles.dense_step import implicit_share
+from tests.oracles.simulated_state import state_of
 from tests.oracles.step import damping_wrench
 from tests.simulations import simulate_exactly as simulate
 from tests.step_taken import StepTaken, disturb

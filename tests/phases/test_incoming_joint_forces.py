@@ -9,7 +9,7 @@ import pytest
 from tests import simulations, trees
 from tests.busy_mechanisms import busy_tree
 from tests.oracles import rigid
-from tests.oracles.dense_step import put, state_of
+from tests.oracles.simulated_state import put, state_of
 from tests.step_taken import StepTaken, disturb
 from warp_artic import IncomingForces, SettingsError, Simulation
 from warp_artic.description.articulation import Articulation

@@ -5,7 +5,8 @@ import pytest
 
 from tests import trees
 from tests.busy_mechanisms import busy_joints
-from tests.oracles.dense_step import put, rotation
+from tests.oracles.movement import rotation
+from tests.oracles.simulated_state import put
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.tendon import FixedTendon
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import trees
-from tests.solver.test_sleep import elsewhere
+from tests.solver.sleeping_arms import elsewhere
 from warp_artic import DescriptionError, Simulation, SolverSettings
 from warp_artic.description.articulation import Articulation
 from warp_artic.description.drive import Drive

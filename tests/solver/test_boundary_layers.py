@@ -9,7 +9,8 @@ from tests import simulations, trees
 from tests.constraints import test_fixed_tendon, test_mimic
 from tests.constraints.test_soft_rotation_limits import limit_springs, passing_limits, softened
 from tests.oracles import rigid
-from tests.oracles.dense_step import DenseStep, Spring, assert_steps, put
+from tests.oracles.dense_step import DenseStep, Spring, assert_steps
+from tests.oracles.simulated_state import put
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
 from warp_artic.description.mimic import Mimic

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from tests import trees
 from tests.oracles import reference_problems, rigid, step
-from tests.oracles.dense_step import put, state_of
+from tests.oracles.simulated_state import put, state_of
 from tests.oracles.state import State
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive

@@ -8,7 +8,7 @@ import pytest
 
 from tests import oracle_stages, simulations, trees
 from tests.oracles import reference_problems
-from tests.oracles.dense_step import put, state_of
+from tests.oracles.simulated_state import put, state_of
 from tests.oracles.state import State
 from tests.solver.test_integration import driven_motion, heavy_top_error
 from warp_artic import Simulation, SolverSettings, read_stage

@@ -5,7 +5,8 @@ import pytest
 
 from tests import trees
 from tests.oracles import reference_problems, rigid
-from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps, put
+from tests.oracles.dense_step import DenseStep, Relation, Spring, assert_steps
+from tests.oracles.simulated_state import put
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.limit import ConeLimit, Limit
