@@ -9,7 +9,7 @@ import pytest
 from tests import simulations, trees
 from tests.constraints import test_fixed_tendon
 from tests.constraints.test_soft_rotation_limits import limit_springs, passing_limits
-from tests.oracles import dense_step, rigid
+from tests.oracles import dense_step, rigid, simulated_state
 from warp_artic import Simulation, SolverSettings
 from warp_artic.description.drive import Drive
 from warp_artic.description.friction import Friction
@@ -53,7 +53,7 @@ def test_soft_limits_beside_drives_and_a_tendon_follow_the_law(seed, integrator,
 
     settings = {"position_iterations": 400} if solver == "pgs" else {}
     simulation = simulate(tree, integrator=integrator, solver=solver, **settings)
-    dense_step.put(simulation, state)
+    simulated_state.put(simulation, state)
     law = dense_step.DenseStep(
         tree, H, integrator, stiffness=k, damping=d, bias=k * target, target=target, elements=elements
     )
@@ -84,7 +84,7 @@ def test_each_law_holds_beside_the_others(seed, precision, environments, solver)
     )
     options = SolverSettings(dt=H, precision=precision, solver=solver, **sweeps)
     simulation = Simulation(trees.scene(tree, gravity=rigid.GRAVITY), environments=environments, settings=options)
-    dense_step.put(simulation, trees.random_state(rng, tree, speed=0.5))
+    simulated_state.put(simulation, trees.random_state(rng, tree, speed=0.5))
     recording = simulation.record(120, forces=True)
     assert not simulation.failures()
     rounding = 1e-9 if precision == "float64" else 1e-6
@@ -131,7 +131,7 @@ def test_driven_joints_with_several_rotations_fall_asleep_where_they_rest(solver
     rng, tree = crowded_joints(2)
     tree = trees.with_dofs(tree, drive=Drive(stiffness=400.0, damping=40.0, position_target=0.2), friction=None)
     simulation = simulate(tree, solver=solver, sleep_after=0.4)
-    dense_step.put(simulation, trees.random_state(rng, tree, speed=0.5))
+    simulated_state.put(simulation, trees.random_state(rng, tree, speed=0.5))
     simulation.step(4800)
     before = simulation.state.joint_position.numpy().copy()
     assert simulation.asleep().all()

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from tests import simulations, trees
 from tests.constraints.test_rotation_limits import HELD, NARROW, WIDE, ball, passed, rods
-from tests.oracles import dense_step, rigid
+from tests.oracles import dense_step, movement, rigid, simulated_state
 from warp_artic.description.limit import ConeLimit, Limit
 from warp_artic.description.pose import Pose
 
@@ -67,11 +67,11 @@ def limit_springs(tree, state, h):
     for joint, part in zip(tree.joints, rigid.dof_slices(tree)):
         if len(joint.dofs) < 2:
             continue
-        q = dense_step.moved_joint(joint, state.joint_position[part], state.joint_velocity[part], 0.5 * h)
+        q = movement.moved_joint(joint, state.joint_position[part], state.joint_velocity[part], 0.5 * h)
         steps = 1e-5 * np.eye(len(joint.dofs))
         sides = [
             [
-                np.array([value[0] for value in values(joint, dense_step.moved_joint(joint, q, sign * step, 1.0))])
+                np.array([value[0] for value in values(joint, movement.moved_joint(joint, q, sign * step, 1.0))])
                 for step in steps
             ]
             for sign in (1.0, -1.0)
@@ -119,7 +119,7 @@ def test_steps_follow_the_law(seed, integrator, solver):
     tree = passing_limits(rng, tree, state)
     sweeps = {"position_iterations": 200} if solver == "pgs" else {}
     simulation = simulate(tree, gravity=rigid.GRAVITY, integrator=integrator, solver=solver, **sweeps)
-    dense_step.put(simulation, state)
+    simulated_state.put(simulation, state)
 
     def elements(state, placed, share):
         return limit_springs(tree, state, H if integrator == "midpoint" else 0.0)
