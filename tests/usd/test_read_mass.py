@@ -289,7 +289,7 @@ def test_precedence_is_that_of_usd_physics(own, shapes, center, diagonal):
         )
         for number, (mass, density, at, scale, is_enabled) in enumerate((*shapes, LAST))
     ]
-    enabled = [part for part, values in zip(parts, (*shapes, LAST)) if values[-1]]
+    enabled = [part for part, (*_, is_enabled) in zip(parts, (*shapes, LAST)) if is_enabled]
     values = authored("float", "physics:mass", own[0]) + authored("float", "physics:density", own[1])
     values += authored("point3f", "physics:centerOfMass", center)
     values += authored("float3", "physics:diagonalInertia", diagonal)
