@@ -52,15 +52,15 @@ class Launches:
         self._dynamics: dict[tuple[int, str], wp.Launch] = {}
         self._displacements: dict[int, ColumnLaunch] = {}
 
-    def step(self, count: int, with_forces: bool) -> None:
-        """Make steps, the last of which may report forces."""
+    def step(self, count: int, with_forces: bool, is_captured: bool = False) -> None:
+        """Make steps, the last of which may report forces; a capture may take them in."""
         if (count, with_forces) != self._next:
             for launch in self.steps:
                 launch.set("steps", count)
                 if self._settings.integrator != "rk4":
                     launch.set("with_forces", int(with_forces))
             self._next = count, with_forces
-        self._run(self.steps, count)
+        self._run(self.steps, is_captured, count)
 
     def step_groups(self, chosen: Collection[Group]) -> None:
         """Make one step of some groups, without forces."""
@@ -69,7 +69,7 @@ class Launches:
         for launch in self.steps:
             launch.set("steps", 1)
             launch.set("with_forces", 0)
-        self._run(launches)
+        self._run(launches, self._device.is_capturing)
 
     def step_and_keep(self, count: int, every: int, record: int, kept: Sequence) -> None:
         """Make steps, and keep joint states after each `every`: structs `Kept` of the groups, from a record on."""
@@ -89,7 +89,7 @@ class Launches:
             self._reports = [
                 self._pack(group, report_kernel(group.columns.numbers), ("report",), ()) for group in self._groups
             ]
-        self._run(self._reports)
+        self._run(self._reports, self._device.is_capturing)
 
     def measure_tendons(self) -> None:
         """Bring the mobilities of tendons up to date with the state."""
@@ -99,7 +99,7 @@ class Launches:
                 for group in self._groups
                 if group.tree.tendon_count and "tendon_mobility" in group.outputs
             ]
-        self._run(self._measures)
+        self._run(self._measures, self._device.is_capturing)
 
     def find_contacts(self) -> None:
         """Bring what is found of contacts up to date with the state."""
@@ -109,7 +109,7 @@ class Launches:
                 for group in self._groups
                 if group.tree.kinds["contact"]
             ]
-        self._run(self._contacts)
+        self._run(self._contacts, self._device.is_capturing)
 
     def put_to_sleep(self) -> None:
         """Let trees sleep that are marked."""
@@ -128,7 +128,7 @@ class Launches:
         if id(group) not in self._displacements:
             kernel = displace_kernel(group.columns.numbers)
             self._displacements[id(group)] = self._pack(group, kernel, (), (), (path.numbers,))
-        self._run([self._displacements[id(group)]])
+        self._run([self._displacements[id(group)]], self._device.is_capturing)
 
     def watch(self, groups: Collection[Group], keeps: bool) -> None:
         """Wake what somebody has changed since the last step, or remember all as it is now."""
@@ -165,8 +165,8 @@ class Launches:
             launch.set_param_at_index(index, inputs[index])
         launch.launch()
 
-    def _run(self, launches: list[ColumnLaunch], steps: int = 1) -> None:
-        if self._device.is_capturing:
+    def _run(self, launches: list[ColumnLaunch], is_captured: bool, steps: int = 1) -> None:
+        if is_captured:
             for launch in launches:
                 launch.record()
         else:

@@ -41,6 +41,6 @@ class StepGraph:
         run = self._run
         if self._captured is None or self._captured[0] is not run.launches.steps:
             with wp.ScopedCapture(device=run.device) as capture:
-                launch_steps(run, self._count, self._asked is not False)
+                launch_steps(run, self._count, self._asked is not False, is_captured=True)
             self._captured = run.launches.steps, capture.graph
         wp.capture_launch(self._captured[1])

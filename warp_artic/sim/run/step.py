@@ -18,20 +18,20 @@ def step(run: Run, count: int, forces: bool | IncomingForces) -> None:
     """See `Simulation.step`."""
     if type(count) is not int or not 0 <= count <= MOST:
         count = checked_count(count, 0)
-    idle = run.idle
+    idle, is_captured = run.idle, run.on.is_capturing
     if idle.since is not None and not (forces or run.tracks):
         # Half a microsecond, beside nine of a launch.
-        if idle.is_undisturbed() and not run.on.is_capturing:
+        if idle.is_undisturbed() and not is_captured:
             run.steps_done += count
             return
-    if run.on.is_capturing:
+    if is_captured:
         check_capturable(run)
         # Whoever captures may launch at any time, unseen.
         run.is_in_graph = run.has_lent = True
         idle.forbid()
     if forces is not False:
         prepare_forces(run, forces)
-    advance(run, count, forces is not False)
+    advance(run, count, forces is not False, is_captured)
 
 
 def checked_count(count: int, least: int) -> int:
@@ -45,13 +45,13 @@ def checked_count(count: int, least: int) -> int:
     return int(count)
 
 
-def advance(run: Run, count: int, with_forces: bool) -> None:
-    """Make steps, the last of which may report forces."""
+def advance(run: Run, count: int, with_forces: bool, is_captured: bool = False) -> None:
+    """Make steps, the last of which may report forces; a capture may take them in."""
     if run.follows_time:
         for _ in range(count):
             _follow_time(run, with_forces)
     elif count > 0:
-        launch_steps(run, count, with_forces)
+        launch_steps(run, count, with_forces, is_captured)
         count_steps(run, count, with_forces)
 
 
@@ -107,12 +107,12 @@ def _launch_with_contacts(run: Run, with_forces: bool) -> None:
         islands.after_step(run.launches)
 
 
-def launch_steps(run: Run, count: int, with_forces: bool) -> None:
-    """Launch steps, which are counted by `count_steps`."""
+def launch_steps(run: Run, count: int, with_forces: bool, is_captured: bool = False) -> None:
+    """Launch steps, which are counted by `count_steps`; a capture may take them in."""
     if run.idle.since is not None:
         run.idle.end(run.steps_done)
     run.parameter_watch.look()
-    run.launches.step(count, with_forces)
+    run.launches.step(count, with_forces, is_captured)
 
 
 def count_steps(run: Run, count: int, with_forces: bool) -> None:
