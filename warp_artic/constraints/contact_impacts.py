@@ -6,6 +6,7 @@ of the weight of their dofs (`constraints.contact_pair`). In islands that land t
 
 import warp as wp
 
+from warp_artic.constraints.contact_lever import is_of_single_bodies
 from warp_artic.constraints.contact_pair import contact_direction
 from warp_artic.constraints.rows import add_responses
 from warp_artic.constraints.tied_path import tie_path
@@ -15,6 +16,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     add,
     any_positive,
     div,
+    maximum,
     mul,
     real,
     sub,
@@ -22,6 +24,9 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
 )
 from warp_artic.math.spatial import dot
 from warp_artic.model.arrays import ModelArrays, WorkArrays, load_vec3
+
+LEAST_WEIGHT = wp.constant(1e-6)
+"""Of a dof that impacts lead: with a smaller one, v+ would leave the range of numbers."""
 
 
 @wp.func
@@ -70,8 +75,20 @@ def lead_by_impacts(model: ModelArrays, work: WorkArrays, worker: int):
         if model.tying_rows > 0:
             tie_path(model, work, worker)
         for dof in range(model.dof_count):
-            v = work.v_next[dof, worker]
-            work.v_next[dof, worker] = v + work.contact_path[dof, worker] / work.dof_weight[dof, worker]
+            lead_dof(work, dof, worker)
+
+
+@wp.func
+def lead_dof(work: WorkArrays, dof: int, worker: int):
+    """Have a dof go further by `contact_path`; one that moves with v alone gets the least weight."""
+    own = work.dof_weight[dof, worker]
+    path = work.contact_path[dof, worker]
+    weight = maximum(own, real(LEAST_WEIGHT, own))
+    v = work.v[dof, worker]
+    v_next = work.v_next[dof, worker]
+    led = v + (own * (v_next - v) + path) / weight
+    work.v_next[dof, worker] = where_positive(absolute(path), led, v_next)
+    work.dof_weight[dof, worker] = where_positive(absolute(path), weight, own)
 
 
 @wp.func
@@ -81,17 +98,6 @@ def path_weight(model: ModelArrays, work: WorkArrays, dof: int, worker: int):
     island = model.dof_island[dof]
     lands = work.contact_lands[island, worker] * work.island_impact[island, worker]
     return where_positive(lands, real(1.0, own), own)
-
-
-@wp.func
-def is_of_single_bodies(model: ModelArrays, row: int):
-    """Whether the dofs of a row are of trees without joints."""
-    single = bool(True)
-    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
-        tree = model.link_tree[model.dof_link[model.term_dof[term]]]
-        if model.tree_link[tree + 1] - model.tree_link[tree] > 1:
-            single = bool(False)
-    return single
 
 
 @wp.func

@@ -9,12 +9,12 @@ of the speed is left, with the velocity v_d of the point and the angular velocit
 thicknesses of both shapes, and 1 / D_d the response of a dof. Joints then get no more than 1 / sqrt(LEVER) times that
 speed. Where G_nn is below LEAST_LEVER of `reach`, the point does not act. Free bodies have no joints, and share 1.
 
-In mechanisms (`constraints.contact_pair`, `solver.rows.levers`; among many bodies not), several points may have a short
-lever together where one has hardly more by itself. What is deep in another shape, |g_0| > deep, gives way there as
-well, so that impulses give joints no more energy than the sum of b^2 / (4 C) in a step:
-    y_n + C z_n = b,   C = GIVE reach s (1 - deep / |g_0|)
-with s = 1 beside loops, mimic joints and gears, which leave points less than joints do, else s = 1 - share. It is no
-impact that changes the path of a step, unless it bounces. Where the share is 1 all is as it is without a lever.
+Beside loops, mimic joints and gears, which leave points less than joints do (`solver.rows.levers`), several points may
+have a short lever together where one has hardly more by itself. What is deep in another shape, |g_0| > deep, gives way
+there as well, so that impulses give joints no more energy than the sum of b^2 / (4 C) in a step:
+    y_n + C z_n = b,   C = GIVE reach (1 - deep / |g_0|)
+It is no impact that changes the path of a step, unless it bounces. Elsewhere positions are moved apart instead
+(`constraints.overlap_projection`). Where the share is 1 all is as it is without a lever.
 """
 
 import warp as wp
@@ -58,3 +58,14 @@ def reach_of_path(model: ModelArrays, work: WorkArrays, tip: int, until: int, x:
             reach = reach + reach_of_dof(v, w, thickness, work.D_inverse[dof, worker])
         link = model.link_parent[link]
     return reach
+
+
+@wp.func
+def is_of_single_bodies(model: ModelArrays, row: int):
+    """Whether the dofs of a row are of trees without joints."""
+    single = bool(True)
+    for term in range(model.row_term[row], model.row_term[row] + model.row_terms[row]):
+        tree = model.link_tree[model.dof_link[model.term_dof[term]]]
+        if model.tree_link[tree + 1] - model.tree_link[tree] > 1:
+            single = bool(False)
+    return single

@@ -48,20 +48,26 @@ def hold_limits(model: ModelArrays, work: WorkArrays, block: int, worker: int, h
     """
     passes = int(0)
     while passes < HOLDS and find_way_back(model, work, block, worker, passes, h, is_last):
-        one = real(1.0, h)
-        if model.placed_rows > 0:
-            for dof in range(model.dof_count):
-                work.shift[dof, worker] = work.shift[dof, worker] + work.v_next[dof, worker]
-        move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
-        for item in range(model.dof_count - model.root_dofs):
-            moved = work.environment_mask[model.dof_island[model.root_dofs + item], worker]
-            work.position[item, worker] = where_positive(
-                moved, work.end_position[item, worker], work.position[item, worker]
-            )
-        for k in range(pose_rows(model.root_dofs)):
-            moved = work.environment_mask[model.dof_island[6 * (k // 7)], worker]
-            work.root[k, worker] = where_positive(moved, work.end_root[k, worker], work.root[k, worker])
+        move_masked(model, work, block, worker)
         passes += 1
+
+
+@wp.func
+def move_masked(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+    """Move the positions of the islands in `work.environment_mask` by `work.v_next`."""
+    one = real(1.0, work.v_next[0, worker])
+    if model.placed_rows > 0:
+        for dof in range(model.dof_count):
+            work.shift[dof, worker] = work.shift[dof, worker] + work.v_next[dof, worker]
+    move_joints(model, work, work.end_position, work.end_root, block, worker, one, 0, 1)
+    for item in range(model.dof_count - model.root_dofs):
+        moved = work.environment_mask[model.dof_island[model.root_dofs + item], worker]
+        work.position[item, worker] = where_positive(
+            moved, work.end_position[item, worker], work.position[item, worker]
+        )
+    for k in range(pose_rows(model.root_dofs)):
+        moved = work.environment_mask[model.dof_island[6 * (k // 7)], worker]
+        work.root[k, worker] = where_positive(moved, work.end_root[k, worker], work.root[k, worker])
 
 
 @wp.func

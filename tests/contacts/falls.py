@@ -1,0 +1,54 @@
+"""Random bodies on joints with limits, which fall onto the ground."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.contact_stages import ContactScene, box, sphere
+
+
+def chain(seed: int) -> ContactScene:
+    """A row of 2 to 5 balls that do not touch each other."""
+    rng = np.random.default_rng(seed)
+    height, count, gap = rng.uniform(0.3, 0.8), int(rng.integers(2, 6)), 0.3
+    places = [np.array([gap * k, 0.0, height]) for k in range(count)]
+    throws = [{"velocity": tuple(rng.uniform(-1.0, 1.0, 3))}, *([{}] * (count - 1))]
+    solids = [
+        sphere(f"link{k}", 0.08, place, mass=float(rng.uniform(0.5, 2.0)), **throw)
+        for k, (place, throw) in enumerate(zip(places, throws))
+    ]
+    joints = "".join(_hinge(rng, k, places, k - 1, "YZ", (0.0, 40.0)) for k in range(1, count))
+    return ContactScene(solids=solids, joints=joints, friction=float(rng.uniform(0.0, 0.8)))
+
+
+def tree(seed: int) -> ContactScene:
+    """A tree of 3 to 6 boxes and balls that are in each other, with masses from 0.2 to 5 kg."""
+    rng = np.random.default_rng(1000 + seed)
+    places: list[np.ndarray] = []
+    solids, joints = [], ""
+    for k in range(int(rng.integers(3, 7))):
+        parent = int(rng.integers(0, k)) if k else -1
+        places.append(places[parent] + 0.12 * rng.normal(size=3) if k else np.array([0.0, 0.0, rng.uniform(0.4, 0.8)]))
+        options = {"mass": float(10.0 ** rng.uniform(-0.7, 0.7))}
+        if k == 0:
+            options |= {"velocity": tuple(rng.uniform(-1.0, 1.0, 3)), "turning": tuple(rng.uniform(-2.0, 2.0, 3))}
+        if rng.random() < 0.5:
+            solids.append(box(f"link{k}", rng.uniform(0.04, 0.12, 3), places[k], **options))
+        else:
+            solids.append(sphere(f"link{k}", float(rng.uniform(0.05, 0.12)), places[k], **options))
+        if k:
+            joints += _hinge(rng, k, places, parent, "XYZ", (5.0, 60.0))
+    return ContactScene(solids=solids, joints=joints, friction=float(rng.uniform(0.0, 0.8)))
+
+
+def _hinge(rng: np.random.Generator, child: int, places, parent: int, axes: str, most: tuple[float, float]) -> str:
+    """Midway between two bodies, with limits on both sides of the start."""
+    middle = 0.5 * (places[parent] + places[child])
+    lower, upper = -rng.uniform(*most), rng.uniform(*most)
+    return (
+        f'def PhysicsRevoluteJoint "joint{child}" {{\nuniform token physics:axis = "{rng.choice(list(axes))}"\n'
+        f"rel physics:body0 = </World/link{parent}>\nrel physics:body1 = </World/link{child}>\n"
+        f"point3f physics:localPos0 = {tuple((middle - places[parent]).tolist())}\n"
+        f"point3f physics:localPos1 = {tuple((middle - places[child]).tolist())}\n"
+        f"float physics:lowerLimit = {lower}\nfloat physics:upperLimit = {upper}\n}}\n"
+    )

@@ -1,0 +1,45 @@
+"""Bodies on joints with limits that fall, some of them in each other: none gains energy, and no environment stops."""
+
+import numpy as np
+import pytest
+
+from tests.contacts.falls import chain, tree
+from tests.contacts.motion import DT, Motion, simulation
+
+SOLVERS = ("direct", "pgs", "tgs")
+SECONDS = 3.0
+
+
+def fall(scene, **settings) -> Motion:
+    """Three seconds, without a failure."""
+    one = simulation(scene, **settings)
+    motion = Motion(one.record(round(SECONDS / DT), quantities=["energy"]))
+    assert one.failures() == []
+    return motion
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", range(12))
+def test_chains_at_their_stops_land(seed, solver):
+    """A joint that stays at its stop in the step of an impact moves with no part of the velocity after it."""
+    motion = fall(chain(seed), precision="float32", solver=solver)
+    assert motion.energy.max() < 1.005 * motion.energy[0]
+    assert motion.energy[-1] < 0.5 * motion.energy[0]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", range(24))
+def test_trees_that_overlap_gain_no_energy(seed, solver):
+    """Neither at the start, nor where limits leave an overlap no way out."""
+    motion = fall(tree(seed), precision="float32", solver=solver)
+    assert motion.energy.max() < 1.01 * motion.energy[0]
+    assert motion.energy[-1] < 0.5 * motion.energy[0]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_in_double_precision(seed, solver):
+    """The same."""
+    motion = fall(tree(seed), precision="float64", solver=solver)
+    assert motion.energy.max() < 1.01 * motion.energy[0]
+    assert np.isfinite(motion.energy).all()
