@@ -21,8 +21,11 @@ def chain(seed: int) -> ContactScene:
     return ContactScene(solids=solids, joints=joints, friction=float(rng.uniform(0.0, 0.8)))
 
 
-def tree(seed: int) -> ContactScene:
-    """A tree of 3 to 6 boxes and balls that are in each other, with masses from 0.2 to 5 kg."""
+def tree(seed: int, tie: str = "") -> ContactScene:
+    """A tree of 3 to 6 boxes and balls that are in each other, with masses from 0.2 to 5 kg.
+
+    With a `tie` there is a "loop" between the first and the last one, or a "mimic" joint between the last two joints.
+    """
     rng = np.random.default_rng(1000 + seed)
     places: list[np.ndarray] = []
     solids, joints = [], ""
@@ -38,17 +41,39 @@ def tree(seed: int) -> ContactScene:
             solids.append(sphere(f"link{k}", float(rng.uniform(0.05, 0.12)), places[k], **options))
         if k:
             joints += _hinge(rng, k, places, parent, "XYZ", (5.0, 60.0))
-    return ContactScene(solids=solids, joints=joints, friction=float(rng.uniform(0.0, 0.8)))
+    friction = float(rng.uniform(0.0, 0.8))
+    if tie == "loop":
+        joints += _joint("Spherical", "loop", places, 0, len(places) - 1, "")
+    if tie == "mimic":
+        gear = float(rng.choice([-2.0, -1.0, 0.5, 1.0, 3.0]))
+        own, leader = (f"joint{len(places) - k}" for k in (1, 2))
+        joints = joints.replace(
+            f'"{own}" {{\n',
+            f'"{own}" (prepend apiSchemas = ["NewtonMimicAPI"]) {{\n'
+            f"rel newton:mimicJoint = </World/{leader}>\nfloat newton:mimicCoef1 = {gear}\n",
+        )
+    return ContactScene(solids=solids, joints=joints, friction=friction)
 
 
 def _hinge(rng: np.random.Generator, child: int, places, parent: int, axes: str, most: tuple[float, float]) -> str:
     """Midway between two bodies, with limits on both sides of the start."""
-    middle = 0.5 * (places[parent] + places[child])
     lower, upper = -rng.uniform(*most), rng.uniform(*most)
+    return _joint(
+        "Revolute",
+        f"joint{child}",
+        places,
+        parent,
+        child,
+        f'uniform token physics:axis = "{rng.choice(list(axes))}"\n'
+        f"float physics:lowerLimit = {lower}\nfloat physics:upperLimit = {upper}\n",
+    )
+
+
+def _joint(kind: str, name: str, places, parent: int, child: int, more: str) -> str:
+    middle = 0.5 * (places[parent] + places[child])
     return (
-        f'def PhysicsRevoluteJoint "joint{child}" {{\nuniform token physics:axis = "{rng.choice(list(axes))}"\n'
+        f'def Physics{kind}Joint "{name}" {{\n'
         f"rel physics:body0 = </World/link{parent}>\nrel physics:body1 = </World/link{child}>\n"
         f"point3f physics:localPos0 = {tuple((middle - places[parent]).tolist())}\n"
-        f"point3f physics:localPos1 = {tuple((middle - places[child]).tolist())}\n"
-        f"float physics:lowerLimit = {lower}\nfloat physics:upperLimit = {upper}\n}}\n"
+        f"point3f physics:localPos1 = {tuple((middle - places[child]).tolist())}\n{more}}}\n"
     )

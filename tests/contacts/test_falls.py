@@ -36,6 +36,16 @@ def test_trees_that_overlap_gain_no_energy(seed, solver):
     assert motion.energy[-1] < 0.5 * motion.energy[0]
 
 
+@pytest.mark.parametrize("solver", ("direct", "pgs"))
+@pytest.mark.parametrize("tie", ("loop", "mimic"))
+@pytest.mark.parametrize("seed", range(8))
+def test_tied_trees_that_overlap_gain_no_energy(seed, tie, solver):
+    """What loops and mimic joints tie together moves apart as one."""
+    motion = fall(tree(seed, tie), precision="float32", solver=solver)
+    assert motion.energy.max() < 1.02 * motion.energy[0]
+    assert motion.energy[-1] < 0.5 * motion.energy[0]
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_in_double_precision(seed, solver):

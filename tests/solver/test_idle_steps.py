@@ -21,9 +21,9 @@ def launched(monkeypatch, request):
         pytest.skip("on a GPU all steps are launched: whether all sleep is in its memory")
     counts, launch = [], Launches.step
 
-    def counted(self, count, with_forces):
+    def counted(self, count, with_forces, is_captured):
         counts.append(count)
-        launch(self, count, with_forces)
+        launch(self, count, with_forces, is_captured)
 
     monkeypatch.setattr(Launches, "step", counted)
     return counts

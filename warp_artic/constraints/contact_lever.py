@@ -9,12 +9,8 @@ of the speed is left, with the velocity v_d of the point and the angular velocit
 thicknesses of both shapes, and 1 / D_d the response of a dof. Joints then get no more than 1 / sqrt(LEVER) times that
 speed. Where G_nn is below LEAST_LEVER of `reach`, the point does not act. Free bodies have no joints, and share 1.
 
-Beside loops, mimic joints and gears, which leave points less than joints do (`solver.rows.levers`), several points may
-have a short lever together where one has hardly more by itself. What is deep in another shape, |g_0| > deep, gives way
-there as well, so that impulses give joints no more energy than the sum of b^2 / (4 C) in a step:
-    y_n + C z_n = b,   C = GIVE reach (1 - deep / |g_0|)
-It is no impact that changes the path of a step, unless it bounces. Elsewhere positions are moved apart instead
-(`constraints.overlap_projection`). Where the share is 1 all is as it is without a lever.
+What is deep in another shape, and all that is moved apart in positions, gives way by `reach` as well
+(`constraints.overlap_projection`).
 """
 
 import warp as wp
@@ -26,8 +22,6 @@ from warp_artic.phases.point_motion import point_motion
 
 LEVER = wp.constant(0.04)
 """Of `reach`: where joints let a point move by less along the normal, it takes an overlap back more slowly."""
-GIVE = wp.constant(0.01)
-"""Of `reach`: by which what is deep gives way there."""
 LEAST_LEVER = wp.constant(1e-6)
 """Of `reach`: what is below is rounding of places and axes."""
 

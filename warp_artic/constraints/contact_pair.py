@@ -8,9 +8,9 @@ The points are those where a step places the links (`constraints.contact_detecti
 is  g_0 = g + J_n shift. With the closing speed u = - y_n before the step and the acceleration a_n without rows along n:
     new contact       b = - g_0 / h  where g_0 > 0: the gap may close at the end of the step
     contact, overlap  b = share min(- s g_0 / (2 h), depenetration speed),  s = min(|g_0| / deep, 1),  with the share by
-                      the lever that joints leave the point (`constraints.contact_lever`, `solver.rows.levers`)
-    deep, jointed     b = 0 where |g_0| > deep, on a tree with joints without loops and mimic joints: positions are
-                      moved apart by h times that speed, and no velocity lasts (`constraints.overlap_projection`)
+                      the lever that joints leave the point (`constraints.contact_lever`)
+    deep, jointed     b = 0 where |g_0| > deep, on a tree with joints: positions are moved apart by h times that speed,
+                      and no velocity lasts (`constraints.overlap_projection`)
     impact            u h > g_0,  u > STILL (|a_n| h + |gravity| h + G_nn z_before), at  tau = g_0 / u  after the start:
                       b = e (u - a_n tau) + a_n (h - tau)  where u is above the bounce threshold, else 0
     landing           b = - g_0 / h  of an impact where g_0 > 0, in islands with joints and several points without e
@@ -41,7 +41,7 @@ from collections.abc import Callable
 import warp as wp
 
 from warp_artic.constraints.contact import tangents
-from warp_artic.constraints.contact_lever import GIVE, LEAST_LEVER, is_of_single_bodies, lever_share, reach_of_path
+from warp_artic.constraints.contact_lever import LEAST_LEVER, is_of_single_bodies, lever_share, reach_of_path
 from warp_artic.constraints.contact_motion import acceleration_before, drift_of, gap_before, set_drift, velocity_before
 from warp_artic.constraints.contact_tables import (
     ball_radius,
@@ -201,14 +201,11 @@ def set_normal_row(
     G_nn = work.row_delassus[row, worker]
     acts = where_positive(reach, where_positive(G_nn - real(LEAST_LEVER, h) * reach, one, zero), one)
     jointed = where_positive(reach, reach, one)
-    unslowed = back
     share = where_positive(reach, lever_share(maximum(G_nn, zero), jointed), one)
     back = back * share
     parts = where_positive(depth - one, acts, zero) * where_positive(neg(gap), one, zero)
     parts = where_positive(is_finite(model.contact_stiffness[pair, block]), zero, parts)
-    if model.tying_rows > 0:
-        parts = zero
-    elif is_of_single_bodies(model, row):
+    if is_of_single_bodies(model, row):
         parts = where_positive(reach, parts, zero)
     work.contact_way_back[point, worker] = parts * back * h
     back = where_positive(parts, zero, back)
@@ -233,7 +230,6 @@ def set_normal_row(
     after = maximum(where_positive(bounces, bounce, landing), where_positive(neg(gap), back, landing))
     b = where_positive(hits, after, resting)
     work.contact_resting[point, worker] = resting
-    deep = where_positive(parts, zero, where_positive(depth - one, acts, zero))
     k = model.contact_stiffness[pair, block]
     d = model.contact_damping[pair, block]
     soft = is_finite(k)
@@ -241,16 +237,11 @@ def set_normal_row(
     slope = h * k + d
     b = where_positive(soft, neg(k * gap) / slope, b)
     hits = where_positive(soft, zero, hits)
-    deep = where_positive(maximum(soft, bounces * (after - back)), zero, deep)
     overlaps = where_positive(gap, zero, where_positive(depth - real(TOUCHES, h), one, zero))
     work.contact_back[point, worker] = overlaps * maximum(b, zero)
-    work.contact_reach[point, worker] = where_positive(maximum(deep, parts), reach, zero)
-    reach = where_positive(deep, reach, zero)
-    hits = where_positive(reach, zero, hits)
-    work.contact_unslowed[point, worker] = unslowed
+    work.contact_reach[point, worker] = where_positive(parts, reach, zero)
     work.contact_still[point, worker] = where_positive(soft, one / zero, real(STILL, h) * still)
-    yields = where_positive(deep, real(GIVE, h) * reach * (one - one / where_positive(deep, depth, one)), zero)
-    work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), yields)
+    work.compliance[row, worker] = give + where_positive(soft, one / (h * slope), zero)
     work.contact_weight[point, worker] = one - where_positive(lands, zero, tau) / h
     t_1, t_2 = tangents(n)
     is_new = maximum(hits, work.contact_hits[point, worker])
@@ -455,7 +446,6 @@ CONTACT_PAIR = ConstraintFamily(
         "contact_back": _points,
         "contact_way_back": _points,
         "contact_reach": _points,
-        "contact_unslowed": _points,
         "contact_bounces": _islands,
         "contact_passing": _islands,
         "contact_lands": _islands,

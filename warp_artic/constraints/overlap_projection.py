@@ -3,20 +3,20 @@
 Joints, their limits and other contacts may leave an overlap no way out. A velocity against it would throw the mechanism
 again in every step, each time with more energy. So points that are deep in another shape are held at y_n >= 0, and the
 way w that `constraints.contact_pair` wants back in a step is a change of positions d, by impulses z of normals and s of
-limits,
-    d = M^-1 (J_n^T z + J_s^T s),   z >= 0,  J_n d + R z >= w,  one of them with equality,   R = YIELD reach
-with w = - max(gap, 0) at the other points, and limits that d does not pass. R gives way where several points want
-what joints cannot do; `reach` is that of `constraints.contact_lever`. Sweeps of projected Gauss-Seidel find d, and the
-steps that follow take back what these leave. Velocities stay as they were.
-
-Mechanisms with loops, mimic joints or gears have none of this (`solver.rows.levers`).
+limits and e of loops, mimic joints and gears,
+    d = M^-1 (J_n^T z + J_s^T s + J_e^T e),   z >= 0,  J_n d + R z >= w,  one of them with equality,   J_e d = 0
+with R = YIELD reach, w = - max(gap, 0) at the other points, and limits that d does not pass. R gives way where several
+points want what joints cannot do; `reach` is that of `constraints.contact_lever`. Sweeps of projected Gauss-Seidel find
+d, and the steps that follow take back what these leave; only J_e d = 0 is made exact then (`constraints.tied_path`).
+Velocities stay as they were.
 """
 
 import warp as wp
 
 from warp_artic.constraints.contact_motion import gap_before
-from warp_artic.constraints.limit_projection import linearize_limit, move_masked, stop_value
-from warp_artic.constraints.rows import add_responses, prepare_response, row_response, row_velocity
+from warp_artic.constraints.limit_projection import SETTLED, linearize_limit, move_masked, stop_value
+from warp_artic.constraints.rows import add_responses, prepare_response, row_rate, row_response, row_velocity
+from warp_artic.constraints.tied_path import tie_path, ties
 from warp_artic.math.numbers import (  # noqa: F401 (operators)
     Real,
     absolute,
@@ -36,7 +36,7 @@ from warp_artic.model.arrays import ModelArrays, WorkArrays
 YIELD = wp.constant(0.25)
 """R of a normal, beside that of `constraints.contact_pair`, as a share of `reach`."""
 SWEEPS = wp.constant(8)
-"""Over all normals and limits of a mechanism."""
+"""Over all rows of a mechanism."""
 
 
 @wp.func
@@ -52,6 +52,11 @@ def part_overlaps(model: ModelArrays, work: WorkArrays, block: int, worker: int)
                 push_apart(model, work, model.contact_row + 3 * k, block, worker)
             for row in range(model.stop_row, model.row_count):
                 keep_limit(model, work, row, block, worker)
+            if model.tying_rows > 0:
+                for row in range(model.stop_row):
+                    keep_tied(model, work, row, worker)
+        if model.tying_rows > 0:
+            tie_way(model, work, block, worker)
         move_masked(model, work, block, worker)
 
 
@@ -101,14 +106,60 @@ def keep_limit(model: ModelArrays, work: WorkArrays, row: int, block: int, worke
     """Take a limit into account."""
     mask = work.environment_mask[model.row_island[row], worker]
     if any_positive(mask):
-        zero = mask - mask
-        q, lower, upper = stop_value(model, work, row, block, worker)
+        least, most = limit_range(model, work, row, block, worker)
         linearize_limit(model, work, row, block, worker)
         prepare_response(model, work, row, worker)
         r = row_response(model, work, row, worker)
         free = row_velocity(model, work, row, worker) - r * work.contact_passed[row, worker]
-        target = minimum(maximum(free, minimum(lower - q, zero)), maximum(upper - q, zero))
+        target = minimum(maximum(free, least), most)
         change_impulse(model, work, row, (target - free) / where_positive(r, r, real(1.0, r)), mask, worker)
+
+
+@wp.func
+def keep_tied(model: ModelArrays, work: WorkArrays, row: int, worker: int):
+    """Take a row into account that ties dofs together."""
+    mask = ties(model, work, row, worker) * work.environment_mask[model.row_island[row], worker]
+    if any_positive(mask):
+        r = row_response(model, work, row, worker)
+        change = row_velocity(model, work, row, worker) / where_positive(r, r, real(1.0, r))
+        change_impulse(model, work, row, work.contact_passed[row, worker] - change, mask, worker)
+
+
+@wp.func
+def limit_range(model: ModelArrays, work: WorkArrays, row: int, block: int, worker: int):
+    """The least and the largest change of the coordinate of a limit; what is passed already may be so still."""
+    q, lower, upper = stop_value(model, work, row, block, worker)
+    zero = q - q
+    return minimum(lower - q, zero), maximum(upper - q, zero)
+
+
+@wp.func
+def tie_way(model: ModelArrays, work: WorkArrays, block: int, worker: int):
+    """Have the dofs move as the rows let them that tie dofs together, and no further than other limits let them."""
+    one = real(1.0, work.v_next[0, worker])
+    zero = one - one
+    for dof in range(model.dof_count):
+        work.contact_path[dof, worker] = work.v_next[dof, worker]
+    for row in range(model.stop_row, model.row_count):
+        z = work.contact_passed[row, worker]
+        least, most = limit_range(model, work, row, block, worker)
+        work.tie_scale[row, worker] = where_positive(absolute(z), one, zero)
+        work.tie_left[row, worker] = where_positive(z, least, most)
+    tie_path(model, work, worker, model.row_count)
+    for island in range(model.island_count):
+        work.tie_ratio[island, worker] = one
+    for row in range(model.stop_row, model.row_count):
+        change = row_rate(model, work, work.contact_path, row, worker)
+        least, most = limit_range(model, work, row, block, worker)
+        over = maximum(change - most, least - change) - real(SETTLED, one)
+        over = where_positive(work.tie_scale[row, worker], zero, over)
+        share = where_positive(change, most, neg(least)) / where_positive(over, absolute(change), one)
+        island = model.row_island[row]
+        ratio = work.tie_ratio[island, worker]
+        work.tie_ratio[island, worker] = where_positive(over, minimum(ratio, share), ratio)
+    for dof in range(model.dof_count):
+        share = work.tie_ratio[model.dof_island[dof], worker]
+        work.v_next[dof, worker] = share * work.contact_path[dof, worker]
 
 
 @wp.func

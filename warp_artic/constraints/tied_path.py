@@ -4,7 +4,8 @@ With the rows e that tie dofs together, J of these and a change x of the path wi
     x + M^-1 J^T z,   G z = - J x,   G = J M^-1 J^T
 by conjugate gradients with the diagonal D of G, in each island by itself (r what is left, p the direction):
     x += a M^-1 J^T p,   r -= a G p,   a = r D^-1 r / p G p,   p = D^-1 r + (ratio of r D^-1 r to that before) p
-as many turns as there are rows, in exact numbers; redundant rows have no more to do.
+as many turns as there are rows, in exact numbers; redundant rows have no more to do. Limits may be among the rows, each
+with a rate that x is to have.
 
 Source: Hestenes and Stiefel, Methods of conjugate gradients for solving linear systems (1952).
 """
@@ -19,7 +20,6 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     div,
     is_finite,
     mul,
-    neg,
     real,
     sub,
     where_positive,
@@ -32,13 +32,17 @@ MOST_TURNS = wp.constant(60)
 
 
 @wp.func
-def tie_path(model: ModelArrays, work: WorkArrays, worker: int):
-    """Add to `work.contact_path` what the rows do that tie dofs together."""
-    begin_ties(model, work, worker)
+def tie_path(model: ModelArrays, work: WorkArrays, worker: int, end: int):
+    """Add to `work.contact_path` what the rows before `end` do that tie dofs together.
+
+    From `model.stop_row` on these are limits, for which `work.tie_scale` has 1 where they are among them, and
+    `work.tie_left` the rates.
+    """
+    begin_ties(model, work, worker, end)
     turns = int(0)
     while turns < MOST_TURNS and is_left(model, work, worker):
-        follow_direction(model, work, worker)
-        turn_direction(model, work, worker)
+        follow_direction(model, work, worker, end)
+        turn_direction(model, work, worker, end)
         turns += 1
 
 
@@ -53,18 +57,23 @@ def ties(model: ModelArrays, work: WorkArrays, row: int, worker: int):
 
 
 @wp.func
-def begin_ties(model: ModelArrays, work: WorkArrays, worker: int):
+def begin_ties(model: ModelArrays, work: WorkArrays, worker: int, end: int):
     """Write what is left of each row, D^-1 and the first direction; and r D^-1 r of each island."""
     zero = real(0.0, work.contact_path[0, worker])
     one = real(1.0, zero)
     for island in range(model.island_count):
         work.tie_left_over[island, worker] = zero
-    for row in range(model.stop_row):
-        mask = ties(model, work, row, worker)
+    for row in range(end):
+        mask = zero
         left = zero
         inverse = zero
+        if row < model.stop_row:
+            mask = ties(model, work, row, worker)
+        else:
+            mask = work.tie_scale[row, worker]
+            left = mask * work.tie_left[row, worker]
         if any_positive(mask):
-            left = neg(mask * row_rate(model, work, work.contact_path, row, worker))
+            left = left - mask * row_rate(model, work, work.contact_path, row, worker)
             D = row_response(model, work, row, worker)
             inverse = where_positive(D, mask / where_positive(D, D, one), zero)
         island = model.row_island[row]
@@ -87,16 +96,16 @@ def is_left(model: ModelArrays, work: WorkArrays, worker: int):
 
 
 @wp.func
-def follow_direction(model: ModelArrays, work: WorkArrays, worker: int):
+def follow_direction(model: ModelArrays, work: WorkArrays, worker: int, end: int):
     """Move along the direction as far as it makes what is left less, in islands that have more than rounding left."""
     zero = real(0.0, work.contact_path[0, worker])
     one = real(1.0, zero)
     for dof in range(model.dof_count):
         work.tie_rate[dof, worker] = zero
-    add_responses(model, work, work.tie_direction, 0, model.stop_row, work.tie_rate, worker)
+    add_responses(model, work, work.tie_direction, 0, end, work.tie_rate, worker)
     for island in range(model.island_count):
         work.tie_curve[island, worker] = zero
-    for row in range(model.stop_row):
+    for row in range(end):
         if any_positive(work.tie_scale[row, worker]):
             island = model.row_island[row]
             p = work.tie_direction[row, worker]
@@ -113,13 +122,13 @@ def follow_direction(model: ModelArrays, work: WorkArrays, worker: int):
 
 
 @wp.func
-def turn_direction(model: ModelArrays, work: WorkArrays, worker: int):
+def turn_direction(model: ModelArrays, work: WorkArrays, worker: int, end: int):
     """Write what is left after a move, and the next direction; islands that have only rounding left, or stay, end."""
     zero = real(0.0, work.contact_path[0, worker])
     one = real(1.0, zero)
     for island in range(model.island_count):
         work.tie_ratio[island, worker] = zero
-    for row in range(model.stop_row):
+    for row in range(end):
         scale = work.tie_scale[row, worker]
         if any_positive(scale):
             island = model.row_island[row]
@@ -134,7 +143,7 @@ def turn_direction(model: ModelArrays, work: WorkArrays, worker: int):
         left = where_positive(a, work.tie_ratio[island, worker], zero)
         work.tie_left_over[island, worker] = left
         work.tie_ratio[island, worker] = left / where_positive(before, before, one)
-    for row in range(model.stop_row):
+    for row in range(end):
         scale = work.tie_scale[row, worker]
         if any_positive(scale):
             again = work.tie_ratio[model.row_island[row], worker] * work.tie_direction[row, worker]

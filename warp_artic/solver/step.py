@@ -192,7 +192,7 @@ def move(
     take_velocities(model, work, worker, h_sub)
     if is_corrected:
         take_corrected(model, state, work, block, worker)
-    if model.contact_count > 0 and model.tying_rows == 0:
+    if model.contact_count > 0:
         part_overlaps(model, work, block, worker)
     if model.stop_row < model.row_count:
         hold_limits(model, work, block, worker, h_sub, int(substep == plan.substeps - 1))

@@ -23,6 +23,7 @@ from warp_artic.math.numbers import (  # noqa: F401 (operators)
     add,
     any_positive,
     div,
+    is_finite,
     maximum,
     minimum,
     mul,
@@ -39,12 +40,22 @@ from warp_artic.solver.rows.contact_rows import (
     is_normal,
 )
 from warp_artic.solver.rows.factors import factor_working_set, solve_consistent, triangle
-from warp_artic.solver.rows.levers import is_equality
 
 PENALTY = wp.constant(0.4)
 """rho at first, as a share of G_aa."""
 PENALTY_STEP = wp.constant(4.0)
 """By which rho changes, where one condition is left by IMBALANCE times more than the other."""
+
+
+@wp.func
+def is_equality(work: WorkArrays, row: int, worker: int):
+    """One where a row has one velocity to have, and no bound on its impulse."""
+    one = real(1.0, work.velocity_bounds[2 * row, worker])
+    zero = one - one
+    single = where_positive(
+        work.velocity_bounds[2 * row + 1, worker] - work.velocity_bounds[2 * row, worker], zero, one
+    )
+    return single * (one - is_finite(work.impulse_bounds[2 * row, worker]))
 
 
 @wp.func

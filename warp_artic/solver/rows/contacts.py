@@ -47,7 +47,6 @@ from warp_artic.solver.rows.contact_splitting import (
 from warp_artic.solver.rows.direct import set_first_working_set, take_solution
 from warp_artic.solver.rows.factors import set_delassus
 from warp_artic.solver.rows.held import scale_innovations
-from warp_artic.solver.rows.levers import slow_overlaps
 from warp_artic.solver.rows.problem import gather_rows
 from warp_artic.solver.rows.resting_contacts import LEFT, find_resting_impulses
 from warp_artic.solver.rows.sticking_contacts import stiffen_contacts
@@ -75,8 +74,6 @@ def solve_with_contacts(model: ModelArrays, work: WorkArrays, worker: int, itera
     count, known, first_nonsymmetric = gather_rows(model, work, worker)
     if count > 0:
         set_delassus(model, work, known, count, worker)
-        if model.tying_rows > 0:
-            slow_overlaps(model, work, count, worker)
         has_slides = set_first_working_set(model, work, known, count, worker)
         if split_rows(model, work, count, worker):
             find_contact_impulses(model, work, count, worker)
